@@ -1,0 +1,37 @@
+/** What a database is to the rest of the house, whichever engine is behind it. */
+import type { Kysely, Transaction as KyselyTransaction } from "kysely";
+import type { Tables } from "./schema.ts";
+
+/** Something that can be read from: the pool, or an open transaction. */
+export type Queries = Kysely<Tables>;
+
+/** An open transaction. What must commit together demands one of these. */
+export type Transaction = KyselyTransaction<Tables>;
+
+export interface Database extends AsyncDisposable {
+  readonly engine: "embedded" | "postgres";
+  /** Single statements outside a transaction. Never used while one is open: the embedded engine has one connection. */
+  readonly queries: Queries;
+  /** Runs `work` in a transaction; again, at most three times in all, when the engine asks for it (40001, 40P01). */
+  transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+}
+
+const callbacks = new WeakMap<Transaction, (() => void)[]>();
+
+/** Runs `callback` once `tx` has committed; never if it is rolled back. */
+export function afterCommit(tx: Transaction, callback: () => void): void {
+  const waiting = callbacks.get(tx);
+  if (waiting) {
+    waiting.push(callback);
+    return;
+  }
+  callbacks.set(tx, [callback]);
+}
+
+/** For the engine alone: what waits for this transaction's commit. */
+export function committed(tx: Transaction): void {
+  for (const callback of callbacks.get(tx) ?? []) {
+    callback();
+  }
+  callbacks.delete(tx);
+}

@@ -1,0 +1,160 @@
+/** The tables as the query layer sees them. Times are ISO 8601 strings in, and out in UTC. */
+import type { ColumnType, Generated } from "kysely";
+
+/** A JSON column: written as JSON text, read as its value. */
+export type Json<Value> = ColumnType<Value, string, string>;
+
+export interface Tables {
+  settings: { name: string; value: string };
+  organizations: { id: string; name: string; created_at: string };
+  users: {
+    organization_id: string;
+    id: string;
+    email: string;
+    name: string;
+    role: "owner" | "admin" | "supervisor" | "agent";
+    password_hash: string;
+    is_active: Generated<boolean>;
+    created_at: string;
+    updated_at: string;
+  };
+  api_keys: {
+    organization_id: string;
+    id: string;
+    name: string;
+    prefix: string;
+    hash: string;
+    scopes: string[];
+    created_by: string | null;
+    created_at: string;
+    expires_at: string | null;
+    last_used_at: string | null;
+  };
+  refresh_tokens: {
+    organization_id: string;
+    id: string;
+    user_id: string;
+    family_id: string;
+    hash: string;
+    family_expires_at: string;
+    expires_at: string;
+    used_at: string | null;
+    revoked_at: string | null;
+    created_at: string;
+  };
+  idempotency: {
+    organization_id: string;
+    credential_id: string;
+    route: string;
+    key: string;
+    request_hash: string;
+    status: number | null;
+    body: Json<unknown> | null;
+    created_at: string;
+  };
+  inboxes: {
+    organization_id: string;
+    id: string;
+    name: string;
+    channel: string;
+    platform: string;
+    phone_number: string;
+    settings: Json<Record<string, unknown>>;
+    created_at: string;
+  };
+  contacts: {
+    organization_id: string;
+    id: string;
+    phone_number: string;
+    name: string | null;
+    tags: Generated<string[]>;
+    metadata: Json<Record<string, unknown>>;
+    created_at: string;
+    updated_at: string;
+  };
+  conversations: {
+    organization_id: string;
+    id: string;
+    inbox_id: string;
+    contact_id: string;
+    status: "open" | "pending" | "closed" | "snoozed" | "spam";
+    snoozed_until: string | null;
+    last_message_at: string | null;
+    last_user_message_at: string | null;
+    last_agent_message_at: string | null;
+    is_favorite: Generated<boolean>;
+    assigned_to: string | null;
+    team_id: string | null;
+    created_at: string;
+    updated_at: string;
+  };
+  messages: {
+    organization_id: string;
+    id: string;
+    conversation_id: string;
+    direction: "outbound" | "inbound";
+    type: "text" | "image" | "video" | "document" | "audio" | "template" | "interactive";
+    content: Json<Record<string, unknown>>;
+    from: string | null;
+    to: string | null;
+    status: "queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "received";
+    channel_message_id: string | null;
+    claimed_at: string | null;
+    sent_at: string | null;
+    delivered_at: string | null;
+    read_at: string | null;
+    failed_at: string | null;
+    error: Json<Record<string, unknown>> | null;
+    created_at: string;
+  };
+  message_receipts: {
+    organization_id: string;
+    message_id: string;
+    type: "sent" | "delivered" | "read" | "failed";
+    occurred_at: string;
+    error: Json<Record<string, unknown>> | null;
+  };
+  parked_receipts: {
+    organization_id: string;
+    channel_message_id: string;
+    type: "sent" | "delivered" | "read" | "failed";
+    occurred_at: string;
+    error: Json<Record<string, unknown>> | null;
+    parked_at: string;
+  };
+  jobs: {
+    id: string;
+    name: string;
+    lane: string;
+    key: string | null;
+    organization_id: string | null;
+    payload: Json<unknown>;
+    run_at: string;
+    attempts: Generated<number>;
+    schedule: string | null;
+    created_at: string;
+  };
+  dead_jobs: {
+    id: string;
+    name: string;
+    lane: string;
+    key: string | null;
+    organization_id: string | null;
+    payload: Json<unknown>;
+    attempts: number;
+    error: string;
+    created_at: string;
+    died_at: string;
+  };
+  simulator_messages: {
+    organization_id: string;
+    id: string;
+    token: string;
+    phone_number: string;
+    direction: "outbound" | "inbound";
+    content: Json<Record<string, unknown>>;
+    status: string;
+    created_at: string;
+  };
+  simulator_faults: { organization_id: string; faults: Json<Record<string, unknown>> };
+}

@@ -1,0 +1,51 @@
+/** What a job is: durable work that was promised in a transaction and is done after it. */
+import type { Transaction } from "../database/database.ts";
+
+/** A job to be done. */
+export interface NewJob {
+  /** Names the definition that runs it, `noun.verb`. */
+  readonly name: string;
+  readonly payload: unknown;
+  /** Whose it is; null for the house's own. */
+  readonly organization_id: string | null;
+  /** Jobs of one lane share its turn: no lane waits behind another's backlog. Default: the job's name. */
+  readonly lane?: string;
+  /** Jobs with the same key run one at a time, in the order in which they were added. */
+  readonly key?: string;
+  /** Not before this time; default now. */
+  readonly runAt?: Date;
+}
+
+/** One attempt at a job. */
+export interface Attempt {
+  readonly id: string;
+  readonly organization_id: string | null;
+  /** From 1. */
+  readonly number: number;
+  /** Whether a failure now is the last. */
+  readonly isLast: boolean;
+  /** Aborted when the house stops and can't wait longer. */
+  readonly signal: AbortSignal;
+}
+
+/** What a run says: done (nothing), or again later, which is not a failure and keeps the attempts as they were. */
+export type Outcome = undefined | { readonly againAt: Date };
+
+/** How a kind of job is done. A run may be repeated after a crash: it must be safe to repeat. */
+export interface JobDefinition<Payload = unknown> {
+  readonly name: string;
+  /** Attempts in all; default 10. */
+  readonly maxAttempts?: number;
+  /** How long one attempt may take before another process may take it over; default 60 s. */
+  readonly leaseMs?: number;
+  /** A cron pattern (UTC): the job is added by itself and comes again. */
+  readonly schedule?: string;
+  run(payload: Payload, attempt: Attempt): Promise<Outcome>;
+  /** Called once, after the last attempt failed and before the job is laid with the dead. */
+  exhausted?(payload: Payload, error: unknown): Promise<void>;
+}
+
+export interface Jobs {
+  /** Adds jobs in the caller's transaction; the worker is woken when it commits. */
+  enqueue(tx: Transaction, ...jobs: readonly NewJob[]): Promise<void>;
+}

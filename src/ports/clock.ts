@@ -1,0 +1,2 @@
+/** The time, injected everywhere so that tests can turn it. */
+export type Clock = () => Date;

@@ -1,0 +1,70 @@
+/** API keys: what servers and assistants sign in with, each limited to its scopes. */
+import { z } from "zod";
+import { Deleted, id, timestamp } from "./fields.ts";
+import { all, one, operation } from "./operation.ts";
+import { allScopes } from "./scopes.ts";
+
+const ApiKey = z.object({
+  id: z.string(),
+  name: z.string(),
+  prefix: z.string(),
+  scopes: z.array(z.string()),
+  last_used_at: timestamp.nullable(),
+  expires_at: timestamp.nullable(),
+  created_by: z.string().nullable(),
+  created_at: timestamp,
+  is_active: z.boolean(),
+});
+
+const CreatedApiKey = ApiKey.pick({
+  id: true,
+  name: true,
+  prefix: true,
+  scopes: true,
+  expires_at: true,
+  created_at: true,
+}).extend({ secret_key: z.string() });
+
+export const apiKeys = {
+  create_api_key: operation({
+    method: "POST",
+    path: "/v1/api-keys",
+    also: [{ path: "/v1/developer-access/api-keys", credential: "bearer", scope: null }],
+    scope: "tokens:create",
+    title: "Create API key",
+    description:
+      "Create an API key for a server or an assistant. Grants only scopes that the caller holds. secret_key is shown once, in this answer.",
+    input: z.object({
+      name: z.string().min(1).max(255).describe("What the key is for"),
+      scopes: z
+        .array(z.string())
+        .min(1)
+        .describe(`Scopes to grant, of: ${allScopes.join(", ")}`),
+      expires_at: timestamp
+        .optional()
+        .describe("When it stops working, ISO 8601, in the future; never if left out"),
+    }),
+    output: one(CreatedApiKey),
+    status: 201,
+  }),
+
+  list_api_keys: operation({
+    method: "GET",
+    path: "/v1/api-keys",
+    scope: "tokens:read",
+    title: "List API keys",
+    description: "List the organization's API keys with their scopes and last use. Secrets are never shown.",
+    input: z.object({}),
+    output: all(ApiKey),
+  }),
+
+  delete_api_key: operation({
+    method: "DELETE",
+    path: "/v1/api-keys/{id}",
+    scope: "tokens:create",
+    title: "Delete API key",
+    description: "Revoke an API key at once: the next request that uses it is refused.",
+    input: z.object({ id: id("Key", "list_api_keys") }),
+    output: one(Deleted),
+  }),
+};

@@ -1,0 +1,82 @@
+/** Sign-in: people's access tokens, and what a credential is. */
+import { z } from "zod";
+import { timestamp } from "./fields.ts";
+import { one, operation } from "./operation.ts";
+import { allScopes } from "./scopes.ts";
+
+export const roles = ["owner", "admin", "supervisor", "agent"] as const;
+
+const User = z.object({
+  id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: z.enum(roles),
+  organization_id: z.string(),
+});
+
+const Session = z.object({
+  access_token: z.string(),
+  token_type: z.literal("Bearer"),
+  expires_in: z.int(),
+  refresh_token: z.string(),
+  refresh_expires_in: z.int(),
+  user: User,
+});
+
+export const auth = {
+  login: operation({
+    method: "POST",
+    path: "/v1/auth/login",
+    credential: "none",
+    scope: null,
+    title: "Log in",
+    description: "Exchange an e-mail address and a password for an access token and a refresh token.",
+    input: z.object({
+      email: z.string().min(1).max(320).describe("The user's e-mail address"),
+      password: z.string().min(1).max(1024).describe("The user's password"),
+    }),
+    output: one(Session),
+    tools: {},
+  }),
+
+  refresh: operation({
+    method: "POST",
+    path: "/v1/auth/refresh",
+    credential: "none",
+    scope: null,
+    title: "Refresh access token",
+    description:
+      "Exchange a refresh token for a new access token and a new refresh token. Each refresh token works once.",
+    input: z.object({
+      refresh_token: z.string().min(1).max(512).describe("The refresh token of the last answer"),
+    }),
+    output: one(Session),
+    tools: {},
+  }),
+
+  whoami: operation({
+    method: "GET",
+    path: "/v1/whoami",
+    scope: null,
+    title: "Who am I",
+    description:
+      "What this credential is: its organization, its scopes, its role and when it expires. Call it to learn why an operation is refused.",
+    input: z.object({}),
+    output: one(
+      z.object({
+        organization: z.object({ id: z.string(), name: z.string() }),
+        credential: z.object({
+          type: z.enum(["api_key", "access_token"]),
+          id: z.string(),
+          name: z.string(),
+          expires_at: timestamp.nullable(),
+        }),
+        user: User.omit({ organization_id: true }).nullable(),
+        role: z.enum(roles).nullable(),
+        scopes: z.array(z.enum(allScopes)),
+        now: timestamp,
+      }),
+    ),
+    tier: "extended",
+  }),
+};

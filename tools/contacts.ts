@@ -1,0 +1,89 @@
+/** Contacts: the people an organization talks to, one per phone number. */
+import { z } from "zod";
+import { id, metadata, phone, timestamp } from "./fields.ts";
+import { one, operation, paged, paging } from "./operation.ts";
+
+const Contact = z.object({
+  id: z.string(),
+  organization_id: z.string(),
+  phone_number: z.string(),
+  name: z.string().nullable(),
+  tags: z.array(z.string()),
+  metadata: z.record(z.string(), z.unknown()),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+const name = z.string().max(255).describe("Display name");
+const attributes = metadata.describe("Custom attributes, a JSON object");
+const contactId = id("Contact", "list_contacts");
+
+export const contacts = {
+  create_contact: operation({
+    method: "POST",
+    path: "/v1/contacts",
+    scope: "contacts:write",
+    title: "Create contact",
+    description:
+      "Add a person by phone number. Refused with existing_id if the number is known; upsert_contact finds or creates in one call.",
+    input: z.object({ phone_number: phone, name: name.optional(), metadata: attributes.optional() }),
+    output: one(Contact),
+    status: 201,
+  }),
+
+  list_contacts: operation({
+    method: "GET",
+    path: "/v1/contacts",
+    scope: "contacts:read",
+    title: "List contacts",
+    description: "List or search contacts, newest first. Use it to find a contact's id.",
+    input: z.object({
+      search: z.string().max(255).optional().describe("Part of a name or of a phone number"),
+      ...paging(20),
+    }),
+    output: paged(Contact.omit({ organization_id: true, metadata: true })),
+  }),
+
+  get_contact: operation({
+    method: "GET",
+    path: "/v1/contacts/{id}",
+    scope: "contacts:read",
+    title: "Get contact",
+    description: "Get one contact with its custom attributes.",
+    input: z.object({ id: contactId }),
+    output: one(Contact),
+  }),
+
+  update_contact: operation({
+    method: "PUT",
+    path: "/v1/contacts/{id}",
+    scope: "contacts:write",
+    title: "Update contact",
+    description:
+      "Change a contact's name or attributes. Only the fields sent change; metadata, when sent, replaces all of it. The phone number can't be changed.",
+    input: z.object({ id: contactId, name: name.optional(), metadata: attributes.optional() }),
+    output: one(Contact.omit({ organization_id: true })),
+  }),
+
+  upsert_contact: operation({
+    method: "PUT",
+    path: "/v1/contacts",
+    scope: "contacts:write",
+    title: "Find or create contact",
+    description:
+      "Find the contact with this phone number or create it, and set the name and attributes that are sent. Safe to repeat.",
+    input: z.object({ phone_number: phone, name: name.optional(), metadata: attributes.optional() }),
+    output: one(Contact.extend({ created: z.boolean() })),
+    tier: "extended",
+  }),
+
+  delete_contact: operation({
+    method: "DELETE",
+    path: "/v1/contacts/{id}",
+    scope: "contacts:manage",
+    title: "Delete contact",
+    description: "Erase a contact and the text of its messages. This can't be undone.",
+    input: z.object({ id: contactId }),
+    output: one(z.object({ id: z.string(), deleted: z.literal(true) })),
+  }),
+};

@@ -1,0 +1,32 @@
+/** Fields that mean the same everywhere: ids, phone numbers, times, paging. */
+import { z } from "zod";
+
+/** The id of a thing; `list` names the tool that finds it. */
+export function id(thing: string, list: string) {
+  return z.string().min(1).max(64).describe(`${thing} id, from ${list}`);
+}
+
+/** A phone number as a caller may write it; the service keeps it in E.164 form. */
+export const phone = z
+  .string()
+  .min(3)
+  .max(32)
+  .describe("Phone number with country code, for example +14155550123");
+
+/** A moment, ISO 8601 with an offset. */
+export const timestamp = z.iso.datetime({ offset: true });
+
+/** Free key-value attributes, at most 16 kB as JSON. */
+export const metadata = z
+  .record(z.string(), z.json())
+  .refine((value) => JSON.stringify(value).length <= 16_384, "At most 16384 characters as JSON.");
+
+export const page = z.int().min(1).default(1).describe("Page, from 1");
+
+/** Over the maximum is read as the maximum; `meta.per_page` tells what was used. */
+export function per_page(size: number) {
+  return z.int().min(1).overwrite((value) => Math.min(value, 100)).default(size).describe("Page size, at most 100");
+}
+
+/** The answer to a deletion. */
+export const Deleted = z.object({ deleted: z.literal(true) });

@@ -1,0 +1,220 @@
+/** Messages: what is sent to a contact and what comes back. */
+import { z } from "zod";
+import { id, phone, timestamp } from "./fields.ts";
+import { one, operation, paged, paging } from "./operation.ts";
+
+export const messageTypes = [
+  "text",
+  "image",
+  "video",
+  "document",
+  "audio",
+  "template",
+  "interactive",
+] as const;
+export const mediaTypes = ["image", "video", "document", "audio"] as const;
+export const messageStatuses = ["queued", "sent", "delivered", "read", "failed", "received"] as const;
+
+const button = z.object({
+  id: z.string().min(1).max(256).describe("Returned when it is tapped"),
+  title: z.string().min(1).max(20).describe("Text on the button"),
+});
+
+const row = z.object({
+  id: z.string().min(1).max(200).describe("Returned when it is chosen"),
+  title: z.string().min(1).max(24),
+  description: z.string().max(72).optional(),
+});
+
+const list = z
+  .object({
+    button: z.string().min(1).max(20).describe("Text that opens the list"),
+    sections: z
+      .array(z.object({ title: z.string().max(24).optional(), rows: z.array(row).min(1) }))
+      .min(1)
+      .max(10),
+  })
+  .refine(
+    ({ sections }) => sections.reduce((rows, section) => rows + section.rows.length, 0) <= 10,
+    "A list holds at most 10 rows in all its sections.",
+  );
+
+const interactiveFields = {
+  body: z.string().min(1).max(4096).describe("Text above the choices; at most 1024 characters with buttons"),
+  header: z.string().max(60).optional().describe("Bold line on top"),
+  footer: z.string().max(60).optional().describe("Small line at the bottom"),
+  buttons: z.array(button).min(1).max(3).optional().describe("Up to 3 reply buttons; or use list"),
+  list: list.optional().describe("A menu of up to 10 rows; or use buttons"),
+};
+
+export const Interactive = z.object(interactiveFields).superRefine((value, context) => {
+  if ((value.buttons === undefined) === (value.list === undefined)) {
+    context.addIssue({ code: "custom", path: ["buttons"], message: "Send either buttons or list." });
+  }
+  if (value.buttons && value.body.length > 1024) {
+    context.addIssue({ code: "custom", path: ["body"], message: "At most 1024 characters with buttons." });
+  }
+  const ids = value.buttons?.map((one) => one.id) ?? value.list?.sections.flatMap((s) => s.rows.map((r) => r.id));
+  if (new Set(ids).size !== (ids?.length ?? 0)) {
+    context.addIssue({
+      code: "custom",
+      path: [value.buttons ? "buttons" : "list"],
+      message: "Each choice needs an id of its own.",
+    });
+  }
+});
+export type Interactive = z.infer<typeof Interactive>;
+
+const body = z.string().min(1).max(4096).describe("Text of the message, at most 4096 characters");
+const media_url = z.url({ protocol: /^https?$/ }).max(2048).describe("Public address of the file");
+const caption = z.string().max(1024).optional().describe("Text under the file; not for audio");
+const file_name = z.string().max(240).optional().describe("Name shown for a document");
+
+const NewMessage = z
+  .object({
+    to: phone,
+    type: z.enum(["text", ...mediaTypes, "interactive"]).describe("What is sent"),
+    text: z.object({ body }).optional().describe("For type text"),
+    media_url: media_url.optional().describe("For image, video, document and audio: public address of the file"),
+    caption,
+    file_name,
+    interactive: Interactive.optional().describe("For type interactive"),
+  })
+  .superRefine((message, context) => {
+    const needed = message.type === "text" || message.type === "interactive" ? message.type : "media_url";
+    if (message[needed] === undefined) {
+      context.addIssue({
+        code: "custom",
+        path: [needed],
+        message: `A message of type ${message.type} needs ${needed}.`,
+      });
+    }
+  });
+
+export const MessageError = z.object({
+  code: z.string(),
+  channel_code: z.int().nullable(),
+  title: z.string(),
+  detail: z.string().nullable(),
+  retryable: z.boolean(),
+  hint: z.string(),
+});
+
+const Message = z.object({
+  id: z.string(),
+  conversation_id: z.string(),
+  direction: z.enum(["outbound", "inbound"]),
+  from: z.string().nullable(),
+  to: z.string().nullable(),
+  type: z.enum(messageTypes),
+  text: z.object({ body: z.string() }).nullable(),
+  media: z
+    .object({ url: z.string(), caption: z.string().nullable(), file_name: z.string().nullable() })
+    .nullable(),
+  interactive: z.record(z.string(), z.unknown()).nullable(),
+  reply: z.object({ id: z.string(), title: z.string() }).nullable(),
+  status: z.enum(messageStatuses),
+  error: MessageError.nullable(),
+  sent_at: timestamp.nullable(),
+  delivered_at: timestamp.nullable(),
+  read_at: timestamp.nullable(),
+  failed_at: timestamp.nullable(),
+  created_at: timestamp,
+});
+
+const sends = { destructive: true, openWorld: true } as const;
+const windowRule =
+  "Free text, media and choices reach a contact only within 24 hours of the contact's last message.";
+
+export const messages = {
+  send_message: operation({
+    method: "POST",
+    path: "/v1/messages",
+    scope: "inbox:write",
+    title: "Send message",
+    description:
+      "Send a text, a file or a choice to a phone number. The contact and the conversation are found or created. Answers when the message is queued; get_message tells its further states.",
+    input: NewMessage,
+    output: one(
+      Message.pick({
+        id: true,
+        conversation_id: true,
+        to: true,
+        type: true,
+        status: true,
+        created_at: true,
+      }).extend({ warnings: z.array(z.string()).optional() }),
+    ),
+    status: 201,
+    hints: sends,
+    tools: {
+      send_message: {
+        title: "Send message",
+        description: `Send a text message to a phone number; needs no contact or conversation beforehand. Answers when it is queued: get_message tells whether it was delivered. ${windowRule}`,
+        input: z.object({ to: phone, body }),
+        fixed: { type: "text" },
+        place: { body: "text.body" },
+      },
+      send_media_message: {
+        title: "Send media message",
+        description: `Send an image, video, document or audio file by its public address. ${windowRule}`,
+        input: z.object({
+          to: phone,
+          type: z.enum(mediaTypes).describe("What the file is"),
+          media_url,
+          caption,
+          file_name,
+        }),
+      },
+      send_interactive_message: {
+        title: "Send interactive message",
+        description: `Send a text with up to 3 reply buttons, or with a list of up to 10 rows; the contact's choice comes back as a message with reply. ${windowRule}`,
+        input: z.object({ to: phone, ...interactiveFields }),
+        fixed: { type: "interactive" },
+        place: {
+          body: "interactive.body",
+          header: "interactive.header",
+          footer: "interactive.footer",
+          buttons: "interactive.buttons",
+          list: "interactive.list",
+        },
+      },
+    },
+  }),
+
+  list_messages: operation({
+    method: "GET",
+    path: "/v1/messages",
+    scope: "inbox:read",
+    title: "List messages",
+    description: "List a conversation's messages with their text and status, newest first.",
+    input: z.object({ conversation_id: id("Conversation", "list_conversations"), ...paging(25) }),
+    output: paged(
+      Message.pick({
+        id: true,
+        conversation_id: true,
+        direction: true,
+        type: true,
+        text: true,
+        media: true,
+        reply: true,
+        status: true,
+        created_at: true,
+      }),
+    ),
+  }),
+
+  get_message: operation({
+    method: "GET",
+    path: "/v1/conversations/{conversation_id}/messages/{message_id}",
+    scope: "inbox:read",
+    title: "Get message",
+    description:
+      "Get one message: its content, its status (queued, sent, delivered, read, failed) with the time of each, and why it failed.",
+    input: z.object({
+      conversation_id: id("Conversation", "send_message or list_conversations"),
+      message_id: id("Message", "send_message or list_messages"),
+    }),
+    output: one(Message),
+  }),
+};

@@ -1,0 +1,53 @@
+/** The scopes that a key may hold, and their two spellings. */
+
+const grants = {
+  "contacts:read": "list and retrieve contacts",
+  "contacts:write": "create and update contacts",
+  "contacts:manage": "delete contacts, manage tags",
+  "inbox:read": "read conversations and messages",
+  "inbox:write": "send messages, update conversations",
+  "broadcasts:read": "list broadcasts, view metrics",
+  "broadcasts:create": "create and schedule broadcasts",
+  "broadcasts:send": "execute and retry broadcasts",
+  "templates:read": "list and retrieve templates",
+  "templates:create": "create and submit templates",
+  "templates:manage": "delete templates, sync from the review authority",
+  "tokens:read": "list API keys and scopes",
+  "tokens:create": "create API keys and webhook subscriptions",
+} as const;
+
+export type Scope = keyof typeof grants;
+
+/** Every scope with what it grants, in the specification's order. */
+export const scopes: readonly { name: Scope; grants: string }[] = (
+  Object.keys(grants) as Scope[]
+) // the keys of the literal above
+  .map((name) => ({ name, grants: grants[name] }));
+
+/** Every scope in the colon spelling, which is the one that is stored and compared. */
+export const allScopes: readonly Scope[] = scopes.map(({ name }) => name);
+
+/** Account administration has no dotted form and is granted only to a person's request. */
+export function isAdministrative(scope: Scope): boolean {
+  return scope.startsWith("tokens:");
+}
+
+/** The dotted spelling, or the scope itself where none exists. */
+export function dotted(scope: Scope): string {
+  return isAdministrative(scope) ? scope : scope.replace(":", ".");
+}
+
+const bySpelling = new Map<string, Scope>(allScopes.flatMap((scope) => [
+  [scope, scope],
+  [dotted(scope), scope],
+]));
+
+/** Reads either spelling; undefined for a text that is no scope. */
+export function readScope(text: string): Scope | undefined {
+  return bySpelling.get(text);
+}
+
+/** Whether a credential that holds `held` may do what needs `needed` (null: any valid credential may). */
+export function permits(held: ReadonlySet<Scope>, needed: Scope | null): boolean {
+  return needed === null || held.has(needed);
+}
