@@ -6,7 +6,7 @@ import { one, operation, paged, paging } from "./operation.ts";
 const Contact = z.object({
   id: z.string(),
   organization_id: z.string(),
-  phone_number: z.string(),
+  phone_number: z.string().nullable(),
   name: z.string().nullable(),
   tags: z.array(z.string()),
   metadata: z.record(z.string(), z.unknown()),

@@ -19,7 +19,7 @@ const Conversation = z.object({
   inbox_id: z.string(),
   contact_id: z.string(),
   contact_name: z.string().nullable(),
-  phone_number: z.string(),
+  phone_number: z.string().nullable(),
   platform: z.string(),
   status: z.enum(conversationStatuses),
   last_message_at: timestamp.nullable(),

@@ -70,6 +70,18 @@ export const errors = {
     "expires_at must be in the future.",
     "Send a later time, or leave expires_at out for a key that does not expire.",
   ),
+  needs_user: entry(
+    "invalid_request",
+    400,
+    "{value} needs a person: this credential is an API key, which is nobody.",
+    "Sign in as a user, or use another filter.",
+  ),
+  no_inbox: entry(
+    "business_rule",
+    422,
+    "The organization has no inbox to send from.",
+    "Connect an inbox first.",
+  ),
   unknown_argument: entry(
     "invalid_request",
     400,
@@ -270,12 +282,22 @@ export interface FailureDetail {
 export class Failure extends Error {
   readonly code: ErrorCode;
   readonly detail: FailureDetail;
+  /** Whether this is the stored answer to an earlier request with the same idempotency key. */
+  readonly isReplay: boolean;
 
-  constructor(code: ErrorCode, detail: FailureDetail = {}, cause?: unknown) {
-    super(fill(errors[code].message, detail), { cause });
+  constructor(code: ErrorCode, detail: FailureDetail = {}, options: { cause?: unknown; isReplay?: boolean } = {}) {
+    super(fill(errors[code].message, detail), { cause: options.cause });
     this.name = "Failure";
     this.code = code;
     this.detail = detail;
+    this.isReplay = options.isReplay ?? false;
+  }
+
+  /** The failure whose body was stored. */
+  static restore(body: ErrorBody, isReplay: boolean): Failure {
+    const { type: _type, code, message: _message, fix: _fix, request_id: _id, ...detail } = body.error;
+    // Only our own bodies are stored, so the code is one of the table's.
+    return new Failure(code as ErrorCode, detail, { isReplay });
   }
 
   get status(): number {
@@ -300,7 +322,7 @@ export class Failure extends Error {
 
 /** The failure to throw: `throw fail("contact_exists", { existing_id })`. */
 export function fail(code: ErrorCode, detail?: FailureDetail, cause?: unknown): Failure {
-  return new Failure(code, detail, cause);
+  return new Failure(code, detail, { cause });
 }
 
 /** A refusal of one field, in the shape of every validation error. */

@@ -18,7 +18,7 @@ export const timestamp = z.iso.datetime({ offset: true });
 
 /** Free key-value attributes, at most 16 kB as JSON. */
 export const metadata = z
-  .record(z.string(), z.json())
+  .record(z.string(), z.unknown())
   .refine((value) => JSON.stringify(value).length <= 16_384, "At most 16384 characters as JSON.");
 
 export const page = z.int().min(1).default(1).describe("Page, from 1");

@@ -19,6 +19,7 @@ export const mcp = {
         }),
       ),
     ),
+    effect: "delegated",
     tools: {},
   }),
 
@@ -37,7 +38,7 @@ export const mcp = {
     }),
     output: z.object({ data: z.unknown(), meta: z.unknown().optional() }),
     hints: { destructive: true, openWorld: true },
-    delegates: true,
+    effect: "delegated",
     tools: {},
   }),
 };

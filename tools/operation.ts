@@ -14,6 +14,13 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** Which credential a path takes: a key or an access token, only an access token, or none at all. */
 export type Credential = "any" | "bearer" | "none";
 
+/**
+ * How a call runs: a read without a transaction; a write inside one, with the answer stored for its
+ * idempotency key; a delegated call, which runs another operation whose rules hold; or a public call,
+ * which has no caller and sees to its own transaction.
+ */
+export type Effect = "read" | "write" | "delegated" | "public";
+
 export interface Hints {
   readonly readOnly: boolean;
   readonly destructive: boolean;
@@ -42,11 +49,11 @@ export interface ToolForm {
 }
 
 export interface Operation<
-  Verb extends Method = Method,
+  Kind extends Effect = Effect,
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodObject = z.ZodObject,
 > {
-  readonly method: Verb;
+  readonly method: Method;
   readonly path: string;
   readonly also: readonly OtherPath[];
   readonly credential: Credential;
@@ -58,8 +65,7 @@ export interface Operation<
   readonly status: 200 | 201;
   readonly tier: "core" | "extended";
   readonly hints: Hints;
-  /** Runs another operation, whose transaction and idempotency hold. */
-  readonly delegates: boolean;
+  readonly effect: Kind;
   /** The tools offered in place of the one that follows from the operation; `{}` offers none. */
   readonly tools: Readonly<Record<string, ToolForm>> | undefined;
 }
@@ -95,9 +101,19 @@ type FormOf<Route, Fields> = {
   };
 };
 
+type EffectOf<Verb extends Method, Access extends Credential, Declared> = Access extends "none"
+  ? "public"
+  : Declared extends "delegated"
+    ? "delegated"
+    : Verb extends "GET"
+      ? "read"
+      : "write";
+
 interface Declaration<
   Verb extends Method,
   Path extends string,
+  Access extends Credential,
+  Declared extends "delegated" | undefined,
   Shape extends z.core.$ZodLooseShape,
   Output extends z.ZodObject,
   Forms,
@@ -105,7 +121,7 @@ interface Declaration<
   readonly method: Verb;
   readonly path: Path;
   readonly also?: readonly OtherPath[];
-  readonly credential?: Credential;
+  readonly credential?: Access;
   readonly scope: Scope | null;
   readonly title: string;
   readonly description: string;
@@ -114,7 +130,7 @@ interface Declaration<
   readonly status?: 200 | 201;
   readonly tier?: "core" | "extended";
   readonly hints?: Partial<Hints>;
-  readonly delegates?: boolean;
+  readonly effect?: Declared;
   readonly tools?: {
     readonly [Name in keyof Forms]: FormOf<z.input<z.ZodObject<Shape>>, Forms[Name]>;
   };
@@ -126,15 +142,22 @@ export function operation<
   const Path extends string,
   Shape extends z.core.$ZodLooseShape & Record<PathField<Path>, z.ZodType>,
   Output extends z.ZodObject,
+  const Access extends Credential = "any",
+  const Declared extends "delegated" | undefined = undefined,
   Forms = Record<never, never>,
->(declaration: Declaration<Verb, Path, Shape, Output, Forms>): Operation<Verb, z.ZodObject<Shape>, Output> {
+>(
+  declaration: Declaration<Verb, Path, Access, Declared, Shape, Output, Forms>,
+): Operation<EffectOf<Verb, Access, Declared>, z.ZodObject<Shape>, Output> {
+  const isPublic = declaration.credential === "none";
+  const effect = isPublic ? "public" : (declaration.effect ?? (declaration.method === "GET" ? "read" : "write"));
   return {
     also: [],
     credential: "any",
     status: 200,
     tier: "core",
-    delegates: false,
     ...declaration,
+    // The same rule as the type's, one line above.
+    effect: effect as EffectOf<Verb, Access, Declared>,
     hints: { ...hintsOf[declaration.method], ...declaration.hints },
     // The mapping was checked field by field above; from here on it is walked by name.
     tools: declaration.tools as Record<string, ToolForm> | undefined,

@@ -65,12 +65,13 @@ export interface Tables {
   contacts: {
     organization_id: string;
     id: string;
-    phone_number: string;
+    phone_number: string | null;
     name: string | null;
     tags: Generated<string[]>;
     metadata: Json<Record<string, unknown>>;
     created_at: string;
     updated_at: string;
+    erased_at: string | null;
   };
   conversations: {
     organization_id: string;

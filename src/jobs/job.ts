@@ -10,7 +10,7 @@ export interface NewJob {
   readonly organization_id: string | null;
   /** Jobs of one lane share its turn: no lane waits behind another's backlog. Default: the job's name. */
   readonly lane?: string;
-  /** Jobs with the same key run one at a time, in the order in which they were added. */
+  /** Jobs with the same key run one at a time, in the order of their ids: the order in which they were added. */
   readonly key?: string;
   /** Not before this time; default now. */
   readonly runAt?: Date;
@@ -28,23 +28,27 @@ export interface Attempt {
   readonly signal: AbortSignal;
 }
 
-/** What a run says: done (nothing), or again later, which is not a failure and keeps the attempts as they were. */
+/** What a run says: done (nothing), or again later, which is not a failure and is not counted as an attempt. */
 export type Outcome = undefined | { readonly againAt: Date };
 
 /** How a kind of job is done. A run may be repeated after a crash: it must be safe to repeat. */
 export interface JobDefinition<Payload = unknown> {
   readonly name: string;
-  /** Attempts in all; default 10. */
+  /** Attempts in all, those cut short by a crash included; default 10. */
   readonly maxAttempts?: number;
-  /** How long one attempt may take before another process may take it over; default 60 s. */
+  /** How long after a crash another process takes the job over; renewed while the run lasts. Default 60 s. */
   readonly leaseMs?: number;
-  /** A cron pattern (UTC): the job is added by itself and comes again. */
+  /** A cron pattern of five fields (UTC): the job adds itself, without a payload, and comes again. */
   readonly schedule?: string;
   run(payload: Payload, attempt: Attempt): Promise<Outcome>;
-  /** Called once, after the last attempt failed and before the job is laid with the dead. */
+  /**
+   * Called outside any transaction after the last attempt failed, before the job is laid with the dead;
+   * again if it throws or the process dies in between, so it too must be safe to repeat.
+   */
   exhausted?(payload: Payload, error: unknown): Promise<void>;
 }
 
+/** What those who add jobs need of the engine. */
 export interface Jobs {
   /** Adds jobs in the caller's transaction; the worker is woken when it commits. */
   enqueue(tx: Transaction, ...jobs: readonly NewJob[]): Promise<void>;

@@ -96,12 +96,14 @@ const statements = [
   `create table contacts (
     organization_id text collate "C" not null references organizations (id),
     id text collate "C" not null,
-    phone_number text not null,
+    phone_number text,
     name text,
     tags text[] not null default '{}',
     metadata jsonb not null default '{}',
     created_at timestamptz not null,
     updated_at timestamptz not null,
+    -- Erased: the profile is gone, the row stays for what counts by it.
+    erased_at timestamptz,
     primary key (organization_id, id)
   )`,
   `create unique index contacts_phone_number on contacts (organization_id, phone_number)`,
@@ -184,7 +186,8 @@ const statements = [
     schedule text unique,
     created_at timestamptz not null
   )`,
-  `create index jobs_ready on jobs (lane, run_at, id)`,
+  // Without the id: ties stay one entry in the index, and no plan is tempted to look for an id in it.
+  `create index jobs_ready on jobs (lane, run_at)`,
   `create index jobs_key on jobs (key, id) where key is not null`,
 
   `create table dead_jobs (
@@ -211,7 +214,8 @@ const statements = [
     created_at timestamptz not null,
     primary key (organization_id, id)
   )`,
-  `create unique index simulator_messages_token on simulator_messages (organization_id, token)`,
+  // Not unique: a message that is sent twice must show twice.
+  `create index simulator_messages_token on simulator_messages (organization_id, token)`,
   `create index simulator_messages_phone on simulator_messages (organization_id, phone_number, id)`,
 
   `create table simulator_faults (

@@ -1,0 +1,65 @@
+/** What a contact writes, as the simulator's own route takes it. */
+import { z } from "zod";
+import type { Inbound } from "../../../ports/channel.ts";
+import type { SimulatorControls } from "./controls.ts";
+import { phoneNumber } from "./phone-number.ts";
+
+/** The ways to say something; a message uses exactly one. */
+const ways = {
+  text: words(4096).describe("A text"),
+  reply: z.object({ id: words(256), title: words(24) }).describe("The choice of a button or row"),
+  button: words(256).describe("The id or title of a button or row that was sent to this phone"),
+  media: z
+    .object({
+      type: z.enum(["image", "video", "document", "audio"]),
+      url: z.url({ protocol: /^https?$/ }).max(2048),
+      caption: words(1024).nullable().default(null),
+      file_name: words(240).nullable().default(null),
+    })
+    .describe("A file"),
+};
+
+export const Written = z
+  .object({
+    from: phoneNumber,
+    name: words(256).nullish(),
+    channel_message_id: words(128).optional().describe("A repeat with the same id is the same message"),
+    ...z.object(ways).partial().shape,
+  })
+  .refine(
+    ({ text, reply, button, media }) =>
+      [text, reply, button, media].filter((said) => said !== undefined).length === 1,
+    { path: ["text"], message: "Send exactly one of text, reply, button and media." },
+  );
+export type Written = z.output<typeof Written>;
+
+/** The content that the channel hears. */
+export async function contentOf(
+  { from, text, reply, button, media }: Written,
+  organization_id: string,
+  controls: SimulatorControls,
+): Promise<Inbound["content"]> {
+  if (media) {
+    const { type, ...file } = media;
+    return { type, media: file };
+  }
+  if (text !== undefined) {
+    return { type: "text", text: { body: text } };
+  }
+  return {
+    type: "interactive",
+    reply: reply ?? (await controls.choice(organization_id, from, button ?? "")),
+  };
+}
+
+/** A string that JSON in a database can hold: no NUL, no half of a surrogate pair. */
+function words(length: number) {
+  return z
+    .string()
+    .min(1)
+    .max(length)
+    .refine(
+      (value) => !value.includes("\0") && !/\p{Surrogate}/u.test(value),
+      "Holds a character that is not text.",
+    );
+}

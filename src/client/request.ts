@@ -1,0 +1,59 @@
+/** Writes the HTTP request of an operation: which field travels in the path, the query or the body. */
+import { randomUUID } from "node:crypto";
+import type { Operation } from "../../tools/operation.ts";
+import { CallFailure } from "./failure.ts";
+
+export interface Request {
+  readonly method: Operation["method"];
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+/** @throws CallFailure for a path field that no path can carry. */
+export function writeRequest(
+  { method, path }: Pick<Operation, "method" | "path">,
+  input: Readonly<Record<string, unknown>>,
+  { idempotencyKey, headers: given }: { idempotencyKey?: string; headers?: Readonly<Record<string, string>> },
+): Request {
+  const rest: Record<string, unknown> = { ...input };
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    delete rest[name];
+    return segment(name, input[name]);
+  });
+  const headers: Record<string, string> = { ...given, accept: "application/json" };
+  if (method !== "GET") {
+    // Chosen here and not for each attempt: it is what makes them one.
+    headers["idempotency-key"] = idempotencyKey ?? randomUUID();
+  }
+  if (method === "GET" || method === "DELETE") {
+    return { method, path: filled + query(rest), headers, body: null };
+  }
+  headers["content-type"] = "application/json";
+  return { method, path: filled, headers, body: JSON.stringify(rest) };
+}
+
+/** One segment of a path. Whoever resolves dots on the way would turn them into another operation. */
+function segment(name: string, value: unknown): string {
+  const text = String(value ?? "");
+  if (/^\.{0,2}$/.test(text)) {
+    throw new CallFailure({
+      status: 400,
+      code: "invalid_request",
+      message: `The request is not valid: ${name}: "${text}" is not an id.`,
+    });
+  }
+  return encodeURIComponent(text);
+}
+
+/** Lists and objects travel as JSON. */
+function query(fields: Readonly<Record<string, unknown>>): string {
+  const written = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined && value !== null) {
+      written.set(name, typeof value === "object" ? JSON.stringify(value) : String(value));
+    }
+  }
+  const text = written.toString();
+  return text === "" ? "" : `?${text}`;
+}

@@ -1,0 +1,63 @@
+/** `tidings mcp`: MCP on stdin and stdout, before a service elsewhere or the embedded one. */
+import { allScopes } from "../../tools/scopes.ts";
+import { createClient } from "../client.ts";
+import { type Config, readConfig } from "../config.ts";
+import { openFolder } from "../folder.ts";
+import type { Instance } from "../instance.ts";
+import { guardStdout, learnScopes, serveOverStdio } from "../mcp/stdio.ts";
+import type { Log } from "../ports/log.ts";
+import { version } from "../version.ts";
+import { describeFirstStart } from "./first-start.ts";
+import { lazyLog } from "./lazy-log.ts";
+
+export async function mcp(): Promise<void> {
+  guardStdout();
+  const { config, warnings } = readConfig();
+  const log = lazyLog(config.logLevel);
+  for (const warning of warnings) {
+    log.warn({}, warning);
+  }
+  const { ended } = config.upstream ? forward(config.upstream, log) : await embed(config, log);
+  process.on("SIGTERM", () => process.exit(0));
+  process.on("SIGINT", () => process.exit(0));
+  await ended;
+  // Whatever still runs is safe to leave: what was accepted is in the database, and the rest was not.
+  process.exit(0);
+}
+
+function forward({ baseUrl, key }: { baseUrl: string; key: string }, log: Log) {
+  const client = createClient({ baseUrl, key, userAgent: `tidings-mcp/${version}` });
+  return serveOverStdio({ client, version, log, scopes: learnScopes(client, log) });
+}
+
+/** The list is answered at once; the service starts behind it, and calls wait for it. */
+async function embed(config: Config, log: Log) {
+  const folder = await openFolder(config.dataDir);
+  let starting: Promise<Instance> | undefined;
+  const instance = () => {
+    starting ??= import("../instance.ts").then(({ openInstance }) =>
+      openInstance({ config, folder, log, listen: { host: "127.0.0.1", port: 0 }, onLost: () => process.exit(1) }),
+    );
+    return starting;
+  };
+  const client = createClient({
+    baseUrl: async () => (await instance()).address(),
+    key: () => folder.credential(),
+    userAgent: `tidings-mcp/${version}`,
+  });
+  const connection = serveOverStdio({ client, version, log, scopes: Promise.resolve(new Set(allScopes)) });
+  setImmediate(() => void start(instance));
+  return connection;
+}
+
+async function start(instance: () => Promise<Instance>): Promise<void> {
+  try {
+    const { firstStart } = await instance();
+    if (firstStart) {
+      console.error(["Tidings was started for the first time.", ...describeFirstStart(firstStart)].join("\n"));
+    }
+  } catch (error) {
+    console.error(`tidings: ${error instanceof Error ? error.message : String(error)}`);
+    process.exit(1);
+  }
+}

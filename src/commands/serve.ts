@@ -1,0 +1,89 @@
+/** `tidings serve`: the service over HTTP, until a signal ends it. */
+import { readConfig } from "../config.ts";
+import { openFolder } from "../folder.ts";
+import { createPassthrough } from "../http/passthrough.ts";
+import { type Instance, openInstance } from "../instance.ts";
+import { createLog } from "../log.ts";
+import { version } from "../version.ts";
+import { describeFirstStart } from "./first-start.ts";
+
+export async function serve(): Promise<void> {
+  const { config, warnings } = readConfig();
+  const log = createLog(config.logLevel);
+  for (const warning of warnings) {
+    log.warn({}, warning);
+  }
+  const folder = await openFolder(config.dataDir);
+  const listen = { host: config.host, port: config.port };
+  const onLost = () => {
+    log.error({}, "another process took the data folder over: stopping");
+    process.exit(1);
+  };
+  const instance = await openInstance({ config, folder, log, listen, onLost });
+  const address = await instance.address();
+  const own = instance.role === "owner" ? address : await passOn(instance, listen, config.bodyLimit);
+  console.log(greeting(own, instance, { dataDir: folder.path, isEmbedded: config.databaseUrl === undefined }));
+  stopOnSignal(instance);
+}
+
+/** Another process owns the folder: this one opens its port and passes requests through. */
+async function passOn(instance: Instance, listen: { host: string; port: number }, bodyLimit: number): Promise<string> {
+  const server = createPassthrough({ address: () => instance.address(), bodyLimit });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(listen, resolve);
+  });
+  const bound = server.address();
+  const port = typeof bound === "object" && bound !== null ? bound.port : listen.port;
+  return `http://${listen.host}:${port}`;
+}
+
+/** The first signal lets what runs end; a second one does not wait. */
+function stopOnSignal(instance: Instance): void {
+  let isStopping = false;
+  const stop = async () => {
+    if (isStopping) {
+      process.exit(1);
+    }
+    isStopping = true;
+    await instance[Symbol.asyncDispose]();
+    process.exit(0);
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+}
+
+function greeting(address: string, { firstStart, role }: Instance, place: Place): string {
+  const database = place.isEmbedded ? "embedded database" : "PostgreSQL";
+  const shared = role === "owner" ? "" : ", served by another process on this folder";
+  return [
+    `Tidings ${version}`,
+    "",
+    `  REST   ${address}/v1`,
+    `  MCP    ${address}/mcp`,
+    `  Data   ${place.dataDir} (${database}${shared})`,
+    ...(firstStart
+      ? describeFirstStart(firstStart)
+      : [`  Key    shown at the first start; ${place.dataDir}/credential holds this machine's own`]),
+    "",
+    "For an MCP client on this machine:",
+    "",
+    JSON.stringify(snippet(address, place), null, 2),
+    "",
+    `Over HTTP: ${address}/mcp with the header Authorization: Bearer <API key>.`,
+  ].join("\n");
+}
+
+interface Place {
+  readonly dataDir: string;
+  readonly isEmbedded: boolean;
+}
+
+/** This very program with absolute paths, so that it works from any folder. */
+function snippet(address: string, { dataDir, isEmbedded }: Place) {
+  const [command, script] = process.argv;
+  const env = isEmbedded
+    ? { TIDINGS_DATA_DIR: dataDir }
+    : { TIDINGS_BASE_URL: address, TIDINGS_API_KEY: "<API key>" };
+  return { mcpServers: { tidings: { command, args: [script, "mcp"], env } } };
+}

@@ -1,0 +1,95 @@
+/** What stands before every operation: whose credential it is, and how often it may ask. */
+import { createHash } from "node:crypto";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { fail } from "../../tools/errors.ts";
+
+/** The credential of a request: X-API-Key, or Authorization: Bearer with a key or an access token. */
+export function readCredential(headers: FastifyRequest["headers"]): string | undefined {
+  const key = headers["x-api-key"];
+  if (typeof key === "string" && key !== "") {
+    return key;
+  }
+  const [, token] = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? "") ?? [];
+  return token;
+}
+
+/** @throws Failure `invalid_idempotency_key`. */
+export function readIdempotencyKey(headers: FastifyRequest["headers"]): string | undefined {
+  const key = headers["idempotency-key"];
+  if (key === undefined) {
+    return undefined;
+  }
+  if (typeof key !== "string" || key.length < 1 || key.length > 255) {
+    throw fail("invalid_idempotency_key", { param: "Idempotency-Key" });
+  }
+  return key;
+}
+
+export interface Rates {
+  /** Requests a second that a credential may make for long. */
+  readonly perSecond: number;
+  /** Requests that it may make at once. */
+  readonly burst: number;
+}
+
+/** How long the extra of a burst takes to come back. */
+const burstSeconds = 10;
+
+/** Limits requests by credential, or by address where there is none. */
+export function createRateLimit({ perSecond, burst }: Rates) {
+  const steady = new RateLimiterMemory({ points: perSecond, duration: 1 });
+  const extra = new RateLimiterMemory({ keyPrefix: "burst", points: Math.max(0, burst - perSecond), duration: burstSeconds });
+  const limiter = new BurstyRateLimiter(steady, extra);
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const credential = readCredential(request.headers);
+    const subject = credential === undefined ? request.ip : hash(credential);
+    const state: State = await limiter.consume(subject).catch(refused);
+    reply.header("ratelimit-limit", String(perSecond));
+    reply.header("ratelimit-remaining", String(Math.max(0, state.remainingPoints)));
+    reply.header("ratelimit-reset", String(seconds(state)));
+    if (state.isRefused) {
+      throw fail("rate_limited", { retry_after: seconds(state) });
+    }
+  };
+}
+
+/** Sign-in is guessed at: few tries for an address, and for an account wherever they come from. */
+export function createLoginLimit() {
+  const byAddress = new RateLimiterMemory({ keyPrefix: "login-ip", points: 5, duration: 5 * 60 });
+  const byAccount = new RateLimiterMemory({ keyPrefix: "login-account", points: 10, duration: 15 * 60 });
+
+  return async (request: FastifyRequest): Promise<void> => {
+    const { email } = (request.body ?? {}) as { email?: unknown };
+    const states: State[] = await Promise.all([
+      byAddress.consume(request.ip).catch(refused),
+      byAccount.consume(hash(String(email).trim().toLowerCase())).catch(refused),
+    ]);
+    const wait = Math.max(0, ...states.filter((state) => state.isRefused).map(seconds));
+    if (wait > 0) {
+      throw fail("rate_limited", { retry_after: wait });
+    }
+  };
+}
+
+interface State {
+  readonly remainingPoints: number;
+  readonly msBeforeNext: number;
+  readonly isRefused?: boolean;
+}
+
+function refused(reason: unknown): State {
+  if (reason instanceof RateLimiterRes) {
+    return { remainingPoints: 0, msBeforeNext: reason.msBeforeNext, isRefused: true };
+  }
+  throw reason;
+}
+
+function seconds({ msBeforeNext }: State): number {
+  return Math.max(1, Math.ceil(msBeforeNext / 1000));
+}
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
+}

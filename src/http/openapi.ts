@@ -1,0 +1,87 @@
+/** The OpenAPI 3.1 description, derived from the catalogue. */
+import { ErrorBody } from "../../tools/errors.ts";
+import { type Credential, type Operation, pathFields } from "../../tools/operation.ts";
+import { type JsonSchema, toJsonSchema } from "../../tools/tool.ts";
+
+/** The whole document for these operations. */
+export function describeApi(operations: Readonly<Record<string, Operation>>, version: string): JsonSchema {
+  const paths: Record<string, Record<string, JsonSchema>> = {};
+  for (const [name, operation] of Object.entries(operations)) {
+    for (const [index, { path, credential }] of [operation, ...operation.also].entries()) {
+      const operationId = index === 0 ? name : `${name}_${index + 1}`;
+      paths[path] = {
+        ...paths[path],
+        [operation.method.toLowerCase()]: describeOperation(operationId, operation, path, credential),
+      };
+    }
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Tidings", version, description: "Business messaging over a chat channel." },
+    paths,
+    components: {
+      schemas: { Error: toJsonSchema(ErrorBody, "output") },
+      securitySchemes: {
+        apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
+        bearer: { type: "http", scheme: "bearer", description: "An access token or an API key." },
+      },
+    },
+  };
+}
+
+const security: Record<Credential, JsonSchema[]> = {
+  any: [{ apiKey: [] }, { bearer: [] }],
+  bearer: [{ bearer: [] }],
+  none: [],
+};
+
+function describeOperation(operationId: string, operation: Operation, path: string, credential: Credential): JsonSchema {
+  const { title, description, scope, status } = operation;
+  return {
+    operationId,
+    summary: title,
+    description: scope ? `${description} Needs the scope ${scope}.` : description,
+    security: security[credential],
+    ...describeInput(operation, path),
+    responses: {
+      [status]: {
+        description: "Done.",
+        content: { "application/json": { schema: toJsonSchema(operation.output, "output") } },
+      },
+      default: {
+        description: "Failed; error.code tells why and error.fix what to do.",
+        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+      },
+    },
+  };
+}
+
+function describeInput({ input, method }: Operation, path: string): JsonSchema {
+  const { properties = {}, required = [] } = toJsonSchema(input, "input") as {
+    properties?: Record<string, JsonSchema>;
+    required?: string[];
+  };
+  const inPath = pathFields(path);
+  const others = Object.keys(properties).filter((name) => !inPath.includes(name));
+  const isInQuery = method === "GET" || method === "DELETE";
+  const parameter = (name: string, place: "path" | "query") => {
+    const { description, ...schema } = properties[name] ?? {};
+    return { name, in: place, required: place === "path" || required.includes(name), description, schema };
+  };
+  const parameters = [
+    ...inPath.map((name) => parameter(name, "path")),
+    ...(isInQuery ? others.map((name) => parameter(name, "query")) : []),
+  ];
+  const needed = required.filter((name) => others.includes(name));
+  const schema = {
+    type: "object",
+    properties: Object.fromEntries(others.map((name) => [name, properties[name]])),
+    ...(needed.length > 0 ? { required: needed } : {}),
+  };
+  return {
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(isInQuery || others.length === 0
+      ? {}
+      : { requestBody: { required: needed.length > 0, content: { "application/json": { schema } } } }),
+  };
+}

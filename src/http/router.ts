@@ -1,0 +1,91 @@
+/** The routes, made from the catalogue: nothing here knows any one of them. */
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
+import { Failure, fail } from "../../tools/errors.ts";
+import type { Operation } from "../../tools/operation.ts";
+import { readFields } from "../../tools/tool.ts";
+import type { Platform } from "../platform/index.ts";
+import { createLoginLimit, readCredential, readIdempotencyKey } from "./guards.ts";
+
+/** What is known of a request's caller before its operation runs. */
+export type Authenticate = Platform["authenticate"];
+
+export function addOperations(
+  app: FastifyInstance,
+  platform: Platform,
+  operations: Readonly<Record<string, Operation>>,
+): void {
+  const limitLogin = createLoginLimit();
+  const methods = new Map<string, HTTPMethods[]>();
+  for (const [name, operation] of Object.entries(operations)) {
+    for (const { path, credential } of [operation, ...operation.also]) {
+      methods.set(path, [...(methods.get(path) ?? []), operation.method]);
+      app.route({
+        method: operation.method,
+        url: toUrl(path),
+        ...(name === "login" ? { preHandler: limitLogin } : {}),
+        async handler(request, reply) {
+          const caller = credential === "none" ? null : await identify(platform, request);
+          const answer = await platform.call({
+            operation: name,
+            path,
+            caller,
+            input: readInput(operation, request),
+            idempotencyKey: readIdempotencyKey(request.headers),
+          });
+          if (answer.isReplay) {
+            reply.header("idempotency-replayed", "true");
+          }
+          return reply.status(answer.status).send(answer.body);
+        },
+      });
+    }
+  }
+  for (const [path, allowed] of methods) {
+    addRefusal(app, path, allowed);
+  }
+}
+
+/** @throws Failure `credential_missing` or `credential_invalid`. */
+export async function identify(platform: { authenticate: Authenticate }, request: FastifyRequest) {
+  const credential = readCredential(request.headers);
+  if (credential === undefined) {
+    throw fail("credential_missing");
+  }
+  return platform.authenticate(credential);
+}
+
+/** A known path with a method that it does not answer. */
+function addRefusal(app: FastifyInstance, path: string, allowed: readonly HTTPMethods[]): void {
+  const all: HTTPMethods[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+  app.route({
+    method: all.filter((method) => !allowed.includes(method)),
+    url: toUrl(path),
+    handler(request: FastifyRequest, reply: FastifyReply) {
+      reply.header("allow", allowed.join(", "));
+      throw fail("method_not_allowed", { method: request.method, path, allowed: allowed.join(", ") });
+    },
+  });
+}
+
+/** One flat input: the path's fields, then the query's or the body's. */
+function readInput(operation: Operation, request: FastifyRequest): Record<string, unknown> {
+  const isInQuery = operation.method === "GET" || operation.method === "DELETE";
+  const sent = isInQuery
+    ? readFields(operation.input, request.query as Record<string, unknown>)
+    : readBody(request.body);
+  return { ...sent, ...(request.params as Record<string, string>) };
+}
+
+function readBody(body: unknown): Record<string, unknown> {
+  if (body === undefined || body === null) {
+    return {};
+  }
+  if (typeof body !== "object" || Array.isArray(body)) {
+    throw new Failure("malformed_body", { reason: "it is not a JSON object." });
+  }
+  return body as Record<string, unknown>;
+}
+
+function toUrl(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ":$1");
+}

@@ -1,0 +1,105 @@
+/** The REST face: one Fastify server with the catalogue's routes, health, and what else is mounted on it. */
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import Fastify, { type FastifyInstance } from "fastify";
+import { fail } from "../../tools/errors.ts";
+import type { Operation } from "../../tools/operation.ts";
+import type { Platform } from "../platform/index.ts";
+import type { Log } from "../ports/log.ts";
+import { answerFailure } from "./answer.ts";
+import { createRateLimit, type Rates } from "./guards.ts";
+import { addControls, type ControlRoute } from "./controls.ts";
+import { describeApi } from "./openapi.ts";
+import { addOperations } from "./router.ts";
+
+export interface ServerOptions {
+  readonly platform: Platform;
+  readonly operations: Readonly<Record<string, Operation>>;
+  readonly version: string;
+  readonly log: Log;
+  readonly rates: Rates;
+  readonly bodyLimit: number;
+  /** Whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  /** Whether the service can do its work now; throws when it can't. */
+  ready(): Promise<void>;
+  /** The controls of adapters that have some, with an API key. */
+  readonly controls: readonly ControlRoute[];
+  /** The MCP face, which answers at /mcp by itself. */
+  readonly mcp: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+}
+
+export function createServer(options: ServerOptions): FastifyInstance {
+  const { log, platform, operations } = options;
+  const app = Fastify({
+    logger: false,
+    bodyLimit: options.bodyLimit,
+    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    exposeHeadRoutes: false,
+    forceCloseConnections: "idle",
+    genReqId: (request) => requestId(request.headers["x-request-id"]),
+  });
+  readJson(app);
+  app.setErrorHandler((error, request, reply) => answerFailure(log, error, request, reply));
+  app.setNotFoundHandler((request) => {
+    throw fail("route_not_found", { method: request.method, path: request.url.split("?")[0] });
+  });
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("x-request-id", request.id);
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    const { method, id: request_id } = request;
+    const facts = { method, route: request.routeOptions.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) };
+    log.debug({ ...facts, request_id }, "answered");
+  });
+  addHealth(app, options);
+  addMcp(app, options);
+  app.register(async (limited) => {
+    limited.addHook("onRequest", createRateLimit(options.rates));
+    addOperations(limited, platform, operations);
+    addControls(limited, platform, options.controls);
+    const document = describeApi(operations, options.version);
+    limited.get("/v1/openapi.json", () => document);
+  });
+  return app;
+}
+
+/** A caller's own request id is kept where it is harmless in a log. */
+function requestId(given: string | string[] | undefined): string {
+  return typeof given === "string" && /^[\w.-]{1,64}$/.test(given) ? given : `req_${randomUUID()}`;
+}
+
+/** JSON bodies; an empty one is an empty object, for operations that need none. */
+function readJson(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
+    const text = String(body);
+    if (text.trim() === "") {
+      done(null, {});
+      return;
+    }
+    parse(request, text, done);
+  });
+}
+
+function addHealth(app: FastifyInstance, { ready }: ServerOptions): void {
+  app.get("/healthz", () => ({ status: "ok" }));
+  app.get("/readyz", async () => {
+    await ready();
+    return { status: "ready" };
+  });
+}
+
+/** The MCP face reads its own body and writes its own answer. */
+function addMcp(app: FastifyInstance, { mcp }: ServerOptions): void {
+  app.register(async (raw) => {
+    raw.removeAllContentTypeParsers();
+    raw.addContentTypeParser("*", (_request, _payload, done) => done(null));
+    raw.all("/mcp", async (request, reply) => {
+      reply.hijack();
+      reply.raw.setHeader("x-request-id", request.id);
+      await mcp(request.raw, reply.raw);
+    });
+  });
+}

@@ -1,0 +1,61 @@
+/** The command line: reads the arguments, starts what they name, stops on a signal. */
+import { parseArgs } from "node:util";
+import { version } from "./version.ts";
+
+const usage = `Tidings ${version}: business messaging that an AI assistant can operate.
+
+Usage: tidings <command>
+
+  serve     Serve REST (/v1) and MCP (/mcp) over HTTP, with an embedded database or DATABASE_URL.
+  mcp       Serve MCP on stdin and stdout. With TIDINGS_BASE_URL and TIDINGS_API_KEY it forwards to
+            that service; without them it runs the embedded one, and shares it with other processes.
+
+  -h, --help     Show this.
+  -v, --version  Show the version.
+
+Settings are environment variables:
+`;
+
+const commands: Readonly<Record<string, () => Promise<void>>> = {
+  serve: async () => (await import("./commands/serve.ts")).serve(),
+  mcp: async () => (await import("./commands/mcp.ts")).mcp(),
+};
+
+await main(process.argv.slice(2)).catch(exitWith);
+
+async function main(args: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { help: { type: "boolean", short: "h" }, version: { type: "boolean", short: "v" } },
+  });
+  if (values.version) {
+    console.log(version);
+    return;
+  }
+  const [name] = positionals;
+  if (values.help || name === undefined) {
+    await help();
+    return;
+  }
+  const command = commands[name];
+  if (!command || positionals.length > 1) {
+    throw new Error(`There is no command "${positionals.join(" ")}". Run tidings --help.`);
+  }
+  await command();
+}
+
+async function help(): Promise<void> {
+  const { settings } = await import("./config.ts");
+  const rows = settings.map(({ name, description, default: value }) => {
+    const given = value === "" ? "" : ` (${value})`;
+    return `  ${name.padEnd(24)} ${description}${given}`;
+  });
+  console.log(usage + rows.join("\n"));
+}
+
+/** One line for a person. */
+function exitWith(error: unknown): void {
+  console.error(`tidings: ${error instanceof Error ? error.message : String(error)}`);
+  process.exit(1);
+}

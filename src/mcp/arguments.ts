@@ -1,0 +1,52 @@
+/**
+ * Reads the arguments of a tool call by the catalogue's rules.
+ *
+ * It brings the whole catalogue along, which takes a while to load: it is imported when a tool is
+ * called, or once a list has been answered.
+ */
+import { type ErrorBody, type ErrorCode, Failure, type FailureDetail, fail } from "../../tools/errors.ts";
+import { catalogue } from "../../tools/index.ts";
+import type { Operation } from "../../tools/operation.ts";
+import { formsOf, readArguments } from "../../tools/tool.ts";
+import type { ListedTool } from "./tools.ts";
+
+/** Why a call is not made. */
+export interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly error: ErrorBody["error"];
+}
+
+export type Reading =
+  | { readonly operation: Operation; readonly input: Record<string, unknown>; readonly refusal?: undefined }
+  | { readonly refusal: Refusal };
+
+const operations: Readonly<Record<string, Operation>> = catalogue;
+
+/** The operation that a tool calls and its input, or why the arguments are refused. */
+export function readCall(tool: ListedTool, given: Readonly<Record<string, unknown>>): Reading {
+  const operation = operations[tool.operation];
+  const form = operation && formsOf(tool.operation, operation)[tool.name];
+  if (!form) {
+    return { refusal: refuse("tool_not_found", { value: tool.name }) };
+  }
+  try {
+    return { operation, input: readArguments(form, given) };
+  } catch (error) {
+    if (error instanceof Failure) {
+      return { refusal: toRefusal(error) };
+    }
+    throw error;
+  }
+}
+
+/** A refusal in the words of the catalogue. */
+export function refuse(code: ErrorCode, detail?: FailureDetail): Refusal {
+  return toRefusal(fail(code, detail));
+}
+
+function toRefusal(failure: Failure): Refusal {
+  const { status, code, message } = failure;
+  return { status, code, message, error: failure.body().error };
+}

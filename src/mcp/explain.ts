@@ -1,0 +1,73 @@
+/** Says to a model what went wrong and what to do next. */
+
+/** A refusal of ours or of the service, or the news that no answer came. */
+export interface Trouble {
+  readonly status?: number;
+  readonly code: string;
+  readonly message: string;
+  /** The body's error; its further members may be anything, for the service may be another's. */
+  readonly error?: Readonly<Record<string, unknown>> | undefined;
+  readonly requestId?: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly mayHaveRun?: boolean;
+}
+
+/** `send_message failed: outside_service_window (422). … Next: … Request id req_1.` */
+export function explain(tool: string, trouble: Trouble, isWrite: boolean): string {
+  const { status, code, error = {}, requestId } = trouble;
+  const parts = [
+    `${tool} failed: ${code}${status === undefined ? "" : ` (${status})`}.`,
+    sentence(trouble.message),
+    ...describeFields(error.details, trouble.message),
+  ];
+  const next = `Next: ${sentence(nextOf(trouble, isWrite))}`;
+  const facts = describeFacts(error, [...parts, next].join(" "));
+  return [...parts, ...facts, next, ...(requestId ? [`Request id ${requestId}.`] : [])].join(" ");
+}
+
+/** Every field that is wrong, unless the sentence has said so already. */
+function describeFields(details: unknown, said: string): string[] {
+  const list: Readonly<Record<string, unknown>>[] = Array.isArray(details) ? details.slice(0, 20) : [];
+  return list
+    .filter((detail) => !said.includes(`${detail?.field}: ${detail?.message}`))
+    .map((detail) => sentence(["Field", `${detail?.field}:`, detail?.message, detail?.fix].filter(Boolean).join(" ")));
+}
+
+const told = new Set(["type", "code", "message", "fix", "param", "details", "request_id"]);
+
+/** What stands beside the code and has not been said: `existing_id`, `suggestions`, … */
+function describeFacts(error: Readonly<Record<string, unknown>>, said: string): string[] {
+  return Object.entries(error)
+    .filter(([name, value]) => !told.has(name) && !said.includes(String(value)))
+    .map(([name, value]) => `${name}: ${JSON.stringify(value).slice(0, 1000)}.`);
+}
+
+function nextOf({ status, error, retryAfterSeconds, mayHaveRun }: Trouble, isWrite: boolean): string {
+  if (isWrite && mayHaveRun) {
+    return "It may have been done all the same: look with a get or list tool before calling again.";
+  }
+  if (typeof error?.fix === "string") {
+    return error.fix;
+  }
+  if (status === 429 || retryAfterSeconds !== undefined) {
+    return `Wait ${retryAfterSeconds ?? 5} s and call again.`;
+  }
+  return nexts[status ?? 503] ?? (status !== undefined && status < 500 ? "Correct the arguments and call again." : later);
+}
+
+const later = "Try again in a moment.";
+
+/** For a service that does not say it itself. */
+const nexts: Readonly<Record<number, string>> = {
+  401: "Check the API key: it may be mistyped, revoked or expired.",
+  402: "Top up the wallet.",
+  403: "Use a key that may do this; the list of tools, asked for again, shows what this one may do.",
+  404: "Find the id with the list tool of the same thing.",
+  409: "Look at the present state with a get or list tool, then decide.",
+};
+
+/** Ended as a sentence, and not longer than anyone reads. */
+function sentence(text: string): string {
+  const short = text.length > 1000 ? `${text.slice(0, 1000)}…` : text;
+  return /[.!?…]$/.test(short) ? short : `${short}.`;
+}

@@ -1,0 +1,75 @@
+/**
+ * The tools as plain data, made from the catalogue once.
+ *
+ * A build puts this module's value in its place, so that listing tools loads no catalogue: it exports
+ * JSON and nothing else.
+ */
+import type { Tool as WireTool } from "@modelcontextprotocol/server";
+import { auth } from "../../tools/auth.ts";
+import { catalogue } from "../../tools/index.ts";
+import type { Scope } from "../../tools/scopes.ts";
+import { describeTools, type JsonSchema, type Tool } from "../../tools/tool.ts";
+
+export interface ListedTool {
+  readonly name: string;
+  /** The operation that it calls, by its name in the catalogue. */
+  readonly operation: string;
+  readonly scope: Scope | null;
+  /** As a client sees it. */
+  readonly wire: WireTool;
+}
+
+/** What a JSON Schema promises beyond where things stand. */
+const promises = new Set(["required", "enum", "format", "pattern", "minimum", "maximum", "minItems", "maxItems"]);
+
+/** Every tool, in the catalogue's order. */
+export const tools: readonly ListedTool[] = describeTools(catalogue).map(toListed);
+
+/** Where a credential's scopes are learned. */
+export const whoami = { method: auth.whoami.method, path: auth.whoami.path };
+
+function toListed({ name, operation, scope, title, description, hints, ...schemas }: Tool): ListedTool {
+  const annotations = {
+    title,
+    readOnlyHint: hints.readOnly,
+    destructiveHint: hints.destructive,
+    idempotentHint: hints.idempotent,
+    openWorldHint: hints.openWorld,
+  };
+  // The root says that it is an object already; here it says so to the compiler.
+  const inputSchema = { ...schemas.inputSchema, type: "object" as const };
+  const outputSchema = { ...loosen(schemas.outputSchema), type: "object" as const };
+  return { name, operation, scope, wire: { name, title, description, inputSchema, outputSchema, annotations } };
+}
+
+/**
+ * Tells what stands where and promises nothing. A client refuses an answer that breaks its schema after
+ * the effect has happened, and the service may be newer than this list, or another one.
+ */
+function loosen(schema: JsonSchema): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([keyword]) => !promises.has(keyword))
+      .map(([keyword, value]) => [keyword, loosenKeyword(keyword, value)]),
+  );
+}
+
+function loosenKeyword(keyword: string, value: unknown): unknown {
+  if (keyword === "properties") {
+    // The values of these keywords are schemas, by JSON Schema itself.
+    const fields = Object.entries(value as Record<string, JsonSchema>);
+    return Object.fromEntries(fields.map(([name, field]) => [name, orNull(loosen(field))]));
+  }
+  if (keyword === "items") {
+    return loosen(value as JsonSchema);
+  }
+  return keyword === "anyOf" ? (value as JsonSchema[]).map(loosen) : value;
+}
+
+function orNull(schema: JsonSchema): JsonSchema {
+  const [one, none, ...others] = (schema.anyOf ?? []) as JsonSchema[];
+  if (one && none?.type === "null" && others.length === 0) {
+    return orNull(one);
+  }
+  return typeof schema.type === "string" ? { ...schema, type: [schema.type, "null"] } : schema;
+}

@@ -1,0 +1,104 @@
+/** API keys: made with a secret that is shown once, stored as its hash, revoked at once. */
+import { apiKeys as contract } from "../../tools/api-keys.ts";
+import { fail, refuse } from "../../tools/errors.ts";
+import { allScopes, dotted, isAdministrative, readScope, type Scope } from "../../tools/scopes.ts";
+import type { Transaction } from "../database/database.ts";
+import { newId } from "../database/id.ts";
+import { implement } from "./core/module.ts";
+import { hashSecret, isExpired, keyMarker, newKeySecret } from "./core/secrets.ts";
+import type { Caller } from "./core/world.ts";
+
+export const apiKeys = implement(contract, {
+  operations: {
+    async create_api_key({ name, scopes: wanted, expires_at }, { tx, caller, organization, path, now }) {
+      const isPersonal = path !== contract.create_api_key.path;
+      const spell = isPersonal ? (scope: Scope) => scope : dotted;
+      const scopes = readScopes(wanted, caller, isPersonal);
+      if (expires_at !== undefined && Date.parse(expires_at) <= now.getTime()) {
+        throw refuse("expires_at", "expiry_not_in_future");
+      }
+      const secret_key = newKeySecret();
+      const created_by = caller.acts_for;
+      const key = await insertKey(tx, { organization, name, secret_key, scopes, expires_at, created_by, now });
+      return { data: { ...key, secret_key, scopes: scopes.map(spell) } };
+    },
+
+    async list_api_keys(_, { db, organization, now }) {
+      const rows = await db
+        .selectFrom("api_keys")
+        .selectAll()
+        .where("organization_id", "=", organization)
+        .orderBy("id", "desc")
+        .execute();
+      const data = rows.map((row) => ({
+        ...row,
+        scopes: row.scopes.flatMap((scope) => readScope(scope) ?? []).map(dotted),
+        is_active: !isExpired(row, now),
+      }));
+      return { data, meta: { total: data.length } };
+    },
+
+    async delete_api_key({ id }, { tx, organization }) {
+      const { numDeletedRows } = await tx
+        .deleteFrom("api_keys")
+        .where("organization_id", "=", organization)
+        .where("id", "=", id)
+        .executeTakeFirst();
+      if (!numDeletedRows) {
+        throw fail("api_key_not_found");
+      }
+      return { data: { deleted: true as const } };
+    },
+  },
+});
+
+/** Stores a key whose secret is known: a new one, or one that the operator chose. */
+export async function insertKey(
+  tx: Transaction,
+  key: {
+    organization: string;
+    name: string;
+    secret_key: string;
+    scopes: readonly Scope[];
+    expires_at?: string | undefined;
+    created_by: string | null;
+    now: Date;
+  },
+) {
+  return tx
+    .insertInto("api_keys")
+    .values({
+      organization_id: key.organization,
+      id: newId("key", key.now),
+      name: key.name,
+      prefix: key.secret_key.slice(0, keyMarker.length + 6),
+      hash: hashSecret(key.secret_key),
+      scopes: [...key.scopes],
+      created_by: key.created_by,
+      created_at: key.now.toISOString(),
+      expires_at: key.expires_at ?? null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Reads either spelling, and refuses what the caller may not grant. */
+function readScopes(wanted: readonly string[], caller: Caller, isPersonal: boolean): Scope[] {
+  if (isPersonal && caller.user?.role !== "owner" && caller.user?.role !== "admin") {
+    throw fail("insufficient_role", { role: caller.user?.role });
+  }
+  const scopes = wanted.map((text) => {
+    const scope = readScope(text);
+    if (!scope) {
+      throw refuse("scopes", "invalid_scope", { value: text, known: allScopes.join(", ") });
+    }
+    if (isAdministrative(scope) && !isPersonal) {
+      throw refuse("scopes", "scope_needs_sign_in", { value: scope });
+    }
+    if (!caller.scopes.has(scope)) {
+      throw fail("scope_not_held", { value: scope, required_scope: scope });
+    }
+    return scope;
+  });
+  return allScopes.filter((scope) => scopes.includes(scope));
+}

@@ -1,0 +1,131 @@
+/** The first start: one organization with an owner, an inbox on the simulated channel, and a full key. */
+import { randomBytes } from "node:crypto";
+import { allScopes } from "../../tools/scopes.ts";
+import type { Database, Transaction } from "../database/database.ts";
+import { newId } from "../database/id.ts";
+import { insertKey } from "./api-keys.ts";
+import { hashPassword } from "./core/passwords.ts";
+import { hashSecret, newKeySecret, randomSecret } from "./core/secrets.ts";
+
+/** What the operator chose; what is left out is generated. */
+export interface Owner {
+  readonly email?: string | undefined;
+  readonly password?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+/** What the first start made, told once. */
+export interface FirstStart {
+  readonly email: string;
+  readonly password: string;
+  readonly key: string;
+  /** Whether the operator chose them, and so need not be told. */
+  readonly isGiven: { readonly password: boolean; readonly key: boolean };
+}
+
+/** The number of the first inbox: reserved for fiction, so no real phone has it. */
+const inboxNumber = "+14155550100";
+
+/** Creates the first organization if there is none; of several processes at once, one does. */
+export async function bootstrap(database: Database, owner: Owner, now: Date): Promise<FirstStart | undefined> {
+  const made = {
+    email: owner.email ?? "owner@example.com",
+    password: owner.password ?? randomBytes(12).toString("base64url"),
+    key: owner.key ?? newKeySecret(),
+    isGiven: { password: owner.password !== undefined, key: owner.key !== undefined },
+  };
+  const password_hash = await hashPassword(made.password);
+  const isFirst = await database.transaction(async (tx) => {
+    const organization = newId("org", now);
+    if (!(await claim(tx, "first_organization", organization))) {
+      return false;
+    }
+    const created_at = now.toISOString();
+    const user = newId("usr", now);
+    await tx.insertInto("organizations").values({ id: organization, name: "My organization", created_at }).execute();
+    await tx
+      .insertInto("users")
+      .values({
+        organization_id: organization,
+        id: user,
+        email: made.email,
+        name: "Owner",
+        role: "owner",
+        password_hash,
+        created_at,
+        updated_at: created_at,
+      })
+      .execute();
+    await tx
+      .insertInto("inboxes")
+      .values({
+        organization_id: organization,
+        id: newId("inb", now),
+        name: "Simulated WhatsApp",
+        channel: "simulator",
+        platform: "whatsapp",
+        phone_number: inboxNumber,
+        settings: "{}",
+        created_at,
+      })
+      .execute();
+    await insertKey(tx, {
+      organization,
+      name: "First key",
+      secret_key: made.key,
+      scopes: allScopes,
+      created_by: user,
+      now,
+    });
+    return true;
+  });
+  return isFirst ? made : undefined;
+}
+
+/** Makes the key that the data folder's processes share valid, whichever database is behind it. */
+export async function admitLocalKey(database: Database, secret_key: string, now: Date): Promise<void> {
+  await database.transaction(async (tx) => {
+    const known = await tx
+      .selectFrom("api_keys")
+      .select("id")
+      .where("hash", "=", hashSecret(secret_key))
+      .executeTakeFirst();
+    if (known) {
+      return;
+    }
+    const { value: organization } = await tx
+      .selectFrom("settings")
+      .select("value")
+      .where("name", "=", "first_organization")
+      .executeTakeFirstOrThrow();
+    await insertKey(tx, {
+      organization,
+      name: "Processes on this machine",
+      secret_key,
+      scopes: allScopes,
+      created_by: null,
+      now,
+    });
+  });
+}
+
+/** The secret that signs tokens: generated once and shared by every process on this database. */
+export async function sharedSecret(database: Database): Promise<string> {
+  await database.transaction((tx) => claim(tx, "secret", randomSecret()));
+  const { value } = await database.queries
+    .selectFrom("settings")
+    .select("value")
+    .where("name", "=", "secret")
+    .executeTakeFirstOrThrow();
+  return value;
+}
+
+/** Sets a setting that nobody has set; false if somebody has. */
+async function claim(tx: Transaction, name: string, value: string): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto("settings")
+    .values({ name, value })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return Boolean(numInsertedOrUpdatedRows);
+}

@@ -1,0 +1,167 @@
+/** Contacts: find, create, change and erase the people an organization talks to. */
+import { sql } from "kysely";
+import { contacts as contract } from "../../tools/contacts.ts";
+import { fail } from "../../tools/errors.ts";
+import type { Queries, Transaction } from "../database/database.ts";
+import { newId } from "../database/id.ts";
+import { implement } from "./core/module.ts";
+import { normalizePhone } from "./core/phone.ts";
+
+export const contacts = implement(contract, {
+  operations: {
+    async create_contact(input, { tx, organization, now }) {
+      const phone_number = normalizePhone(input.phone_number, "phone_number");
+      const { contact, created } = await findOrCreateContact(tx, { ...input, organization, phone_number, now });
+      if (!created) {
+        throw fail("contact_exists", { existing_id: contact.id, param: "phone_number" });
+      }
+      return { data: contact };
+    },
+
+    async list_contacts({ search, page, per_page }, { db, organization }) {
+      const found = living(db, organization).$if(search !== undefined, (query) => query.where(matches(search ?? "")));
+      const rows = await found
+        .selectAll()
+        .orderBy("id", "desc")
+        .limit(per_page)
+        .offset((page - 1) * per_page)
+        .execute();
+      const { total } = await found
+        .select((count) => count.fn.countAll<number>().as("total"))
+        .executeTakeFirstOrThrow();
+      return { data: rows, meta: { page, per_page, total } };
+    },
+
+    async get_contact({ id }, { db, organization }) {
+      return { data: await getContact(db, organization, id) };
+    },
+
+    async update_contact({ id, ...changes }, { tx, organization, now }) {
+      return { data: await changeContact(tx, organization, id, changes, now) };
+    },
+
+    async upsert_contact(input, { tx, organization, now }) {
+      const phone_number = normalizePhone(input.phone_number, "phone_number");
+      const { contact, created } = await findOrCreateContact(tx, { ...input, organization, phone_number, now });
+      if (created) {
+        return { data: { ...contact, created } };
+      }
+      const { phone_number: _, ...changes } = input;
+      return { data: { ...(await changeContact(tx, organization, contact.id, changes, now)), created } };
+    },
+
+    async delete_contact({ id }, { tx, organization, now }) {
+      await getContact(tx, organization, id);
+      await erase(tx, organization, id, now);
+      return { data: { id, deleted: true as const } };
+    },
+  },
+});
+
+/** A contact of the organization. @throws Failure `contact_not_found`. */
+export async function getContact(db: Queries, organization: string, id: string) {
+  const contact = await living(db, organization).selectAll().where("id", "=", id).executeTakeFirst();
+  if (!contact) {
+    throw fail("contact_not_found");
+  }
+  return contact;
+}
+
+/** The contact with this number, made if there is none; `phone_number` is in E.164 form. */
+export async function findOrCreateContact(
+  tx: Transaction,
+  wanted: {
+    organization: string;
+    phone_number: string;
+    name?: string | null | undefined;
+    metadata?: Record<string, unknown> | undefined;
+    now: Date;
+  },
+) {
+  const { organization, phone_number, now } = wanted;
+  const created = await tx
+    .insertInto("contacts")
+    .values({
+      organization_id: organization,
+      id: newId("con", now),
+      phone_number,
+      name: wanted.name ?? null,
+      metadata: JSON.stringify(wanted.metadata ?? {}),
+      created_at: now.toISOString(),
+      updated_at: now.toISOString(),
+    })
+    .onConflict((conflict) => conflict.columns(["organization_id", "phone_number"]).doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (created) {
+    return { contact: created, created: true };
+  }
+  const known = await living(tx, organization)
+    .selectAll()
+    .where("phone_number", "=", phone_number)
+    .executeTakeFirstOrThrow();
+  return { contact: known, created: false };
+}
+
+async function changeContact(
+  tx: Transaction,
+  organization: string,
+  id: string,
+  changes: { name?: string | undefined; metadata?: Record<string, unknown> | undefined },
+  now: Date,
+) {
+  const { name, metadata } = changes;
+  const changed = await tx
+    .updateTable("contacts")
+    .set({
+      ...(name === undefined ? {} : { name }),
+      ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
+      updated_at: now.toISOString(),
+    })
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .where("erased_at", "is", null)
+    .returningAll()
+    .executeTakeFirst();
+  if (!changed) {
+    throw fail("contact_not_found");
+  }
+  return changed;
+}
+
+/** Takes the person out of every row and keeps the rows: what was sent still counts. */
+async function erase(tx: Transaction, organization: string, id: string, now: Date): Promise<void> {
+  await tx
+    .updateTable("contacts")
+    .set({ phone_number: null, name: null, tags: [], metadata: "{}", erased_at: now.toISOString() })
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .execute();
+  await tx
+    .updateTable("messages")
+    .set({ content: "{}", from: null, to: null })
+    .where("organization_id", "=", organization)
+    .where("conversation_id", "in", (conversations) =>
+      conversations
+        .selectFrom("conversations")
+        .select("id")
+        .where("organization_id", "=", organization)
+        .where("contact_id", "=", id),
+    )
+    .execute();
+}
+
+function living(db: Queries, organization: string) {
+  return db.selectFrom("contacts").where("organization_id", "=", organization).where("erased_at", "is", null);
+}
+
+/** Part of the name, or of the number however its digits are grouped. */
+function matches(search: string) {
+  const digits = search.replace(/[^\d]/g, "");
+  const isNumber = digits.length > 0 && /^[\d\s()+.-]+$/.test(search);
+  const text = isNumber ? digits : search.trim();
+  const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+  return isNumber
+    ? sql<boolean>`(phone_number like ${pattern} or name ilike ${pattern})`
+    : sql<boolean>`name ilike ${pattern}`;
+}

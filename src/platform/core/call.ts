@@ -1,0 +1,164 @@
+/**
+ * The one way to run an operation: credential → scope → input → handler → output.
+ *
+ * Every face comes through here, so none has rules of its own.
+ */
+import { ErrorBody, Failure, fail, refuseInput } from "../../../tools/errors.ts";
+import type { Credential, Operation } from "../../../tools/operation.ts";
+import { permits, type Scope } from "../../../tools/scopes.ts";
+import { describeTools, formsOf, readArguments } from "../../../tools/tool.ts";
+import { type Answer, hashRequest, once } from "./idempotency.ts";
+import type { Module } from "./module.ts";
+import type { Caller, DelegatedContext, PublicContext, World } from "./world.ts";
+
+/** What a face hands over. */
+export interface Request {
+  readonly operation: string;
+  /** The declared path by which it came; the operation's own when left out. */
+  readonly path?: string;
+  readonly caller: Caller | null;
+  readonly input: unknown;
+  readonly idempotencyKey?: string | undefined;
+}
+
+export type Call = (request: Request) => Promise<Answer>;
+
+/** An operation with its handler, which `implement` has matched by type. */
+interface Entry {
+  readonly operation: Operation;
+  handle(input: unknown, context: PublicContext): Promise<unknown>;
+}
+
+export function createCall(modules: readonly Module[], world: World): Call {
+  const entries = new Map<string, Entry>(modules.flatMap(entriesOf));
+  const contracts = Object.assign({}, ...modules.map((module) => module.contract)) as Record<string, Operation>;
+
+  const call: Call = async (request) => {
+    const entry = entries.get(request.operation);
+    if (!entry) {
+      throw fail("tool_not_found", { value: request.operation });
+    }
+    const { operation } = entry;
+    const path = request.path ?? operation.path;
+    const caller = admit(operation, path, request.caller);
+    const parsed = operation.input.safeParse(request.input);
+    if (!parsed.success) {
+      throw refuseInput(parsed.error.issues, request.input);
+    }
+    const context = { world, now: world.now(), path };
+    const run = { entry, input: parsed.data, context, key: request.idempotencyKey };
+    if (!caller) {
+      return answer(operation, await entry.handle(parsed.data, context));
+    }
+    const runs = { read, write, delegated, public: publicly };
+    return runs[operation.effect](run, caller);
+  };
+
+  const tools = (caller: Caller, key: string | undefined): DelegatedContext["tools"] => ({
+    list: () =>
+      describeTools(contracts)
+        .filter((tool) => permits(caller.scopes, tool.scope))
+        .map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
+    async call(name, given) {
+      const [operation, form] = findForm(contracts, name);
+      requireScope(caller, contracts[operation]?.scope ?? null);
+      const input = readArguments(form, given);
+      const result = await call({ operation, caller, input, idempotencyKey: key });
+      return result.body as Record<string, unknown>; // every output is an object
+    },
+  });
+
+  async function delegated({ entry, input, context, key }: Run, caller: Caller): Promise<Answer> {
+    return answer(entry.operation, await entry.handle(input, { ...context, caller, tools: tools(caller, key) } as PublicContext));
+  }
+
+  return call;
+}
+
+interface Run {
+  readonly entry: Entry;
+  readonly input: unknown;
+  readonly context: PublicContext;
+  readonly key: string | undefined;
+}
+
+async function publicly({ entry, input, context }: Run): Promise<Answer> {
+  return answer(entry.operation, await entry.handle(input, context));
+}
+
+async function read({ entry, input, context }: Run, caller: Caller): Promise<Answer> {
+  const db = context.world.database.queries;
+  return answer(entry.operation, await entry.handle(input, tenant(context, caller, { db })));
+}
+
+async function write({ entry, input, context, key }: Run, caller: Caller): Promise<Answer> {
+  const { operation } = entry;
+  const result = await context.world.database.transaction(async (tx) => {
+    const effect = async () =>
+      answer(operation, await entry.handle(input, tenant(context, caller, { db: tx, tx })));
+    if (key === undefined) {
+      return effect();
+    }
+    const claim = {
+      organization_id: caller.organization_id,
+      credential_id: caller.credential.id,
+      route: `${operation.method} ${context.path}`,
+      key,
+      request_hash: hashRequest(input),
+    };
+    return once(tx, claim, context.now, effect);
+  });
+  if (result.status >= 400) {
+    throw Failure.restore(ErrorBody.parse(result.body), result.isReplay);
+  }
+  return result;
+}
+
+function tenant(context: PublicContext, caller: Caller, parts: object): PublicContext {
+  return { ...context, caller, organization: caller.organization_id, ...parts } as PublicContext;
+}
+
+/** What the contract does not name never leaves. */
+function answer(operation: Operation, result: unknown): Answer {
+  return { status: operation.status, body: operation.output.parse(result), isReplay: false };
+}
+
+function admit(operation: Operation, path: string, caller: Caller | null): Caller | null {
+  const also = operation.also.find((other) => other.path === path);
+  const credential: Credential = also?.credential ?? operation.credential;
+  if (credential === "none") {
+    return null;
+  }
+  if (!caller) {
+    throw fail("credential_missing");
+  }
+  if (credential === "bearer" && !caller.user) {
+    throw fail("sign_in_required");
+  }
+  requireScope(caller, also?.scope === undefined ? operation.scope : also.scope);
+  return caller;
+}
+
+function requireScope(caller: Caller, scope: Scope | null): void {
+  if (!permits(caller.scopes, scope)) {
+    throw fail("insufficient_scope", { required_scope: scope });
+  }
+}
+
+function findForm(contracts: Record<string, Operation>, name: string) {
+  for (const [operation, declaration] of Object.entries(contracts)) {
+    const form = formsOf(operation, declaration)[name];
+    if (form) {
+      return [operation, form] as const;
+    }
+  }
+  throw fail("tool_not_found", { value: name });
+}
+
+function entriesOf(module: Module): [string, Entry][] {
+  return Object.entries(module.contract).map(([name, operation]) => {
+    // The pair was matched by type in `implement`; here only the name is left.
+    const handle = module.operations[name] as Entry["handle"];
+    return [name, { operation, handle }];
+  });
+}

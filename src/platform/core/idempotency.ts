@@ -1,0 +1,122 @@
+/**
+ * Once per key: the answer is stored in the effect's own transaction, so either both are there or neither.
+ *
+ * A twin that runs at the same time waits at the unique key until the first one commits, and is then
+ * given the stored answer; if the first one failed without an answer worth keeping, the twin runs.
+ */
+import { createHash } from "node:crypto";
+import { sql } from "kysely";
+import { Failure, fail } from "../../../tools/errors.ts";
+import type { Transaction } from "../../database/database.ts";
+import type { Work } from "./module.ts";
+
+const keptMs = 24 * 3_600_000;
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly isReplay: boolean;
+}
+
+export interface Claim {
+  readonly organization_id: string;
+  readonly credential_id: string;
+  readonly route: string;
+  readonly key: string;
+  readonly request_hash: string;
+}
+
+export function hashRequest(input: unknown): string {
+  return createHash("sha256").update(JSON.stringify(input)).digest("base64url");
+}
+
+/** Runs `effect` unless its key has an answer already, and keeps the answer. */
+export async function once(
+  tx: Transaction,
+  claim: Claim,
+  now: Date,
+  effect: () => Promise<{ status: number; body: unknown }>,
+): Promise<Answer> {
+  await forgetExpired(tx, claim, now);
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto("idempotency")
+    .values({ ...claim, status: null, body: null, created_at: now.toISOString() })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  if (!numInsertedOrUpdatedRows) {
+    return replay(tx, claim);
+  }
+  const answer = await attempt(tx, effect);
+  await rows(tx, claim)
+    .set({ status: answer.status, body: JSON.stringify(answer.body) })
+    .execute();
+  return { ...answer, isReplay: false };
+}
+
+async function replay(tx: Transaction, claim: Claim): Promise<Answer> {
+  const stored = await tx
+    .selectFrom("idempotency")
+    .select(["request_hash", "status", "body"])
+    .where("organization_id", "=", claim.organization_id)
+    .where("credential_id", "=", claim.credential_id)
+    .where("route", "=", claim.route)
+    .where("key", "=", claim.key)
+    .executeTakeFirstOrThrow();
+  if (stored.request_hash !== claim.request_hash) {
+    throw fail("idempotency_key_reused");
+  }
+  return { status: stored.status ?? 200, body: stored.body, isReplay: true };
+}
+
+/** Runs the effect; a refusal that another try would meet again is undone and becomes the answer. */
+async function attempt(
+  tx: Transaction,
+  effect: () => Promise<{ status: number; body: unknown }>,
+): Promise<{ status: number; body: unknown }> {
+  await sql`savepoint effect`.execute(tx);
+  try {
+    return await effect();
+  } catch (error) {
+    if (!(error instanceof Failure) || !isKept(error.status)) {
+      throw error;
+    }
+    await sql`rollback to savepoint effect`.execute(tx);
+    return { status: error.status, body: error.body() };
+  }
+}
+
+/** What depends on the credential, the moment or our own health may be different next time. */
+function isKept(status: number): boolean {
+  return status < 500 && status !== 401 && status !== 403 && status !== 429;
+}
+
+async function forgetExpired(tx: Transaction, claim: Claim, now: Date): Promise<void> {
+  await tx
+    .deleteFrom("idempotency")
+    .where("organization_id", "=", claim.organization_id)
+    .where("credential_id", "=", claim.credential_id)
+    .where("route", "=", claim.route)
+    .where("key", "=", claim.key)
+    .where("created_at", "<", new Date(now.getTime() - keptMs).toISOString())
+    .execute();
+}
+
+export const forgetAnswers: Work<unknown> = {
+  name: "answer.forget",
+  schedule: "37 * * * *",
+
+  async run(_, world) {
+    const before = new Date(world.now().getTime() - keptMs).toISOString();
+    await world.database.queries.deleteFrom("idempotency").where("created_at", "<", before).execute();
+    return undefined;
+  },
+};
+
+function rows(tx: Transaction, claim: Claim) {
+  return tx
+    .updateTable("idempotency")
+    .where("organization_id", "=", claim.organization_id)
+    .where("credential_id", "=", claim.credential_id)
+    .where("route", "=", claim.route)
+    .where("key", "=", claim.key);
+}

@@ -1,0 +1,58 @@
+/**
+ * What a module is: the operations of one resource, the jobs it does later, the events it reacts to.
+ *
+ * A missing handler, an extra one, a wrong answer and an unknown event name do not compile.
+ */
+import type { z } from "zod";
+import type { Event, EventName } from "../../../tools/events.ts";
+import type { Effect, Operation } from "../../../tools/operation.ts";
+import type { Attempt, Outcome } from "../../jobs/job.ts";
+import type { DelegatedContext, PublicContext, ReadContext, World, WriteContext } from "./world.ts";
+
+interface Contexts {
+  read: ReadContext;
+  write: WriteContext;
+  delegated: DelegatedContext;
+  public: PublicContext;
+}
+
+type ContextOf<Op extends Operation> = Op extends Operation<infer Kind extends Effect> ? Contexts[Kind] : never;
+
+/** Answers one operation. */
+export type Handler<Op extends Operation> = (
+  input: z.output<Op["input"]>,
+  context: ContextOf<Op>,
+) => Promise<z.input<Op["output"]>>;
+
+/** A job as a module writes it: the engine's definition, with the world handed in. */
+export interface Work<Payload> {
+  readonly name: string;
+  readonly maxAttempts?: number;
+  readonly leaseMs?: number;
+  readonly schedule?: string;
+  run(payload: Payload, world: World, attempt: Attempt): Promise<Outcome>;
+  exhausted?(payload: Payload, world: World, error: unknown): Promise<void>;
+}
+
+export type Listeners = {
+  readonly [Name in EventName]?: (event: Event<Name>, world: World, attempt: Attempt) => Promise<void>;
+};
+
+export interface Module {
+  readonly contract: Readonly<Record<string, Operation>>;
+  readonly operations: Readonly<Record<string, (input: never, context: never) => Promise<unknown>>>;
+  readonly jobs: readonly Work<never>[];
+  readonly on: Listeners;
+}
+
+/** Implements a resource's operations. */
+export function implement<Contract extends Readonly<Record<string, Operation>>>(
+  contract: Contract,
+  parts: {
+    readonly operations: { readonly [Name in keyof Contract]: Handler<Contract[Name]> };
+    readonly jobs?: readonly Work<never>[];
+    readonly on?: Listeners;
+  },
+): Module {
+  return { jobs: [], on: {}, ...parts, contract };
+}

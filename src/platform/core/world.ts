@@ -1,0 +1,77 @@
+/** What a handler is given: who asks, when, and the parts of the world it may use. */
+import type { Database, Queries, Transaction } from "../../database/database.ts";
+import { newId } from "../../database/id.ts";
+import type { Jobs } from "../../jobs/job.ts";
+import type { Channel } from "../../ports/channel.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { EventName } from "../../../tools/events.ts";
+import type { Scope } from "../../../tools/scopes.ts";
+
+export type Role = "owner" | "admin" | "supervisor" | "agent";
+
+/** The world outside the business, as the composition root hands it over. */
+export interface World {
+  readonly database: Database;
+  readonly jobs: Jobs;
+  readonly now: Clock;
+  readonly log: Log;
+  /** The channel of an inbox, by the name that its row holds. */
+  readonly channels: Readonly<Record<string, Channel>>;
+  /** Signs access tokens and links. */
+  readonly secret: string;
+  /** The names of the jobs that listen to each event. */
+  readonly listeners: ReadonlyMap<EventName, readonly string[]>;
+}
+
+/** Who asks: the authority without which no tenant's data is read. */
+export interface Caller {
+  readonly organization_id: string;
+  readonly credential: {
+    readonly type: "api_key" | "access_token";
+    readonly id: string;
+    readonly name: string;
+    readonly expires_at: string | null;
+  };
+  readonly scopes: ReadonlySet<Scope>;
+  /** The person who is signed in; null for an API key. */
+  readonly user: { id: string; email: string; name: string; role: Role } | null;
+  /** The person for whom it acts: the one signed in, or the one who made the key. */
+  readonly acts_for: string | null;
+}
+
+/** What every handler is given. */
+export interface PublicContext {
+  readonly world: World;
+  /** The time of this call: one moment for everything that it writes. */
+  readonly now: Date;
+  /** The declared path by which the call came. */
+  readonly path: string;
+}
+
+export interface ReadContext extends PublicContext {
+  readonly caller: Caller;
+  readonly organization: string;
+  readonly db: Queries;
+}
+
+/** A write's reads go through its transaction too. */
+export interface WriteContext extends ReadContext {
+  readonly db: Transaction;
+  readonly tx: Transaction;
+}
+
+/** A delegated call runs other operations, each with its own rules. */
+export interface DelegatedContext extends PublicContext {
+  readonly caller: Caller;
+  /** Offered tools by name, and the call of one. */
+  readonly tools: {
+    list(): { name: string; description: string; input_schema: Readonly<Record<string, unknown>> }[];
+    call(name: string, given: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>>;
+  };
+}
+
+/** A new id at the time of the call. */
+export function freshId(context: { readonly now: Date }, prefix: string): string {
+  return newId(prefix, context.now);
+}

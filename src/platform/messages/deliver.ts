@@ -1,0 +1,185 @@
+/**
+ * Hands a queued message to its channel, at most once.
+ *
+ * The claim is committed before the channel is called, and the channel is called outside any
+ * transaction. A claim without a result (a crash, a lost answer) is looked up by its token: taken, it is
+ * recorded; absent, it is sent; unknown, it waits for a receipt and at last fails as unconfirmed. What the
+ * channel may have taken is never sent again.
+ */
+import { fail } from "../../../tools/errors.ts";
+import type { Attempt, Outcome } from "../../jobs/job.ts";
+import type { Channel, MessageContent, Outbound, SendResult } from "../../ports/channel.ts";
+import { isWindowStrict, windowOf } from "../conversations.ts";
+import type { Work } from "../core/module.ts";
+import type { World } from "../core/world.ts";
+import { explain, type MessageError, ownFailures } from "./failures.ts";
+import { applyParked, lockMessage, type MessageRow, move } from "./progress.ts";
+
+interface Payload {
+  readonly organization_id: string;
+  readonly message_id: string;
+}
+
+/** How long a send may take; well under the job's lease, so that no second worker sends meanwhile. */
+const sendTimeoutMs = 20_000;
+/** How long a busy channel is tried. */
+const busyForMs = 24 * 3_600_000;
+/** How long an unconfirmed claim waits for a receipt, and how often it is looked up. */
+const unconfirmedForMs = 24 * 3_600_000;
+const lookUpEveryMs = 15 * 60_000;
+
+export const deliver: Work<Payload> = {
+  name: "message.deliver",
+  leaseMs: 60_000,
+  maxAttempts: 12,
+
+  async run(payload, world, attempt) {
+    const claim = await claimMessage(payload, world);
+    if (!claim) {
+      return undefined;
+    }
+    const { channel, outbound, claimedBefore } = claim;
+    if (claimedBefore === null) {
+      return send(world, payload, channel, outbound, attempt);
+    }
+    const found = await channel.find(outbound.token, payload.organization_id);
+    if (found.outcome === "accepted") {
+      return settle(world, payload, found);
+    }
+    if (found.outcome === "absent") {
+      return send(world, payload, channel, outbound, attempt);
+    }
+    return waitForReceipt(world, payload, claimedBefore);
+  },
+
+  async exhausted(payload, world) {
+    await failMessage(world, payload, ownFailures.unconfirmed);
+  },
+};
+
+/** Marks the message as being sent, if it still is to be; undefined when there is nothing to do. */
+async function claimMessage(payload: Payload, world: World) {
+  return world.database.transaction(async (tx) => {
+    const message = await lockMessage(tx, payload.organization_id, payload.message_id);
+    if (!message || (message.status !== "queued" && message.status !== "sending")) {
+      return undefined;
+    }
+    const thread = await tx
+      .selectFrom("conversations")
+      .innerJoin("inboxes", (join) =>
+        join
+          .onRef("inboxes.organization_id", "=", "conversations.organization_id")
+          .onRef("inboxes.id", "=", "conversations.inbox_id"),
+      )
+      .select(["last_user_message_at", "inboxes.channel", "inboxes.settings", "inboxes.phone_number"])
+      .where("conversations.organization_id", "=", payload.organization_id)
+      .where("conversations.id", "=", message.conversation_id)
+      .executeTakeFirstOrThrow();
+    const now = world.now();
+    if (message.claimed_at === null) {
+      const obstacle = obstacleTo(message, thread, now);
+      if (obstacle) {
+        await move(tx, world, message, { type: "failed", at: now.toISOString(), error: obstacle });
+        return undefined;
+      }
+      await tx
+        .updateTable("messages")
+        .set({ status: "sending", claimed_at: now.toISOString() })
+        .where("organization_id", "=", payload.organization_id)
+        .where("id", "=", message.id)
+        .execute();
+    }
+    const outbound = describe(message, thread.phone_number);
+    return { channel: channelOf(world, thread.channel), outbound, claimedBefore: message.claimed_at };
+  });
+}
+
+function obstacleTo(
+  message: MessageRow,
+  thread: { channel: string; settings: Record<string, unknown>; last_user_message_at: string | null },
+  now: Date,
+): MessageError | undefined {
+  if (message.to === null) {
+    return ownFailures.recipient_erased;
+  }
+  if (isWindowStrict(thread) && !windowOf(thread, now).is_within_24h_window) {
+    return ownFailures.window_closed;
+  }
+  return now.getTime() - Date.parse(message.created_at) > busyForMs ? ownFailures.expired : undefined;
+}
+
+async function send(world: World, payload: Payload, channel: Channel, outbound: Outbound, attempt: Attempt): Promise<Outcome> {
+  const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(sendTimeoutMs)]);
+  const result = await channel.send(outbound, signal);
+  const settlers: { [Key in SendResult["outcome"]]: (result: Extract<SendResult, { outcome: Key }>) => Promise<Outcome> } = {
+    accepted: (accepted) => settle(world, payload, accepted),
+    refused: ({ failure }) => failMessage(world, payload, explain(failure)),
+    busy: ({ retryAfterMs }) => release(world, payload, retryAfterMs),
+  };
+  // The table is total over `outcome`; the compiler can't pair a key with its own argument.
+  return (settlers[result.outcome] as (result: SendResult) => Promise<Outcome>)(result);
+}
+
+/** The channel took it: that is "sent". */
+async function settle(world: World, payload: Payload, { channel_message_id }: { channel_message_id: string }): Promise<Outcome> {
+  await world.database.transaction(async (tx) => {
+    const message = await lockMessage(tx, payload.organization_id, payload.message_id);
+    if (message) {
+      const at = world.now().toISOString();
+      const sent = await move(tx, world, message, { type: "sent", at, channel_message_id });
+      await applyParked(tx, world, sent);
+    }
+  });
+  return undefined;
+}
+
+async function failMessage(world: World, payload: Payload, error: MessageError): Promise<Outcome> {
+  await world.database.transaction(async (tx) => {
+    const message = await lockMessage(tx, payload.organization_id, payload.message_id);
+    if (message) {
+      await move(tx, world, message, { type: "failed", at: world.now().toISOString(), error });
+    }
+  });
+  return undefined;
+}
+
+/** Certainly not taken: back to the queue, and again when the channel allows. */
+async function release(world: World, payload: Payload, retryAfterMs: number): Promise<Outcome> {
+  await world.database.transaction(async (tx) => {
+    await tx
+      .updateTable("messages")
+      .set({ status: "queued", claimed_at: null })
+      .where("organization_id", "=", payload.organization_id)
+      .where("id", "=", payload.message_id)
+      .where("status", "=", "sending")
+      .execute();
+  });
+  return { againAt: new Date(world.now().getTime() + retryAfterMs) };
+}
+
+async function waitForReceipt(world: World, payload: Payload, claimedAt: string): Promise<Outcome> {
+  const waitedMs = world.now().getTime() - Date.parse(claimedAt);
+  if (waitedMs > unconfirmedForMs) {
+    return failMessage(world, payload, ownFailures.unconfirmed);
+  }
+  return { againAt: new Date(world.now().getTime() + lookUpEveryMs) };
+}
+
+function describe(message: MessageRow, from: string): Outbound {
+  return {
+    organization_id: message.organization_id,
+    from,
+    to: message.to ?? "",
+    token: message.id,
+    // Written by `send` from a checked input: type and content belong together.
+    content: { type: message.type, ...message.content } as MessageContent,
+  };
+}
+
+function channelOf(world: World, name: string): Channel {
+  const channel = world.channels[name];
+  if (!channel) {
+    throw fail("unavailable", { reason: `the channel ${name} is not configured.` });
+  }
+  return channel;
+}

@@ -1,0 +1,78 @@
+/** What a channel's failure means to the sender: our code, whether a retry helps, and what to do. */
+import type { ChannelFailure } from "../../ports/channel.ts";
+
+/** The `error` of a failed message, as it is stored and shown. */
+export interface MessageError {
+  readonly code: string;
+  readonly channel_code: number | null;
+  readonly title: string;
+  readonly detail: string | null;
+  readonly retryable: boolean;
+  readonly hint: string;
+}
+
+interface Meaning {
+  readonly code: string;
+  readonly retryable: boolean;
+  readonly hint: string;
+}
+
+const meaning = (code: string, retryable: boolean, hint: string): Meaning => ({ code, retryable, hint });
+
+/** By the WhatsApp Cloud API's codes. */
+const meanings: Readonly<Record<number, Meaning>> = {
+  4: meaning("channel_throttled", true, "Send again in a minute."),
+  80007: meaning("channel_throttled", true, "Send again in a minute."),
+  130429: meaning("channel_throttled", true, "Send again in a minute."),
+  130472: meaning("not_delivered_experiment", false, "The channel holds this message back; reach the contact another way."),
+  131000: meaning("channel_error", true, "Send again."),
+  131016: meaning("channel_unavailable", true, "Send again in a few minutes."),
+  131021: meaning("same_sender_and_recipient", false, "Send to a number other than the inbox's own."),
+  131026: meaning("undeliverable", false, "The number may not use this channel; check it with the contact."),
+  131047: meaning("outside_service_window", false, "Wait until the contact writes, or send an approved template."),
+  131048: meaning("spam_limit", false, "Contacts have blocked or reported this number; pause and review what is sent."),
+  131049: meaning("marketing_limit", true, "The contact has had enough marketing for now; not before 24 hours."),
+  131050: meaning("marketing_opt_out", false, "The contact opted out of marketing messages."),
+  131051: meaning("unsupported_type", false, "Send another type of message."),
+  131053: meaning("media_rejected", false, "Check the file's type, size and address."),
+  131056: meaning("pair_limit", true, "Too many messages to this contact; wait a few seconds."),
+  132000: meaning("template_parameters", false, "Send as many values as the template has variables."),
+  132001: meaning("template_missing", false, "Use a template that is approved in this language."),
+  132012: meaning("template_parameters", false, "Send values of the format that the template expects."),
+  132015: meaning("template_paused", false, "The template is paused for low quality; use another one."),
+  132016: meaning("template_disabled", false, "The template is disabled; use another one."),
+};
+
+const unknown = meaning("channel_error", false, "Check the number and the message, then send it anew.");
+
+export function explain(failure: ChannelFailure): MessageError {
+  return { ...(meanings[failure.channel_code ?? 0] ?? unknown), ...failure };
+}
+
+/** Failures that are ours and not the channel's. */
+export const ownFailures = {
+  window_closed: {
+    ...meaning("outside_service_window", false, "Wait until the contact writes, or send an approved template."),
+    channel_code: null,
+    title: "The 24-hour window closed before the message could be sent",
+    detail: null,
+  },
+  unconfirmed: {
+    ...meaning("unconfirmed", false, "It may have arrived: ask the contact before sending it anew."),
+    channel_code: null,
+    title: "The channel never confirmed the message",
+    detail: null,
+  },
+  recipient_erased: {
+    ...meaning("recipient_erased", false, "The contact was deleted before the message was sent."),
+    channel_code: null,
+    title: "The contact was deleted",
+    detail: null,
+  },
+  expired: {
+    ...meaning("channel_throttled", true, "Send it again if it still matters."),
+    channel_code: null,
+    title: "The channel was busy for too long",
+    detail: null,
+  },
+} as const satisfies Record<string, MessageError>;

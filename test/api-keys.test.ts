@@ -1,0 +1,117 @@
+/** API keys: shown once, limited to their scopes, revoked at once, never stronger than their maker. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { apiKeys } from "../tools/api-keys.ts";
+import { auth } from "../tools/auth.ts";
+import { contacts } from "../tools/contacts.ts";
+import { allScopes } from "../tools/scopes.ts";
+import { refusal } from "./support/failure.ts";
+import { type House, openHouse, ownerEmail, ownerPassword } from "./support/house.ts";
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+const create = (input: { scopes: string[]; expires_at?: string }) =>
+  house.call(apiKeys.create_api_key, { name: "test", ...input });
+
+test("the secret is shown once, and afterwards only its prefix", async () => {
+  const { data } = await create({ scopes: ["contacts.read"] });
+  expect(data.secret_key).toMatch(/^sk_live_[\w-]{43}$/);
+  const listed = await house.call(apiKeys.list_api_keys, {});
+  const row = listed.data.find(({ id }) => id === data.id);
+  expect(row).toMatchObject({ prefix: data.secret_key.slice(0, 14), scopes: ["contacts.read"], is_active: true });
+  expect(JSON.stringify(listed)).not.toContain(data.secret_key);
+});
+
+test("both spellings are read, and the answer has the spelling of the path", async () => {
+  const { data } = await create({ scopes: ["contacts:read", "inbox.write"] });
+  expect(data.scopes).toEqual(["contacts.read", "inbox.write"]);
+});
+
+test("a revoked key is refused at the next request", async () => {
+  const { data } = await create({ scopes: ["contacts:read"] });
+  const key = data.secret_key;
+  await house.call(contacts.list_contacts, {}, { key });
+  expect(await house.call(apiKeys.delete_api_key, { id: data.id })).toEqual({ data: { deleted: true } });
+  expect(await refusal(house.call(contacts.list_contacts, {}, { key }))).toMatchObject({
+    status: 401,
+    code: "credential_invalid",
+  });
+  expect(await refusal(house.call(apiKeys.delete_api_key, { id: data.id }))).toMatchObject({ status: 404 });
+});
+
+test("a key stops at its expiry, and is listed as inactive", async () => {
+  const expires_at = new Date(house.now().getTime() + 60_000).toISOString();
+  const { data } = await create({ scopes: ["contacts:read"], expires_at });
+  await house.call(contacts.list_contacts, {}, { key: data.secret_key });
+  await house.turn(60_000);
+  expect(await refusal(house.call(contacts.list_contacts, {}, { key: data.secret_key }))).toMatchObject({ status: 401 });
+  const listed = await house.call(apiKeys.list_api_keys, {});
+  expect(listed.data.find(({ id }) => id === data.id)?.is_active).toBe(false);
+});
+
+test("an expiry in the past and an unknown scope are refused by name", async () => {
+  const past = new Date(house.now().getTime() - 1).toISOString();
+  expect(await refusal(create({ scopes: ["contacts:read"], expires_at: past }))).toMatchObject({
+    status: 400,
+    code: "expiry_not_in_future",
+  });
+  const failure = await refusal(create({ scopes: ["contacts:fly"] }));
+  expect(failure).toMatchObject({ status: 400, code: "invalid_scope" });
+  expect(failure.error).toMatchObject({ param: "scopes", known: allScopes.join(", ") });
+});
+
+test("a key can't grant what it does not hold, and no key can grant account scopes", async () => {
+  const person = await signIn();
+  const maker = await createAs(person, ["tokens:create", "contacts:read"]);
+  const input = { name: "stronger", scopes: ["inbox:write"] };
+  expect(await refusal(house.call(apiKeys.create_api_key, input, { key: maker }))).toMatchObject({
+    status: 403,
+    code: "scope_not_held",
+  });
+  expect(await refusal(create({ scopes: ["tokens:read"] }))).toMatchObject({
+    status: 400,
+    code: "scope_needs_sign_in",
+  });
+});
+
+test("the developer-access path takes a person's token only, and answers in colons", async () => {
+  const path = "/v1/developer-access/api-keys";
+  const json = { name: "by a person", scopes: ["contacts:read", "tokens:read"] };
+  const byKey = await house.fetch(path, { method: "POST", json });
+  expect(byKey.status).toBe(401);
+  expect(await byKey.json()).toMatchObject({ error: { code: "sign_in_required" } });
+  const byPerson = await house.fetch(path, {
+    method: "POST",
+    json,
+    key: null,
+    headers: { authorization: `Bearer ${await signIn()}` },
+  });
+  expect(byPerson.status).toBe(201);
+  expect(await byPerson.json()).toMatchObject({ data: { scopes: ["contacts:read", "tokens:read"] } });
+});
+
+test("last use is told to the minute", async () => {
+  const { data } = await create({ scopes: ["contacts:read"] });
+  await house.call(contacts.list_contacts, {}, { key: data.secret_key });
+  const listed = await house.call(apiKeys.list_api_keys, {});
+  expect(listed.data.find(({ id }) => id === data.id)?.last_used_at).toBe(house.now().toISOString());
+});
+
+async function signIn(): Promise<string> {
+  const { data } = await house.call(auth.login, { email: ownerEmail, password: ownerPassword });
+  return data.access_token;
+}
+
+async function createAs(person: string, scopes: string[]): Promise<string> {
+  const answer = await house.fetch("/v1/developer-access/api-keys", {
+    method: "POST",
+    json: { name: "maker", scopes },
+    key: null,
+    headers: { authorization: `Bearer ${person}` },
+  });
+  const { data } = (await answer.json()) as { data: { secret_key: string } };
+  return data.secret_key;
+}

@@ -1,0 +1,76 @@
+/** Sign-in: short access tokens, refresh tokens that work once, and what a credential is. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { auth } from "../tools/auth.ts";
+import { contacts } from "../tools/contacts.ts";
+import { allScopes } from "../tools/scopes.ts";
+import { refusal } from "./support/failure.ts";
+import { type House, openHouse, ownerEmail, ownerPassword } from "./support/house.ts";
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+// One sign-in for the file: the limit of five in five minutes holds in tests too.
+let session: Awaited<ReturnType<typeof signIn>>;
+const signIn = async () => (await house.call(auth.login, { email: ownerEmail.toUpperCase(), password: ownerPassword })).data;
+beforeAll(async () => {
+  session = await signIn();
+});
+
+test("a person signs in and acts with an access token", async () => {
+  expect(session).toMatchObject({ token_type: "Bearer", expires_in: 900, refresh_expires_in: 604_800 });
+  expect(session.user).toMatchObject({ email: ownerEmail, role: "owner" });
+  const { data } = await house.call(auth.whoami, {}, { key: session.access_token });
+  expect(data).toMatchObject({ role: "owner", scopes: allScopes, credential: { type: "access_token" } });
+});
+
+test("a wrong address and a wrong password are answered alike", async () => {
+  const unknown = await refusal(house.call(auth.login, { email: "nobody@example.com", password: ownerPassword }));
+  const wrong = await refusal(house.call(auth.login, { email: ownerEmail, password: "wrong" }));
+  const { request_id: _, ...first } = unknown.error ?? {};
+  const { request_id: __, ...second } = wrong.error ?? {};
+  expect(unknown.status).toBe(401);
+  expect(first).toEqual(second);
+});
+
+test("a refresh token works once; a second use ends the sign-in", async () => {
+  const next = await house.call(auth.refresh, { refresh_token: session.refresh_token });
+  expect(next.data.refresh_token).not.toBe(session.refresh_token);
+  expect(await refusal(house.call(auth.refresh, { refresh_token: session.refresh_token }))).toMatchObject({
+    status: 401,
+    code: "refresh_token_reused",
+  });
+  expect(await refusal(house.call(auth.refresh, { refresh_token: next.data.refresh_token }))).toMatchObject({
+    status: 401,
+  });
+});
+
+test("an access token ends after 15 minutes, and a forged one never begins", async () => {
+  const [header, payload] = session.access_token.split(".");
+  const forged = `${header}.${payload}.${"A".repeat(43)}`;
+  expect(await refusal(house.call(contacts.list_contacts, {}, { key: forged }))).toMatchObject({ status: 401 });
+  await house.call(contacts.list_contacts, {}, { key: session.access_token });
+  await house.turn(15 * 60_000);
+  expect(await refusal(house.call(contacts.list_contacts, {}, { key: session.access_token }))).toMatchObject({
+    status: 401,
+    code: "credential_invalid",
+  });
+});
+
+test("whoami tells a key what it is", async () => {
+  const { data } = await house.call(auth.whoami, {});
+  expect(data).toMatchObject({ role: null, user: null, credential: { type: "api_key", name: "First key" } });
+  expect(data.scopes).toEqual(allScopes);
+});
+
+test("guessing is slowed down by account, wherever it comes from", async () => {
+  const guess = () => house.fetch("/v1/auth/login", { method: "POST", key: null, json: { email: "a@b.c", password: "x" } });
+  let answer = await guess();
+  for (let tries = 0; answer.status === 401 && tries < 12; tries += 1) {
+    answer = await guess();
+  }
+  expect(answer.status).toBe(429);
+  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+});

@@ -1,0 +1,217 @@
+/** The client: how an operation travels, when it is tried again, and how it fails. */
+import { afterEach, describe, expect, test } from "vitest";
+import { CallFailure, type Client, type ClientOptions, createClient, Unreachable } from "../src/client.ts";
+import { contacts } from "../tools/contacts.ts";
+import { messages } from "../tools/messages.ts";
+import { type Scripted, startUpstream, type Upstream } from "./support/upstream.ts";
+
+const opened: { close(): PromiseLike<void> }[] = [];
+
+afterEach(async () => {
+  for (const one of opened.splice(0)) {
+    await one.close();
+  }
+});
+
+async function start(script: Parameters<typeof startUpstream>[0], options: Partial<ClientOptions> = {}) {
+  const upstream = await startUpstream(script);
+  const client = open({ baseUrl: upstream.url, key: "sk_live_1", backoffMs: 1, ...options });
+  opened.push({ close: () => upstream[Symbol.asyncDispose]() });
+  return { upstream, client };
+}
+
+function open(options: ClientOptions): Client {
+  const client = createClient(options);
+  opened.push(client);
+  return client;
+}
+
+const text = { to: "+14155550123", type: "text", text: { body: "hi" } } as const;
+const paths = ({ asked }: Upstream) => asked.map(({ method, path }) => `${method} ${path}`);
+const failing = (status: number, headers = {}): Scripted => ({
+  status,
+  headers,
+  body: { error: { type: "internal", code: "unavailable", message: "Not now." } },
+});
+
+describe("an operation on its way", () => {
+  test("a path field travels in the path, encoded", async () => {
+    const { client, upstream } = await start([{}]);
+    await client.call(contacts.get_contact, { id: "a/b?c d" });
+    expect(paths(upstream)).toEqual(["GET /v1/contacts/a%2Fb%3Fc%20d"]);
+  });
+
+  test.each([".", "..", ""])("the id %j never becomes another path", async (id) => {
+    const { client, upstream } = await start([{}]);
+    await expect(client.call(contacts.delete_contact, { id })).rejects.toMatchObject({ code: "invalid_request" });
+    expect(upstream.asked).toEqual([]);
+  });
+
+  test("a read's fields travel in the query", async () => {
+    const { client, upstream } = await start([{}]);
+    await client.call(contacts.list_contacts, { search: "a&b", page: 2 });
+    expect(paths(upstream)).toEqual(["GET /v1/contacts?search=a%26b&page=2"]);
+    expect(upstream.asked[0]?.headers).not.toHaveProperty("idempotency-key");
+  });
+
+  test("a write's fields travel in the body, with an idempotency key", async () => {
+    const { client, upstream } = await start([{}]);
+    await client.call(contacts.update_contact, { id: "con_1", name: "Ann" });
+    expect(upstream.asked[0]).toMatchObject({ method: "PUT", path: "/v1/contacts/con_1", body: { name: "Ann" } });
+    expect(upstream.asked[0]?.headers["idempotency-key"]).toMatch(/^[\w-]{36}$/);
+  });
+
+  test("a write without fields has an empty object as its body", async () => {
+    const { client, upstream } = await start([{}]);
+    await client.call(contacts.update_contact, { id: "con_1" });
+    expect(upstream.asked[0]?.body).toEqual({});
+  });
+
+  test("a key is sent as X-API-Key, an access token as Bearer", async () => {
+    const { client, upstream } = await start([{}]);
+    await client.call(contacts.list_contacts, {});
+    await client.call(contacts.list_contacts, {}, { key: "eyJ.token" });
+    expect(upstream.asked[0]?.headers["x-api-key"]).toBe("sk_live_1");
+    expect(upstream.asked[1]?.headers.authorization).toBe("Bearer eyJ.token");
+    expect(upstream.asked[1]?.headers).not.toHaveProperty("x-api-key");
+  });
+
+  test("a base address may have a path", async () => {
+    const upstream = await startUpstream([{}]);
+    opened.push({ close: () => upstream[Symbol.asyncDispose]() });
+    await open({ baseUrl: `${upstream.url}/api/` }).call(contacts.list_contacts, {});
+    expect(paths(upstream)).toEqual(["GET /api/v1/contacts"]);
+  });
+});
+
+describe("trying again", () => {
+  test.each([429, 502, 503, 504])("a write is tried again after %i, under the same key", async (status) => {
+    const { client, upstream } = await start([failing(status), failing(status), { body: { data: { id: "msg_1" } } }]);
+    expect(await client.call(messages.send_message, text)).toEqual({ data: { id: "msg_1" } });
+    const keys = upstream.asked.map(({ headers }) => headers["idempotency-key"]);
+    expect(keys).toHaveLength(3);
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test("a given key is kept", async () => {
+    const { client, upstream } = await start(["break", {}]);
+    await client.call(messages.send_message, text, { idempotencyKey: "order-7" });
+    expect(upstream.asked.map(({ headers }) => headers["idempotency-key"])).toEqual(["order-7", "order-7"]);
+  });
+
+  test.each([400, 401, 403, 404, 409, 422, 500])("nothing is tried again after %i", async (status) => {
+    const { client, upstream } = await start([failing(status), {}]);
+    await expect(client.call(contacts.list_contacts, {})).rejects.toMatchObject({ status });
+    expect(upstream.asked).toHaveLength(1);
+  });
+
+  test("a write whose twin is still running is asked for again", async () => {
+    const running = { error: { type: "idempotency", code: "idempotency_in_progress", message: "Still running." } };
+    const { client, upstream } = await start([{ status: 409, headers: { "retry-after": "0" }, body: running }, {}]);
+    await client.call(messages.send_message, text);
+    expect(upstream.asked).toHaveLength(2);
+  });
+
+  test("Retry-After is waited for", async () => {
+    const { client } = await start([failing(429, { "retry-after": "1" }), {}]);
+    const begun = performance.now();
+    await client.call(contacts.list_contacts, {});
+    expect(performance.now() - begun).toBeGreaterThan(950);
+  });
+
+  test.each([
+    ["the deadline", { timeoutMs: 900 }, "1"],
+    ["the longest wait", { longestWaitMs: 2_000 }, "3"],
+  ])("a wait that would pass %s is not begun", async (_, options, seconds) => {
+    const { client, upstream } = await start([failing(429, { "retry-after": seconds })]);
+    const begun = performance.now();
+    const call = client.call(contacts.list_contacts, {}, options);
+    await expect(call).rejects.toMatchObject({ status: 429, retryAfterSeconds: Number(seconds) });
+    expect(performance.now() - begun).toBeLessThan(500);
+    expect(upstream.asked).toHaveLength(1);
+  });
+
+  test("it gives up after its retries", async () => {
+    const { client, upstream } = await start([failing(503)], { retries: 2 });
+    await expect(client.call(contacts.list_contacts, {})).rejects.toBeInstanceOf(CallFailure);
+    expect(upstream.asked).toHaveLength(3);
+  });
+
+  test("the address is asked for again at every attempt", async () => {
+    const { upstream } = await start([{}]);
+    const addresses = ["http://127.0.0.1:1", upstream.url];
+    const client = open({ baseUrl: async () => addresses.shift() ?? "", backoffMs: 1 });
+    await client.call(messages.send_message, text);
+    expect(upstream.asked).toHaveLength(1);
+  });
+});
+
+describe("no answer", () => {
+  test("an address that nothing listens at is unreachable, and nothing was done", async () => {
+    const client = open({ baseUrl: "http://127.0.0.1:1", backoffMs: 1 });
+    const failure = await client.call(messages.send_message, text).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Unreachable);
+    expect(failure).toMatchObject({ message: "127.0.0.1:1 can't be reached.", mayHaveRun: false });
+  });
+
+  test("a connection that breaks every time is told, and that the write may have been done", async () => {
+    const { client, upstream } = await start(["break"], { retries: 1 });
+    await expect(client.call(messages.send_message, text)).rejects.toMatchObject({ mayHaveRun: true });
+    expect(upstream.asked).toHaveLength(2);
+  });
+
+  test("a service that hangs is left at the deadline", async () => {
+    const { client } = await start(["hang"]);
+    const call = client.call(contacts.list_contacts, {}, { timeoutMs: 100 });
+    await expect(call).rejects.toMatchObject({ name: "Unreachable", code: "timeout" });
+  });
+
+  test("an address that can't be learned is left at the deadline", async () => {
+    const client = open({ baseUrl: () => new Promise(() => undefined), timeoutMs: 50 });
+    await expect(client.call(contacts.list_contacts, {})).rejects.toMatchObject({ code: "timeout" });
+  });
+
+  test("an aborted call rejects with the caller's reason", async () => {
+    const { client } = await start(["hang"]);
+    const controller = new AbortController();
+    const call = client.call(contacts.list_contacts, {}, { signal: controller.signal });
+    controller.abort(new Error("enough"));
+    await expect(call).rejects.toThrow("enough");
+  });
+});
+
+describe("an answer that is no success", () => {
+  test("our envelope is handed over whole, with the request id", async () => {
+    const error = { type: "conflict", code: "contact_exists", message: "Known.", fix: "Use it.", existing_id: "con_1" };
+    const { client } = await start([{ status: 409, headers: { "x-request-id": "req_1" }, body: { error } }]);
+    const call = client.call(contacts.create_contact, { phone_number: "+14155550123" });
+    await expect(call).rejects.toMatchObject({ status: 409, code: "contact_exists", error, requestId: "req_1" });
+  });
+
+  test.each([
+    ["a flat body", { message: "No such thing", code: "nope" }, "nope", "No such thing"],
+    ["problem details", { title: "Gone", status: 404, detail: "It went away" }, "http_404", "It went away"],
+    ["OAuth's form", { error: "invalid_token", error_description: "Too old" }, "invalid_token", "Too old"],
+    ["a page", "<html><h1>nginx 10.0.0.3</h1></html>", "http_404", "The service answered 404 Not Found."],
+    ["a page in JSON", { message: "<h1>Oops</h1>" }, "http_404", "The service answered 404 Not Found."],
+  ])("%s is read as far as it goes", async (_, body, code, message) => {
+    const { client } = await start([{ status: 404, body }]);
+    await expect(client.call(contacts.list_contacts, {})).rejects.toMatchObject({ code, message, error: undefined });
+  });
+
+  test("a success that is not JSON is a failure", async () => {
+    const { client } = await start([{ body: "<html>" }]);
+    await expect(client.call(contacts.list_contacts, {})).rejects.toMatchObject({ code: "not_json", status: 200 });
+  });
+
+  test("a redirection is not followed: the key stays with the service", async () => {
+    const { client, upstream } = await start([{ status: 302, headers: { location: "/elsewhere" } }]);
+    await expect(client.call(contacts.list_contacts, {})).rejects.toMatchObject({ status: 302 });
+    expect(upstream.asked).toHaveLength(1);
+  });
+
+  test("an answer without end is cut off", async () => {
+    const { client } = await start([{ body: { data: "x".repeat(20_000_000) } }], { retries: 0 });
+    await expect(client.call(contacts.list_contacts, {})).rejects.toThrow("more than 20 MB");
+  });
+});

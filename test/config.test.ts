@@ -1,0 +1,142 @@
+/** The settings: what is read, what is refused in one line, and what is never told. */
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ConfigError, readConfig, settings } from "../src/config.ts";
+
+const secret = "a secret that nobody may ever see";
+
+test("without settings the service is embedded, on loopback, with the documented defaults", () => {
+  expect(readConfig({})).toEqual({
+    config: {
+      host: "127.0.0.1",
+      port: 3000,
+      dataDir: join(homedir(), ".tidings"),
+      databaseUrl: undefined,
+      secret: undefined,
+      upstream: undefined,
+      owner: { email: undefined, password: undefined, key: undefined },
+      logLevel: "info",
+      rates: { perSecond: 50, burst: 100 },
+      allowedHosts: [],
+      allowedOrigins: [],
+      trustedProxies: [],
+      bodyLimit: 1_048_576,
+    },
+    warnings: [],
+  });
+});
+
+test("an empty or blank text is as good as none", () => {
+  expect(
+    readConfig({ PORT: "", DATABASE_URL: " ", TIDINGS_API_KEY: "", TIDINGS_TRUSTED_PROXIES: "" }),
+  ).toEqual(readConfig({}));
+});
+
+test("every setting is read", () => {
+  const { config } = readConfig({
+    HOST: "0.0.0.0",
+    PORT: "0",
+    TIDINGS_DATA_DIR: "~/elsewhere",
+    DATABASE_URL: "postgresql://tidings:pass@db:5432/tidings?sslmode=require",
+    TIDINGS_SECRET: secret,
+    TIDINGS_BASE_URL: "https://tidings.example.com",
+    TIDINGS_API_KEY: "sk_live_upstream",
+    TIDINGS_OWNER_EMAIL: "ada@example.com",
+    TIDINGS_OWNER_PASSWORD: "correct horse",
+    TIDINGS_BOOTSTRAP_KEY: "sk_live_0123456789abcdef01234567",
+    TIDINGS_LOG_LEVEL: "silent",
+    TIDINGS_RATE_LIMIT: "5000",
+    TIDINGS_RATE_BURST: "10000",
+    TIDINGS_ALLOWED_HOSTS: "Tidings.example.com, [::1]",
+    TIDINGS_ALLOWED_ORIGINS: "https://App.example.com:443, vscode-webview://panel",
+    TIDINGS_TRUSTED_PROXIES: "10.0.0.0/8, 192.0.2.7, 2001:db8::/32,",
+    TIDINGS_BODY_LIMIT: "2097152",
+  });
+  expect(config).toEqual({
+    host: "0.0.0.0",
+    port: 0,
+    dataDir: join(homedir(), "elsewhere"),
+    databaseUrl: "postgresql://tidings:pass@db:5432/tidings?sslmode=require",
+    secret,
+    upstream: { baseUrl: "https://tidings.example.com", key: "sk_live_upstream" },
+    owner: { email: "ada@example.com", password: "correct horse", key: "sk_live_0123456789abcdef01234567" },
+    logLevel: "silent",
+    rates: { perSecond: 5000, burst: 10_000 },
+    allowedHosts: ["tidings.example.com", "[::1]"],
+    allowedOrigins: ["https://app.example.com", "vscode-webview://panel"],
+    trustedProxies: ["10.0.0.0/8", "192.0.2.7", "2001:db8::/32"],
+    bodyLimit: 2_097_152,
+  });
+});
+
+const wrong: readonly [name: string, value: string, takes: string][] = [
+  ["HOST", "http://here", "a host name or an IP address"],
+  ["PORT", "http", "a whole number from 0 to 65535"],
+  ["PORT", "65536", "a whole number from 0 to 65535"],
+  ["PORT", "-1", "a whole number from 0 to 65535"],
+  [
+    "DATABASE_URL",
+    `mysql://root:${secret}@db`,
+    "a PostgreSQL address, for example postgres://user@host:5432/name",
+  ],
+  ["TIDINGS_SECRET", "too short to be one", "at least 32 characters"],
+  ["TIDINGS_OWNER_EMAIL", "ada", "an e-mail address"],
+  ["TIDINGS_OWNER_PASSWORD", "1234567", "at least 8 characters"],
+  ["TIDINGS_BOOTSTRAP_KEY", "sk_live_short", "a key that starts with sk_live_, at least 32 characters long"],
+  ["TIDINGS_LOG_LEVEL", "loud", "one of fatal, error, warn, info, debug, trace, silent"],
+  ["TIDINGS_RATE_LIMIT", "0", "a whole number from 1 to 1000000"],
+  ["TIDINGS_RATE_BURST", "1.5", "a whole number from 1 to 1000000"],
+  ["TIDINGS_ALLOWED_HOSTS", "good.example, bad.example:80", "host names without a port, separated by commas"],
+  [
+    "TIDINGS_ALLOWED_ORIGINS",
+    "https://a.example/path",
+    "origins such as https://app.example.com, separated by commas",
+  ],
+  ["TIDINGS_ALLOWED_ORIGINS", "a.example", "origins such as https://app.example.com, separated by commas"],
+  [
+    "TIDINGS_TRUSTED_PROXIES",
+    "10.0.0.0/33",
+    "IP addresses or networks such as 10.0.0.0/8, separated by commas",
+  ],
+  ["TIDINGS_TRUSTED_PROXIES", "10", "IP addresses or networks such as 10.0.0.0/8, separated by commas"],
+  ["TIDINGS_BODY_LIMIT", "1MB", "a whole number from 1024 to 104857600"],
+];
+
+test.each(wrong)("a wrong %s (%s) is refused in one line that says what it takes", (name, value, takes) => {
+  expect(() => readConfig({ [name]: value })).toThrow(new ConfigError(`${name} takes ${takes}.`));
+});
+
+test("a base address without its key is refused, and the other way round", () => {
+  const base = { TIDINGS_BASE_URL: "https://tidings.example.com" };
+  const key = { TIDINGS_API_KEY: "sk_live_upstream" };
+  expect(() => readConfig(base)).toThrow("TIDINGS_API_KEY takes a value when TIDINGS_BASE_URL is set.");
+  expect(() => readConfig(key)).toThrow("TIDINGS_BASE_URL takes a value when TIDINGS_API_KEY is set.");
+  expect(() => readConfig({ ...key, TIDINGS_BASE_URL: "tidings.example.com" })).toThrow(
+    "TIDINGS_BASE_URL takes the address of a Tidings service, http:// or https://.",
+  );
+});
+
+test("no message repeats a value", () => {
+  for (const { name } of settings) {
+    try {
+      readConfig({ [name]: `\0${secret}` });
+    } catch (error) {
+      expect(String(error)).not.toContain(secret);
+    }
+  }
+});
+
+test("a misspelt setting is told, with the nearest one that exists", () => {
+  const { warnings } = readConfig({ TIDINGS_DATADIR: "/data", TIDINGS_SECRET_KEY: secret, OTHER: "mine" });
+  expect(warnings).toEqual([
+    "Unknown setting TIDINGS_DATADIR; the nearest is TIDINGS_DATA_DIR.",
+    "Unknown setting TIDINGS_SECRET_KEY; the nearest is TIDINGS_SECRET.",
+  ]);
+});
+
+test("every setting is described, for the README", () => {
+  expect(settings.filter(({ description }) => description === "")).toEqual([]);
+  expect(settings.find(({ name }) => name === "TIDINGS_DATA_DIR")?.default).toBe("~/.tidings");
+  expect(settings.find(({ name }) => name === "TIDINGS_SECRET")?.default).toBe("");
+});

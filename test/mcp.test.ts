@@ -1,0 +1,59 @@
+/** Tools over REST: the list that the key may see, and a call under every rule of the tool's operation. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { apiKeys } from "../tools/api-keys.ts";
+import { contacts } from "../tools/contacts.ts";
+import { mcp } from "../tools/mcp.ts";
+import { refusal } from "./support/failure.ts";
+import { type House, openHouse } from "./support/house.ts";
+
+let house: House;
+let narrow: string;
+beforeAll(async () => {
+  house = await openHouse();
+  const { data } = await house.call(apiKeys.create_api_key, { name: "narrow", scopes: ["contacts:read"] });
+  narrow = data.secret_key;
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+test("a narrow key sees only its tools", async () => {
+  const { data } = await house.call(mcp.list_mcp_tools, {}, { key: narrow });
+  expect(data.map(({ name }) => name)).toEqual(["list_contacts", "get_contact", "whoami"]);
+});
+
+test("a call past the key's scopes is refused by the scope's name", async () => {
+  const call = house.call(mcp.call_mcp_tool, { name: "send_message", arguments: {} }, { key: narrow });
+  const failure = await refusal(call);
+  expect(failure).toMatchObject({ status: 403, code: "insufficient_scope" });
+  expect(failure.error).toMatchObject({ required_scope: "inbox:write" });
+});
+
+test("send_message answers what the specification shows", async () => {
+  const given = { name: "send_message", arguments: { to: "+14155550161", body: "hello" } };
+  const { data } = await house.call(mcp.call_mcp_tool, given);
+  expect(data).toMatchObject({ to: "+14155550161", status: "queued", id: expect.any(String) });
+});
+
+test("a list keeps its paging", async () => {
+  const answer = await house.call(mcp.call_mcp_tool, { name: "list_contacts", arguments: { per_page: "1" } });
+  expect(answer).toMatchObject({ data: [expect.any(Object)], meta: { page: 1, per_page: 1 } });
+});
+
+test("an unknown tool is 404, and a made-up argument is answered with the known ones", async () => {
+  expect(await refusal(house.call(mcp.call_mcp_tool, { name: "fly" }))).toMatchObject({
+    status: 404,
+    code: "tool_not_found",
+  });
+  const call = house.call(mcp.call_mcp_tool, { name: "send_message", arguments: { to: "+1", text: "x" } });
+  const failure = await refusal(call);
+  expect(failure).toMatchObject({ status: 400, code: "unknown_argument" });
+  expect(failure.message).toContain("text");
+  expect(failure.error).toMatchObject({ known: "to, body" });
+});
+
+test("the call's idempotency key holds for the operation that it runs", async () => {
+  const given = { name: "create_contact", arguments: { phone_number: "+14155550162" } };
+  const first = await house.call(mcp.call_mcp_tool, given, { idempotencyKey: "once" });
+  const second = await house.call(mcp.call_mcp_tool, given, { idempotencyKey: "once" });
+  expect(second).toEqual(first);
+  expect((await house.call(contacts.list_contacts, { search: "4155550162" })).meta.total).toBe(1);
+});

@@ -1,0 +1,203 @@
+/** The simulated channel's ledger, on both engines: what it promises is kept, once, whoever asks. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "kysely";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createSimulator } from "../src/adapters/channel/simulator/index.ts";
+import type { DueReceipt } from "../src/adapters/channel/simulator/store.ts";
+import { openDatabase } from "../src/database/connect.ts";
+import type { Database, Transaction } from "../src/database/database.ts";
+import { migrate } from "../src/database/migrate.ts";
+import { createSimulatorStore } from "../src/database/simulator-ledger.ts";
+import type { NewJob } from "../src/jobs/job.ts";
+import { addJobs } from "../src/jobs/queue.ts";
+import { createLog } from "../src/log.ts";
+import type { Receipt } from "../src/ports/channel.ts";
+import { outbound } from "./support/simulator-memory.ts";
+
+const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
+const name = `tidings_simulator_${process.pid}`;
+const phone = "+14155550123";
+const now = () => new Date("2026-03-01T10:00:00.000Z");
+const log = createLog("silent");
+let database: Database;
+
+const engines = {
+  async postgres() {
+    await administer(`create database ${name}`);
+    database = await openDatabase({ url: new URL(`/${name}`, server).href, dataDir: "", log });
+    return () => administer(`drop database ${name}`);
+  },
+  async embedded() {
+    const dataDir = await mkdtemp(join(tmpdir(), "tidings-simulator-"));
+    database = await openDatabase({ url: undefined, dataDir, log });
+    return () => rm(dataDir, { recursive: true });
+  },
+};
+
+describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", (engine) => {
+  let remove: () => Promise<void>;
+
+  beforeAll(async () => {
+    remove = await engines[engine]();
+    await migrate(database);
+  }, 60_000);
+
+  afterAll(async () => {
+    await database[Symbol.asyncDispose]();
+    await remove();
+  });
+
+  beforeEach(async () => {
+    await sql`truncate simulator_messages, simulator_faults, jobs`.execute(database.queries);
+  });
+
+  test("a message and its receipts are promised together", async () => {
+    const { send } = simulate();
+    const sent = await send();
+    const jobs = await dueJobs();
+    expect(jobs.map(({ payload }) => payload)).toMatchObject([
+      { type: "sent", isTold: true, token: "msg_1", ...idOf(sent) },
+      { type: "delivered", isTold: true, token: "msg_1", ...idOf(sent) },
+    ]);
+    expect(jobs).toMatchObject([
+      { name: "simulator.receipt", key: idOf(sent).channel_message_id, run_at: "2026-03-01T10:00:00.000Z" },
+      { name: "simulator.receipt", key: idOf(sent).channel_message_id, run_at: "2026-03-01T10:00:00.150Z" },
+    ]);
+  });
+
+  test("a message whose receipts can't be promised was never taken", async () => {
+    const { send, channel } = simulate(async () => {
+      throw new Error("crash");
+    });
+    await expect(send()).rejects.toThrow("crash");
+    expect(await channel.find("msg_1", "org_1")).toEqual({ outcome: "absent" });
+  });
+
+  test("another instance finds it, delivers it, and shows it", async () => {
+    const { send } = simulate();
+    const sent = await send();
+    const { channel, controls, receiptJob, receipts } = simulate();
+    expect(await channel.find("msg_1", "org_1")).toEqual(sent);
+    expect(await channel.find("msg_1", "org_2")).toEqual({ outcome: "absent" });
+    for (const { payload } of await dueJobs()) {
+      await receiptJob.run(payload);
+    }
+    expect(receipts).toMatchObject([
+      { type: "sent" },
+      { type: "delivered", occurred_at: "2026-03-01T10:00:00.150Z" },
+    ]);
+    const { messages, total } = await controls.messages("org_1", phone);
+    expect(total).toBe(1);
+    expect(messages).toMatchObject([
+      {
+        status: "delivered",
+        content: { type: "text", text: { body: "Hello" } },
+        created_at: "2026-03-01T10:00:00.000Z",
+      },
+    ]);
+  });
+
+  test("a message that was sent twice shows twice, and the first is found", async () => {
+    const { send, channel, controls } = simulate();
+    const first = await send();
+    await send();
+    expect((await controls.messages("org_1", phone)).total).toBe(2);
+    expect(await channel.find("msg_1", "org_1")).toEqual(first);
+  });
+
+  test("two who read at once read each message once, and a late receipt changes nothing", async () => {
+    const { send, controls, receiptJob } = simulate();
+    await Promise.all(Array.from({ length: 20 }, (_, index) => send({ token: `msg_${index}` })));
+    const delivered = await dueJobs();
+    await Promise.all(delivered.map(({ payload }) => receiptJob.run(payload)));
+    const read = await Promise.all([controls.read("org_1", phone), controls.read("org_1", phone)]);
+    expect(read.reduce((sum, count) => sum + count)).toBe(20);
+    expect((await dueJobs()).length - delivered.length).toBe(20);
+    await Promise.all(delivered.map(({ payload }) => receiptJob.run(payload)));
+    const { messages } = await controls.messages("org_1", phone);
+    expect(new Set(messages.map(({ status }) => status))).toEqual(new Set(["read"]));
+  });
+
+  test("faults last, are the organization's own, and are replaced as a whole", async () => {
+    await simulate().controls.replaceFaults("org_1", { lost_answers: 1 });
+    await simulate().controls.replaceFaults("org_1", { failures: [{ code: 131051 }] });
+    const { send, controls } = simulate();
+    expect(await controls.faults("org_1")).toMatchObject({
+      lost_answers: 0,
+      failures: [{ code: 131051, share: 1 }],
+    });
+    expect(await send()).toMatchObject({ outcome: "refused" });
+    expect(await send({ organization_id: "org_2" })).toMatchObject({ outcome: "accepted" });
+  });
+
+  test("receipts of a message are promised in the order in which they are due, since they wait for each other", async () => {
+    const { send, controls } = simulate();
+    await controls.replaceFaults("org_1", { swapped_receipts: 1, doubled_receipts: 1 });
+    await send();
+    const times = (await dueJobs()).map(({ run_at }) => run_at);
+    expect(times).toHaveLength(6);
+    expect(times).toEqual([...times].sort());
+  });
+
+  test("what a contact wrote is kept once; newest stands first", async () => {
+    await simulate().send();
+    const { channel, controls } = simulate(insertJobs, "2026-03-01T10:00:01.000Z");
+    const message = {
+      organization_id: "org_1",
+      from: phone,
+      content: { type: "text", text: { body: "Hi" } },
+      channel_message_id: "an id that sorts first",
+    } as const;
+    const heard = await Promise.all([controls.inbound(message), controls.inbound(message)]);
+    expect(heard[0]).toEqual(heard[1]);
+    const { messages, total } = await controls.messages("org_1", phone, { limit: 1 });
+    expect(await channel.find(message.channel_message_id, "org_1")).toEqual({ outcome: "absent" });
+    expect({ total, messages }).toMatchObject({
+      total: 2,
+      messages: [{ id: message.channel_message_id, status: "received" }],
+    });
+  });
+});
+
+function simulate(enqueue = insertJobs, at = now().toISOString()) {
+  const receipts: Receipt[] = [];
+  const simulator = createSimulator({
+    store: createSimulatorStore({ database, enqueue }),
+    now: () => new Date(at),
+    ears: {
+      receipts: async (told) => {
+        receipts.push(...told);
+      },
+      inbound: async ({ channel_message_id }) => ({
+        message_id: channel_message_id,
+        conversation_id: "conv_1",
+      }),
+    },
+  });
+  const send = (message = {}) => simulator.channel.send(outbound(message), new AbortController().signal);
+  return { ...simulator, receipts, send };
+}
+
+async function insertJobs(tx: Transaction, ...jobs: readonly NewJob[]): Promise<void> {
+  await addJobs(tx, jobs, now());
+}
+
+async function dueJobs() {
+  const jobs = await database.queries.selectFrom("jobs").selectAll().orderBy("id").execute();
+  // The simulator alone adds jobs here.
+  return jobs.map((job) => ({ ...job, payload: job.payload as DueReceipt }));
+}
+
+async function administer(statement: string): Promise<void> {
+  const client = new pg.Client(server);
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}
+
+function idOf(sent: object): { channel_message_id: string } {
+  return { channel_message_id: String(Reflect.get(sent, "channel_message_id")) };
+}

@@ -1,0 +1,118 @@
+/** The simulator's routes: a phone that is driven over HTTP, and the faults of the channel. */
+import { expect, test } from "vitest";
+import { ControlRefusal } from "../src/adapters/channel/simulator/refusal.ts";
+import type { ControlRequest } from "../src/adapters/channel/simulator/routes.ts";
+import { simulate } from "./support/simulator-memory.ts";
+
+const phone = "+14155550123";
+const inboundLine = "POST /simulator/inbound";
+const messagesLine = "GET /simulator/phones/{number}/messages";
+
+test.each(["+14155550123", "14155550123", "%2B14155550123", " 14155550123"])(
+  "the phone %s is known",
+  async (number) => {
+    const house = simulate();
+    await house.send();
+    const listed = await call(house, messagesLine, { params: { number }, query: { limit: "500" } });
+    expect(listed).toMatchObject({ status: 200, body: { meta: { limit: 200, total: 1 } } });
+    expect(listed?.body.data).toMatchObject([
+      { token: "msg_1", type: "text", text: { body: "Hello" }, status: "accepted" },
+    ]);
+  },
+);
+
+test.each(["", "0415555", "4155", "+1 415 555 0123", "alice"])(
+  "the phone %j is refused by name",
+  async (number) => {
+    const read = call(simulate(), "POST /simulator/phones/{number}/read", { params: { number } });
+    await expect(read).rejects.toBeInstanceOf(ControlRefusal);
+    await expect(read).rejects.toMatchObject({ field: "number" });
+  },
+);
+
+test.each(["Yes", "y"])("a phone taps the button %s that it was sent", async (button) => {
+  const house = simulate();
+  const buttons = [
+    { id: "y", title: "Yes" },
+    { id: "n", title: "No" },
+  ];
+  await house.send({ content: { type: "interactive", interactive: { body: "Sure?", buttons } } });
+  const tapped = await call(house, inboundLine, { body: { from: "14155550123", button } });
+  expect(tapped).toMatchObject({ status: 201, body: { data: { conversation_id: "conv_1" } } });
+  expect(house.inbound[0]?.content).toEqual({ type: "interactive", reply: { id: "y", title: "Yes" } });
+});
+
+test("a phone chooses a row of a list; a choice that it was never sent is refused", async () => {
+  const house = simulate();
+  const nothing = call(house, inboundLine, { body: { from: phone, button: "Red" } });
+  await expect(nothing).rejects.toMatchObject({
+    field: "button",
+    message: expect.stringContaining("No message"),
+  });
+  const list = { button: "Colours", sections: [{ rows: [{ id: "r", title: "Red", description: "Warm" }] }] };
+  await house.send({ content: { type: "interactive", interactive: { body: "Which?", list } } });
+  await call(house, inboundLine, { body: { from: phone, button: "Red" } });
+  expect(house.inbound[0]?.content).toEqual({ type: "interactive", reply: { id: "r", title: "Red" } });
+  const unknown = call(house, inboundLine, { body: { from: phone, button: "Blue" } });
+  await expect(unknown).rejects.toMatchObject({
+    field: "button",
+    message: expect.stringContaining("Red (r)"),
+  });
+});
+
+test.each([
+  [{ text: "Hi" }, { type: "text", text: { body: "Hi" } }],
+  [{ reply: { id: "a", title: "A" } }, { type: "interactive", reply: { id: "a", title: "A" } }],
+  [
+    { media: { type: "audio", url: "https://example.com/a.ogg" } },
+    { type: "audio", media: { url: "https://example.com/a.ogg", caption: null, file_name: null } },
+  ],
+])("a contact says %j", async (said, content) => {
+  const house = simulate();
+  await call(house, inboundLine, { body: { from: phone, name: "Ana", ...said } });
+  expect(house.inbound[0]).toMatchObject({ name: "Ana", content });
+});
+
+test.each([
+  [{ from: phone }, "text"],
+  [{ from: phone, text: "Hi", button: "Yes" }, "text"],
+  [{ from: phone, text: "\0" }, "text"],
+  [{ from: phone, media: { type: "image", url: "file:///etc/passwd" } }, "media.url"],
+  [{ text: "Hi" }, "from"],
+  [undefined, "from"],
+  ["Hi", ""],
+])("%j is refused, naming the field", async (body, field) => {
+  await expect(call(simulate(), inboundLine, { body })).rejects.toMatchObject({
+    name: "ControlRefusal",
+    field,
+  });
+});
+
+test("faults are replaced as a whole, and a misspelt one is refused", async () => {
+  const house = simulate();
+  const faultsLine = "PUT /simulator/faults";
+  await call(house, faultsLine, { body: { lost_receipts: 0.5 } });
+  await call(house, faultsLine, { body: { failures: [{ code: 131026, to: "14155550123" }] } });
+  expect((await call(house, "GET /simulator/faults"))?.body.data).toEqual({
+    accept_delay_ms: 0,
+    receipt_delay_ms: 150,
+    lost_receipts: 0,
+    doubled_receipts: 0,
+    swapped_receipts: 0,
+    lost_answers: 0,
+    failures: [{ code: 131026, share: 1, to: phone }],
+  });
+  const refusals = [
+    [{ lost_receipt: 1 }, "lost_receipt"],
+    [{ lost_answers: 2 }, "lost_answers"],
+    [{ failures: [{ code: 131026, to: "nobody" }] }, "failures.0.to"],
+  ] as const;
+  for (const [body, field] of refusals) {
+    await expect(call(house, faultsLine, { body })).rejects.toMatchObject({ field });
+  }
+});
+
+async function call(house: ReturnType<typeof simulate>, line: string, request: Partial<ControlRequest> = {}) {
+  const route = house.routes.find(({ method, path }) => `${method} ${path}` === line);
+  return route?.handle({ organization_id: "org_1", params: {}, query: {}, body: undefined, ...request });
+}

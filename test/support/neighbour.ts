@@ -1,0 +1,60 @@
+/** Another organization in the same house, with one of everything: what nobody else may reach. */
+import { newId } from "../../src/database/id.ts";
+import { insertKey } from "../../src/platform/api-keys.ts";
+import { apiKeys } from "../../tools/api-keys.ts";
+import { messages } from "../../tools/messages.ts";
+import { allScopes } from "../../tools/scopes.ts";
+import type { House } from "./house.ts";
+
+export interface Neighbour {
+  readonly key: string;
+  readonly organization_id: string;
+  readonly contact_id: string;
+  readonly conversation_id: string;
+  readonly message_id: string;
+  readonly api_key_id: string;
+}
+
+export async function moveIn(house: House): Promise<Neighbour> {
+  const now = house.now();
+  const key = `sk_live_${"n".repeat(43)}`;
+  const organization = newId("org", now);
+  const created_at = now.toISOString();
+  await house.app.database.transaction(async (tx) => {
+    await tx.insertInto("organizations").values({ id: organization, name: "Neighbour", created_at }).execute();
+    await tx
+      .insertInto("inboxes")
+      .values({
+        organization_id: organization,
+        id: newId("inb", now),
+        name: "Inbox",
+        channel: "simulator",
+        platform: "whatsapp",
+        phone_number: "+14155550199",
+        settings: "{}",
+        created_at,
+      })
+      .execute();
+    await insertKey(tx, { organization, name: "key", secret_key: key, scopes: allScopes, created_by: null, now });
+  });
+  const input = { to: "+14155550198", type: "text", text: { body: "private" } } as const;
+  const { data: message } = await house.call(messages.send_message, input, { key });
+  const { data: apiKey } = await house.call(
+    apiKeys.create_api_key,
+    { name: "theirs", scopes: ["contacts:read"] },
+    { key },
+  );
+  const contact = await house.app.database.queries
+    .selectFrom("contacts")
+    .select("id")
+    .where("organization_id", "=", organization)
+    .executeTakeFirstOrThrow();
+  return {
+    key,
+    organization_id: organization,
+    contact_id: contact.id,
+    conversation_id: message.conversation_id,
+    message_id: message.id,
+    api_key_id: apiKey.id,
+  };
+}

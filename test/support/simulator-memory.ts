@@ -1,0 +1,126 @@
+/** A simulated channel on a clock that tests turn, with its ledger in memory. */
+import { createSimulator } from "../../src/adapters/channel/simulator/index.ts";
+import type {
+  LedgerMessage,
+  ReceiptJob,
+  SimulatorStore,
+} from "../../src/adapters/channel/simulator/store.ts";
+import type { Inbound, Outbound, Receipt } from "../../src/ports/channel.ts";
+
+/** A simulator, what its owner was told, and a clock. */
+export function simulate() {
+  let time = Date.parse("2026-03-01T10:00:00.000Z");
+  const now = () => new Date(time);
+  const due: ReceiptJob[] = [];
+  const receipts: Receipt[] = [];
+  const inbound: Inbound[] = [];
+  const store = memoryStore(due);
+  const ears = {
+    receipts: async (told: readonly Receipt[]) => {
+      receipts.push(...told);
+    },
+    inbound: async (message: Inbound) => {
+      inbound.push(message);
+      return { message_id: `msg_${message.channel_message_id}`, conversation_id: "conv_1" };
+    },
+  };
+  const wait = async (ms: number, signal: AbortSignal) => {
+    signal.throwIfAborted();
+    time += ms;
+  };
+  const simulator = createSimulator({ store, ears, now, wait });
+
+  /** Lets time pass, and delivers in their order the receipts that come due. */
+  async function turn(ms: number): Promise<void> {
+    const until = time + ms;
+    for (let job = earliest(due, until); job; job = earliest(due, until)) {
+      due.splice(due.indexOf(job), 1);
+      time = Math.max(time, job.runAt.getTime());
+      await simulator.receiptJob.run(job.payload);
+    }
+    time = until;
+  }
+
+  return {
+    ...simulator,
+    store,
+    now,
+    turn,
+    receipts,
+    inbound,
+    /** The types of the receipts that were told of one message, in order of arrival. */
+    told: (token: string) => receipts.filter((receipt) => receipt.token === token).map(({ type }) => type),
+    send: (message: Partial<Outbound> = {}) =>
+      simulator.channel.send(outbound(message), new AbortController().signal),
+  };
+}
+
+export function outbound(message: Partial<Outbound> = {}): Outbound {
+  return {
+    organization_id: "org_1",
+    from: "+15550000001",
+    to: "+14155550123",
+    token: "msg_1",
+    content: { type: "text", text: { body: "Hello" } },
+    ...message,
+  };
+}
+
+function earliest(due: readonly ReceiptJob[], until: number): ReceiptJob | undefined {
+  return due
+    .filter((job) => job.runAt.getTime() <= until)
+    .sort((one, other) => one.runAt.getTime() - other.runAt.getTime())[0];
+}
+
+function memoryStore(due: ReceiptJob[]): SimulatorStore {
+  const faults = new Map<string, unknown>();
+  let ledger: LedgerMessage[] = [];
+  let made = 0;
+  const onPhone = (organization_id: string, phone_number: string) =>
+    ledger.filter((one) => one.organization_id === organization_id && one.phone_number === phone_number);
+  const isSame = (one: LedgerMessage, other: Pick<LedgerMessage, "organization_id" | "id">) =>
+    one.organization_id === other.organization_id && one.id === other.id;
+
+  return {
+    newId() {
+      made += 1;
+      return `sim_${String(made).padStart(6, "0")}`;
+    },
+    async accept(message, receipts) {
+      ledger.push(message);
+      due.push(...receipts);
+    },
+    async receive(message) {
+      const known = ledger.find((one) => isSame(one, message));
+      if (!known) {
+        ledger.push(message);
+      }
+      return known ?? message;
+    },
+    async advance(to, from) {
+      ledger = ledger.map((one) =>
+        isSame(one, to) && from.includes(one.status) ? { ...one, status: to.status } : one,
+      );
+    },
+    async read(organization_id, phone_number, promise) {
+      const read = onPhone(organization_id, phone_number).filter(({ status }) => status === "delivered");
+      ledger = ledger.map((one) => (read.includes(one) ? { ...one, status: "read" } : one));
+      due.push(...promise(read));
+      return read.length;
+    },
+    async find(organization_id, token) {
+      const sent = ledger.filter(({ direction }) => direction === "outbound");
+      return sent.find((one) => one.organization_id === organization_id && one.token === token) ?? null;
+    },
+    async list(organization_id, phone_number, limit) {
+      const messages = onPhone(organization_id, phone_number).reverse();
+      return { messages: messages.slice(0, limit), total: messages.length };
+    },
+    async faults(organization_id) {
+      return faults.get(organization_id) ?? null;
+    },
+    async replaceFaults(organization_id, given) {
+      faults.set(organization_id, given);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+/** A service that answers as the test says, and remembers what it was asked. */
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface Asked {
+  readonly method: string;
+  /** As it came: not decoded, with the query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+}
+
+/** `break` closes the connection instead of answering, `hang` never answers. */
+export type Scripted =
+  | "break"
+  | "hang"
+  | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: unknown };
+
+export interface Upstream extends AsyncDisposable {
+  readonly url: string;
+  readonly asked: Asked[];
+  /** Replaces what is answered. */
+  answer: (asked: Asked) => Scripted;
+}
+
+/** Answers are taken from a list, the last one again and again, or made from the request. */
+export async function startUpstream(script: readonly Scripted[] | ((asked: Asked) => Scripted)): Promise<Upstream> {
+  const asked: Asked[] = [];
+  const next = () => (script as readonly Scripted[])[Math.min(asked.length, script.length) - 1] ?? {};
+  const upstream = { asked, answer: typeof script === "function" ? script : next };
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) {
+      chunks.push(chunk);
+    }
+    const text = Buffer.concat(chunks).toString();
+    const { method = "", url: path = "", headers } = request;
+    const one = { method, path, headers, body: text === "" ? undefined : JSON.parse(text) };
+    asked.push(one);
+    const answer = upstream.answer(one);
+    if (answer === "break") {
+      request.socket.destroy();
+      return;
+    }
+    if (answer !== "hang") {
+      const { status = 200, headers: more, body = { data: {} } } = answer;
+      response.writeHead(status, { "content-type": "application/json", ...more });
+      response.end(typeof body === "string" ? body : JSON.stringify(body));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo; // a TCP port, as just asked for
+  return Object.assign(upstream, {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  });
+}

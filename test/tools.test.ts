@@ -1,0 +1,87 @@
+/** What is true of every tool: names, words and schemas that every client takes, and no change unseen. */
+import { readFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { catalogue } from "../tools/index.ts";
+import { describeTools, type JsonSchema } from "../tools/tool.ts";
+
+const tools = describeTools(catalogue);
+
+test("names are unique", () => {
+  const names = tools.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+describe.each(tools.map((tool) => [tool.name, tool] as const))("%s", (name, tool) => {
+  test("is named and described for a stranger", () => {
+    expect(name).toMatch(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
+    expect(name.length).toBeLessThanOrEqual(40);
+    expect(tool.title.length).toBeGreaterThan(2);
+    expect(tool.description).toMatch(/^[A-Z].*[.)]$/);
+    expect(tool.description.length).toBeLessThanOrEqual(400);
+  });
+
+  test("describes every parameter", () => {
+    const properties = (tool.inputSchema.properties ?? {}) as Record<string, JsonSchema>;
+    for (const [field, schema] of Object.entries(properties)) {
+      expect(schema.description, field).toEqual(expect.any(String));
+    }
+  });
+
+  test("has schemas that every client takes", () => {
+    expect(tool.inputSchema).toMatchObject({ type: "object", properties: {}, additionalProperties: false });
+    expect(tool.outputSchema).toMatchObject({ type: "object" });
+    expect(tool.outputSchema).not.toHaveProperty("additionalProperties");
+    for (const schema of [tool.inputSchema, tool.outputSchema]) {
+      expect([...faults(schema, "")]).toEqual([]);
+    }
+  });
+
+  test("has hints that agree with its method", () => {
+    const { method } = catalogue[tool.operation as keyof typeof catalogue];
+    expect(tool.hints.readOnly).toBe(method === "GET");
+    expect(tool.hints.readOnly && tool.hints.destructive).toBe(false);
+    expect(method !== "DELETE" || tool.hints.destructive).toBe(true);
+  });
+
+  test("is what clients saw before", async () => {
+    await expect(`${JSON.stringify(tool, null, 2)}\n`).toMatchFileSnapshot(`snapshots/${name}.json`);
+  });
+
+  test("stands in the README", async () => {
+    expect(await readFile("README.md", "utf8")).toContain(`\`${name}\``);
+  });
+});
+
+const unportable = ["$ref", "$defs", "$schema", "exclusiveMinimum", "exclusiveMaximum", "const", "prefixItems"];
+const formats = ["date-time", "email", "uri"];
+
+/** Each line of this has broken a real client. */
+function* faults(schema: JsonSchema, path: string): Generator<string> {
+  for (const keyword of unportable.filter((word) => word in schema)) {
+    yield `${path}: ${keyword}`;
+  }
+  if (path === "" && ["anyOf", "oneOf", "allOf"].some((word) => word in schema)) {
+    yield "a union at the root";
+  }
+  if (schema.type === "array" && schema.items === undefined) {
+    yield `${path}: an array without items`;
+  }
+  if (typeof schema.format === "string" && !formats.includes(schema.format)) {
+    yield `${path}: format ${schema.format}`;
+  }
+  if (typeof schema.pattern === "string" && /\(\?[=!<]/.test(schema.pattern)) {
+    yield `${path}: look-around`;
+  }
+  const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
+  for (const [name, property] of Object.entries(properties)) {
+    if (!/^[a-zA-Z0-9_.-]{1,64}$/.test(name)) {
+      yield `${path}.${name}: not a name`;
+    }
+    yield* faults(property, `${path}.${name}`);
+  }
+  for (const inner of [schema.items, ...((schema.anyOf as JsonSchema[] | undefined) ?? [])]) {
+    if (typeof inner === "object" && inner !== null) {
+      yield* faults(inner as JsonSchema, `${path}[]`);
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * How the tests run: the same files on the embedded database and on PostgreSQL.
+ *
+ * A test learns its engine from TIDINGS_TEST_ENGINE ("embedded" or "postgres"), and on PostgreSQL the
+ * address of a server where it may create databases from TEST_DATABASE_URL.
+ */
+import { Client } from "pg";
+import { defineConfig } from "vitest/config";
+
+const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
+
+/** Files that open no database: once is enough. A file that is missing here runs twice, which is harmless. */
+const withoutDatabase = [
+  "test/client.test.ts",
+  "test/config.test.ts",
+  "test/house.test.ts",
+  "test/simulator*.test.ts",
+];
+
+const shared = {
+  include: ["test/**/*.test.ts"],
+  globalSetup: ["test/support/templates.ts"],
+  // The embedded database is memory and a core to itself.
+  pool: "forks" as const,
+  maxWorkers: 2,
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+};
+
+const embedded = { ...shared, name: "embedded", env: { TIDINGS_TEST_ENGINE: "embedded" } };
+
+const postgres = {
+  ...shared,
+  name: "postgres",
+  exclude: withoutDatabase,
+  env: { TIDINGS_TEST_ENGINE: "postgres", TEST_DATABASE_URL: server },
+};
+
+export default defineConfig(async () => {
+  const projects = (await answers(server)) ? [embedded, postgres] : [embedded];
+  return { test: { maxWorkers: shared.maxWorkers, projects: projects.map((test) => ({ test })) } };
+});
+
+/** Whether PostgreSQL answers; if not, its project is left out, with one line that says so. */
+async function answers(connectionString: string): Promise<boolean> {
+  const client = new Client({ connectionString, connectionTimeoutMillis: 2_000 });
+  try {
+    await client.connect();
+    await client.end();
+    return true;
+  } catch (error) {
+    const { host, port } = client;
+    const reason = error instanceof Error ? error.message : String(error);
+    console.error(`Skipped on PostgreSQL: none at ${host}:${port} (${reason}). Set TEST_DATABASE_URL.`);
+    return false;
+  }
+}
