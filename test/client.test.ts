@@ -43,7 +43,9 @@ describe("an operation on its way", () => {
 
   test.each([".", "..", ""])("the id %j never becomes another path", async (id) => {
     const { client, upstream } = await start([{}]);
-    await expect(client.call(contacts.delete_contact, { id })).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(client.call(contacts.delete_contact, { id })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
     expect(upstream.asked).toEqual([]);
   });
 
@@ -57,7 +59,11 @@ describe("an operation on its way", () => {
   test("a write's fields travel in the body, with an idempotency key", async () => {
     const { client, upstream } = await start([{}]);
     await client.call(contacts.update_contact, { id: "con_1", name: "Ann" });
-    expect(upstream.asked[0]).toMatchObject({ method: "PUT", path: "/v1/contacts/con_1", body: { name: "Ann" } });
+    expect(upstream.asked[0]).toMatchObject({
+      method: "PUT",
+      path: "/v1/contacts/con_1",
+      body: { name: "Ann" },
+    });
     expect(upstream.asked[0]?.headers["idempotency-key"]).toMatch(/^[\w-]{36}$/);
   });
 
@@ -86,7 +92,11 @@ describe("an operation on its way", () => {
 
 describe("trying again", () => {
   test.each([429, 502, 503, 504])("a write is tried again after %i, under the same key", async (status) => {
-    const { client, upstream } = await start([failing(status), failing(status), { body: { data: { id: "msg_1" } } }]);
+    const { client, upstream } = await start([
+      failing(status),
+      failing(status),
+      { body: { data: { id: "msg_1" } } },
+    ]);
     expect(await client.call(messages.send_message, text)).toEqual({ data: { id: "msg_1" } });
     const keys = upstream.asked.map(({ headers }) => headers["idempotency-key"]);
     expect(keys).toHaveLength(3);
@@ -106,8 +116,13 @@ describe("trying again", () => {
   });
 
   test("a write whose twin is still running is asked for again", async () => {
-    const running = { error: { type: "idempotency", code: "idempotency_in_progress", message: "Still running." } };
-    const { client, upstream } = await start([{ status: 409, headers: { "retry-after": "0" }, body: running }, {}]);
+    const running = {
+      error: { type: "idempotency", code: "idempotency_in_progress", message: "Still running." },
+    };
+    const { client, upstream } = await start([
+      { status: 409, headers: { "retry-after": "0" }, body: running },
+      {},
+    ]);
     await client.call(messages.send_message, text);
     expect(upstream.asked).toHaveLength(2);
   });
@@ -182,10 +197,21 @@ describe("no answer", () => {
 
 describe("an answer that is no success", () => {
   test("our envelope is handed over whole, with the request id", async () => {
-    const error = { type: "conflict", code: "contact_exists", message: "Known.", fix: "Use it.", existing_id: "con_1" };
+    const error = {
+      type: "conflict",
+      code: "contact_exists",
+      message: "Known.",
+      fix: "Use it.",
+      existing_id: "con_1",
+    };
     const { client } = await start([{ status: 409, headers: { "x-request-id": "req_1" }, body: { error } }]);
     const call = client.call(contacts.create_contact, { phone_number: "+14155550123" });
-    await expect(call).rejects.toMatchObject({ status: 409, code: "contact_exists", error, requestId: "req_1" });
+    await expect(call).rejects.toMatchObject({
+      status: 409,
+      code: "contact_exists",
+      error,
+      requestId: "req_1",
+    });
   });
 
   test.each([
@@ -196,12 +222,19 @@ describe("an answer that is no success", () => {
     ["a page in JSON", { message: "<h1>Oops</h1>" }, "http_404", "The service answered 404 Not Found."],
   ])("%s is read as far as it goes", async (_, body, code, message) => {
     const { client } = await start([{ status: 404, body }]);
-    await expect(client.call(contacts.list_contacts, {})).rejects.toMatchObject({ code, message, error: undefined });
+    await expect(client.call(contacts.list_contacts, {})).rejects.toMatchObject({
+      code,
+      message,
+      error: undefined,
+    });
   });
 
   test("a success that is not JSON is a failure", async () => {
     const { client } = await start([{ body: "<html>" }]);
-    await expect(client.call(contacts.list_contacts, {})).rejects.toMatchObject({ code: "not_json", status: 200 });
+    await expect(client.call(contacts.list_contacts, {})).rejects.toMatchObject({
+      code: "not_json",
+      status: 200,
+    });
   });
 
   test("a redirection is not followed: the key stays with the service", async () => {

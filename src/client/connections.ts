@@ -34,7 +34,12 @@ async function make(): Promise<Ways> {
   // Loaded at the first call: it takes longer to load than all else here.
   const { Agent, EnvHttpProxyAgent } = await import("undici");
   // The call's deadline ends it; undici's own timers would only cost.
-  const options = { maxResponseSize: answerLimit, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 5_000 } };
+  const options = {
+    maxResponseSize: answerLimit,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { timeout: 5_000 },
+  };
   return { direct: new Agent(options), outward: new EnvHttpProxyAgent(options) };
 }
 

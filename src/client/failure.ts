@@ -38,7 +38,8 @@ export class CallFailure extends Error {
 
   /** Whether the same call may succeed later. */
   get isPassing(): boolean {
-    const isRunning = this.status === 409 && this.code.startsWith("idempotency") && this.retryAfterSeconds !== undefined;
+    const isRunning =
+      this.status === 409 && this.code.startsWith("idempotency") && this.retryAfterSeconds !== undefined;
     return isRunning || [429, 502, 503, 504].includes(this.status);
   }
 }

@@ -63,7 +63,12 @@ export function createRunTool({ client, list, log }: { client: Client; list: Too
   };
 }
 
-async function run(client: Client, caller: McpCaller, tool: ListedTool, call: ToolCall): Promise<CallToolResult> {
+async function run(
+  client: Client,
+  caller: McpCaller,
+  tool: ListedTool,
+  call: ToolCall,
+): Promise<CallToolResult> {
   const { readCall, refuse } = await loadArguments();
   const scopes = caller.scopes();
   if (scopes && !permits(scopes, tool.scope)) {

@@ -30,7 +30,9 @@ function describeFields(details: unknown, said: string): string[] {
   const list: Readonly<Record<string, unknown>>[] = Array.isArray(details) ? details.slice(0, 20) : [];
   return list
     .filter((detail) => !said.includes(`${detail?.field}: ${detail?.message}`))
-    .map((detail) => sentence(["Field", `${detail?.field}:`, detail?.message, detail?.fix].filter(Boolean).join(" ")));
+    .map((detail) =>
+      sentence(["Field", `${detail?.field}:`, detail?.message, detail?.fix].filter(Boolean).join(" ")),
+    );
 }
 
 const told = new Set(["type", "code", "message", "fix", "param", "details", "request_id"]);
@@ -52,7 +54,10 @@ function nextOf({ status, error, retryAfterSeconds, mayHaveRun }: Trouble, isWri
   if (status === 429 || retryAfterSeconds !== undefined) {
     return `Wait ${retryAfterSeconds ?? 5} s and call again.`;
   }
-  return nexts[status ?? 503] ?? (status !== undefined && status < 500 ? "Correct the arguments and call again." : later);
+  return (
+    nexts[status ?? 503] ??
+    (status !== undefined && status < 500 ? "Correct the arguments and call again." : later)
+  );
 }
 
 const later = "Try again in a moment.";

@@ -47,7 +47,10 @@ export function createServerFactory(
   const options = {
     capabilities: { tools: { listChanged: false } },
     instructions,
-    cacheHints: { "tools/list": listHints, "server/discover": { ...listHints, cacheScope: "public" as const } },
+    cacheHints: {
+      "tools/list": listHints,
+      "server/discover": { ...listHints, cacheScope: "public" as const },
+    },
   };
 
   return (context) => {
@@ -60,7 +63,12 @@ export function createServerFactory(
       return { tools: list.for(caller.scopes()) };
     });
     server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
-      runTool(caller, { name: params.name, arguments: params.arguments, meta: mcpReq._meta, signal: mcpReq.signal }),
+      runTool(caller, {
+        name: params.name,
+        arguments: params.arguments,
+        meta: mcpReq._meta,
+        signal: mcpReq.signal,
+      }),
     );
     return server;
   };

@@ -19,6 +19,8 @@ import { whoami } from "./tools.ts";
 export interface StdioOptions extends ServerParts {
   /** What the client's key may do; undefined if that can't be learned. */
   readonly scopes: Promise<ReadonlySet<Scope> | undefined>;
+  /** How long a list waits for the scopes: a person who starts a program is waiting for it. */
+  readonly listWaitMs?: number;
   readonly stdin?: Readable;
   readonly stdout?: Writable;
 }
@@ -28,9 +30,6 @@ export interface StdioConnection {
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
-
-/** A list is waited for by a person who starts a program; longer than this they are not kept. */
-const listWaitMs = 1_500;
 
 /** After this the log tells that nothing could be learned. */
 const learnMs = 10_000;
@@ -47,7 +46,7 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
   }
   const inlet = new PassThrough();
   const { ending, ended } = forward(stdin, stdout, inlet);
-  const caller = createCaller(options.scopes, ending);
+  const caller = createCaller(options, ending);
   const connection = serveStdio(
     createServerFactory(options, () => caller),
     {
@@ -75,12 +74,18 @@ export async function learnScopes(client: Client, log: Log): Promise<ReadonlySet
     const { data } = await client.call(whoami as typeof auth.whoami, {}, { timeoutMs: learnMs });
     return new Set(data.scopes.flatMap((scope) => readScope(scope) ?? []));
   } catch (error) {
-    log.warn({ err: error }, "the key's scopes can't be learned: every tool is listed, and each call decides");
+    log.warn(
+      { err: error },
+      "the key's scopes can't be learned: every tool is listed, and each call decides",
+    );
     return undefined;
   }
 }
 
-function createCaller(learned: StdioOptions["scopes"], ending: Promise<void>): McpCaller {
+function createCaller(
+  { scopes: learned, listWaitMs = 1_500 }: StdioOptions,
+  ending: Promise<void>,
+): McpCaller {
   let scopes: ReadonlySet<Scope> | undefined;
   const known = learned.then(
     (value) => {
@@ -88,7 +93,10 @@ function createCaller(learned: StdioOptions["scopes"], ending: Promise<void>): M
     },
     () => undefined,
   );
-  return { scopes: () => scopes, ready: () => Promise.race([known, ending, sleep(listWaitMs, undefined, { ref: false })]) };
+  return {
+    scopes: () => scopes,
+    ready: () => Promise.race([known, ending, sleep(listWaitMs, undefined, { ref: false })]),
+  };
 }
 
 /** Passes the input on until it ends, or until nobody reads the output any more. */

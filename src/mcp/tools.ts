@@ -20,7 +20,16 @@ export interface ListedTool {
 }
 
 /** What a JSON Schema promises beyond where things stand. */
-const promises = new Set(["required", "enum", "format", "pattern", "minimum", "maximum", "minItems", "maxItems"]);
+const promises = new Set([
+  "required",
+  "enum",
+  "format",
+  "pattern",
+  "minimum",
+  "maximum",
+  "minItems",
+  "maxItems",
+]);
 
 /** Every tool, in the catalogue's order. */
 export const tools: readonly ListedTool[] = describeTools(catalogue).map(toListed);
@@ -39,7 +48,12 @@ function toListed({ name, operation, scope, title, description, hints, ...schema
   // The root says that it is an object already; here it says so to the compiler.
   const inputSchema = { ...schemas.inputSchema, type: "object" as const };
   const outputSchema = { ...loosen(schemas.outputSchema), type: "object" as const };
-  return { name, operation, scope, wire: { name, title, description, inputSchema, outputSchema, annotations } };
+  return {
+    name,
+    operation,
+    scope,
+    wire: { name, title, description, inputSchema, outputSchema, annotations },
+  };
 }
 
 /**

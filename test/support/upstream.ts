@@ -24,7 +24,9 @@ export interface Upstream extends AsyncDisposable {
 }
 
 /** Answers are taken from a list, the last one again and again, or made from the request. */
-export async function startUpstream(script: readonly Scripted[] | ((asked: Asked) => Scripted)): Promise<Upstream> {
+export async function startUpstream(
+  script: readonly Scripted[] | ((asked: Asked) => Scripted),
+): Promise<Upstream> {
   const asked: Asked[] = [];
   const next = () => (script as readonly Scripted[])[Math.min(asked.length, script.length) - 1] ?? {};
   const upstream = { asked, answer: typeof script === "function" ? script : next };

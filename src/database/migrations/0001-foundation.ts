@@ -75,7 +75,8 @@ const statements = [
     key text not null,
     request_hash text not null,
     status integer,
-    body jsonb,
+    -- Not jsonb, which puts the members in another order: a repeated answer is the same to the letter.
+    body json,
     created_at timestamptz not null,
     primary key (organization_id, credential_id, route, key)
   )`,

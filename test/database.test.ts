@@ -1,0 +1,247 @@
+/** What the house may rely on in its database, whichever engine is behind it. */
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { sql } from "kysely";
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type DatabaseOptions, openDatabase } from "../src/database/connect.ts";
+import { afterCommit, type Database, type Queries, type Transaction } from "../src/database/database.ts";
+import { sweep } from "../src/database/maintenance.ts";
+import { migrate } from "../src/database/migrate.ts";
+import { type FreshDatabase, freshDatabase } from "./support/database.ts";
+import { silentLog } from "./support/house.ts";
+import { administer, withDatabase } from "./support/postgres.ts";
+
+const isEmbedded = process.env.TIDINGS_TEST_ENGINE !== "postgres";
+const server = process.env.TEST_DATABASE_URL ?? "";
+
+let fresh: FreshDatabase;
+let database: Database;
+
+beforeEach(async () => {
+  fresh = await freshDatabase();
+  database = await open({ poolSize: 1 });
+  await sql`create table notes (id integer primary key, text text)`.execute(database.queries);
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await database[Symbol.asyncDispose]();
+  await fresh[Symbol.asyncDispose]();
+});
+
+function open(options: Partial<DatabaseOptions> = {}): Promise<Database> {
+  const { DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir = "" } = fresh.env;
+  return openDatabase({ url, dataDir, log: silentLog, ...options });
+}
+
+async function first<Row>(query: ReturnType<typeof sql<Row>>, queries: Queries = database.queries) {
+  const { rows } = await query.execute(queries);
+  return rows[0];
+}
+
+const note = (id: number) => sql`insert into notes values (${id}, 'a')`;
+const fails = (tx: Transaction, state: string) =>
+  sql.raw(`do $$ begin raise exception using errcode = '${state}'; end $$`).execute(tx);
+
+test("times are ISO strings in UTC, whatever the session's zone; counts are numbers, documents are values", async () => {
+  const row = await database.transaction(async (tx) => {
+    await sql`set local time zone 'Asia/Kolkata'`.execute(tx);
+    return await first(
+      sql`select timestamptz '2026-03-01T10:00:00.5Z' as at, count(*) as count, '{"a": [1]}'::jsonb as document, '{a,b}'::text[] as tags`,
+      tx,
+    );
+  });
+  expect(row).toEqual({ at: "2026-03-01T10:00:00.500Z", count: 1, document: { a: [1] }, tags: ["a", "b"] });
+});
+
+test("afterCommit runs only after a commit", async () => {
+  const told: string[] = [];
+  await database.transaction(async (tx) => {
+    afterCommit(tx, () => told.push("committed"));
+    await note(1).execute(tx);
+    expect(told).toEqual([]);
+  });
+  expect(told).toEqual(["committed"]);
+
+  const rolledBack = database.transaction(async (tx) => {
+    afterCommit(tx, () => told.push("rolled back"));
+    await note(1).execute(tx);
+  });
+  await expect(rolledBack).rejects.toMatchObject({ code: "23505" });
+  expect(told).toEqual(["committed"]);
+});
+
+test("a commit after a swallowed failure is an error, and afterCommit does not run", async () => {
+  const told: string[] = [];
+  const swallowed = database.transaction(async (tx) => {
+    afterCommit(tx, () => told.push("committed"));
+    await note(1).execute(tx);
+    await note(1)
+      .execute(tx)
+      .catch(() => undefined);
+  });
+  await expect(swallowed).rejects.toThrow("The transaction was rolled back");
+  expect(told).toEqual([]);
+  expect(await first(sql`select count(*) as count from notes`)).toEqual({ count: 0 });
+});
+
+test.each(["40001", "40P01"])(
+  "a transaction that fails with %s is tried three times in all",
+  async (state) => {
+    const told: number[] = [];
+    const attempt = (succeedsAt: number) => {
+      let tries = 0;
+      return database.transaction(async (tx) => {
+        tries += 1;
+        const now = tries;
+        afterCommit(tx, () => told.push(now));
+        await (now < succeedsAt ? fails(tx, state) : note(succeedsAt).execute(tx));
+        return now;
+      });
+    };
+    expect(await attempt(3)).toBe(3);
+    expect(told).toEqual([3]);
+    await expect(attempt(4)).rejects.toMatchObject({ code: state });
+    expect(told).toEqual([3]);
+  },
+);
+
+test("a failed query doesn't discard the connection", async () => {
+  await sql`set tidings.mark = 'here'`.execute(database.queries);
+  await note(1).execute(database.queries);
+  for (let round = 0; round < 20; round += 1) {
+    await expect(note(1).execute(database.queries)).rejects.toMatchObject({ code: "23505" });
+  }
+  expect(await first(sql`select current_setting('tidings.mark', true) as mark`)).toEqual({ mark: "here" });
+});
+
+test("a statement is planned once for each text", async () => {
+  for (let id = 1; id <= 5; id += 1) {
+    await note(id).execute(database.queries);
+  }
+  const planned = sql`select count(*) as count from pg_prepared_statements where statement like 'insert into notes%'`;
+  expect(await first(planned)).toEqual({ count: 1 });
+});
+
+test("a broken connection is replaced, and its statements' names do not get in the way", async () => {
+  const spy = vi.spyOn(pg.Client.prototype, "query");
+  await note(1).execute(database.queries);
+  const client = spy.mock.contexts[0] as unknown as { connection: { stream: { destroy(): void } } };
+  client.connection.stream.destroy();
+  await vi.waitFor(() => note(2).execute(database.queries));
+  expect(await first(sql`select count(*) as count from notes`)).toEqual({ count: 2 });
+});
+
+test("a statement that a migration has outdated fails once, not for ever", async () => {
+  const read = () => sql`select * from notes where id = ${1}`.execute(database.queries);
+  await note(1).execute(database.queries);
+  await read();
+  await sql`alter table notes add column more text`.execute(database.queries);
+  await read().catch(() => undefined);
+  expect((await read()).rows).toEqual([{ id: 1, text: "a", more: null }]);
+});
+
+test("what was written is there after closing and opening again; closing twice is harmless", async () => {
+  await note(1).execute(database.queries);
+  await database[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+  database = await open();
+  expect(await first(sql`select count(*) as count from notes`)).toEqual({ count: 1 });
+});
+
+test("a migration that fails is named, and leaves nothing behind", async () => {
+  const { migrations } = await import("../src/database/migrations/index.ts");
+  const broken = {
+    async up(tables: Queries) {
+      await sql`create table half (id integer)`.execute(tables);
+      await sql`select 1 / 0`.execute(tables);
+    },
+  };
+  await expect(migrate(database, { ...migrations, "9999-broken": broken })).rejects.toThrow(
+    "Migration 9999-broken failed: division by zero",
+  );
+  expect(await first(sql`select to_regclass('half') as half`)).toEqual({ half: null });
+  await migrate(database);
+});
+
+describe.runIf(isEmbedded)("on the embedded engine", () => {
+  test("a query outside the open transaction fails instead of hanging", async () => {
+    const inside = database.transaction(async (tx) => {
+      await note(1).execute(tx);
+      await note(2).execute(database.queries);
+    });
+    await expect(inside).rejects.toThrow("No database connection became free in 5000 ms");
+    expect(await first(sql`select count(*) as count from notes`)).toEqual({ count: 0 });
+  });
+
+  test("a folder that is open already is refused", async () => {
+    await expect(open()).rejects.toThrow(/The database in .* is open already/);
+  });
+
+  test("when the engine breaks, running and later queries fail, and the house is told", async () => {
+    const spy = vi.spyOn(Worker.prototype, "on");
+    const dataDir = await mkdtemp(join(tmpdir(), "tidings-broken-"));
+    const onFailure = vi.fn();
+    const broken = await open({ url: undefined, dataDir, onFailure });
+    const running = sql`select sum(n) from generate_series(1, 100000000) n`.execute(broken.queries);
+    await vi.waitFor(() => expect(spy.mock.contexts.length).toBeGreaterThan(0));
+    setTimeout(() => void (spy.mock.contexts[0] as Worker).terminate(), 200);
+
+    await expect(running).rejects.toThrow();
+    await expect(first(sql`select 1`, broken.queries)).rejects.toThrow();
+    await vi.waitFor(() => expect(onFailure).toHaveBeenCalledOnce());
+    await broken[Symbol.asyncDispose]();
+    await rm(dataDir, { recursive: true });
+  });
+
+  test("the tables that changed are analyzed", async () => {
+    await sql`insert into notes select n, 'a' from generate_series(1, 5000) n`.execute(database.queries);
+    await sweep(database.queries);
+    expect(await first(sql`select reltuples as count from pg_class where relname = 'notes'`)).toEqual({
+      count: 5000,
+    });
+  });
+});
+
+describe.runIf(!isEmbedded)("on PostgreSQL", () => {
+  test("three instances migrate at once: one does it, and none fails", async () => {
+    const name = `tidings_three_${randomBytes(6).toString("hex")}`;
+    await administer(server, `create database ${name}`);
+    const instances = await Promise.all([1, 2, 3].map(() => open({ url: withDatabase(server, name) })));
+    await Promise.all(instances.map((instance) => migrate(instance)));
+    const done = await first(sql`select count(*) as count from kysely_migration`, instances[0]?.queries);
+    const { migrations } = await import("../src/database/migrations/index.ts");
+    expect(done).toEqual({ count: Object.keys(migrations).length });
+    await Promise.all(instances.map((instance) => instance[Symbol.asyncDispose]()));
+    await administer(server, `drop database ${name}`);
+  });
+
+  test("a transaction whose connection the server ends is tried again", async () => {
+    let tries = 0;
+    await database.transaction(async (tx) => {
+      tries += 1;
+      if (tries === 1) {
+        await sql`select pg_terminate_backend(pg_backend_pid())`.execute(tx);
+      }
+      await note(1).execute(tx);
+    });
+    expect(tries).toBe(2);
+  });
+
+  test.each([
+    ["a closed port", (url: URL) => Object.assign(url, { port: "1" }), "Nothing listens there"],
+    ["an unknown database", (url: URL) => Object.assign(url, { pathname: "/missing" }), "no such database"],
+    ["an unknown host", (url: URL) => Object.assign(url, { hostname: "none.invalid" }), /host/],
+    ["an unknown user", (url: URL) => Object.assign(url, { username: "nobody_here" }), "can't be used"],
+  ])("%s is refused with what to do, and without the password", async (_, change, advice) => {
+    const url = change(Object.assign(new URL(server), { password: "hunter2" })).href;
+    const refusal = await open({ url }).catch((error: Error) => error);
+    expect(refusal).toBeInstanceOf(Error);
+    expect(String(refusal)).toMatch(advice);
+    expect(String(refusal)).not.toContain("hunter2");
+  });
+});

@@ -1,0 +1,63 @@
+/** Events: told in the transaction of their cause, to each listener, in order, until it has listened. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { implement } from "../src/platform/core/module.ts";
+import { modules } from "../src/platform/index.ts";
+import { messages } from "../tools/messages.ts";
+import { type House, openHouse } from "./support/house.ts";
+import { phone } from "./support/simulator.ts";
+
+const heard: { type: string; status?: string; id: string }[] = [];
+let failures = 0;
+
+/** A module that only listens. */
+const listener = implement(
+  {},
+  {
+    operations: {},
+    on: {
+      "message.received": async ({ type, id }) => void heard.push({ type, id }),
+      "message.sent": async ({ type, id, data }) => {
+        if (failures > 0) {
+          failures -= 1;
+          throw new Error("not now");
+        }
+        heard.push({ type, id, status: data.status });
+      },
+      "message.delivered": async ({ type, id, data }) => void heard.push({ type, id, status: data.status }),
+      "message.failed": async ({ type, id, data }) => void heard.push({ type, id, status: data.error?.code ?? "" }),
+    },
+  },
+);
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse({ built: { ...modules, listener } });
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+const send = (to: string) => house.call(messages.send_message, { to, type: "text", text: { body: "hello" } });
+
+test("a listener hears each step of a message once", async () => {
+  heard.length = 0;
+  await send("+14155550191");
+  await house.turn(1000);
+  await house.settle();
+  expect(heard.map(({ type }) => type)).toEqual(["message.sent", "message.delivered"]);
+});
+
+test("an inbound message is heard", async () => {
+  heard.length = 0;
+  await phone(house, "+14155550192").write("hi");
+  await house.settle();
+  expect(heard).toEqual([{ type: "message.received", id: expect.stringMatching(/^evt_/) }]);
+});
+
+test("a listener that failed hears the same event again", async () => {
+  heard.length = 0;
+  failures = 2;
+  await send("+14155550193");
+  await house.turn(1000);
+  await house.turn(60_000);
+  await house.turn(60_000);
+  expect(heard.filter(({ type }) => type === "message.sent")).toHaveLength(1);
+});

@@ -1,0 +1,71 @@
+/** The REST face: one envelope for every failure, request ids, limits, health. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type House, openHouse } from "./support/house.ts";
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+test("every answer has a request id; a caller's own is kept", async () => {
+  const answer = await house.fetch("/v1/contacts");
+  expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
+  const named = await house.fetch("/v1/contacts", { headers: { "x-request-id": "trace-1" } });
+  expect(named.headers.get("x-request-id")).toBe("trace-1");
+});
+
+test.each([
+  ["an unknown path", "/v1/nothing", { method: "GET" }, 404, "route_not_found"],
+  ["another method", "/v1/contacts", { method: "PATCH", json: {} }, 405, "method_not_allowed"],
+  ["broken JSON", "/v1/contacts", post('{"phone_number":'), 400, "malformed_body"],
+  ["a list as the body", "/v1/contacts", post("[]"), 400, "malformed_body"],
+  ["a poisoned prototype", "/v1/contacts", post('{"__proto__":{"a":1}}'), 400, "malformed_body"],
+  ["another content type", "/v1/contacts", post("a=1", "application/x-www-form-urlencoded"), 415, "unsupported_media_type"],
+  ["a large body", "/v1/contacts", post(JSON.stringify({ name: "x".repeat(1_100_000) })), 413, "body_too_large"],
+  ["a page that is none", "/v1/contacts?page=0", {}, 400, "invalid_request"],
+] as const)("%s is answered in the envelope", async (_, path, options, status, code) => {
+  const answer = await house.fetch(path, options);
+  expect(answer.status).toBe(status);
+  expect(answer.headers.get("content-type")).toContain("application/json");
+  expect(await answer.json()).toEqual({
+    error: expect.objectContaining({ code, type: expect.any(String), message: expect.any(String), fix: expect.any(String) }),
+  });
+});
+
+test("a key travels in X-API-Key or as Bearer", async () => {
+  const key = "sk_live_unknown";
+  const answer = await house.fetch("/v1/contacts", { key: null, headers: { authorization: `Bearer ${key}` } });
+  expect(await answer.json()).toMatchObject({ error: { code: "credential_invalid" } });
+});
+
+test("unknown fields of a body are passed over", async () => {
+  const json = { phone_number: "+14155550181", nonsense: true };
+  expect((await house.fetch("/v1/contacts", { method: "POST", json })).status).toBe(201);
+});
+
+test("an answer holds what the contract names, and no more", async () => {
+  const { data } = (await (await house.fetch("/v1/contacts")).json()) as { data: object[] };
+  expect(Object.keys(data[0] ?? {}).sort()).toEqual(["created_at", "id", "name", "phone_number", "tags", "updated_at"]);
+});
+
+test("health and readiness need no credential", async () => {
+  expect(await (await house.fetch("/healthz", { key: null })).json()).toEqual({ status: "ok" });
+  expect(await (await house.fetch("/readyz", { key: null })).json()).toEqual({ status: "ready" });
+});
+
+test("the rate is told on every answer, and passed by none", async () => {
+  await using strict = await openHouse({ env: { TIDINGS_RATE_LIMIT: "5", TIDINGS_RATE_BURST: "8" } });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => strict.fetch("/v1/contacts")));
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(8);
+  expect(refused).toHaveLength(12);
+  expect(refused[0]?.headers.get("ratelimit-limit")).toBe("5");
+  expect(refused[0]?.headers.get("ratelimit-remaining")).toBe("0");
+  expect(Number(refused[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(await refused[0]?.json()).toMatchObject({ error: { type: "rate_limit", code: "rate_limited" } });
+});
+
+function post(body: string, type = "application/json") {
+  return { method: "POST", body, headers: { "content-type": type } };
+}

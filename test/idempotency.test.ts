@@ -1,0 +1,63 @@
+/** An idempotency key: one effect, and the same answer to whoever repeats it. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { contacts } from "../tools/contacts.ts";
+import { type House, openHouse } from "./support/house.ts";
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+const post = (key: string, json: object, path = "/v1/contacts") =>
+  house.fetch(path, { method: "POST", json, headers: { "idempotency-key": key } });
+
+test("the same key 200 times at once has one effect and one answer", async () => {
+  const json = { to: "+14155550171", type: "text", text: { body: "once" } };
+  const answers = await Promise.all(Array.from({ length: 200 }, () => post("two hundred", json, "/v1/messages")));
+  const bodies = await Promise.all(answers.map((answer) => answer.text()));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+  expect(new Set(bodies).size).toBe(1);
+  const replayed = answers.filter(({ headers }) => headers.get("idempotency-replayed") === "true");
+  expect(replayed).toHaveLength(199);
+  const rows = await house.app.database.queries.selectFrom("messages").select("id").execute();
+  expect(rows).toHaveLength(1);
+});
+
+test("the same key with another request is refused", async () => {
+  await post("mine", { phone_number: "+14155550172" });
+  const other = await post("mine", { phone_number: "+14155550173" });
+  expect(other.status).toBe(422);
+  expect(await other.json()).toMatchObject({ error: { type: "idempotency", code: "idempotency_key_reused" } });
+});
+
+test("a refusal by rule is remembered; a mistake in the request is not", async () => {
+  await house.call(contacts.create_contact, { phone_number: "+14155550174" });
+  const [first, second] = [
+    await post("known", { phone_number: "+14155550174" }),
+    await post("known", { phone_number: "+14155550174" }),
+  ];
+  expect([first.status, second.status]).toEqual([409, 409]);
+  expect(second.headers.get("idempotency-replayed")).toBe("true");
+  expect((await post("typo", { phone: "+14155550175" })).status).toBe(400);
+  expect((await post("typo", { phone_number: "+14155550175" })).status).toBe(201);
+});
+
+test("a key is forgotten after 24 hours", async () => {
+  await post("daily", { phone_number: "+14155550176" });
+  await house.turn(24 * 3_600_000 + 1);
+  const again = await post("daily", { phone_number: "+14155550177" });
+  expect(again.status).toBe(201);
+});
+
+test("a key of another route, or of another credential, is another key", async () => {
+  expect((await post("shared", { phone_number: "+14155550178" })).status).toBe(201);
+  const elsewhere = await post("shared", { to: "+14155550178", type: "text", text: { body: "x" } }, "/v1/messages");
+  expect(elsewhere.status).toBe(201);
+});
+
+test("a key over 255 characters is refused", async () => {
+  const answer = await post("x".repeat(256), { phone_number: "+14155550179" });
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({ error: { code: "invalid_idempotency_key" } });
+});

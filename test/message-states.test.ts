@@ -1,0 +1,42 @@
+/** The states of a message, whatever order a channel tells them in. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { advance, type Progress } from "../src/platform/messages/states.ts";
+
+const queued: Progress = { status: "queued", sent_at: null, delivered_at: null, read_at: null, failed_at: null };
+const types = ["sent", "delivered", "read", "failed"] as const;
+type Type = (typeof types)[number];
+
+const run = (receipts: readonly Type[]) =>
+  receipts.reduce((state, type, index) => advance(state, type, new Date(index * 1000).toISOString()).after, queued);
+
+test("100,000 random sequences reach no illegal state", () => {
+  const rank = { queued: 0, sending: 0, sent: 1, delivered: 2, read: 3, failed: -1, received: -1 };
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...types), { maxLength: 12 }), (receipts) => {
+      const { status, ...times } = run(receipts);
+      const highest = Math.max(0, ...receipts.map((type) => (type === "failed" ? 0 : rank[type])));
+      const isFailed = receipts.includes("failed") && highest < 2;
+      // Proof of delivery wins; short of it a failure does, unless it never came.
+      expect(status === "failed").toBe(isFailed);
+      expect(isFailed || rank[status] === highest).toBe(true);
+      // Who has read was delivered, who was delivered was sent.
+      expect(times.read_at === null || times.delivered_at !== null).toBe(true);
+      expect(times.delivered_at === null || times.sent_at !== null).toBe(true);
+      expect((times.failed_at !== null) === (status === "failed")).toBe(true);
+    }),
+    { numRuns: 100_000 },
+  );
+});
+
+test("a repeated receipt moves nothing", () => {
+  const once = run(["sent", "delivered"]);
+  expect(advance(once, "delivered", "2030-01-01T00:00:00.000Z").moved).toBe(false);
+  expect(advance(once, "sent", "2030-01-01T00:00:00.000Z").moved).toBe(false);
+});
+
+test("a failure after delivery is not shown, a delivery after a failure is", () => {
+  expect(run(["sent", "delivered", "failed"]).status).toBe("delivered");
+  expect(run(["sent", "failed", "delivered"])).toMatchObject({ status: "delivered", failed_at: null });
+  expect(run(["failed", "sent"]).status).toBe("failed");
+});
