@@ -5,22 +5,30 @@
  * knows them all; tests call it with another config and a clock of their own.
  */
 import type { AddressInfo } from "node:net";
-import { Failure, fail } from "../tools/errors.ts";
+import { Failure, fail } from "../tools/failure.ts";
+import type { Operation } from "../tools/operation.ts";
 import { createSimulator } from "./adapters/channel/simulator/index.ts";
 import { ControlRefusal } from "./adapters/channel/simulator/refusal.ts";
 import type { ControlRoute } from "./adapters/channel/simulator/routes.ts";
 import { type Client, createClient } from "./client.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./database/connect.ts";
+import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
 import { createSimulatorStore } from "./database/simulator-ledger.ts";
-import type { Database } from "./database/database.ts";
 import { createServer } from "./http/server.ts";
 import { createJobs, type RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
 import { admitLocalKey, bootstrap, type FirstStart, sharedSecret } from "./platform/bootstrap.ts";
 import type { World } from "./platform/core/world.ts";
-import { createPlatform, defineJobs, listenersOf, modules, type Modules, type Platform } from "./platform/index.ts";
+import {
+  createPlatform,
+  defineJobs,
+  listenersOf,
+  type Modules,
+  modules,
+  type Platform,
+} from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
 import { version } from "./version.ts";
@@ -34,6 +42,8 @@ export interface AppOptions {
   readonly localKey?: string;
   readonly now?: Clock;
   readonly built?: Modules;
+  /** The embedded database broke: nothing works until the process is started again. */
+  onFailure?(error: Error): void;
   /** Whether due work is done by itself; a test with a turned clock does it by hand. */
   readonly works?: boolean;
 }
@@ -52,7 +62,12 @@ const graceMs = 10_000;
 
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, log, now = () => new Date(), built = modules, works = true } = options;
-  const database = await openDatabase({ url: config.databaseUrl, dataDir: config.dataDir, log });
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    dataDir: config.dataDir,
+    log,
+    onFailure: (error) => options.onFailure?.(error),
+  });
   try {
     await migrate(database);
     const firstStart = await bootstrap(database, config.owner, now());
@@ -121,7 +136,11 @@ function refusing(route: ControlRoute): ControlRoute {
         }
         const { field, message } = error;
         const param = field === "" ? {} : { param: field };
-        throw fail("invalid_request", { reason: message, ...param, details: [{ field, code: "invalid", message }] });
+        throw fail("invalid_request", {
+          reason: message,
+          ...param,
+          details: [{ field, code: "invalid", message }],
+        });
       }
     },
   };
@@ -138,6 +157,10 @@ interface FaceParts {
 
 /** REST and MCP on one port; MCP calls the REST face of this same process, with the caller's key. */
 function openFaces({ config, log, platform, database, controls, built }: FaceParts) {
+  const operations: Record<string, Operation> = Object.assign(
+    {},
+    ...Object.values(built).map(({ contract }) => contract),
+  );
   let address = "";
   let isClosing = false;
   const client: Client = createClient({ baseUrl: async () => address });
@@ -146,12 +169,14 @@ function openFaces({ config, log, platform, database, controls, built }: FacePar
     authenticate: (credential) => platform.authenticate(credential).catch(unknownCredential),
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.allowedOrigins,
+    maxBodyBytes: config.bodyLimit,
+    built: new Set(Object.keys(operations)),
     version,
     log,
   });
   const server = createServer({
     platform,
-    operations: Object.assign({}, ...Object.values(built).map(({ contract }) => contract)),
+    operations,
     version,
     log,
     rates: config.rates,

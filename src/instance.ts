@@ -17,7 +17,7 @@ export interface InstanceOptions {
   readonly log: Log;
   /** Where to listen when the service is started here at once; after a take-over it is any port on loopback. */
   readonly listen: { readonly host: string; readonly port: number };
-  /** The folder was lost to another process: this one must end. */
+  /** The folder or its database was lost: this process must end. */
   onLost(): void;
 }
 
@@ -75,7 +75,13 @@ function sharedHouse({ config, folder, log, listen, onLost }: InstanceOptions): 
     release = () => ownership.release();
     const where = isFollower ? { host: "127.0.0.1", port: 0 } : listen;
     try {
-      app = await startApp({ config, log, listen: where, localKey: await folder.credential() });
+      app = await startApp({
+        config,
+        log,
+        listen: where,
+        localKey: await folder.credential(),
+        onFailure: onLost,
+      });
     } catch (error) {
       await ownership.release();
       throw error;

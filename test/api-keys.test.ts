@@ -21,7 +21,11 @@ test("the secret is shown once, and afterwards only its prefix", async () => {
   expect(data.secret_key).toMatch(/^sk_live_[\w-]{43}$/);
   const listed = await house.call(apiKeys.list_api_keys, {});
   const row = listed.data.find(({ id }) => id === data.id);
-  expect(row).toMatchObject({ prefix: data.secret_key.slice(0, 14), scopes: ["contacts.read"], is_active: true });
+  expect(row).toMatchObject({
+    prefix: data.secret_key.slice(0, 14),
+    scopes: ["contacts.read"],
+    is_active: true,
+  });
   expect(JSON.stringify(listed)).not.toContain(data.secret_key);
 });
 
@@ -47,7 +51,9 @@ test("a key stops at its expiry, and is listed as inactive", async () => {
   const { data } = await create({ scopes: ["contacts:read"], expires_at });
   await house.call(contacts.list_contacts, {}, { key: data.secret_key });
   await house.turn(60_000);
-  expect(await refusal(house.call(contacts.list_contacts, {}, { key: data.secret_key }))).toMatchObject({ status: 401 });
+  expect(await refusal(house.call(contacts.list_contacts, {}, { key: data.secret_key }))).toMatchObject({
+    status: 401,
+  });
   const listed = await house.call(apiKeys.list_api_keys, {});
   expect(listed.data.find(({ id }) => id === data.id)?.is_active).toBe(false);
 });

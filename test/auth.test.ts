@@ -14,7 +14,8 @@ afterAll(() => house[Symbol.asyncDispose]());
 
 // One sign-in for the file: the limit of five in five minutes holds in tests too.
 let session: Awaited<ReturnType<typeof signIn>>;
-const signIn = async () => (await house.call(auth.login, { email: ownerEmail.toUpperCase(), password: ownerPassword })).data;
+const signIn = async () =>
+  (await house.call(auth.login, { email: ownerEmail.toUpperCase(), password: ownerPassword })).data;
 beforeAll(async () => {
   session = await signIn();
 });
@@ -27,7 +28,9 @@ test("a person signs in and acts with an access token", async () => {
 });
 
 test("a wrong address and a wrong password are answered alike", async () => {
-  const unknown = await refusal(house.call(auth.login, { email: "nobody@example.com", password: ownerPassword }));
+  const unknown = await refusal(
+    house.call(auth.login, { email: "nobody@example.com", password: ownerPassword }),
+  );
   const wrong = await refusal(house.call(auth.login, { email: ownerEmail, password: "wrong" }));
   const { request_id: _, ...first } = unknown.error ?? {};
   const { request_id: __, ...second } = wrong.error ?? {};
@@ -50,7 +53,9 @@ test("a refresh token works once; a second use ends the sign-in", async () => {
 test("an access token ends after 15 minutes, and a forged one never begins", async () => {
   const [header, payload] = session.access_token.split(".");
   const forged = `${header}.${payload}.${"A".repeat(43)}`;
-  expect(await refusal(house.call(contacts.list_contacts, {}, { key: forged }))).toMatchObject({ status: 401 });
+  expect(await refusal(house.call(contacts.list_contacts, {}, { key: forged }))).toMatchObject({
+    status: 401,
+  });
   await house.call(contacts.list_contacts, {}, { key: session.access_token });
   await house.turn(15 * 60_000);
   expect(await refusal(house.call(contacts.list_contacts, {}, { key: session.access_token }))).toMatchObject({
@@ -66,7 +71,8 @@ test("whoami tells a key what it is", async () => {
 });
 
 test("guessing is slowed down by account, wherever it comes from", async () => {
-  const guess = () => house.fetch("/v1/auth/login", { method: "POST", key: null, json: { email: "a@b.c", password: "x" } });
+  const guess = () =>
+    house.fetch("/v1/auth/login", { method: "POST", key: null, json: { email: "a@b.c", password: "x" } });
   let answer = await guess();
   for (let tries = 0; answer.status === 401 && tries < 12; tries += 1) {
     answer = await guess();

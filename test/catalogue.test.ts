@@ -24,7 +24,11 @@ function request({ method, path }: Operation, fields: Record<string, string> = {
   const rest = Object.entries(fields).filter(([name]) => !pathFields(path).includes(name));
   const query = method === "GET" || method === "DELETE" ? `?${new URLSearchParams(rest)}` : "";
   const json = query === "" ? Object.fromEntries(rest) : undefined;
-  return house.fetch(filled + query, { method, ...(json ? { json } : {}), ...(key === undefined ? {} : { key }) });
+  return house.fetch(filled + query, {
+    method,
+    ...(json ? { json } : {}),
+    ...(key === undefined ? {} : { key }),
+  });
 }
 
 describe.each(guarded)("%s", (_name, operation) => {
@@ -32,7 +36,9 @@ describe.each(guarded)("%s", (_name, operation) => {
     const answer = await request(operation, {}, null);
     expect(answer.status).toBe(401);
     expect(answer.headers.get("www-authenticate")).toContain("Bearer");
-    expect(await answer.json()).toMatchObject({ error: { type: "authentication", code: "credential_missing" } });
+    expect(await answer.json()).toMatchObject({
+      error: { type: "authentication", code: "credential_missing" },
+    });
   });
 
   test("refuses a made-up credential", async () => {
@@ -51,8 +57,12 @@ describe.each(guarded)("%s", (_name, operation) => {
 });
 
 const missing = operations.flatMap(([name, operation]) => {
-  const required = Object.entries(operation.input.shape).filter(([, field]) => !field.safeParse(undefined).success);
-  const sent = required.map(([field]) => field).filter((field) => !pathFields(operation.path).includes(field));
+  const required = Object.entries(operation.input.shape).filter(
+    ([, field]) => !field.safeParse(undefined).success,
+  );
+  const sent = required
+    .map(([field]) => field)
+    .filter((field) => !pathFields(operation.path).includes(field));
   return sent.length > 0 ? [[name, operation, sent] as const] : [];
 });
 
@@ -80,18 +90,25 @@ test("every path with an id is tried with a neighbour's", () => {
   expect(Object.keys(foreign)).toEqual(expect.arrayContaining(withId));
 });
 
-test.each(Object.entries(foreign))("%s answers a neighbour's id as it answers none at all", async (name, fields) => {
-  const operation = catalogue[name as OperationName];
-  const theirs = fields(neighbour);
-  const none = Object.fromEntries(Object.entries(theirs).map(([field, id]) => [field, /id$/.test(field) ? `x_${id}` : id]));
-  const [found, unknown] = [await request(operation, theirs), await request(operation, none)];
-  expect(found.status).toBe(404);
-  expect(withoutRequestId(await found.json())).toEqual(withoutRequestId(await unknown.json()));
-});
+test.each(Object.entries(foreign))(
+  "%s answers a neighbour's id as it answers none at all",
+  async (name, fields) => {
+    const operation = catalogue[name as OperationName];
+    const theirs = fields(neighbour);
+    const none = Object.fromEntries(
+      Object.entries(theirs).map(([field, id]) => [field, /id$/.test(field) ? `x_${id}` : id]),
+    );
+    const [found, unknown] = [await request(operation, theirs), await request(operation, none)];
+    expect(found.status).toBe(404);
+    expect(withoutRequestId(await found.json())).toEqual(withoutRequestId(await unknown.json()));
+  },
+);
 
 test("a neighbour's things are still there, untouched", async () => {
   const answer = await request(catalogue.get_contact, { id: neighbour.contact_id }, neighbour.key);
-  expect(await answer.json()).toMatchObject({ data: { name: null, organization_id: neighbour.organization_id } });
+  expect(await answer.json()).toMatchObject({
+    data: { name: null, organization_id: neighbour.organization_id },
+  });
 });
 
 test.each(operations)("%s stands in OpenAPI", async (_name, { method, path }) => {
@@ -108,7 +125,9 @@ test.each(operations)("%s refuses other methods and bodies in the one envelope",
     ...(operation.method === "GET" ? {} : { body: "hello" }),
   });
   expect([404, 405, 415, 400]).toContain(answer.status);
-  expect(await answer.json()).toMatchObject({ error: { code: expect.any(String), request_id: expect.any(String) } });
+  expect(await answer.json()).toMatchObject({
+    error: { code: expect.any(String), request_id: expect.any(String) },
+  });
 });
 
 const keys = new Map<Scope | null, string>();

@@ -17,7 +17,12 @@ test("a contact is created with its number in E.164 form", async () => {
     name: "Ada",
     metadata: { plan: "pro" },
   });
-  expect(data).toMatchObject({ phone_number: "+14155550111", name: "Ada", tags: [], metadata: { plan: "pro" } });
+  expect(data).toMatchObject({
+    phone_number: "+14155550111",
+    name: "Ada",
+    tags: [],
+    metadata: { plan: "pro" },
+  });
   expect(await house.call(contacts.get_contact, { id: data.id })).toEqual({ data });
 });
 
@@ -35,7 +40,10 @@ test("a number that is none is refused by name", async () => {
 });
 
 test("find-or-create makes one contact and changes only what is sent", async () => {
-  const first = await house.call(contacts.upsert_contact, { phone_number: "+14155550113", metadata: { a: 1 } });
+  const first = await house.call(contacts.upsert_contact, {
+    phone_number: "+14155550113",
+    metadata: { a: 1 },
+  });
   const second = await house.call(contacts.upsert_contact, { phone_number: "+14155550113", name: "Grace" });
   expect(first.data.created).toBe(true);
   expect(second.data).toMatchObject({ id: first.data.id, created: false, name: "Grace", metadata: { a: 1 } });
@@ -54,7 +62,8 @@ test("an update changes what is sent and replaces metadata whole", async () => {
 
 test("search finds by part of a name, of a number, and takes wildcards as letters", async () => {
   await house.call(contacts.create_contact, { phone_number: "+442079460958", name: "Zoë 100%" });
-  const find = async (search: string) => (await house.call(contacts.list_contacts, { search })).data.map((c) => c.name);
+  const find = async (search: string) =>
+    (await house.call(contacts.list_contacts, { search })).data.map((c) => c.name);
   expect(await find("zoë")).toEqual(["Zoë 100%"]);
   expect(await find("20 7946")).toEqual(["Zoë 100%"]);
   expect(await find("100%")).toEqual(["Zoë 100%"]);
@@ -81,7 +90,9 @@ test("an erased contact is gone, and the text of its messages with it", async ()
   expect(await refusal(house.call(contacts.get_contact, { id }))).toMatchObject({ status: 404 });
   expect(await refusal(house.call(contacts.delete_contact, { id }))).toMatchObject({ status: 404 });
   const { conversation_id } = sent.data;
-  expect(await refusal(house.call(messages.list_messages, { conversation_id }))).toMatchObject({ status: 404 });
+  expect(await refusal(house.call(messages.list_messages, { conversation_id }))).toMatchObject({
+    status: 404,
+  });
   const rows = await house.app.database.queries.selectFrom("messages").select(["content", "to"]).execute();
   expect(JSON.stringify(rows)).not.toContain("secret");
 });

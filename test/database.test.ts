@@ -1,12 +1,9 @@
 /** What the house may rely on in its database, whichever engine is behind it. */
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { sql } from "kysely";
 import pg from "pg";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type DatabaseOptions, openDatabase } from "../src/database/connect.ts";
 import { afterCommit, type Database, type Queries, type Transaction } from "../src/database/database.ts";
 import { sweep } from "../src/database/maintenance.ts";
@@ -21,14 +18,19 @@ const server = process.env.TEST_DATABASE_URL ?? "";
 let fresh: FreshDatabase;
 let database: Database;
 
-beforeEach(async () => {
+beforeAll(async () => {
   fresh = await freshDatabase();
   database = await open({ poolSize: 1 });
+});
+
+beforeEach(async () => {
+  await sql`drop table if exists notes`.execute(database.queries);
   await sql`create table notes (id integer primary key, text text)`.execute(database.queries);
 });
 
-afterEach(async () => {
-  vi.restoreAllMocks();
+afterEach(() => vi.restoreAllMocks());
+
+afterAll(async () => {
   await database[Symbol.asyncDispose]();
   await fresh[Symbol.asyncDispose]();
 });
@@ -123,13 +125,17 @@ test("a statement is planned once for each text", async () => {
   for (let id = 1; id <= 5; id += 1) {
     await note(id).execute(database.queries);
   }
-  const planned = sql`select count(*) as count from pg_prepared_statements where statement like 'insert into notes%'`;
-  expect(await first(planned)).toEqual({ count: 1 });
+  expect(
+    await first(
+      sql`select count(*) as count from pg_prepared_statements where statement = ${"insert into notes values ($1, 'a')"}`,
+    ),
+  ).toEqual({ count: 1 });
 });
 
 test("a broken connection is replaced, and its statements' names do not get in the way", async () => {
   const spy = vi.spyOn(pg.Client.prototype, "query");
   await note(1).execute(database.queries);
+  // Its socket, which the types of `pg` keep to themselves.
   const client = spy.mock.contexts[0] as unknown as { connection: { stream: { destroy(): void } } };
   client.connection.stream.destroy();
   await vi.waitFor(() => note(2).execute(database.queries));
@@ -149,7 +155,7 @@ test("what was written is there after closing and opening again; closing twice i
   await note(1).execute(database.queries);
   await database[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
-  database = await open();
+  database = await open({ poolSize: 1 });
   expect(await first(sql`select count(*) as count from notes`)).toEqual({ count: 1 });
 });
 
@@ -184,18 +190,17 @@ describe.runIf(isEmbedded)("on the embedded engine", () => {
 
   test("when the engine breaks, running and later queries fail, and the house is told", async () => {
     const spy = vi.spyOn(Worker.prototype, "on");
-    const dataDir = await mkdtemp(join(tmpdir(), "tidings-broken-"));
+    await using copy = await freshDatabase();
     const onFailure = vi.fn();
-    const broken = await open({ url: undefined, dataDir, onFailure });
+    const broken = await open({ dataDir: copy.env.TIDINGS_DATA_DIR, onFailure });
     const running = sql`select sum(n) from generate_series(1, 100000000) n`.execute(broken.queries);
-    await vi.waitFor(() => expect(spy.mock.contexts.length).toBeGreaterThan(0));
-    setTimeout(() => void (spy.mock.contexts[0] as Worker).terminate(), 200);
+    // A spy's contexts are what it was called on.
+    setTimeout(() => (spy.mock.contexts[0] as Worker).terminate(), 200);
 
-    await expect(running).rejects.toThrow();
+    await expect(running).rejects.toThrow("Connection terminated unexpectedly");
     await expect(first(sql`select 1`, broken.queries)).rejects.toThrow();
     await vi.waitFor(() => expect(onFailure).toHaveBeenCalledOnce());
     await broken[Symbol.asyncDispose]();
-    await rm(dataDir, { recursive: true });
   });
 
   test("the tables that changed are analyzed", async () => {

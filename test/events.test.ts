@@ -24,7 +24,8 @@ const listener = implement(
         heard.push({ type, id, status: data.status });
       },
       "message.delivered": async ({ type, id, data }) => void heard.push({ type, id, status: data.status }),
-      "message.failed": async ({ type, id, data }) => void heard.push({ type, id, status: data.error?.code ?? "" }),
+      "message.failed": async ({ type, id, data }) =>
+        void heard.push({ type, id, status: data.error?.code ?? "" }),
     },
   },
 );

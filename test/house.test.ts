@@ -114,6 +114,7 @@ const rooms: Readonly<Record<string, { allowed: string[]; refused: string[] }>> 
   "src/planted.ts": { allowed: ["./version.ts"], refused: ["./app.ts", "./instance.ts", "./main.ts"] },
   "src/app.ts": { allowed: ["./http/server.ts", "./platform/index.ts"], refused: ["./main.ts"] },
   "src/instance.ts": { allowed: ["./app.ts"], refused: ["./main.ts"] },
+  "src/commands/planted.ts": { allowed: ["../instance.ts", "../config.ts"], refused: ["../main.ts"] },
   "src/main.ts": { allowed: ["./app.ts", "./mcp/stdio.ts"], refused: [] },
   "scripts/planted.ts": { allowed: ["../tools/index.ts"], refused: ["../src/app.ts", "../src/main.ts"] },
   "test/planted.test.ts": { allowed: ["../src/app.ts", "../src/main.ts"], refused: [] },

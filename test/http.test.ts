@@ -21,21 +21,41 @@ test.each([
   ["broken JSON", "/v1/contacts", post('{"phone_number":'), 400, "malformed_body"],
   ["a list as the body", "/v1/contacts", post("[]"), 400, "malformed_body"],
   ["a poisoned prototype", "/v1/contacts", post('{"__proto__":{"a":1}}'), 400, "malformed_body"],
-  ["another content type", "/v1/contacts", post("a=1", "application/x-www-form-urlencoded"), 415, "unsupported_media_type"],
-  ["a large body", "/v1/contacts", post(JSON.stringify({ name: "x".repeat(1_100_000) })), 413, "body_too_large"],
+  [
+    "another content type",
+    "/v1/contacts",
+    post("a=1", "application/x-www-form-urlencoded"),
+    415,
+    "unsupported_media_type",
+  ],
+  [
+    "a large body",
+    "/v1/contacts",
+    post(JSON.stringify({ name: "x".repeat(1_100_000) })),
+    413,
+    "body_too_large",
+  ],
   ["a page that is none", "/v1/contacts?page=0", {}, 400, "invalid_request"],
 ] as const)("%s is answered in the envelope", async (_, path, options, status, code) => {
   const answer = await house.fetch(path, options);
   expect(answer.status).toBe(status);
   expect(answer.headers.get("content-type")).toContain("application/json");
   expect(await answer.json()).toEqual({
-    error: expect.objectContaining({ code, type: expect.any(String), message: expect.any(String), fix: expect.any(String) }),
+    error: expect.objectContaining({
+      code,
+      type: expect.any(String),
+      message: expect.any(String),
+      fix: expect.any(String),
+    }),
   });
 });
 
 test("a key travels in X-API-Key or as Bearer", async () => {
   const key = "sk_live_unknown";
-  const answer = await house.fetch("/v1/contacts", { key: null, headers: { authorization: `Bearer ${key}` } });
+  const answer = await house.fetch("/v1/contacts", {
+    key: null,
+    headers: { authorization: `Bearer ${key}` },
+  });
   expect(await answer.json()).toMatchObject({ error: { code: "credential_invalid" } });
 });
 
@@ -46,7 +66,14 @@ test("unknown fields of a body are passed over", async () => {
 
 test("an answer holds what the contract names, and no more", async () => {
   const { data } = (await (await house.fetch("/v1/contacts")).json()) as { data: object[] };
-  expect(Object.keys(data[0] ?? {}).sort()).toEqual(["created_at", "id", "name", "phone_number", "tags", "updated_at"]);
+  expect(Object.keys(data[0] ?? {}).sort()).toEqual([
+    "created_at",
+    "id",
+    "name",
+    "phone_number",
+    "tags",
+    "updated_at",
+  ]);
 });
 
 test("health and readiness need no credential", async () => {

@@ -14,7 +14,9 @@ const post = (key: string, json: object, path = "/v1/contacts") =>
 
 test("the same key 200 times at once has one effect and one answer", async () => {
   const json = { to: "+14155550171", type: "text", text: { body: "once" } };
-  const answers = await Promise.all(Array.from({ length: 200 }, () => post("two hundred", json, "/v1/messages")));
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, () => post("two hundred", json, "/v1/messages")),
+  );
   const bodies = await Promise.all(answers.map((answer) => answer.text()));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
   expect(new Set(bodies).size).toBe(1);
@@ -28,7 +30,9 @@ test("the same key with another request is refused", async () => {
   await post("mine", { phone_number: "+14155550172" });
   const other = await post("mine", { phone_number: "+14155550173" });
   expect(other.status).toBe(422);
-  expect(await other.json()).toMatchObject({ error: { type: "idempotency", code: "idempotency_key_reused" } });
+  expect(await other.json()).toMatchObject({
+    error: { type: "idempotency", code: "idempotency_key_reused" },
+  });
 });
 
 test("a refusal by rule is remembered; a mistake in the request is not", async () => {
@@ -52,7 +56,11 @@ test("a key is forgotten after 24 hours", async () => {
 
 test("a key of another route, or of another credential, is another key", async () => {
   expect((await post("shared", { phone_number: "+14155550178" })).status).toBe(201);
-  const elsewhere = await post("shared", { to: "+14155550178", type: "text", text: { body: "x" } }, "/v1/messages");
+  const elsewhere = await post(
+    "shared",
+    { to: "+14155550178", type: "text", text: { body: "x" } },
+    "/v1/messages",
+  );
   expect(elsewhere.status).toBe(201);
 });
 

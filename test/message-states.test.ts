@@ -3,12 +3,21 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { advance, type Progress } from "../src/platform/messages/states.ts";
 
-const queued: Progress = { status: "queued", sent_at: null, delivered_at: null, read_at: null, failed_at: null };
+const queued: Progress = {
+  status: "queued",
+  sent_at: null,
+  delivered_at: null,
+  read_at: null,
+  failed_at: null,
+};
 const types = ["sent", "delivered", "read", "failed"] as const;
 type Type = (typeof types)[number];
 
 const run = (receipts: readonly Type[]) =>
-  receipts.reduce((state, type, index) => advance(state, type, new Date(index * 1000).toISOString()).after, queued);
+  receipts.reduce(
+    (state, type, index) => advance(state, type, new Date(index * 1000).toISOString()).after,
+    queued,
+  );
 
 test("100,000 random sequences reach no illegal state", () => {
   const rank = { queued: 0, sending: 0, sent: 1, delivered: 2, read: 3, failed: -1, received: -1 };

@@ -12,7 +12,8 @@ beforeAll(async () => {
 afterAll(() => house[Symbol.asyncDispose]());
 beforeEach(() => setFaults(house, {}));
 
-const text = (to: string, body = "hello") => house.call(messages.send_message, { to, type: "text", text: { body } });
+const text = (to: string, body = "hello") =>
+  house.call(messages.send_message, { to, type: "text", text: { body } });
 
 async function follow({ data }: Awaited<ReturnType<typeof text>>) {
   const { id: message_id, conversation_id } = data;
@@ -30,7 +31,9 @@ test("a text is queued, sent, delivered and read, each with its time", async () 
   await phone(house, "+14155550141").read();
   const read = await follow(sent);
   expect(read.status).toBe("read");
-  expect([read.sent_at, read.delivered_at, read.read_at]).toEqual([read.sent_at, read.delivered_at, read.read_at].sort());
+  expect([read.sent_at, read.delivered_at, read.read_at]).toEqual(
+    [read.sent_at, read.delivered_at, read.read_at].sort(),
+  );
 });
 
 test("a text to somebody who has not written is taken on the simulated channel, with a warning", async () => {
@@ -72,9 +75,16 @@ test("media travels by its address, and choices as they were checked", async () 
     { type: "image", media: { url: "https://example.com/cat.png", caption: "a cat" } },
     { type: "interactive", interactive: { body: "Sure?", buttons: [{ id: "y", title: "Yes" }] } },
   ]);
-  const { conversation_id } = await phone(house, to).write("", { text: undefined, reply: { id: "y", title: "Yes" } });
+  const { conversation_id } = await phone(house, to).write("", {
+    text: undefined,
+    reply: { id: "y", title: "Yes" },
+  });
   const [latest] = (await house.call(messages.list_messages, { conversation_id })).data;
-  expect(latest).toMatchObject({ direction: "inbound", type: "interactive", reply: { id: "y", title: "Yes" } });
+  expect(latest).toMatchObject({
+    direction: "inbound",
+    type: "interactive",
+    reply: { id: "y", title: "Yes" },
+  });
 });
 
 test.each([
@@ -85,7 +95,10 @@ test.each([
   [{ type: "interactive", interactive: { body: "?" } }, "interactive.buttons"],
   [{ type: "carrier pigeon" }, "type"],
 ])("%j is refused by the field's name", async (input, field) => {
-  const answer = await house.fetch("/v1/messages", { method: "POST", json: { to: "+14155550145", ...input } });
+  const answer = await house.fetch("/v1/messages", {
+    method: "POST",
+    json: { to: "+14155550145", ...input },
+  });
   expect(answer.status).toBe(400);
   expect(await answer.json()).toMatchObject({ error: { code: "invalid_request", param: field } });
 });
@@ -157,7 +170,10 @@ test("the same inbound message twice is one message", async () => {
 test("a message of another conversation is not found in this one", async () => {
   const { data: mine } = await text("+14155550152");
   const { data: other } = await text("+14155550153");
-  const call = house.call(messages.get_message, { conversation_id: mine.conversation_id, message_id: other.id });
+  const call = house.call(messages.get_message, {
+    conversation_id: mine.conversation_id,
+    message_id: other.id,
+  });
   expect(await refusal(call)).toMatchObject({ status: 404, code: "message_not_found" });
 });
 

@@ -52,7 +52,15 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))("%s", (name, tool
   });
 });
 
-const unportable = ["$ref", "$defs", "$schema", "exclusiveMinimum", "exclusiveMaximum", "const", "prefixItems"];
+const unportable = [
+  "$ref",
+  "$defs",
+  "$schema",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "const",
+  "prefixItems",
+];
 const formats = ["date-time", "email", "uri"];
 
 /** Each line of this has broken a real client. */

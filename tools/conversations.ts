@@ -6,12 +6,7 @@ import { one, operation, paged, paging } from "./operation.ts";
 export const conversationStatuses = ["open", "pending", "closed", "snoozed", "spam"] as const;
 export type ConversationStatus = (typeof conversationStatuses)[number];
 
-export const conversationFilters = [
-  "assigned_to_me",
-  "unassigned",
-  "unanswered",
-  "expired_window",
-] as const;
+export const conversationFilters = ["assigned_to_me", "unassigned", "unanswered", "expired_window"] as const;
 
 const Conversation = z.object({
   id: z.string(),

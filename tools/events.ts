@@ -1,7 +1,7 @@
 /** The events: the five that subscribers are told of, and those that only the house hears. */
 import { z } from "zod";
-import { messageStatuses, messageTypes, MessageError } from "./messages.ts";
 import { timestamp } from "./fields.ts";
+import { MessageError, messageStatuses, messageTypes } from "./messages.ts";
 
 const Received = z.object({
   message_id: z.string(),

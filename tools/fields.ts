@@ -25,7 +25,12 @@ export const page = z.int().min(1).default(1).describe("Page, from 1");
 
 /** Over the maximum is read as the maximum; `meta.per_page` tells what was used. */
 export function per_page(size: number) {
-  return z.int().min(1).overwrite((value) => Math.min(value, 100)).default(size).describe("Page size, at most 100");
+  return z
+    .int()
+    .min(1)
+    .overwrite((value) => Math.min(value, 100))
+    .default(size)
+    .describe("Page size, at most 100");
 }
 
 /** The answer to a deletion. */

@@ -54,7 +54,8 @@ export const Interactive = z.object(interactiveFields).superRefine((value, conte
   if (value.buttons && value.body.length > 1024) {
     context.addIssue({ code: "custom", path: ["body"], message: "At most 1024 characters with buttons." });
   }
-  const ids = value.buttons?.map((one) => one.id) ?? value.list?.sections.flatMap((s) => s.rows.map((r) => r.id));
+  const ids =
+    value.buttons?.map((one) => one.id) ?? value.list?.sections.flatMap((s) => s.rows.map((r) => r.id));
   if (new Set(ids).size !== (ids?.length ?? 0)) {
     context.addIssue({
       code: "custom",
@@ -66,7 +67,10 @@ export const Interactive = z.object(interactiveFields).superRefine((value, conte
 export type Interactive = z.infer<typeof Interactive>;
 
 const body = z.string().min(1).max(4096).describe("Text of the message, at most 4096 characters");
-const media_url = z.url({ protocol: /^https?$/ }).max(2048).describe("Public address of the file");
+const media_url = z
+  .url({ protocol: /^https?$/ })
+  .max(2048)
+  .describe("Public address of the file");
 const caption = z.string().max(1024).optional().describe("Text under the file; not for audio");
 const file_name = z.string().max(240).optional().describe("Name shown for a document");
 
@@ -75,7 +79,9 @@ const NewMessage = z
     to: phone,
     type: z.enum(["text", ...mediaTypes, "interactive"]).describe("What is sent"),
     text: z.object({ body }).optional().describe("For type text"),
-    media_url: media_url.optional().describe("For image, video, document and audio: public address of the file"),
+    media_url: media_url
+      .optional()
+      .describe("For image, video, document and audio: public address of the file"),
     caption,
     file_name,
     interactive: Interactive.optional().describe("For type interactive"),

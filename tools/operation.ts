@@ -149,7 +149,9 @@ export function operation<
   declaration: Declaration<Verb, Path, Access, Declared, Shape, Output, Forms>,
 ): Operation<EffectOf<Verb, Access, Declared>, z.ZodObject<Shape>, Output> {
   const isPublic = declaration.credential === "none";
-  const effect = isPublic ? "public" : (declaration.effect ?? (declaration.method === "GET" ? "read" : "write"));
+  const effect = isPublic
+    ? "public"
+    : (declaration.effect ?? (declaration.method === "GET" ? "read" : "write"));
   return {
     also: [],
     credential: "any",

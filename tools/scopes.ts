@@ -19,9 +19,7 @@ const grants = {
 export type Scope = keyof typeof grants;
 
 /** Every scope with what it grants, in the specification's order. */
-export const scopes: readonly { name: Scope; grants: string }[] = (
-  Object.keys(grants) as Scope[]
-) // the keys of the literal above
+export const scopes: readonly { name: Scope; grants: string }[] = (Object.keys(grants) as Scope[]) // the keys of the literal above
   .map((name) => ({ name, grants: grants[name] }));
 
 /** Every scope in the colon spelling, which is the one that is stored and compared. */
@@ -37,10 +35,12 @@ export function dotted(scope: Scope): string {
   return isAdministrative(scope) ? scope : scope.replace(":", ".");
 }
 
-const bySpelling = new Map<string, Scope>(allScopes.flatMap((scope) => [
-  [scope, scope],
-  [dotted(scope), scope],
-]));
+const bySpelling = new Map<string, Scope>(
+  allScopes.flatMap((scope) => [
+    [scope, scope],
+    [dotted(scope), scope],
+  ]),
+);
 
 /** Reads either spelling; undefined for a text that is no scope. */
 export function readScope(text: string): Scope | undefined {

@@ -6,7 +6,7 @@
  * or an object is meant, an enum in other letters. The same reading serves MCP and POST /v1/mcp/tools/call.
  */
 import { z } from "zod";
-import { fail, refuseInput } from "./errors.ts";
+import { fail, refuseInput } from "./failure.ts";
 import type { Hints, Operation, ToolForm } from "./operation.ts";
 import type { Scope } from "./scopes.ts";
 
@@ -50,7 +50,10 @@ export function formsOf(name: string, operation: Operation): Readonly<Record<str
  * Reads a tool's arguments into its operation's input.
  * @throws Failure `invalid_request`, or `unknown_argument` with the known ones.
  */
-export function readArguments(form: ToolForm, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function readArguments(
+  form: ToolForm,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
   const shape = form.input.shape;
   const unknown = Object.keys(given).filter((name) => !(name in shape));
   if (unknown.length > 0) {
@@ -68,7 +71,10 @@ export function readArguments(form: ToolForm, given: Readonly<Record<string, unk
 }
 
 /** Reads each field as its schema means it; also how a query string becomes numbers and booleans. */
-export function readFields(schema: z.ZodObject, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function readFields(
+  schema: z.ZodObject,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
   const read: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(schema.shape)) {
     const value = given[name];
@@ -91,7 +97,8 @@ function readText(field: z.core.$ZodType, text: string): unknown {
   if (inner instanceof z.ZodEnum) {
     return inner.options.find((option) => String(option).toLowerCase() === text.toLowerCase()) ?? text;
   }
-  const wantsJson = inner instanceof z.ZodObject || inner instanceof z.ZodArray || inner instanceof z.ZodRecord;
+  const wantsJson =
+    inner instanceof z.ZodObject || inner instanceof z.ZodArray || inner instanceof z.ZodRecord;
   return wantsJson ? parseJson(text) : text;
 }
 
@@ -120,7 +127,8 @@ function place(form: ToolForm, fields: Readonly<Record<string, unknown>>): Recor
   for (const [name, value] of Object.entries(fields)) {
     const [outer = name, inner] = (form.place?.[name] ?? name).split(".");
     if (value !== undefined) {
-      input[outer] = inner === undefined ? value : { ...(input[outer] as object | undefined), [inner]: value };
+      input[outer] =
+        inner === undefined ? value : { ...(input[outer] as object | undefined), [inner]: value };
     }
   }
   return input;

@@ -31,8 +31,9 @@ interface Ways {
 }
 
 async function make(): Promise<Ways> {
-  // Loaded at the first call: it takes longer to load than all else here.
-  const { Agent, EnvHttpProxyAgent } = await import("undici");
+  // Loaded at the first call: it takes longer to load than all else here. By its default export, because
+  // a bundler knows no others of a CommonJS module that is imported on demand.
+  const { Agent, EnvHttpProxyAgent } = (await import("undici")).default;
   // The call's deadline ends it; undici's own timers would only cost.
   const options = {
     maxResponseSize: answerLimit,

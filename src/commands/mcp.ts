@@ -36,7 +36,13 @@ async function embed(config: Config, log: Log) {
   let starting: Promise<Instance> | undefined;
   const instance = () => {
     starting ??= import("../instance.ts").then(({ openInstance }) =>
-      openInstance({ config, folder, log, listen: { host: "127.0.0.1", port: 0 }, onLost: () => process.exit(1) }),
+      openInstance({
+        config,
+        folder,
+        log,
+        listen: { host: "127.0.0.1", port: 0 },
+        onLost: () => process.exit(1),
+      }),
     );
     return starting;
   };
@@ -54,7 +60,9 @@ async function start(instance: () => Promise<Instance>): Promise<void> {
   try {
     const { firstStart } = await instance();
     if (firstStart) {
-      console.error(["Tidings was started for the first time.", ...describeFirstStart(firstStart)].join("\n"));
+      console.error(
+        ["Tidings was started for the first time.", ...describeFirstStart(firstStart)].join("\n"),
+      );
     }
   } catch (error) {
     console.error(`tidings: ${error instanceof Error ? error.message : String(error)}`);

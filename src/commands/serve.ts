@@ -16,18 +16,24 @@ export async function serve(): Promise<void> {
   const folder = await openFolder(config.dataDir);
   const listen = { host: config.host, port: config.port };
   const onLost = () => {
-    log.error({}, "another process took the data folder over: stopping");
+    log.error({}, "the data folder was lost: stopping");
     process.exit(1);
   };
   const instance = await openInstance({ config, folder, log, listen, onLost });
   const address = await instance.address();
   const own = instance.role === "owner" ? address : await passOn(instance, listen, config.bodyLimit);
-  console.log(greeting(own, instance, { dataDir: folder.path, isEmbedded: config.databaseUrl === undefined }));
   stopOnSignal(instance);
+  console.log(
+    greeting(own, instance, { dataDir: folder.path, isEmbedded: config.databaseUrl === undefined }),
+  );
 }
 
 /** Another process owns the folder: this one opens its port and passes requests through. */
-async function passOn(instance: Instance, listen: { host: string; port: number }, bodyLimit: number): Promise<string> {
+async function passOn(
+  instance: Instance,
+  listen: { host: string; port: number },
+  bodyLimit: number,
+): Promise<string> {
   const server = createPassthrough({ address: () => instance.address(), bodyLimit });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

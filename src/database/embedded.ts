@@ -4,8 +4,9 @@ import { once } from "node:events";
 import { chmod, lstat, mkdir, realpath, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { connect } from "node:net";
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import type pg from "pg";
@@ -36,7 +37,7 @@ export async function startEmbedded(dataDir: string, onFailure: (error: Error) =
   const socket = folder === undefined ? undefined : join(folder, socketName);
 
   const thread = startThread({ data, socket });
-  const { port } = await listening(thread);
+  const { port } = await listening(thread, data);
   let isClosing = false;
   let failure = new Error("The embedded database stopped.");
   thread.on("error", (error) => {
@@ -79,26 +80,43 @@ function settings(address: { host: string; port: number }): pg.PoolConfig {
 /** A folder for the socket, short, ours alone, and the same for the same data, so that a crash leaves no litter. */
 async function claimSocketFolder(data: string): Promise<string> {
   const key = createHash("sha1").update(data).digest("hex").slice(0, 12);
-  const name = `tidings-${userInfo().uid}-${key}`;
+  // Not os.userInfo(), which fails for a container's user that has no name.
+  const uid = process.getuid?.();
+  const name = `tidings-${uid}-${key}`;
   const isShort = Buffer.byteLength(join(tmpdir(), name, socketName)) <= maxPathBytes;
   const folder = join(isShort ? tmpdir() : "/tmp", name);
   await mkdir(folder, { recursive: true, mode: 0o700 });
 
   // Anybody may write to the temporary folder: one that another user has laid out must not be used.
   const found = await lstat(folder);
-  if (!found.isDirectory() || found.uid !== userInfo().uid) {
+  if (!found.isDirectory() || found.uid !== uid) {
     throw new Error(`${folder} belongs to somebody else. Remove it, or set TMPDIR to a folder of your own.`);
   }
   await chmod(folder, 0o700);
 
   const socket = join(folder, socketName);
-  if (await answers(socket)) {
+  if (!(await fallsSilent(socket))) {
     throw new Error(
       `The database in ${data} is open already. Close the process that uses it, or set another folder.`,
     );
   }
   await rm(socket, { force: true });
   return folder;
+}
+
+/** A killed process counts as dead before the last of its threads has let go of the socket. */
+const lettingGoMs = 3_000;
+
+/** Waits until nobody listens there; false if somebody still does. */
+async function fallsSilent(socket: string): Promise<boolean> {
+  const until = Date.now() + lettingGoMs;
+  while (await answers(socket)) {
+    if (Date.now() > until) {
+      return false;
+    }
+    await sleep(20);
+  }
+  return true;
 }
 
 /** Whether somebody listens there. Two engines on one folder destroy it without a word. */
@@ -133,7 +151,7 @@ function runSource({ href }: URL): string {
 }
 
 /** Waits until the thread listens; fails when it ends first. */
-async function listening(thread: Worker): Promise<Listening> {
+async function listening(thread: Worker, data: string): Promise<Listening> {
   const exit = new AbortController();
   thread.once("exit", () => exit.abort());
   try {
@@ -141,7 +159,10 @@ async function listening(thread: Worker): Promise<Listening> {
     return message as Listening; // the thread says nothing else
   } catch (cause) {
     const reason = exit.signal.aborted || !(cause instanceof Error) ? "its thread ended" : cause.message;
-    throw new Error(`The embedded database did not start: ${reason}`, { cause });
+    throw new Error(
+      `The database in ${data} did not start: ${reason}. If it was written by another version or is damaged, set another folder.`,
+      { cause },
+    );
   }
 }
 

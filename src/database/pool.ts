@@ -6,6 +6,7 @@
  * throws a connection away with every failed query.
  */
 import { hash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import pg from "pg";
 
@@ -18,6 +19,8 @@ export interface DatabaseLog {
 
 /** Names that one connection keeps; each holds a plan in the engine's memory. The house has a few hundred. */
 const maxNames = 1000;
+
+const closeMs = 5_000;
 
 /**
  * After these the connection's names can't be trusted: a plan older than a migration (0A000), a name that
@@ -43,7 +46,8 @@ export function createPool(settings: pg.PoolConfig, log: DatabaseLog): PostgresP
       connections.set(client, connection);
       return connection;
     },
-    end: () => pool.end(),
+    // It waits for every connection to be given back; one that hangs must not keep the house from closing.
+    end: () => Promise.race([pool.end(), sleep(closeMs, undefined, { ref: false })]),
   };
 }
 

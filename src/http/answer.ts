@@ -1,13 +1,16 @@
 /** Turns whatever went wrong into the one envelope; what is ours to mend is logged and never sent. */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { Failure, fail } from "../../tools/errors.ts";
+import { Failure, fail } from "../../tools/failure.ts";
 import type { Log } from "../ports/log.ts";
 
 /** Sends the failure of a request. */
 export function answerFailure(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const failure = toFailure(error, request);
   if (failure.status >= 500) {
-    log.error({ err: failure.cause ?? error, request_id: request.id, route: request.routeOptions.url }, "request failed");
+    log.error(
+      { err: failure.cause ?? error, request_id: request.id, route: request.routeOptions.url },
+      "request failed",
+    );
   }
   if (failure.status === 401) {
     reply.header("www-authenticate", 'Bearer realm="tidings"');

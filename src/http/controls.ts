@@ -16,7 +16,11 @@ export interface ControlRoute {
   }): Promise<{ status: number; body: unknown }>;
 }
 
-export function addControls(app: FastifyInstance, platform: Platform, controls: readonly ControlRoute[]): void {
+export function addControls(
+  app: FastifyInstance,
+  platform: Platform,
+  controls: readonly ControlRoute[],
+): void {
   for (const { method, path, handle } of controls) {
     app.route({
       method,

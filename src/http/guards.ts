@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import { fail } from "../../tools/errors.ts";
+import { fail } from "../../tools/failure.ts";
 
 /** The credential of a request: X-API-Key, or Authorization: Bearer with a key or an access token. */
 export function readCredential(headers: FastifyRequest["headers"]): string | undefined {
@@ -39,7 +39,11 @@ const burstSeconds = 10;
 /** Limits requests by credential, or by address where there is none. */
 export function createRateLimit({ perSecond, burst }: Rates) {
   const steady = new RateLimiterMemory({ points: perSecond, duration: 1 });
-  const extra = new RateLimiterMemory({ keyPrefix: "burst", points: Math.max(0, burst - perSecond), duration: burstSeconds });
+  const extra = new RateLimiterMemory({
+    keyPrefix: "burst",
+    points: Math.max(0, burst - perSecond),
+    duration: burstSeconds,
+  });
   const limiter = new BurstyRateLimiter(steady, extra);
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {

@@ -35,7 +35,12 @@ const security: Record<Credential, JsonSchema[]> = {
   none: [],
 };
 
-function describeOperation(operationId: string, operation: Operation, path: string, credential: Credential): JsonSchema {
+function describeOperation(
+  operationId: string,
+  operation: Operation,
+  path: string,
+  credential: Credential,
+): JsonSchema {
   const { title, description, scope, status } = operation;
   return {
     operationId,

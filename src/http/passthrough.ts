@@ -4,8 +4,14 @@
  * The owner may end at any time: the address is asked for again at each try. A request that may have
  * been taken is tried again only if that is safe, that is, if it reads or carries an idempotency key.
  */
-import { createServer, type IncomingMessage, request as send, type Server, type ServerResponse } from "node:http";
-import { Failure, fail } from "../../tools/errors.ts";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  request as send,
+} from "node:http";
+import { Failure, fail } from "../../tools/failure.ts";
 
 export interface PassthroughOptions {
   /** Where the owner listens now. */
@@ -34,7 +40,12 @@ export function createPassthrough({ address, bodyLimit }: PassthroughOptions): S
   }
 }
 
-function passOnce(origin: string, incoming: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
+function passOnce(
+  origin: string,
+  incoming: IncomingMessage,
+  body: Buffer,
+  response: ServerResponse,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const outgoing = send(new URL(incoming.url ?? "/", origin), {
       method: incoming.method,
@@ -76,5 +87,7 @@ function refuse(response: ServerResponse, error: unknown): void {
     return;
   }
   const failure = error instanceof Failure ? error : fail("internal", {}, error);
-  response.writeHead(failure.status, { "content-type": "application/json" }).end(JSON.stringify(failure.body()));
+  response
+    .writeHead(failure.status, { "content-type": "application/json" })
+    .end(JSON.stringify(failure.body()));
 }

@@ -1,6 +1,6 @@
 /** The routes, made from the catalogue: nothing here knows any one of them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
-import { Failure, fail } from "../../tools/errors.ts";
+import { Failure, fail } from "../../tools/failure.ts";
 import type { Operation } from "../../tools/operation.ts";
 import { readFields } from "../../tools/tool.ts";
 import type { Platform } from "../platform/index.ts";

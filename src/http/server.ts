@@ -2,13 +2,13 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import Fastify, { type FastifyInstance } from "fastify";
-import { fail } from "../../tools/errors.ts";
+import { fail } from "../../tools/failure.ts";
 import type { Operation } from "../../tools/operation.ts";
 import type { Platform } from "../platform/index.ts";
 import type { Log } from "../ports/log.ts";
 import { answerFailure } from "./answer.ts";
-import { createRateLimit, type Rates } from "./guards.ts";
 import { addControls, type ControlRoute } from "./controls.ts";
+import { createRateLimit, type Rates } from "./guards.ts";
 import { describeApi } from "./openapi.ts";
 import { addOperations } from "./router.ts";
 
@@ -49,7 +49,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   app.addHook("onResponse", async (request, reply) => {
     const { method, id: request_id } = request;
-    const facts = { method, route: request.routeOptions.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) };
+    const facts = {
+      method,
+      route: request.routeOptions.url,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime),
+    };
     log.debug({ ...facts, request_id }, "answered");
   });
   addHealth(app, options);

@@ -4,7 +4,8 @@
  * It brings the whole catalogue along, which takes a while to load: it is imported when a tool is
  * called, or once a list has been answered.
  */
-import { type ErrorBody, type ErrorCode, Failure, type FailureDetail, fail } from "../../tools/errors.ts";
+import type { ErrorBody, ErrorCode } from "../../tools/errors.ts";
+import { Failure, type FailureDetail, fail } from "../../tools/failure.ts";
 import { catalogue } from "../../tools/index.ts";
 import type { Operation } from "../../tools/operation.ts";
 import { formsOf, readArguments } from "../../tools/tool.ts";

@@ -48,46 +48,61 @@ const idempotencyMeta = "io.tidings/idempotency-key";
 /** Loads what reading arguments needs, once. */
 export const loadArguments = memoize(() => import("./arguments.ts"));
 
-export function createRunTool({ client, list, log }: { client: Client; list: ToolList; log: Log }): RunTool {
+interface Parts {
+  readonly client: Client;
+  readonly list: ToolList;
+  readonly log: Log;
+}
+
+export function createRunTool(parts: Parts): RunTool {
+  const { list, log } = parts;
   return async (caller, call) => {
     const tool = list.find(call.name);
     if (!tool) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${call.name.slice(0, 128)}`);
     }
     try {
-      return await run(client, caller, tool, call);
+      const prepared = await prepare(tool, caller, call);
+      return prepared.refusal
+        ? refused(tool, prepared.refusal)
+        : await send(parts, { ...prepared, tool, caller, call });
     } catch (error) {
       log.error({ err: error, tool: tool.name }, "a tool call failed unexpectedly");
-      return refused(tool, { code: "internal", message: "Something went wrong here." }, false);
+      return refused(tool, { code: "internal", message: "Something went wrong here." });
     }
   };
 }
 
-async function run(
-  client: Client,
-  caller: McpCaller,
-  tool: ListedTool,
-  call: ToolCall,
-): Promise<CallToolResult> {
+/** What is settled before the service is asked: scope, idempotency key, arguments. */
+async function prepare(tool: ListedTool, caller: McpCaller, call: ToolCall) {
   const { readCall, refuse } = await loadArguments();
   const scopes = caller.scopes();
   if (scopes && !permits(scopes, tool.scope)) {
-    return refused(tool, refuse("insufficient_scope", { required_scope: tool.scope }), false);
+    return { refusal: refuse("insufficient_scope", { required_scope: tool.scope }) };
   }
   const idempotencyKey = call.meta?.[idempotencyMeta] ?? randomUUID();
   if (!isHeader(idempotencyKey, 255)) {
-    return refused(tool, refuse("invalid_idempotency_key"), false);
+    return { refusal: refuse("invalid_idempotency_key") };
   }
-  const reading = readCall(tool, call.arguments ?? {});
-  if (reading.refusal) {
-    return refused(tool, reading.refusal, false);
-  }
-  const { operation, input } = reading;
+  return { ...readCall(tool, call.arguments ?? {}), idempotencyKey };
+}
+
+interface Prepared {
+  readonly tool: ListedTool;
+  readonly caller: McpCaller;
+  readonly call: ToolCall;
+  readonly operation: Operation;
+  readonly input: Record<string, unknown>;
+  readonly idempotencyKey: string;
+}
+
+async function send({ client, log }: Parts, prepared: Prepared): Promise<CallToolResult> {
+  const { tool, caller, call, operation, input, idempotencyKey } = prepared;
   const isWrite = operation.method !== "GET";
   const told = isWrite ? { _meta: { [idempotencyMeta]: idempotencyKey } } : {};
   try {
-    const answer = await client.call<Operation>(operation, input, {
-      ...(caller.key === undefined ? {} : { key: caller.key }),
+    const answer = await client.call(operation, input, {
+      key: caller.key,
       ...(isWrite ? { idempotencyKey } : { signal: call.signal }),
       timeoutMs,
       longestWaitMs,
@@ -95,6 +110,9 @@ async function run(
     });
     return { content: [{ type: "text", text: JSON.stringify(answer) }], structuredContent: answer, ...told };
   } catch (error) {
+    if (error instanceof Unreachable) {
+      log.warn({ err: error, tool: tool.name }, "the service can't be reached");
+    }
     return { ...refused(tool, toTrouble(error, call.signal), isWrite), ...told };
   }
 }
@@ -110,7 +128,7 @@ function toTrouble(error: unknown, signal: AbortSignal): Trouble {
   throw error;
 }
 
-function refused(tool: ListedTool, trouble: Trouble, isWrite: boolean): CallToolResult {
+function refused(tool: ListedTool, trouble: Trouble, isWrite = false): CallToolResult {
   return { isError: true, content: [{ type: "text", text: explain(tool.name, trouble, isWrite) }] };
 }
 

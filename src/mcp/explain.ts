@@ -29,18 +29,19 @@ export function explain(tool: string, trouble: Trouble, isWrite: boolean): strin
 function describeFields(details: unknown, said: string): string[] {
   const list: Readonly<Record<string, unknown>>[] = Array.isArray(details) ? details.slice(0, 20) : [];
   return list
-    .filter((detail) => !said.includes(`${detail?.field}: ${detail?.message}`))
-    .map((detail) =>
-      sentence(["Field", `${detail?.field}:`, detail?.message, detail?.fix].filter(Boolean).join(" ")),
+    .filter((detail) => typeof detail?.message === "string")
+    .filter(({ field, message }) => !said.includes(`${field}: ${message}`))
+    .map(({ field, message, fix }) =>
+      sentence(["Field", `${field}:`, message, fix].filter(Boolean).join(" ")),
     );
 }
 
-const told = new Set(["type", "code", "message", "fix", "param", "details", "request_id"]);
+const told = new Set(["type", "code", "message", "fix", "param", "details", "request_id", "retry_after"]);
 
 /** What stands beside the code and has not been said: `existing_id`, `suggestions`, … */
 function describeFacts(error: Readonly<Record<string, unknown>>, said: string): string[] {
   return Object.entries(error)
-    .filter(([name, value]) => !told.has(name) && !said.includes(String(value)))
+    .filter(([name, value]) => !told.has(name) && !(typeof value === "string" && said.includes(value)))
     .map(([name, value]) => `${name}: ${JSON.stringify(value).slice(0, 1000)}.`);
 }
 

@@ -7,7 +7,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { type AuthInfo, createMcpHandler, preloadSchemas } from "@modelcontextprotocol/server";
-import { Failure, fail } from "../../tools/errors.ts";
+import { Failure, fail } from "../../tools/failure.ts";
 import { readScope, type Scope } from "../../tools/scopes.ts";
 import { type Allowed, answerBrowser, createHostGuard, readCredential, refuse } from "./admit.ts";
 import { loadArguments, type McpCaller } from "./call.ts";

@@ -1,6 +1,6 @@
 /** API keys: made with a secret that is shown once, stored as its hash, revoked at once. */
 import { apiKeys as contract } from "../../tools/api-keys.ts";
-import { fail, refuse } from "../../tools/errors.ts";
+import { fail, refuse } from "../../tools/failure.ts";
 import { allScopes, dotted, isAdministrative, readScope, type Scope } from "../../tools/scopes.ts";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
@@ -19,7 +19,15 @@ export const apiKeys = implement(contract, {
       }
       const secret_key = newKeySecret();
       const created_by = caller.acts_for;
-      const key = await insertKey(tx, { organization, name, secret_key, scopes, expires_at, created_by, now });
+      const key = await insertKey(tx, {
+        organization,
+        name,
+        secret_key,
+        scopes,
+        expires_at,
+        created_by,
+        now,
+      });
       return { data: { ...key, secret_key, scopes: scopes.map(spell) } };
     },
 

@@ -1,6 +1,6 @@
 /** Sign-in: access and refresh tokens, and what a credential is. */
 import { auth as contract } from "../../tools/auth.ts";
-import { fail } from "../../tools/errors.ts";
+import { fail } from "../../tools/failure.ts";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { implement } from "./core/module.ts";

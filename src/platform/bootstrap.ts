@@ -27,7 +27,11 @@ export interface FirstStart {
 const inboxNumber = "+14155550100";
 
 /** Creates the first organization if there is none; of several processes at once, one does. */
-export async function bootstrap(database: Database, owner: Owner, now: Date): Promise<FirstStart | undefined> {
+export async function bootstrap(
+  database: Database,
+  owner: Owner,
+  now: Date,
+): Promise<FirstStart | undefined> {
   const made = {
     email: owner.email ?? "owner@example.com",
     password: owner.password ?? randomBytes(12).toString("base64url"),
@@ -42,7 +46,10 @@ export async function bootstrap(database: Database, owner: Owner, now: Date): Pr
     }
     const created_at = now.toISOString();
     const user = newId("usr", now);
-    await tx.insertInto("organizations").values({ id: organization, name: "My organization", created_at }).execute();
+    await tx
+      .insertInto("organizations")
+      .values({ id: organization, name: "My organization", created_at })
+      .execute();
     await tx
       .insertInto("users")
       .values({

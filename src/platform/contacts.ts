@@ -1,7 +1,7 @@
 /** Contacts: find, create, change and erase the people an organization talks to. */
 import { sql } from "kysely";
 import { contacts as contract } from "../../tools/contacts.ts";
-import { fail } from "../../tools/errors.ts";
+import { fail } from "../../tools/failure.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { implement } from "./core/module.ts";
@@ -11,7 +11,12 @@ export const contacts = implement(contract, {
   operations: {
     async create_contact(input, { tx, organization, now }) {
       const phone_number = normalizePhone(input.phone_number, "phone_number");
-      const { contact, created } = await findOrCreateContact(tx, { ...input, organization, phone_number, now });
+      const { contact, created } = await findOrCreateContact(tx, {
+        ...input,
+        organization,
+        phone_number,
+        now,
+      });
       if (!created) {
         throw fail("contact_exists", { existing_id: contact.id, param: "phone_number" });
       }
@@ -19,7 +24,9 @@ export const contacts = implement(contract, {
     },
 
     async list_contacts({ search, page, per_page }, { db, organization }) {
-      const found = living(db, organization).$if(search !== undefined, (query) => query.where(matches(search ?? "")));
+      const found = living(db, organization).$if(search !== undefined, (query) =>
+        query.where(matches(search ?? "")),
+      );
       const rows = await found
         .selectAll()
         .orderBy("id", "desc")
@@ -42,7 +49,12 @@ export const contacts = implement(contract, {
 
     async upsert_contact(input, { tx, organization, now }) {
       const phone_number = normalizePhone(input.phone_number, "phone_number");
-      const { contact, created } = await findOrCreateContact(tx, { ...input, organization, phone_number, now });
+      const { contact, created } = await findOrCreateContact(tx, {
+        ...input,
+        organization,
+        phone_number,
+        now,
+      });
       if (created) {
         return { data: { ...contact, created } };
       }

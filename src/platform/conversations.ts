@@ -2,10 +2,10 @@
 import { type ExpressionBuilder, sql } from "kysely";
 import {
   type ConversationStatus,
-  type conversationFilters,
   conversations as contract,
+  type conversationFilters,
 } from "../../tools/conversations.ts";
-import { fail } from "../../tools/errors.ts";
+import { fail } from "../../tools/failure.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import type { Tables } from "../database/schema.ts";
@@ -21,7 +21,10 @@ export const conversations = implement(contract, {
       let found = threads(db, organization);
       for (const [column, value] of Object.entries(equal)) {
         // The remaining inputs are named as the columns that they compare with.
-        found = value === undefined ? found : found.where(`conversations.${column as keyof typeof equal}`, "=", value);
+        found =
+          value === undefined
+            ? found
+            : found.where(`conversations.${column as keyof typeof equal}`, "=", value);
       }
       if (filter) {
         found = found.where((rows) => filters[filter](rows, caller, now));
@@ -37,7 +40,10 @@ export const conversations = implement(contract, {
       const { total } = await found
         .select((count) => count.fn.countAll<number>().as("total"))
         .executeTakeFirstOrThrow();
-      return { data: rows.map((row) => ({ ...row, ...windowOf(row, now) })), meta: { page, per_page, total } };
+      return {
+        data: rows.map((row) => ({ ...row, ...windowOf(row, now) })),
+        meta: { page, per_page, total },
+      };
     },
 
     async get_conversation({ id }, { db, organization, now }) {

@@ -70,7 +70,11 @@ export function listenersOf(built: Modules = modules): ReadonlyMap<EventName, re
   return map;
 }
 
-function listening<Name extends EventName>(module: string, event: Name, listen: NonNullable<Listeners[Name]>): Work<never> {
+function listening<Name extends EventName>(
+  module: string,
+  event: Name,
+  listen: NonNullable<Listeners[Name]>,
+): Work<never> {
   return {
     name: listenerName(module, event),
     async run(payload, world, attempt) {

@@ -29,7 +29,9 @@ export interface House extends AsyncDisposable {
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Starts a house on the engine of this test run. */
-export async function openHouse(options: { built?: Modules; env?: Record<string, string> } = {}): Promise<House> {
+export async function openHouse(
+  options: { built?: Modules; env?: Record<string, string> } = {},
+): Promise<House> {
   const database = await freshDatabase();
   const { config } = readConfig({
     ...database.env,

@@ -1,17 +1,11 @@
-/** A place to try the job engine in: both databases, a clock that is turned by hand, a log that is read. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+/** A place to try the job engine in: a database, a clock that is turned by hand, a log that is read. */
 import { sql } from "kysely";
-import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
 import { openDatabase } from "../../src/database/connect.ts";
 import type { Database } from "../../src/database/database.ts";
-import { migrate } from "../../src/database/migrate.ts";
 import type { Attempt, JobDefinition, NewJob, Outcome } from "../../src/jobs/job.ts";
 import { createJobs, type JobsOptions, type RunningJobs } from "../../src/jobs/jobs.ts";
-
-const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
+import { type FreshDatabase, freshDatabase } from "./database.ts";
 
 /** What opens a database again, in this process or another. */
 export interface Address {
@@ -21,26 +15,10 @@ export interface Address {
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-export const open = (address: Address): Promise<Database> => openDatabase({ ...address, log: silent });
-
-/** A new database of its own, and how it is removed. */
-async function createDatabase(): Promise<Address & { remove(): Promise<void> }> {
-  const dataDir = await mkdtemp(join(tmpdir(), "tidings-jobs-"));
-  const remove = () => rm(dataDir, { recursive: true });
-  if (process.env.TIDINGS_TEST_ENGINE !== "postgres") {
-    await prepare({ url: undefined, dataDir });
-    return { url: undefined, dataDir, remove };
-  }
-  const name = `tidings_jobs_${process.pid}_${Date.now()}`;
-  await administer(`create database ${name}`);
-  const url = new URL(`/${name}`, server).href;
-  await prepare({ url, dataDir });
-  return { url, dataDir, remove: () => administer(`drop database ${name} with (force)`).then(remove) };
-}
-
 /** For a test file: a database of its own, and for each of its tests empty tables, a clock and an ear. */
 export function useLab() {
-  let address: Address & { remove(): Promise<void> };
+  let fresh: FreshDatabase;
+  let address: Address;
   let database: Database;
   let time: number;
   let said: string[];
@@ -51,13 +29,14 @@ export function useLab() {
   const log = { ...silent, warn: say, error: say };
 
   beforeAll(async () => {
-    address = await createDatabase();
-    database = await open(address);
+    fresh = await freshDatabase();
+    address = { url: fresh.env.DATABASE_URL, dataDir: fresh.env.TIDINGS_DATA_DIR ?? "" };
+    database = await openDatabase({ ...address, log: silent });
   });
 
   afterAll(async () => {
     await database[Symbol.asyncDispose]();
-    await address.remove();
+    await fresh[Symbol.asyncDispose]();
   });
 
   beforeEach(async () => {
@@ -100,19 +79,17 @@ export function useLab() {
       database.transaction((tx) => jobs.enqueue(tx, ...added)),
     waiting: () => database.queries.selectFrom("jobs").selectAll().orderBy("id").execute(),
     dead: () => database.queries.selectFrom("dead_jobs").selectAll().orderBy("id").execute(),
+    /** Until every job is done. */
     isEmpty: () =>
       vi.waitFor(
         async () => expect(await database.queries.selectFrom("jobs").select("id").execute()).toEqual([]),
-        {
-          timeout: 20_000,
-          interval: 50,
-        },
+        { timeout: 20_000, interval: 50 },
       ),
     /** Leaves the database to other processes while it runs: the embedded engine has one owner. */
     async lend<Result>(use: () => Promise<Result>): Promise<Result> {
       await database[Symbol.asyncDispose]();
       const result = await use();
-      database = await open(address);
+      database = await openDatabase({ ...address, log: silent });
       return result;
     },
   };
@@ -142,17 +119,4 @@ export function noting(
     ...rest,
   };
   return { seen, definition };
-}
-
-async function prepare(address: Address): Promise<void> {
-  await using database = await open(address);
-  await migrate(database);
-  await sql`vacuum analyze jobs`.execute(database.queries);
-}
-
-async function administer(statement: string): Promise<void> {
-  const client = new pg.Client(server);
-  await client.connect();
-  await client.query(statement);
-  await client.end();
 }

@@ -21,7 +21,10 @@ export async function moveIn(house: House): Promise<Neighbour> {
   const organization = newId("org", now);
   const created_at = now.toISOString();
   await house.app.database.transaction(async (tx) => {
-    await tx.insertInto("organizations").values({ id: organization, name: "Neighbour", created_at }).execute();
+    await tx
+      .insertInto("organizations")
+      .values({ id: organization, name: "Neighbour", created_at })
+      .execute();
     await tx
       .insertInto("inboxes")
       .values({
@@ -35,7 +38,14 @@ export async function moveIn(house: House): Promise<Neighbour> {
         created_at,
       })
       .execute();
-    await insertKey(tx, { organization, name: "key", secret_key: key, scopes: allScopes, created_by: null, now });
+    await insertKey(tx, {
+      organization,
+      name: "key",
+      secret_key: key,
+      scopes: allScopes,
+      created_by: null,
+      now,
+    });
   });
   const input = { to: "+14155550198", type: "text", text: { body: "private" } } as const;
   const { data: message } = await house.call(messages.send_message, input, { key });

@@ -1,5 +1,5 @@
 /** Turns a credential into a caller: an API key by its hash, or a person's access token. */
-import { fail } from "../../../tools/errors.ts";
+import { fail } from "../../../tools/failure.ts";
 import { allScopes, type Scope } from "../../../tools/scopes.ts";
 import { hashSecret, isExpired } from "./secrets.ts";
 import { readAccessToken } from "./tokens.ts";
@@ -13,7 +13,14 @@ export const roleScopes: Readonly<Record<Role, readonly Scope[]>> = {
   owner: allScopes,
   admin: allScopes,
   supervisor: allScopes.filter((scope) => !scope.startsWith("tokens:") && scope !== "broadcasts:send"),
-  agent: ["inbox:read", "inbox:write", "contacts:read", "contacts:write", "templates:read", "broadcasts:read"],
+  agent: [
+    "inbox:read",
+    "inbox:write",
+    "contacts:read",
+    "contacts:write",
+    "templates:read",
+    "broadcasts:read",
+  ],
 };
 
 /** @throws Failure `credential_invalid`: unknown, revoked or expired, in the same words. */

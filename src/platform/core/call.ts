@@ -3,7 +3,8 @@
  *
  * Every face comes through here, so none has rules of its own.
  */
-import { ErrorBody, Failure, fail, refuseInput } from "../../../tools/errors.ts";
+import { ErrorBody } from "../../../tools/errors.ts";
+import { Failure, fail, refuseInput } from "../../../tools/failure.ts";
 import type { Credential, Operation } from "../../../tools/operation.ts";
 import { permits, type Scope } from "../../../tools/scopes.ts";
 import { describeTools, formsOf, readArguments } from "../../../tools/tool.ts";
@@ -31,7 +32,10 @@ interface Entry {
 
 export function createCall(modules: readonly Module[], world: World): Call {
   const entries = new Map<string, Entry>(modules.flatMap(entriesOf));
-  const contracts = Object.assign({}, ...modules.map((module) => module.contract)) as Record<string, Operation>;
+  const contracts = Object.assign({}, ...modules.map((module) => module.contract)) as Record<
+    string,
+    Operation
+  >;
 
   const call: Call = async (request) => {
     const entry = entries.get(request.operation);
@@ -69,7 +73,10 @@ export function createCall(modules: readonly Module[], world: World): Call {
   });
 
   async function delegated({ entry, input, context, key }: Run, caller: Caller): Promise<Answer> {
-    return answer(entry.operation, await entry.handle(input, { ...context, caller, tools: tools(caller, key) } as PublicContext));
+    return answer(
+      entry.operation,
+      await entry.handle(input, { ...context, caller, tools: tools(caller, key) } as PublicContext),
+    );
   }
 
   return call;

@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import { Failure, fail } from "../../../tools/errors.ts";
+import { Failure, fail } from "../../../tools/failure.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Work } from "./module.ts";
 

@@ -16,7 +16,8 @@ interface Contexts {
   public: PublicContext;
 }
 
-type ContextOf<Op extends Operation> = Op extends Operation<infer Kind extends Effect> ? Contexts[Kind] : never;
+type ContextOf<Op extends Operation> =
+  Op extends Operation<infer Kind extends Effect> ? Contexts[Kind] : never;
 
 /** Answers one operation. */
 export type Handler<Op extends Operation> = (

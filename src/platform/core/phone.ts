@@ -1,6 +1,6 @@
 /** Phone numbers as the house keeps them: E.164, by the rules of each country. */
 import { parsePhoneNumberFromString } from "libphonenumber-js/min";
-import { refuse } from "../../../tools/errors.ts";
+import { refuse } from "../../../tools/failure.ts";
 
 /**
  * The E.164 form of a number that a caller wrote.

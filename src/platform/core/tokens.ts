@@ -1,7 +1,7 @@
 /** Access tokens: signed with HS256, 15 minutes long; and the hash by which refresh tokens are kept. */
 import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import { jwtVerify, SignJWT } from "jose";
-import { fail } from "../../../tools/errors.ts";
+import { fail } from "../../../tools/failure.ts";
 import type { World } from "./world.ts";
 
 export const accessTokenSeconds = 15 * 60;
@@ -9,7 +9,10 @@ export const accessTokenSeconds = 15 * 60;
 const issuer = "tidings";
 const audience = "tidings:access";
 
-export async function signAccessToken(world: World, user: { id: string; organization_id: string }): Promise<string> {
+export async function signAccessToken(
+  world: World,
+  user: { id: string; organization_id: string },
+): Promise<string> {
   const now = Math.floor(world.now().getTime() / 1000);
   return new SignJWT({ org: user.organization_id })
     .setProtectedHeader({ alg: "HS256", kid: keyId(world) })

@@ -1,12 +1,13 @@
 /** What a handler is given: who asks, when, and the parts of the world it may use. */
+
+import type { EventName } from "../../../tools/events.ts";
+import type { Scope } from "../../../tools/scopes.ts";
 import type { Database, Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import type { Jobs } from "../../jobs/job.ts";
 import type { Channel } from "../../ports/channel.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
-import type { EventName } from "../../../tools/events.ts";
-import type { Scope } from "../../../tools/scopes.ts";
 
 export type Role = "owner" | "admin" | "supervisor" | "agent";
 

@@ -6,7 +6,7 @@
  * recorded; absent, it is sent; unknown, it waits for a receipt and at last fails as unconfirmed. What the
  * channel may have taken is never sent again.
  */
-import { fail } from "../../../tools/errors.ts";
+import { fail } from "../../../tools/failure.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
 import type { Channel, MessageContent, Outbound, SendResult } from "../../ports/channel.ts";
 import { isWindowStrict, windowOf } from "../conversations.ts";
@@ -108,10 +108,18 @@ function obstacleTo(
   return now.getTime() - Date.parse(message.created_at) > busyForMs ? ownFailures.expired : undefined;
 }
 
-async function send(world: World, payload: Payload, channel: Channel, outbound: Outbound, attempt: Attempt): Promise<Outcome> {
+async function send(
+  world: World,
+  payload: Payload,
+  channel: Channel,
+  outbound: Outbound,
+  attempt: Attempt,
+): Promise<Outcome> {
   const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(sendTimeoutMs)]);
   const result = await channel.send(outbound, signal);
-  const settlers: { [Key in SendResult["outcome"]]: (result: Extract<SendResult, { outcome: Key }>) => Promise<Outcome> } = {
+  const settlers: {
+    [Key in SendResult["outcome"]]: (result: Extract<SendResult, { outcome: Key }>) => Promise<Outcome>;
+  } = {
     accepted: (accepted) => settle(world, payload, accepted),
     refused: ({ failure }) => failMessage(world, payload, explain(failure)),
     busy: ({ retryAfterMs }) => release(world, payload, retryAfterMs),
@@ -121,7 +129,11 @@ async function send(world: World, payload: Payload, channel: Channel, outbound: 
 }
 
 /** The channel took it: that is "sent". */
-async function settle(world: World, payload: Payload, { channel_message_id }: { channel_message_id: string }): Promise<Outcome> {
+async function settle(
+  world: World,
+  payload: Payload,
+  { channel_message_id }: { channel_message_id: string },
+): Promise<Outcome> {
   await world.database.transaction(async (tx) => {
     const message = await lockMessage(tx, payload.organization_id, payload.message_id);
     if (message) {

@@ -24,14 +24,30 @@ const meanings: Readonly<Record<number, Meaning>> = {
   4: meaning("channel_throttled", true, "Send again in a minute."),
   80007: meaning("channel_throttled", true, "Send again in a minute."),
   130429: meaning("channel_throttled", true, "Send again in a minute."),
-  130472: meaning("not_delivered_experiment", false, "The channel holds this message back; reach the contact another way."),
+  130472: meaning(
+    "not_delivered_experiment",
+    false,
+    "The channel holds this message back; reach the contact another way.",
+  ),
   131000: meaning("channel_error", true, "Send again."),
   131016: meaning("channel_unavailable", true, "Send again in a few minutes."),
   131021: meaning("same_sender_and_recipient", false, "Send to a number other than the inbox's own."),
   131026: meaning("undeliverable", false, "The number may not use this channel; check it with the contact."),
-  131047: meaning("outside_service_window", false, "Wait until the contact writes, or send an approved template."),
-  131048: meaning("spam_limit", false, "Contacts have blocked or reported this number; pause and review what is sent."),
-  131049: meaning("marketing_limit", true, "The contact has had enough marketing for now; not before 24 hours."),
+  131047: meaning(
+    "outside_service_window",
+    false,
+    "Wait until the contact writes, or send an approved template.",
+  ),
+  131048: meaning(
+    "spam_limit",
+    false,
+    "Contacts have blocked or reported this number; pause and review what is sent.",
+  ),
+  131049: meaning(
+    "marketing_limit",
+    true,
+    "The contact has had enough marketing for now; not before 24 hours.",
+  ),
   131050: meaning("marketing_opt_out", false, "The contact opted out of marketing messages."),
   131051: meaning("unsupported_type", false, "Send another type of message."),
   131053: meaning("media_rejected", false, "Check the file's type, size and address."),
@@ -52,7 +68,11 @@ export function explain(failure: ChannelFailure): MessageError {
 /** Failures that are ours and not the channel's. */
 export const ownFailures = {
   window_closed: {
-    ...meaning("outside_service_window", false, "Wait until the contact writes, or send an approved template."),
+    ...meaning(
+      "outside_service_window",
+      false,
+      "Wait until the contact writes, or send an approved template.",
+    ),
     channel_code: null,
     title: "The 24-hour window closed before the message could be sent",
     detail: null,

@@ -1,5 +1,5 @@
 /** Messages: send, list and follow them; the channel's side is in deliver and receive. */
-import { fail } from "../../../tools/errors.ts";
+import { fail } from "../../../tools/failure.ts";
 import { messages as contract } from "../../../tools/messages.ts";
 import type { Queries } from "../../database/database.ts";
 import { implement } from "../core/module.ts";

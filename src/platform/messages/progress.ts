@@ -85,12 +85,20 @@ export function receiptFact(receipt: Pick<Receipt, "type" | "occurred_at" | "fai
   return { type, at: occurred_at, ...(failure ? { error: explain(failure) } : {}) };
 }
 
-function unpark(row: Selectable<Tables["parked_receipts"]>): Pick<Receipt, "type" | "occurred_at" | "failure"> {
+function unpark(
+  row: Selectable<Tables["parked_receipts"]>,
+): Pick<Receipt, "type" | "occurred_at" | "failure"> {
   // Written by `park` from a receipt's own failure.
   return { type: row.type, occurred_at: row.occurred_at, failure: row.error as Receipt["failure"] };
 }
 
-function progressOf({ status, sent_at, delivered_at, read_at, failed_at }: MessageRow | ReturnType<typeof advance>["after"]) {
+function progressOf({
+  status,
+  sent_at,
+  delivered_at,
+  read_at,
+  failed_at,
+}: MessageRow | ReturnType<typeof advance>["after"]) {
   return { status, sent_at, delivered_at, read_at, failed_at };
 }
 

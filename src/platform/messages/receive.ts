@@ -1,8 +1,9 @@
 /** Takes what a channel hears: inbound messages and receipts. Safe to repeat. */
-import type { Inbound, Receipt } from "../../ports/channel.ts";
-import { newId } from "../../database/id.ts";
+
+import { fail } from "../../../tools/failure.ts";
 import type { Transaction } from "../../database/database.ts";
-import { fail } from "../../../tools/errors.ts";
+import { newId } from "../../database/id.ts";
+import type { Inbound, Receipt } from "../../ports/channel.ts";
 import { findOrCreateContact } from "../contacts.ts";
 import { getInbox, noteInbound, openThread } from "../conversations.ts";
 import { emit } from "../core/events.ts";

@@ -1,6 +1,6 @@
 /** Queues a message: finds or creates its contact and thread, and promises the delivery. */
 import type { z } from "zod";
-import { fail } from "../../../tools/errors.ts";
+import { fail } from "../../../tools/failure.ts";
 import type { messages as contract } from "../../../tools/messages.ts";
 import { findOrCreateContact } from "../contacts.ts";
 import { getInbox, isWindowStrict, noteOutbound, openThread, windowOf } from "../conversations.ts";

@@ -20,7 +20,11 @@ const ranks = { queued: 0, sending: 0, sent: 1, delivered: 2, read: 3 } as const
  * What a receipt changes: the new progress, and whether the status moved.
  * A status that was skipped takes its time from the receipt that implied it.
  */
-export function advance(before: Progress, type: ReceiptType, at: string): { after: Progress; moved: boolean } {
+export function advance(
+  before: Progress,
+  type: ReceiptType,
+  at: string,
+): { after: Progress; moved: boolean } {
   if (before.status === "received") {
     return { after: before, moved: false };
   }
@@ -39,16 +43,18 @@ function afterSuccess(before: Progress, type: keyof typeof times, at: string) {
   const times = timesAfter(before, type, at);
   const isProof = type !== "sent";
   const isRaise =
-    before.status === "failed"
-      ? isProof
-      : before.status !== "received" && ranks[type] > ranks[before.status];
+    before.status === "failed" ? isProof : before.status !== "received" && ranks[type] > ranks[before.status];
   if (!isRaise) {
     return { after: { ...before, ...times }, moved: false };
   }
   return { after: { ...before, ...times, status: type, failed_at: null }, moved: true };
 }
 
-const times = { sent: ["sent_at"], delivered: ["delivered_at", "sent_at"], read: ["read_at", "delivered_at", "sent_at"] } as const;
+const times = {
+  sent: ["sent_at"],
+  delivered: ["delivered_at", "sent_at"],
+  read: ["read_at", "delivered_at", "sent_at"],
+} as const;
 
 /** The receipt's own time for its own state; the same, where nothing is known, for the states before it. */
 function timesAfter(before: Progress, type: keyof typeof times, at: string): Partial<Progress> {

@@ -1,0 +1,89 @@
+/** An assistant and a customer talk: over MCP, in both eras, against a running house. */
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { apiKeys } from "../../tools/api-keys.ts";
+import { type House, openHouse, ownerKey } from "../support/house.ts";
+import { phone } from "../support/simulator.ts";
+
+const eras = {
+  "2026-07-28": { versionNegotiation: { mode: { pin: "2026-07-28" } } },
+  "2025-era": {},
+} as const;
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+describe.each(Object.entries(eras))("in the era %s", (era, options) => {
+  const number = era === "2025-era" ? "+14155550201" : "+14155550202";
+
+  test("sends a message, sees it delivered and read, and reads the answer", async () => {
+    await using assistant = await connect(ownerKey, options);
+    const contact = await assistant.call("create_contact", { phone_number: number, name: "Ada" });
+    const sent = await assistant.call("send_message", { to: number, body: "Your order is on its way." });
+    expect(sent.data).toMatchObject({ status: "queued", to: number });
+    const { id: message_id, conversation_id } = sent.data;
+
+    await house.turn(1000);
+    await phone(house, number).read();
+    const followed = await assistant.call("get_message", { conversation_id, message_id });
+    expect(followed.data.status).toBe("read");
+
+    await phone(house, number).write("Thank you!");
+    const [thread] = (await assistant.call("list_conversations", { filter: "unanswered" })).data;
+    expect(thread).toMatchObject({
+      id: conversation_id,
+      contact_id: contact.data.id,
+      is_within_24h_window: true,
+    });
+    const [latest] = (await assistant.call("list_messages", { conversation_id })).data;
+    expect(latest).toMatchObject({ direction: "inbound", text: { body: "Thank you!" } });
+  });
+
+  test("a key with only contacts:read sees only those tools, and is refused by the scope's name", async () => {
+    const { data } = await house.call(apiKeys.create_api_key, { name: "reader", scopes: ["contacts:read"] });
+    await using assistant = await connect(data.secret_key, options);
+    const { tools } = await assistant.client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(["list_contacts", "get_contact", "whoami"]);
+    const refused = await assistant.client.callTool({
+      name: "send_message",
+      arguments: { to: number, body: "x" },
+    });
+    expect(refused.isError).toBe(true);
+    expect(JSON.stringify(refused.content)).toContain("inbox:write");
+  });
+});
+
+test("a revoked key is refused at the next request", async () => {
+  const { data } = await house.call(apiKeys.create_api_key, { name: "short", scopes: ["contacts:read"] });
+  await using assistant = await connect(data.secret_key, {});
+  await assistant.client.listTools();
+  await house.call(apiKeys.delete_api_key, { id: data.id });
+  await expect(assistant.client.listTools()).rejects.toThrow(/401|credential|unauthorized/i);
+});
+
+interface Answer {
+  // What the tools answer is checked field by field above.
+  // biome-ignore lint/suspicious/noExplicitAny: one shape for every tool's answer
+  readonly data: any;
+}
+
+async function connect(key: string, options: ConstructorParameters<typeof Client>[1]) {
+  const client = new Client({ name: "journey", version: "1.0.0" }, options);
+  const requestInit = { headers: { authorization: `Bearer ${key}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", house.address), { requestInit }));
+  return {
+    client,
+    async call(name: string, given: Record<string, unknown>): Promise<Answer> {
+      const result = await client.callTool({ name, arguments: given });
+      expect(result.isError, JSON.stringify(result.content)).toBeFalsy();
+      expect(JSON.parse((result.content as { text: string }[])[0]?.text ?? "")).toEqual(
+        result.structuredContent,
+      );
+      return result.structuredContent as unknown as Answer;
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}

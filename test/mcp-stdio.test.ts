@@ -1,0 +1,132 @@
+/** MCP on standard input and output: the program, and the list while the key's scopes are not known. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { PassThrough } from "node:stream";
+import { describe, expect, test, vi } from "vitest";
+import { createClient } from "../src/client.ts";
+import { serveOverStdio } from "../src/mcp/stdio.ts";
+import { catalogue } from "../tools/index.ts";
+import type { Scope } from "../tools/scopes.ts";
+import { describeTools } from "../tools/tool.ts";
+import { info, program, quiet, useFace } from "./support/mcp-face.ts";
+
+const face = useFace();
+
+const initialize = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: info },
+};
+const lines = (...asked: object[]) => asked.map((one) => `${JSON.stringify(one)}\n`).join("");
+const listing = { jsonrpc: "2.0", id: 2, method: "tools/list" };
+
+describe("the program on stdio", () => {
+  function start(env: Record<string, string> = {}) {
+    const { command, args, env: usual } = program(face.upstream, "sk_live_all");
+    const child = spawn(command, args, { env: { ...usual, ...env } });
+    const printed: string[] = [];
+    const complaints: string[] = [];
+    createInterface(child.stdout).on("line", (line) => printed.push(line));
+    child.stderr.on("data", (chunk) => complaints.push(String(chunk)));
+    return { child, printed, complaints, exited: once(child, "exit") };
+  }
+
+  test("prints nothing but JSON-RPC, whatever libraries print", async () => {
+    const { child, printed, complaints, exited } = start({ NOISE: "hello from a library" });
+    child.stdin.write(lines(initialize, listing));
+    await vi.waitFor(() => expect(printed).toHaveLength(2), 5_000);
+    expect(printed.map((line) => JSON.parse(line).jsonrpc)).toEqual(["2.0", "2.0"]);
+    expect(complaints.join("")).toContain("hello from a library");
+    child.stdin.end();
+    await exited;
+    expect(printed).toHaveLength(2);
+  });
+
+  test("is gone soon after its input ends, even with a call running", async () => {
+    const { child, printed, exited } = start();
+    child.stdin.write(lines(initialize));
+    await vi.waitFor(() => expect(printed).toHaveLength(1), 5_000);
+    face.upstream.answer = () => "hang";
+    const params = { name: "send_message", arguments: { to: "+14155550123", body: "hi" } };
+    child.stdin.write(lines({ jsonrpc: "2.0", id: 3, method: "tools/call", params }));
+    await vi.waitFor(() => expect(face.upstream.asked.at(-1)?.path).toBe("/v1/messages"), 5_000);
+    const begun = performance.now();
+    child.stdin.end();
+    expect(await exited).toEqual([0, null]);
+    // The figure to hold is 200 ms; a busy machine is given more here.
+    expect(performance.now() - begun).toBeLessThan(1_000);
+  });
+
+  test("answers what was piped in before it leaves", async () => {
+    const { child, printed, exited } = start();
+    child.stdin.end(lines(initialize, listing));
+    await exited;
+    expect(printed.map((line) => JSON.parse(line).id)).toEqual([1, 2]);
+  });
+
+  test("is gone when nobody reads it any more", async () => {
+    const { child, printed, exited } = start();
+    child.stdin.write(lines(initialize));
+    await vi.waitFor(() => expect(printed).toHaveLength(1), 5_000);
+    child.stdout.destroy();
+    child.stdin.write(lines(listing));
+    expect(await exited).toEqual([0, null]);
+  });
+});
+
+describe("scopes that are not known", () => {
+  function open(scopes: Promise<ReadonlySet<Scope> | undefined>, more: { listWaitMs?: number } = {}) {
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+    const client = createClient({ baseUrl: face.upstream.url, key: "sk_live_all" });
+    const connection = serveOverStdio({
+      client,
+      version: "0.0.0",
+      log: quiet,
+      scopes,
+      stdin,
+      stdout,
+      ...more,
+    });
+    const answers: { result: { tools: { name: string }[] } }[] = [];
+    createInterface(stdout).on("line", (line) => answers.push(JSON.parse(line)));
+    return { stdin, answers, connection };
+  }
+
+  test.each([
+    ["that nobody knows", () => Promise.resolve(undefined)],
+    ["whose look-up failed", () => Promise.reject(new Error("no"))],
+  ])("a key %s sees every tool", async (_, learn) => {
+    const { stdin, answers } = open(learn());
+    stdin.write(lines(initialize, listing));
+    await vi.waitFor(() => expect(answers).toHaveLength(2));
+    expect(answers[1]?.result.tools).toHaveLength(describeTools(catalogue).length);
+  });
+
+  test("a list does not wait for them for ever; once they are known, they count", async () => {
+    let learn: (scopes: ReadonlySet<Scope>) => void = () => undefined;
+    const learned = new Promise<ReadonlySet<Scope>>((resolve) => {
+      learn = resolve;
+    });
+    const { stdin, answers } = open(learned, { listWaitMs: 20 });
+    stdin.write(lines(initialize, listing));
+    await vi.waitFor(() => expect(answers).toHaveLength(2));
+    expect(answers[1]?.result.tools).toHaveLength(describeTools(catalogue).length);
+    learn(new Set(["contacts:read"]));
+    stdin.write(lines({ ...listing, id: 3 }));
+    await vi.waitFor(() => expect(answers).toHaveLength(3));
+    expect(answers[2]?.result.tools.map(({ name }) => name)).not.toContain("send_message");
+  });
+
+  test("an input that had ended before is noticed", async () => {
+    const stdin = new PassThrough();
+    stdin.end();
+    stdin.resume();
+    await once(stdin, "end");
+    const client = createClient({ baseUrl: face.upstream.url });
+    const scopes = Promise.resolve(undefined);
+    await serveOverStdio({ client, version: "0.0.0", log: quiet, scopes, stdin, stdout: new PassThrough() })
+      .ended;
+  });
+});

@@ -1,0 +1,47 @@
+/** A `tidings` process of its own, from the sources, and what it says. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+
+export interface Process {
+  readonly child: ChildProcess;
+  /** What it wrote so far. */
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Resolves with the first match on stdout. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+  end(signal: NodeJS.Signals): Promise<void>;
+}
+
+export function startProcess(args: string[], env: Readonly<Record<string, string>>): Process {
+  const child = spawn(process.execPath, ["--import", "tsx", "src/main.ts", ...args], {
+    env: { ...process.env, TIDINGS_LOG_LEVEL: "error", ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const written = { stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk) => (written.stdout += String(chunk)));
+  child.stderr.on("data", (chunk) => (written.stderr += String(chunk)));
+  return {
+    child,
+    stdout: () => written.stdout,
+    stderr: () => written.stderr,
+    async says(pattern) {
+      for (;;) {
+        const match = pattern.exec(written.stdout);
+        if (match) {
+          return match;
+        }
+        if (child.exitCode !== null) {
+          throw new Error(`it ended with ${child.exitCode}: ${written.stderr}`);
+        }
+        await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
+      }
+    },
+    async end(signal) {
+      if (child.exitCode === null && child.signalCode === null) {
+        const exit = once(child, "exit");
+        child.kill(signal);
+        await exit;
+      }
+    },
+  };
+}
