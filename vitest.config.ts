@@ -13,7 +13,11 @@ const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5
 const withoutDatabase = [
   "test/client.test.ts",
   "test/config.test.ts",
+  "test/folder.test.ts",
   "test/house.test.ts",
+  "test/mcp-*.test.ts",
+  "test/message-states.test.ts",
+  "test/tools.test.ts",
   "test/simulator*.test.ts",
 ];
 

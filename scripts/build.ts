@@ -85,15 +85,21 @@ interface Replacement {
   readonly contents: string;
 }
 
-/** Reads other contents in place of a file's own. */
+/** Reads other contents in place of a file's own; it is an error if there is no such file any more. */
 function replace(replacements: readonly Replacement[]): Plugin {
+  const unused = new Set(replacements);
   return {
     name: "replace",
-    setup({ onLoad }) {
-      for (const { file, contents } of replacements) {
+    setup({ onLoad, onEnd }) {
+      for (const replacement of replacements) {
+        const { file, contents } = replacement;
         const filter = new RegExp(file.source.replaceAll("\\/", "[\\\\/]"));
-        onLoad({ filter }, ({ path }) => ({ contents, loader: "js", resolveDir: dirname(path) }));
+        onLoad({ filter }, ({ path }) => {
+          unused.delete(replacement);
+          return { contents, loader: "js", resolveDir: dirname(path) };
+        });
       }
+      onEnd(() => ({ errors: [...unused].map(({ file }) => ({ text: `Nothing to replace: ${file}` })) }));
     },
   };
 }

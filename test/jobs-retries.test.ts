@@ -1,6 +1,6 @@
 /** The job engine: jobs that fail, that ask for another time, and that come by the clock. */
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { backoff } from "../src/jobs/backoff.ts";
 import { job, noting, useLab } from "./support/job-lab.ts";
 
@@ -146,6 +146,37 @@ test("a schedule that fails is retried within its time, and outlives its last at
   }
   expect(numbers).toEqual([1, 2, 1]);
   expect(await lab.dead()).toEqual([]);
+});
+
+test("a retry of a schedule never passes over its next time", async () => {
+  const { definition } = noting("a.tick", () => Promise.reject(new Error("no")), {
+    schedule: "* * * * *",
+    maxAttempts: 20,
+  });
+  const jobs = lab.create([definition]);
+  await jobs.runDue();
+  await sql`update jobs set attempts = 9`.execute(lab.database.queries);
+  lab.turn(minute);
+  await jobs.runDue();
+  expect((await lab.waiting())[0]).toMatchObject({ attempts: 10, run_at: "2026-03-01T10:02:00.000Z" });
+});
+
+test("an instance that starts while a schedule's job runs does not run it too", async () => {
+  const begun: (() => void)[] = [];
+  const { definition } = noting("a.tick", () => new Promise((end) => begun.push(() => end(undefined))), {
+    schedule: "* * * * *",
+    leaseMs: 10 * minute,
+  });
+  const [first, second] = [lab.create([definition]), lab.create([definition])];
+  await first.runDue();
+  lab.turn(minute);
+  const running = first.runDue();
+  await vi.waitFor(() => expect(begun).toHaveLength(1));
+  lab.turn(minute);
+  expect(await second.runDue()).toBe(0);
+  begun[0]?.();
+  await running;
+  expect(begun).toHaveLength(1);
 });
 
 test("the wait doubles from 1 s to 1 h, give or take a fifth", () => {

@@ -5,6 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { sql } from "kysely";
 import { expect, test, vi } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import type { JobDefinition } from "../src/jobs/job.ts";
@@ -86,6 +87,28 @@ test("a worker whose lease was lost takes nothing from the one that has the job 
   ends[1]?.();
   await runs[1];
   expect((await lab.waiting())[0]?.attempts).toBe(2);
+});
+
+test("a worker never runs a job, or two of a key, at once: not even when others had the job, or added an earlier one", async () => {
+  const begun: unknown[] = [];
+  const definition: JobDefinition = {
+    name: "a.b",
+    run(payload, { signal }) {
+      begun.push(payload);
+      return delay(minute, undefined, { signal });
+    },
+  };
+  const jobs = lab.start([definition]);
+  await lab.enqueue(jobs, job("a.b", "second", { key: "k" }));
+  await vi.waitFor(() => expect(begun).toHaveLength(1));
+  const { queries } = lab.database;
+  await sql`update jobs set attempts = 2, run_at = ${new Date(0).toISOString()}`.execute(queries);
+  await sql`
+    insert into jobs (id, name, lane, key, payload, run_at, created_at)
+    select 'job_0', name, lane, key, '"first"', run_at, created_at from jobs
+  `.execute(queries);
+  await delay(200);
+  expect(begun).toEqual(["second"]);
 });
 
 test("a stop lets what runs end, and begins nothing more", async () => {
@@ -177,7 +200,7 @@ test("workers that are killed lose nothing: every job is done, after its lease b
         },
       );
       await vi.waitFor(async () => expect((await read()).length).toBeGreaterThan(enough), {
-        timeout: 20_000,
+        timeout: 40_000,
         interval: 5,
       });
       child.kill("SIGKILL");
@@ -195,4 +218,4 @@ test("workers that are killed lose nothing: every job is done, after its lease b
   // What was in flight at a kill is done twice, and nothing else is.
   expect(done.length - all.length).toBeLessThanOrEqual(3 * 16);
   expect(await lab.dead()).toEqual([]);
-}, 90_000);
+}, 150_000);

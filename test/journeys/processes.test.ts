@@ -3,9 +3,11 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createClient } from "../../src/client.ts";
+import { apiKeys } from "../../tools/api-keys.ts";
 import { contacts } from "../../tools/contacts.ts";
 import { messages } from "../../tools/messages.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { refusal } from "../support/failure.ts";
 import { ownerKey } from "../support/house.ts";
 import { type Process, startProcess } from "../support/process.ts";
 
@@ -94,6 +96,17 @@ test("SIGTERM ends a service that is not busy within a moment, with nothing left
   await process.end("SIGTERM");
   expect(process.child.exitCode).toBe(0);
 });
+
+test("a key revoked in one process is refused at the next request of every other", async () => {
+  const [one, other] = [await serve(), await serve()];
+  const input = { name: "short", scopes: ["contacts:read"] };
+  const { data } = await one.client.call(apiKeys.create_api_key, input);
+  const key = data.secret_key;
+  await other.client.call(contacts.list_contacts, {}, { key });
+  await one.client.call(apiKeys.delete_api_key, { id: data.id });
+  const refused = await refusal(other.client.call(contacts.list_contacts, {}, { key }));
+  expect(refused).toMatchObject({ status: 401, code: "credential_invalid" });
+}, 90_000);
 
 test.runIf(process.env.TIDINGS_TEST_ENGINE === "embedded")(
   "two MCP servers on one folder: the first is killed, the second goes on",

@@ -21,7 +21,7 @@ interface Payload {
 }
 
 /** How long a send may take; well under the job's lease, so that no second worker sends meanwhile. */
-const sendTimeoutMs = 20_000;
+const sendTimeoutMs = 10_000;
 /** How long a busy channel is tried. */
 const busyForMs = 24 * 3_600_000;
 /** How long an unconfirmed claim waits for a receipt, and how often it is looked up. */
@@ -30,7 +30,7 @@ const lookUpEveryMs = 15 * 60_000;
 
 export const deliver: Work<Payload> = {
   name: "message.deliver",
-  leaseMs: 60_000,
+  leaseMs: 30_000,
   maxAttempts: 12,
 
   async run(payload, world, attempt) {
