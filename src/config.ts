@@ -172,12 +172,8 @@ function readHost(text: string): string | undefined {
 
 /** An origin as a browser writes it: lower case, without the scheme's own port. */
 function readOrigin(text: string): string | undefined {
-  const isOrigin = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@]+$/i.test(text) && URL.canParse(text);
-  if (!isOrigin) {
-    return undefined;
-  }
-  const { origin } = new URL(text);
-  return origin === "null" ? text.toLowerCase() : origin;
+  const isOrigin = /^https?:\/\/[^\s/?#@]+$/i.test(text) && URL.canParse(text);
+  return isOrigin ? new URL(text).origin : undefined;
 }
 
 function readNetwork(text: string): string | undefined {

@@ -49,7 +49,7 @@ test("every setting is read", () => {
     TIDINGS_RATE_LIMIT: "5000",
     TIDINGS_RATE_BURST: "10000",
     TIDINGS_ALLOWED_HOSTS: "Tidings.example.com, [::1]",
-    TIDINGS_ALLOWED_ORIGINS: "https://App.example.com:443, vscode-webview://panel",
+    TIDINGS_ALLOWED_ORIGINS: "https://App.example.com:443, http://app.example.com:8080",
     TIDINGS_TRUSTED_PROXIES: "10.0.0.0/8, 192.0.2.7, 2001:db8::/32,",
     TIDINGS_BODY_LIMIT: "2097152",
   });
@@ -64,7 +64,7 @@ test("every setting is read", () => {
     logLevel: "silent",
     rates: { perSecond: 5000, burst: 10_000 },
     allowedHosts: ["tidings.example.com", "[::1]"],
-    allowedOrigins: ["https://app.example.com", "vscode-webview://panel"],
+    allowedOrigins: ["https://app.example.com", "http://app.example.com:8080"],
     trustedProxies: ["10.0.0.0/8", "192.0.2.7", "2001:db8::/32"],
     bodyLimit: 2_097_152,
   });

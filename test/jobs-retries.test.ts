@@ -172,6 +172,7 @@ test("an instance that starts while a schedule's job runs does not run it too", 
   lab.turn(minute);
   const running = first.runDue();
   await vi.waitFor(() => expect(begun).toHaveLength(1));
+  expect(await second.runDue()).toBe(0);
   lab.turn(minute);
   expect(await second.runDue()).toBe(0);
   begun[0]?.();
