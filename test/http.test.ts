@@ -35,6 +35,21 @@ test.each([
     413,
     "body_too_large",
   ],
+  [
+    "a zero byte",
+    "/v1/contacts",
+    post('{"phone_number":"+14155550182","name":"a\\u0000b"}'),
+    400,
+    "unstorable_text",
+  ],
+  [
+    "half a character",
+    "/v1/contacts",
+    post('{"phone_number":"+14155550182","metadata":{"a":"\\ud800"}}'),
+    400,
+    "unstorable_text",
+  ],
+  ["a zero byte in a search", "/v1/contacts?search=%00", {}, 400, "unstorable_text"],
   ["a page that is none", "/v1/contacts?page=0", {}, 400, "invalid_request"],
 ] as const)("%s is answered in the envelope", async (_, path, options, status, code) => {
   const answer = await house.fetch(path, options);

@@ -52,6 +52,12 @@ export const errors = {
     "{value} is not a valid phone number.",
     "Send it in E.164 form with the country code, for example +14155550123.",
   ),
+  unstorable_text: entry(
+    "invalid_request",
+    400,
+    "The text holds a zero byte or half of a surrogate pair, which is no character.",
+    "Send well-formed Unicode text.",
+  ),
   invalid_scope: entry(
     "invalid_request",
     400,

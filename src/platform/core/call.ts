@@ -10,6 +10,7 @@ import { permits, type Scope } from "../../../tools/scopes.ts";
 import { describeTools, formsOf, readArguments } from "../../../tools/tool.ts";
 import { type Answer, hashRequest, once } from "./idempotency.ts";
 import type { Module } from "./module.ts";
+import { requireStorable } from "./text.ts";
 import type { Caller, DelegatedContext, PublicContext, World } from "./world.ts";
 
 /** What a face hands over. */
@@ -49,6 +50,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
     if (!parsed.success) {
       throw refuseInput(parsed.error.issues, request.input);
     }
+    requireStorable(parsed.data);
     const context = { world, now: world.now(), path };
     const run = { entry, input: parsed.data, context, key: request.idempotencyKey };
     if (!caller) {
