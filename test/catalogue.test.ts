@@ -4,6 +4,7 @@ import { apiKeys } from "../tools/api-keys.ts";
 import { catalogue, type OperationName } from "../tools/index.ts";
 import { type Operation, pathFields } from "../tools/operation.ts";
 import { allScopes, type Scope } from "../tools/scopes.ts";
+import { type JsonSchema, toJsonSchema } from "../tools/tool.ts";
 import { type House, openHouse } from "./support/house.ts";
 import { moveIn, type Neighbour } from "./support/neighbour.ts";
 
@@ -19,10 +20,13 @@ beforeAll(async () => {
 afterAll(() => house[Symbol.asyncDispose]());
 
 /** Calls an operation with its path filled by `fields` (made-up ones where there are none). */
-function request({ method, path }: Operation, fields: Record<string, string> = {}, key?: string | null) {
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => fields[name] ?? `no_such_${name}`);
+function request({ method, path }: Operation, fields: Record<string, unknown> = {}, key?: string | null) {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => String(fields[name] ?? `no_such_${name}`));
   const rest = Object.entries(fields).filter(([name]) => !pathFields(path).includes(name));
-  const query = method === "GET" || method === "DELETE" ? `?${new URLSearchParams(rest)}` : "";
+  const query =
+    method === "GET" || method === "DELETE"
+      ? `?${new URLSearchParams(rest.map(([name, value]): [string, string] => [name, String(value)]))}`
+      : "";
   const json = query === "" ? Object.fromEntries(rest) : undefined;
   return house.fetch(filled + query, {
     method,
@@ -74,35 +78,60 @@ test.each(missing)("%s refuses an empty input field by field", async (_name, ope
   expect(named.sort()).toEqual([...required].sort());
 });
 
-/** Every operation that takes an id, with the neighbour's. */
-const foreign: Partial<Record<OperationName, (their: Neighbour) => Record<string, string>>> = {
-  get_contact: (their) => ({ id: their.contact_id }),
-  update_contact: (their) => ({ id: their.contact_id, name: "mine" }),
-  delete_contact: (their) => ({ id: their.contact_id }),
-  get_conversation: (their) => ({ id: their.conversation_id }),
-  list_messages: (their) => ({ conversation_id: their.conversation_id }),
-  get_message: (their) => ({ conversation_id: their.conversation_id, message_id: their.message_id }),
-  delete_api_key: (their) => ({ id: their.api_key_id }),
+/** Whose thing an id in a path is, by the part of the path before it. */
+const things: Readonly<Record<string, keyof Neighbour>> = {
+  contacts: "contact_id",
+  conversations: "conversation_id",
+  messages: "message_id",
+  "api-keys": "api_key_id",
 };
 
-test("every path with an id is tried with a neighbour's", () => {
-  const withId = operations.filter(([, { path }]) => pathFields(path).length > 0).map(([name]) => name);
-  expect(Object.keys(foreign)).toEqual(expect.arrayContaining(withId));
+/** Operations that take an id: in the path, or by the name of the thing. */
+const foreign = operations.filter(([, { path, input }]) => idsOf(path, input).length > 0);
+
+/** Each id field with the kind of thing that it names. */
+function idsOf(path: string, input: Operation["input"]): [field: string, thing: keyof Neighbour][] {
+  const inPath = [...path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].map(([, before = "", field = ""]) => {
+    const thing = things[before];
+    if (!thing) {
+      throw new Error(`Whose id is ${field} in ${path}? Say it in "things".`);
+    }
+    return [field, thing] as [string, keyof Neighbour];
+  });
+  const required = toJsonSchema(input, "input").required as string[] | undefined;
+  const named = Object.values(things).filter(
+    (thing) => required?.includes(thing) && !path.includes(`{${thing}}`),
+  );
+  return [...inPath, ...named.map((thing) => [thing, thing] as [string, keyof Neighbour])];
+}
+
+test.each(foreign)("%s answers a neighbour's id as it answers none at all", async (_name, operation) => {
+  const ids = idsOf(operation.path, operation.input);
+  const rest = sample(toJsonSchema(operation.input, "input")) as Record<string, unknown>;
+  const theirs = Object.fromEntries(ids.map(([field, thing]) => [field, neighbour[thing]]));
+  const none = Object.fromEntries(ids.map(([field, thing]) => [field, `x_${neighbour[thing]}`]));
+  const found = await request(operation, { ...rest, ...theirs });
+  const unknown = await request(operation, { ...rest, ...none });
+  expect(found.status).toBe(404);
+  expect(withoutRequestId(await found.json())).toEqual(withoutRequestId(await unknown.json()));
 });
 
-test.each(Object.entries(foreign))(
-  "%s answers a neighbour's id as it answers none at all",
-  async (name, fields) => {
-    const operation = catalogue[name as OperationName];
-    const theirs = fields(neighbour);
-    const none = Object.fromEntries(
-      Object.entries(theirs).map(([field, id]) => [field, /id$/.test(field) ? `x_${id}` : id]),
-    );
-    const [found, unknown] = [await request(operation, theirs), await request(operation, none)];
-    expect(found.status).toBe(404);
-    expect(withoutRequestId(await found.json())).toEqual(withoutRequestId(await unknown.json()));
-  },
-);
+/** The least input that a schema takes. */
+function sample(schema: JsonSchema): unknown {
+  const samples: Record<string, () => unknown> = {
+    object: () => {
+      const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
+      const required = (schema.required ?? []) as string[];
+      return Object.fromEntries(required.map((name) => [name, sample(properties[name] ?? {})]));
+    },
+    array: () => [sample((schema.items ?? {}) as JsonSchema)],
+    string: () => (schema.enum as string[] | undefined)?.[0] ?? "x",
+    integer: () => schema.minimum ?? 1,
+    number: () => schema.minimum ?? 1,
+    boolean: () => true,
+  };
+  return samples[String(schema.type)]?.();
+}
 
 test("a neighbour's things are still there, untouched", async () => {
   const answer = await request(catalogue.get_contact, { id: neighbour.contact_id }, neighbour.key);
