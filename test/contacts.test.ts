@@ -60,6 +60,15 @@ test("an update changes what is sent and replaces metadata whole", async () => {
   expect(changed.data).not.toHaveProperty("organization_id");
 });
 
+test("tags are added once and taken off", async () => {
+  const { data } = await house.call(contacts.create_contact, { phone_number: "+14155550115" });
+  const tag = async (change: object) =>
+    (await house.call(contacts.tag_contact, { id: data.id, ...change })).data.tags;
+  expect(await tag({ add: ["vip", "new", "vip"] })).toEqual(["vip", "new"]);
+  expect(await tag({ add: ["vip"], remove: ["new", "never"] })).toEqual(["vip"]);
+  expect(await tag({})).toEqual(["vip"]);
+});
+
 test("search finds by part of a name, of a number, and takes wildcards as letters", async () => {
   await house.call(contacts.create_contact, { phone_number: "+442079460958", name: "Zoë 100%" });
   const find = async (search: string) =>

@@ -16,6 +16,7 @@ const Contact = z.object({
 
 const name = z.string().max(255).describe("Display name");
 const attributes = metadata.describe("Custom attributes, a JSON object");
+const tags = z.array(z.string().trim().min(1).max(64)).max(50).default([]);
 const contactId = id("Contact", "list_contacts");
 
 export const contacts = {
@@ -74,6 +75,23 @@ export const contacts = {
       "Find the contact with this phone number or create it, and set the name and attributes that are sent. Safe to repeat.",
     input: z.object({ phone_number: phone, name: name.optional(), metadata: attributes.optional() }),
     output: one(Contact.extend({ created: z.boolean() })),
+    tier: "extended",
+  }),
+
+  tag_contact: operation({
+    method: "POST",
+    path: "/v1/contacts/{id}/tags",
+    scope: "contacts:manage",
+    title: "Tag contact",
+    description:
+      "Add tags to a contact, or take tags off it. Tags that it has already, or never had, are passed over.",
+    input: z.object({
+      id: contactId,
+      add: tags.describe("Tags to add, for example vip"),
+      remove: tags.describe("Tags to take off"),
+    }),
+    output: one(Contact),
+    hints: { idempotent: true },
     tier: "extended",
   }),
 

@@ -62,6 +62,15 @@ export const contacts = implement(contract, {
       return { data: { ...(await changeContact(tx, organization, contact.id, changes, now)), created } };
     },
 
+    async tag_contact({ id, add, remove }, { tx, organization, now }) {
+      const { tags } = await getContact(tx, organization, id, { locks: true });
+      const kept = new Set([...tags, ...add]);
+      for (const tag of remove) {
+        kept.delete(tag);
+      }
+      return { data: await changeContact(tx, organization, id, { tags: [...kept] }, now) };
+    },
+
     async delete_contact({ id }, { tx, organization, now }) {
       await getContact(tx, organization, id);
       await erase(tx, organization, id, now);
@@ -70,9 +79,13 @@ export const contacts = implement(contract, {
   },
 });
 
-/** A contact of the organization. @throws Failure `contact_not_found`. */
-export async function getContact(db: Queries, organization: string, id: string) {
-  const contact = await living(db, organization).selectAll().where("id", "=", id).executeTakeFirst();
+/** A contact of the organization; locked until the commit if asked. @throws Failure `contact_not_found`. */
+export async function getContact(db: Queries, organization: string, id: string, { locks = false } = {}) {
+  const contact = await living(db, organization)
+    .selectAll()
+    .where("id", "=", id)
+    .$if(locks, (query) => query.forUpdate())
+    .executeTakeFirst();
   if (!contact) {
     throw fail("contact_not_found");
   }
@@ -119,15 +132,16 @@ async function changeContact(
   tx: Transaction,
   organization: string,
   id: string,
-  changes: { name?: string | undefined; metadata?: Record<string, unknown> | undefined },
+  changes: { name?: string | undefined; metadata?: Record<string, unknown> | undefined; tags?: string[] },
   now: Date,
 ) {
-  const { name, metadata } = changes;
+  const { name, metadata, tags } = changes;
   const changed = await tx
     .updateTable("contacts")
     .set({
       ...(name === undefined ? {} : { name }),
       ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
+      ...(tags === undefined ? {} : { tags }),
       updated_at: now.toISOString(),
     })
     .where("organization_id", "=", organization)
