@@ -106,6 +106,18 @@ test("a key that waits holds up no other in its lane", async () => {
   expect(new Set(seen)).toEqual(new Set(["bad", "x", "y", "z"]));
 });
 
+test("what stands behind a key's retry comes due with it", async () => {
+  const { definition } = noting("a.b", () => Promise.reject(new Error("no")));
+  const jobs = lab.create([definition]);
+  const later = new Date(lab.now().getTime() + minute);
+  await lab.enqueue(jobs, ...["k", "k", "j"].map((key) => job("a.b", null, { key })));
+  await lab.enqueue(jobs, job("a.b", null, { key: "k", runAt: later }));
+  await jobs.runDue();
+  const [first, second, , fourth] = await lab.waiting();
+  expect(second).toMatchObject({ run_at: first?.run_at, attempts: 0 });
+  expect(fourth?.run_at).toBe(later.toISOString());
+});
+
 test("a lane whose jobs hang takes its share of the slots, and delays no other", async () => {
   const hanging = noting(
     "a.hang",

@@ -55,7 +55,7 @@ export async function attemptJob(
 /** Done: the row goes, or waits for its next time. */
 function finish({ now }: Surroundings, { schedule }: JobDefinition, job: ClaimedJob): Settlement {
   if (schedule === undefined) {
-    return { id: job.id, claimed: job.attempts };
+    return { id: job.id };
   }
   return move(job, nextTime(schedule, now()), 0);
 }
@@ -109,7 +109,7 @@ function move({ id, attempts: claimed }: ClaimedJob, at: Date, attempts: number)
   if (!/^\d{4}-/.test(run_at)) {
     throw new RangeError(`A job cannot run at ${run_at}.`);
   }
-  return { id, claimed, next: { run_at, attempts } };
+  return { id, claimed, run_at, attempts };
 }
 
 /** The error's text, never its stack; a zero byte has no place in PostgreSQL. */

@@ -1,6 +1,6 @@
 /** The jobs that run in this process, and how long their leases last. */
 import type { JobDefinition } from "./job.ts";
-import type { ClaimedJob, Settlement } from "./queue.ts";
+import type { ClaimedJob, Move } from "./queue.ts";
 
 const defaultLeaseMs = 60_000;
 
@@ -49,10 +49,10 @@ export class InFlight {
   }
 
   /** The moves that renew what is to be renewed now. Asked for again until `renewed` is told. */
-  renewals(now: Date): Settlement[] {
+  renewals(now: Date): Move[] {
     return this.#stale(now).map(({ job, definition }) => {
       const run_at = leaseEnd(definition, now).toISOString();
-      return { id: job.id, claimed: job.attempts, next: { run_at, attempts: job.attempts } };
+      return { id: job.id, claimed: job.attempts, run_at, attempts: job.attempts };
     });
   }
 

@@ -24,13 +24,17 @@ export interface ClaimedJob {
   readonly attempts: number;
 }
 
-/** What becomes of a job's row: it goes, or it moves to another time. */
-export interface Settlement {
+/** A job that is moved to another time. */
+export interface Move {
   readonly id: string;
   /** Its attempts when it was taken. */
   readonly claimed: number;
-  readonly next?: { readonly run_at: string; readonly attempts: number };
+  readonly run_at: string;
+  readonly attempts: number;
 }
+
+/** What becomes of a job's row when its run has ended: it moves, or it goes. */
+export type Settlement = Move | { readonly id: string; readonly run_at?: undefined };
 
 export interface Claim extends Share {
   readonly now: Date;
@@ -45,9 +49,10 @@ export interface Claim extends Share {
 
 /** Adds jobs, however many, in one statement. */
 export async function addJobs(tx: Transaction, jobs: readonly NewJob[], now: Date): Promise<void> {
-  const rows = jobs.map(({ name, lane = name, key, organization_id, payload, runAt = now }) => ({
+  // An empty lane would be passed over: claims begin behind "".
+  const rows = jobs.map(({ name, lane, key, organization_id, payload, runAt = now }) => ({
     id: newId("job", now),
-    ...{ name, lane, key, organization_id, payload },
+    ...{ name, lane: lane || name, key, organization_id, payload },
     run_at: runAt.toISOString(),
   }));
   // A JSON null arrives as SQL's.
@@ -65,16 +70,18 @@ export async function addJobs(tx: Transaction, jobs: readonly NewJob[], now: Dat
  */
 export async function keepToIndexes(tx: Transaction): Promise<void> {
   await sql`
-    select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true)
+    select set_config(name, 'off', true)
+    from unnest(array['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']) as name
   `.execute(tx);
 }
 
 /** The lanes after this one, one look into the index each. */
 const lanesAfter = (after: string) => sql`
   turn (lane) as (
-    select min(lane) from jobs where lane > ${after}
+    (select lane from jobs where lane > ${after} order by lane limit 1)
     union all
-    select (select min(jobs.lane) from jobs where jobs.lane > turn.lane) from turn where turn.lane is not null
+    select (select jobs.lane from jobs where jobs.lane > turn.lane order by jobs.lane limit 1)
+    from turn where turn.lane is not null
   )`;
 
 /**
@@ -114,20 +121,36 @@ export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJ
 
 /** Ends and moves jobs, however many, in one statement each. A job that someone else has taken stays theirs. */
 export async function settleJobs(tx: Transaction, settlements: readonly Settlement[]): Promise<void> {
-  const done = settlements.filter(({ next }) => !next).map(({ id }) => id);
+  const done = settlements.filter((one) => one.run_at === undefined).map(({ id }) => id);
   if (done.length > 0) {
     await sql`delete from jobs where id = any(${done}::text[])`.execute(tx);
   }
-  const moves = settlements.flatMap(({ id, claimed, next }) => (next ? [{ id, claimed, ...next }] : []));
-  if (moves.length > 0) {
-    await sql`
-      update jobs set run_at = move.run_at, attempts = move.attempts
-      from jsonb_to_recordset(${JSON.stringify(moves)}::jsonb)
-        as move (id text, claimed integer, run_at timestamptz, attempts integer)
-      where jobs.id = any(${moves.map(({ id }) => id)}::text[]) and jobs.id = move.id and jobs.attempts = move.claimed
-    `.execute(tx);
+  const moves = settlements.filter((one) => one.run_at !== undefined);
+  if (moves.length === 0) {
+    return;
+  }
+  // Those behind it by its key can't begin before it: moved along, they need not be passed over in every claim.
+  // "is true" keeps the planner from other indexes than the key's, which look as good while the table is empty.
+  await sql`
+    with moved as (${moving(moves)} returning jobs.key, jobs.id, jobs.run_at)
+    update jobs set run_at = moved.run_at from moved
+    where jobs.key = moved.key and (jobs.id > moved.id and jobs.run_at < moved.run_at) is true
+  `.execute(tx);
+}
+
+/** Keeps what runs from others for longer. */
+export async function renewJobs(tx: Transaction, renewals: readonly Move[]): Promise<void> {
+  if (renewals.length > 0) {
+    await moving(renewals).execute(tx);
   }
 }
+
+/** The ids are given twice: a join alone may be planned to begin with the whole table. */
+const moving = (moves: readonly Move[]) => sql`
+  update jobs set run_at = move.run_at, attempts = move.attempts
+  from jsonb_to_recordset(${JSON.stringify(moves)}::jsonb)
+    as move (id text, claimed integer, run_at timestamptz, attempts integer)
+  where jobs.id = any(${moves.map(({ id }) => id)}::text[]) and jobs.id = move.id and jobs.attempts = move.claimed`;
 
 /** When the next job comes due, if one waits. */
 export async function nextDue(tx: Transaction, now: Date): Promise<Date | undefined> {

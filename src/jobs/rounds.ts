@@ -15,6 +15,7 @@ import {
   claimJobs,
   keepToIndexes,
   nextDue,
+  renewJobs,
   type Settlement,
   settleJobs,
   unknownNames,
@@ -99,14 +100,15 @@ export class Rounds {
 
   async #transact(now: Date, share: Share): Promise<Haul> {
     const ended = this.#ended.splice(0);
-    const settlements = [...ended, ...this.#inFlight.renewals(now)];
-    if (settlements.length + share.limit === 0) {
+    const renewals = this.#inFlight.renewals(now);
+    if (ended.length + renewals.length + share.limit === 0) {
       return nothing;
     }
     try {
       const haul = await this.#options.database.transaction(async (tx) => {
         await keepToIndexes(tx);
-        await settleJobs(tx, settlements);
+        await settleJobs(tx, ended);
+        await renewJobs(tx, renewals);
         return share.limit > 0 ? this.#take(tx, now, share) : nothing;
       });
       this.#inFlight.renewed(now);
