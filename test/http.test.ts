@@ -55,6 +55,7 @@ test.each([
   const answer = await house.fetch(path, options);
   expect(answer.status).toBe(status);
   expect(answer.headers.get("content-type")).toContain("application/json");
+  expect(answer.headers.get("ratelimit-limit")).not.toBeNull();
   expect(await answer.json()).toEqual({
     error: expect.objectContaining({
       code,

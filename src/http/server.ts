@@ -57,17 +57,23 @@ export function createServer(options: ServerOptions): FastifyInstance {
     };
     log.debug({ ...facts, request_id }, "answered");
   });
+  const limit = createRateLimit(options.rates);
+  app.addHook("onRequest", async (request, reply) => {
+    if (!unlimited.has(request.routeOptions.url ?? "")) {
+      await limit(request, reply);
+    }
+  });
   addHealth(app, options);
   addMcp(app, options);
-  app.register(async (limited) => {
-    limited.addHook("onRequest", createRateLimit(options.rates));
-    addOperations(limited, platform, operations);
-    addControls(limited, platform, options.controls);
-    const document = describeApi(operations, options.version);
-    limited.get("/v1/openapi.json", () => document);
-  });
+  addOperations(app, platform, operations);
+  addControls(app, platform, options.controls);
+  const document = describeApi(operations, options.version);
+  app.get("/v1/openapi.json", () => document);
   return app;
 }
+
+/** Health is asked by machines that must be answered; what a tool call does is counted where it arrives, at REST. */
+const unlimited = new Set(["/healthz", "/readyz", "/mcp"]);
 
 /** A caller's own request id is kept where it is harmless in a log. */
 function requestId(given: string | string[] | undefined): string {
