@@ -5,6 +5,7 @@ import { fail } from "../../tools/failure.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { implement } from "./core/module.ts";
+import { readPage } from "./core/page.ts";
 import { normalizePhone } from "./core/phone.ts";
 
 export const contacts = implement(contract, {
@@ -23,20 +24,12 @@ export const contacts = implement(contract, {
       return { data: contact };
     },
 
-    async list_contacts({ search, page, per_page }, { db, organization }) {
+    async list_contacts({ search, ...paging }, { db, organization }) {
       const found = living(db, organization).$if(search !== undefined, (query) =>
         query.where(matches(search ?? "")),
       );
-      const rows = await found
-        .selectAll()
-        .orderBy("id", "desc")
-        .limit(per_page)
-        .offset((page - 1) * per_page)
-        .execute();
-      const { total } = await found
-        .select((count) => count.fn.countAll<number>().as("total"))
-        .executeTakeFirstOrThrow();
-      return { data: rows, meta: { page, per_page, total } };
+      const { rows, meta } = await readPage(found.selectAll().orderBy("id", "desc"), paging);
+      return { data: rows, meta };
     },
 
     async get_contact({ id }, { db, organization }) {

@@ -10,6 +10,7 @@ import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import type { Tables } from "../database/schema.ts";
 import { implement } from "./core/module.ts";
+import { readPage } from "./core/page.ts";
 import type { Caller } from "./core/world.ts";
 
 /** How long free text may follow the contact's last message. */
@@ -29,21 +30,13 @@ export const conversations = implement(contract, {
       if (filter) {
         found = found.where((rows) => filters[filter](rows, caller, now));
       }
-      const rows = await found
+      const shown = found
         .selectAll("conversations")
         .select(["contacts.name as contact_name", "contacts.phone_number", "inboxes.platform"])
         .orderBy("last_message_at", (order) => order.desc().nullsLast())
-        .orderBy("conversations.id", "desc")
-        .limit(per_page)
-        .offset((page - 1) * per_page)
-        .execute();
-      const { total } = await found
-        .select((count) => count.fn.countAll<number>().as("total"))
-        .executeTakeFirstOrThrow();
-      return {
-        data: rows.map((row) => ({ ...row, ...windowOf(row, now) })),
-        meta: { page, per_page, total },
-      };
+        .orderBy("conversations.id", "desc");
+      const { rows, meta } = await readPage(shown, { page, per_page });
+      return { data: rows.map((row) => ({ ...row, ...windowOf(row, now) })), meta };
     },
 
     async get_conversation({ id }, { db, organization, now }) {

@@ -3,6 +3,7 @@ import { fail } from "../../../tools/failure.ts";
 import { messages as contract } from "../../../tools/messages.ts";
 import type { Queries } from "../../database/database.ts";
 import { implement } from "../core/module.ts";
+import { readPage } from "../core/page.ts";
 import { deliver } from "./deliver.ts";
 import type { MessageError } from "./failures.ts";
 import type { MessageRow } from "./progress.ts";
@@ -17,22 +18,16 @@ export const messages = implement(contract, {
       return { data: show(await queueMessage(input, context)) };
     },
 
-    async list_messages({ conversation_id, page, per_page }, { db, organization }) {
+    async list_messages({ conversation_id, ...paging }, { db, organization }) {
       await requireThread(db, organization, conversation_id);
       const found = db
         .selectFrom("messages")
-        .where("organization_id", "=", organization)
-        .where("conversation_id", "=", conversation_id);
-      const rows = await found
         .selectAll()
-        .orderBy("id", "desc")
-        .limit(per_page)
-        .offset((page - 1) * per_page)
-        .execute();
-      const { total } = await found
-        .select((count) => count.fn.countAll<number>().as("total"))
-        .executeTakeFirstOrThrow();
-      return { data: rows.map(show), meta: { page, per_page, total } };
+        .where("organization_id", "=", organization)
+        .where("conversation_id", "=", conversation_id)
+        .orderBy("id", "desc");
+      const { rows, meta } = await readPage(found, paging);
+      return { data: rows.map(show), meta };
     },
 
     async get_message({ conversation_id, message_id }, { db, organization }) {
