@@ -42,6 +42,8 @@ export interface AppOptions {
   readonly localKey?: string;
   readonly now?: Clock;
   readonly built?: Modules;
+  /** Told what the very first start made, once. */
+  onFirstStart?(made: FirstStart): void;
   /** The embedded database broke: nothing works until the process is started again. */
   onFailure?(error: Error): void;
   /** Whether due work is done by itself; a test with a turned clock does it by hand. */
@@ -51,8 +53,6 @@ export interface AppOptions {
 export interface App extends AsyncDisposable {
   /** `http://host:port`, where REST stands under /v1 and MCP at /mcp. */
   readonly address: string;
-  /** What the very first start made; undefined afterwards. */
-  readonly firstStart: FirstStart | undefined;
   readonly jobs: RunningJobs;
   readonly database: Database;
 }
@@ -71,6 +71,10 @@ export async function startApp(options: AppOptions): Promise<App> {
   try {
     await migrate(database);
     const firstStart = await bootstrap(database, config.owner, now());
+    if (firstStart) {
+      // At once: whatever fails after this, the secrets are in the database and are not made again.
+      options.onFirstStart?.(firstStart);
+    }
     if (options.localKey !== undefined) {
       await admitLocalKey(database, options.localKey, now());
     }
@@ -84,7 +88,6 @@ export async function startApp(options: AppOptions): Promise<App> {
     }
     return {
       address,
-      firstStart,
       jobs,
       database,
       async [Symbol.asyncDispose]() {

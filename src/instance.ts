@@ -19,12 +19,13 @@ export interface InstanceOptions {
   readonly listen: { readonly host: string; readonly port: number };
   /** The folder or its database was lost: this process must end. */
   onLost(): void;
+  /** Told what the very first start made, once. */
+  onFirstStart(made: FirstStart): void;
 }
 
 export interface Instance extends AsyncDisposable {
   /** Whether the service was started here or by another process. */
   readonly role: "owner" | "follower";
-  readonly firstStart: FirstStart | undefined;
   /** Where the service is now; it is started here if nobody runs it any more. */
   address(): Promise<string>;
 }
@@ -40,16 +41,15 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
 }
 
 /** On PostgreSQL. */
-function ownHouse({ config, folder, log, listen }: InstanceOptions): Instance {
+function ownHouse({ config, folder, log, listen, onFirstStart }: InstanceOptions): Instance {
   let starting: Promise<App> | undefined;
   let app: App | undefined;
   return {
     role: "owner",
-    get firstStart() {
-      return app?.firstStart;
-    },
     async address() {
-      starting ??= folder.credential().then((localKey) => startApp({ config, log, listen, localKey }));
+      starting ??= folder
+        .credential()
+        .then((localKey) => startApp({ config, log, listen, localKey, onFirstStart }));
       app = await starting;
       return app.address;
     },
@@ -60,7 +60,8 @@ function ownHouse({ config, folder, log, listen }: InstanceOptions): Instance {
 }
 
 /** On the embedded database, which one process at a time may have. */
-function sharedHouse({ config, folder, log, listen, onLost }: InstanceOptions): Instance {
+function sharedHouse(options: InstanceOptions): Instance {
+  const { config, folder, log, listen, onLost, onFirstStart } = options;
   const watching = new AbortController();
   let app: App | undefined;
   let release: (() => Promise<void>) | undefined;
@@ -81,6 +82,7 @@ function sharedHouse({ config, folder, log, listen, onLost }: InstanceOptions): 
         listen: where,
         localKey: await folder.credential(),
         onFailure: onLost,
+        onFirstStart,
       });
     } catch (error) {
       await ownership.release();
@@ -132,9 +134,6 @@ function sharedHouse({ config, folder, log, listen, onLost }: InstanceOptions): 
   return {
     get role() {
       return app ? "owner" : "follower";
-    },
-    get firstStart() {
-      return app?.firstStart;
     },
     address,
     async [Symbol.asyncDispose]() {

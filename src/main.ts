@@ -17,6 +17,8 @@ Settings are environment variables:
 `;
 
 const commands: Readonly<Record<string, () => Promise<void>>> = {
+  help,
+  version: async () => console.log(version),
   serve: async () => (await import("./commands/serve.ts")).serve(),
   mcp: async () => (await import("./commands/mcp.ts")).mcp(),
 };
@@ -24,11 +26,7 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
 await main(process.argv.slice(2)).catch(exitWith);
 
 async function main(args: string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: { help: { type: "boolean", short: "h" }, version: { type: "boolean", short: "v" } },
-  });
+  const { values, positionals } = read(args);
   if (values.version) {
     console.log(version);
     return;
@@ -43,6 +41,21 @@ async function main(args: string[]): Promise<void> {
     throw new Error(`There is no command "${positionals.join(" ")}". Run tidings --help.`);
   }
   await command();
+}
+
+function read(args: string[]) {
+  const options = {
+    help: { type: "boolean", short: "h" },
+    version: { type: "boolean", short: "v" },
+  } as const;
+  try {
+    return parseArgs({ args, allowPositionals: true, options });
+  } catch (error) {
+    const hint = "Settings are environment variables, not options: tidings --help lists them.";
+    throw new Error(`${error instanceof Error ? error.message.split(".")[0] : error}. ${hint}`, {
+      cause: error,
+    });
+  }
 }
 
 async function help(): Promise<void> {

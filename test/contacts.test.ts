@@ -33,6 +33,17 @@ test("a known number is refused with the id of the contact that has it", async (
   expect(failure.error).toMatchObject({ existing_id: data.id });
 });
 
+test.each([
+  "+1 415 555 0120",
+  "0014155550120",
+  "tel:+14155550120",
+  "whatsapp:+14155550120",
+  "＋１４１５５５５０１２０",
+])("%s is read as +14155550120", async (phone_number) => {
+  const { data } = await house.call(contacts.upsert_contact, { phone_number });
+  expect(data.phone_number).toBe("+14155550120");
+});
+
 test("a number that is none is refused by name", async () => {
   const failure = await refusal(house.call(contacts.create_contact, { phone_number: "+1 23" }));
   expect(failure).toMatchObject({ status: 400, code: "invalid_phone_number" });
@@ -77,6 +88,22 @@ test("search finds by part of a name, of a number, and takes wildcards as letter
   expect(await find("20 7946")).toEqual(["Zoë 100%"]);
   expect(await find("100%")).toEqual(["Zoë 100%"]);
   expect(await find("1_0%")).toEqual([]);
+});
+
+test("search knows no accents and no order of words", async () => {
+  const { data } = await house.call(contacts.create_contact, {
+    phone_number: "+14155550116",
+    name: "María-José López",
+  });
+  const find = async (search: string) =>
+    (await house.call(contacts.list_contacts, { search })).data.map(({ id }) => id);
+  expect(await find("maria lopez")).toEqual([data.id]);
+  expect(await find("LÓPEZ mar")).toEqual([data.id]);
+  await house.call(contacts.update_contact, { id: data.id, name: "Marie Curie" });
+  expect(await find("lopez")).toEqual([]);
+  expect(await find("curie 0116")).toEqual([data.id]);
+  await house.call(contacts.update_contact, { id: data.id, name: "" });
+  expect((await house.call(contacts.get_contact, { id: data.id })).data.name).toBeNull();
 });
 
 test("a list is paged, newest first, and says how large it is", async () => {

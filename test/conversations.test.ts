@@ -31,6 +31,14 @@ test("an inbound message from an unknown number makes a contact and an open thre
   });
 });
 
+test("a name that the channel tells is kept for a contact that has none, and changes no other", async () => {
+  await send("+14155550137");
+  const { conversation_id } = await phone(house, "+14155550137").write("hi", { name: "Ada" });
+  expect((await get(conversation_id)).contact_name).toBe("Ada");
+  await phone(house, "+14155550137").write("hi", { name: "Somebody" });
+  expect((await get(conversation_id)).contact_name).toBe("Ada");
+});
+
 test("a contact has one thread, whoever writes first", async () => {
   const sent = await send("+14155550132");
   const { conversation_id } = await phone(house, "+14155550132").write("who is this?");

@@ -97,6 +97,17 @@ test("health and readiness need no credential", async () => {
   expect(await (await house.fetch("/readyz", { key: null })).json()).toEqual({ status: "ready" });
 });
 
+test("the simulated channel's controls need the scopes of what they show and do", async () => {
+  const json = { name: "reader", scopes: ["contacts:read"] };
+  const made = await house.fetch("/v1/api-keys", { method: "POST", json });
+  const { data } = (await made.json()) as { data: { secret_key: string } };
+  const key = data.secret_key;
+  const read = await house.fetch("/simulator/phones/+14155550181/messages", { key });
+  const write = await house.fetch("/simulator/faults", { method: "PUT", json: {}, key });
+  expect([read.status, write.status]).toEqual([403, 403]);
+  expect(await write.json()).toMatchObject({ error: { required_scope: "inbox:write" } });
+});
+
 test("the rate is told on every answer, and passed by none", async () => {
   await using strict = await openHouse({ env: { TIDINGS_RATE_LIMIT: "5", TIDINGS_RATE_BURST: "8" } });
   const answers = await Promise.all(Array.from({ length: 20 }, () => strict.fetch("/v1/contacts")));

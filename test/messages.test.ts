@@ -90,6 +90,8 @@ test("media travels by its address, and choices as they were checked", async () 
 test.each([
   [{ type: "text" }, "text"],
   [{ type: "text", text: { body: "x".repeat(4097) } }, "text.body"],
+  [{ type: "text", text: { body: " \n" } }, "text.body"],
+  [{ type: "audio", media_url: "https://example.com/a.mp3", caption: "x" }, "caption"],
   [{ type: "image" }, "media_url"],
   [{ type: "image", media_url: "ftp://example.com/x" }, "media_url"],
   [{ type: "interactive", interactive: { body: "?" } }, "interactive.buttons"],

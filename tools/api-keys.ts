@@ -2,7 +2,10 @@
 import { z } from "zod";
 import { Deleted, id, timestamp } from "./fields.ts";
 import { all, one, operation } from "./operation.ts";
-import { allScopes } from "./scopes.ts";
+import { allScopes, isAdministrative } from "./scopes.ts";
+
+/** An account scope is granted by a person who is signed in, on the other path. */
+const grantable = allScopes.filter((scope) => !isAdministrative(scope));
 
 const ApiKey = z.object({
   id: z.string(),
@@ -39,7 +42,7 @@ export const apiKeys = {
       scopes: z
         .array(z.string())
         .min(1)
-        .describe(`Scopes to grant, of: ${allScopes.join(", ")}`),
+        .describe(`Scopes to grant, of: ${grantable.join(", ")}`),
       expires_at: timestamp
         .optional()
         .describe("When it stops working, ISO 8601, in the future; never if left out"),

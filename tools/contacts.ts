@@ -14,7 +14,7 @@ const Contact = z.object({
   updated_at: timestamp,
 });
 
-const name = z.string().max(255).describe("Display name");
+const name = z.string().trim().max(255).describe("Display name");
 const attributes = metadata.describe("Custom attributes, a JSON object");
 const tags = z.array(z.string().trim().min(1).max(64)).max(50).default([]);
 const contactId = id("Contact", "list_contacts");
@@ -39,7 +39,11 @@ export const contacts = {
     title: "List contacts",
     description: "List or search contacts, newest first. Use it to find a contact's id.",
     input: z.object({
-      search: z.string().max(255).optional().describe("Part of a name or of a phone number"),
+      search: z
+        .string()
+        .max(255)
+        .optional()
+        .describe("Words of a name in any order, or part of a number; accents don't matter"),
       ...paging(20),
     }),
     output: paged(Contact.omit({ organization_id: true, metadata: true })),
@@ -61,7 +65,7 @@ export const contacts = {
     scope: "contacts:write",
     title: "Update contact",
     description:
-      "Change a contact's name or attributes. Only the fields sent change; metadata, when sent, replaces all of it. The phone number can't be changed.",
+      "Change a contact's name or attributes. Only the fields sent change; an empty name removes it; metadata, when sent, replaces all of it. The phone number can't be changed.",
     input: z.object({ id: contactId, name: name.optional(), metadata: attributes.optional() }),
     output: one(Contact.omit({ organization_id: true })),
   }),

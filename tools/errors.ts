@@ -38,7 +38,7 @@ export const errors = {
     "invalid_request",
     400,
     "The request is not valid: {reason}",
-    "Correct the fields named in details and send it again.",
+    "Correct the fields that are named and send it again.",
   ),
   malformed_body: entry(
     "invalid_request",
@@ -219,7 +219,7 @@ export const errors = {
     "business_rule",
     422,
     "The 24-hour service window is closed: the contact has not written in the last 24 hours.",
-    "Wait until the contact writes, or send an approved template.",
+    "Wait until the contact writes again.",
   ),
   idempotency_key_reused: entry(
     "idempotency",

@@ -90,7 +90,7 @@ function describeIssue(issue: z.core.$ZodIssue, input: unknown): ErrorDetail[] {
       message: `Unknown argument ${key}.`,
     }));
   }
-  const isMissing = field !== "" && valueAt(input, issue.path) === undefined;
+  const isMissing = field !== "" && issue.code !== "custom" && valueAt(input, issue.path) === undefined;
   return [
     {
       field,

@@ -66,7 +66,12 @@ export const Interactive = z.object(interactiveFields).superRefine((value, conte
 });
 export type Interactive = z.infer<typeof Interactive>;
 
-const body = z.string().min(1).max(4096).describe("Text of the message, at most 4096 characters");
+const body = z
+  .string()
+  .min(1)
+  .max(4096)
+  .refine((text) => text.trim() !== "", "The text is blank.")
+  .describe("Text of the message, at most 4096 characters");
 const media_url = z
   .url({ protocol: /^https?$/ })
   .max(2048)
@@ -87,6 +92,9 @@ const NewMessage = z
     interactive: Interactive.optional().describe("For type interactive"),
   })
   .superRefine((message, context) => {
+    if (message.type === "audio" && message.caption !== undefined) {
+      context.addIssue({ code: "custom", path: ["caption"], message: "Audio has no caption." });
+    }
     const needed = message.type === "text" || message.type === "interactive" ? message.type : "media_url";
     if (message[needed] === undefined) {
       context.addIssue({
@@ -130,7 +138,7 @@ const Message = z.object({
 
 const sends = { destructive: true, openWorld: true } as const;
 const windowRule =
-  "Free text, media and choices reach a contact only within 24 hours of the contact's last message.";
+  "Only within 24 hours of the contact's last message; later it is refused (the simulated channel warns and sends).";
 
 export const messages = {
   send_message: operation({
@@ -203,8 +211,10 @@ export const messages = {
         type: true,
         text: true,
         media: true,
+        interactive: true,
         reply: true,
         status: true,
+        error: true,
         created_at: true,
       }),
     ),

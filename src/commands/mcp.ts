@@ -42,6 +42,7 @@ async function embed(config: Config, log: Log) {
         log,
         listen: { host: "127.0.0.1", port: 0 },
         onLost: () => process.exit(1),
+        onFirstStart: (made) => console.error(describeFirstStart(made)),
       }),
     );
     return starting;
@@ -58,12 +59,7 @@ async function embed(config: Config, log: Log) {
 
 async function start(instance: () => Promise<Instance>): Promise<void> {
   try {
-    const { firstStart } = await instance();
-    if (firstStart) {
-      console.error(
-        ["Tidings was started for the first time.", ...describeFirstStart(firstStart)].join("\n"),
-      );
-    }
+    await instance();
   } catch (error) {
     console.error(`tidings: ${error instanceof Error ? error.message : String(error)}`);
     process.exit(1);

@@ -4,6 +4,7 @@ import { openFolder } from "../folder.ts";
 import { createPassthrough } from "../http/passthrough.ts";
 import { type Instance, openInstance } from "../instance.ts";
 import { createLog } from "../log.ts";
+import type { FirstStart } from "../platform/bootstrap.ts";
 import { version } from "../version.ts";
 import { describeFirstStart } from "./first-start.ts";
 
@@ -19,12 +20,18 @@ export async function serve(): Promise<void> {
     log.error({}, "the data folder was lost: stopping");
     process.exit(1);
   };
-  const instance = await openInstance({ config, folder, log, listen, onLost });
-  const address = await instance.address();
-  const own = instance.role === "owner" ? address : await passOn(instance, listen, config.bodyLimit);
+  const onFirstStart = (made: FirstStart) => console.log(describeFirstStart(made));
+  const [instance, address] = await listening(listen, async () => {
+    const opened = await openInstance({ config, folder, log, listen, onLost, onFirstStart });
+    const where = await opened.address();
+    return [
+      opened,
+      opened.role === "owner" ? where : await passOn(opened, listen, config.bodyLimit),
+    ] as const;
+  });
   stopOnSignal(instance);
   console.log(
-    greeting(own, instance, { dataDir: folder.path, isEmbedded: config.databaseUrl === undefined }),
+    greeting(address, instance, { dataDir: folder.path, isEmbedded: config.databaseUrl === undefined }),
   );
 }
 
@@ -44,6 +51,27 @@ async function passOn(
   return `http://${listen.host}:${port}`;
 }
 
+/** Says what to do about a port that can't be had. */
+async function listening<Result>(
+  { host, port }: { host: string; port: number },
+  start: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await start();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE") {
+      throw new Error(`Port ${port} of ${host} is taken. Set PORT to another one.`, { cause: error });
+    }
+    if (code === "EADDRNOTAVAIL" || code === "EACCES") {
+      throw new Error(`Nothing can listen on ${host}:${port} here (${code}). Set HOST or PORT.`, {
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}
+
 /** The first signal lets what runs end; a second one does not wait. */
 function stopOnSignal(instance: Instance): void {
   let isStopping = false;
@@ -59,7 +87,7 @@ function stopOnSignal(instance: Instance): void {
   process.on("SIGINT", stop);
 }
 
-function greeting(address: string, { firstStart, role }: Instance, place: Place): string {
+function greeting(address: string, { role }: Instance, place: Place): string {
   const database = place.isEmbedded ? "embedded database" : "PostgreSQL";
   const shared = role === "owner" ? "" : ", served by another process on this folder";
   return [
@@ -68,9 +96,7 @@ function greeting(address: string, { firstStart, role }: Instance, place: Place)
     `  REST   ${address}/v1`,
     `  MCP    ${address}/mcp`,
     `  Data   ${place.dataDir} (${database}${shared})`,
-    ...(firstStart
-      ? describeFirstStart(firstStart)
-      : [`  Key    shown at the first start; ${place.dataDir}/credential holds this machine's own`]),
+    `  Key    shown at the first start; ${place.dataDir}/credential holds this machine's own`,
     "",
     "For an MCP client on this machine:",
     "",

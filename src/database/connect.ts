@@ -35,10 +35,7 @@ async function openEmbedded({ dataDir, log, onFailure }: DatabaseOptions): Promi
   });
   const queries = connect(createPool(engine.settings, log));
   const maintenance = maintain(queries, log);
-  log.warn(
-    { dataDir },
-    "Embedded database: not safe against power loss, one process. DATABASE_URL sets PostgreSQL.",
-  );
+  log.warn({ dataDir }, "Embedded database: not safe against power loss. DATABASE_URL sets PostgreSQL.");
 
   return assemble("embedded", queries, async () => {
     await maintenance[Symbol.asyncDispose]();

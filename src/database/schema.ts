@@ -67,6 +67,7 @@ export interface Tables {
     id: string;
     phone_number: string | null;
     name: string | null;
+    search_text: Generated<string>;
     tags: Generated<string[]>;
     metadata: Json<Record<string, unknown>>;
     created_at: string;

@@ -1,5 +1,7 @@
-/** Mounts the controls that an adapter brings (the simulated channel's): with a key, for its organization. */
+/** Mounts the controls that an adapter brings (the simulated channel's), for the organization of the key. */
 import type { FastifyInstance } from "fastify";
+import { fail } from "../../tools/failure.ts";
+import { permits } from "../../tools/scopes.ts";
 import type { Platform } from "../platform/index.ts";
 import { identify } from "./router.ts";
 
@@ -26,7 +28,11 @@ export function addControls(
       method,
       url: path.replace(/\{(\w+)\}/g, ":$1"),
       async handler(request, reply) {
-        const { organization_id } = await identify(platform, request);
+        const { organization_id, scopes } = await identify(platform, request);
+        const needed = method === "GET" ? "inbox:read" : "inbox:write";
+        if (!permits(scopes, needed)) {
+          throw fail("insufficient_scope", { required_scope: needed });
+        }
         const { status, body } = await handle({
           organization_id,
           params: request.params as Record<string, string>,

@@ -1,9 +1,10 @@
 /** Contacts: find, create, change and erase the people an organization talks to. */
-import { sql } from "kysely";
+import { type ExpressionBuilder, sql } from "kysely";
 import { contacts as contract } from "../../tools/contacts.ts";
 import { fail } from "../../tools/failure.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
+import type { Tables } from "../database/schema.ts";
 import { implement } from "./core/module.ts";
 import { readPage } from "./core/page.ts";
 import { normalizePhone } from "./core/phone.ts";
@@ -26,7 +27,7 @@ export const contacts = implement(contract, {
 
     async list_contacts({ search, ...paging }, { db, organization }) {
       const found = living(db, organization).$if(search !== undefined, (query) =>
-        query.where(matches(search ?? "")),
+        query.where((rows) => matches(rows, search ?? "")),
       );
       const { rows, meta } = await readPage(found.selectAll().orderBy("id", "desc"), paging);
       return { data: rows, meta };
@@ -103,7 +104,8 @@ export async function findOrCreateContact(
       organization_id: organization,
       id: newId("con", now),
       phone_number,
-      name: wanted.name ?? null,
+      name: wanted.name || null,
+      search_text: searchTextOf(wanted.name, phone_number),
       metadata: JSON.stringify(wanted.metadata ?? {}),
       created_at: now.toISOString(),
       updated_at: now.toISOString(),
@@ -121,7 +123,8 @@ export async function findOrCreateContact(
   return { contact: known, created: false };
 }
 
-async function changeContact(
+/** Changes what is given; a name of no letters takes the name away. @throws Failure `contact_not_found`. */
+export async function changeContact(
   tx: Transaction,
   organization: string,
   id: string,
@@ -132,7 +135,7 @@ async function changeContact(
   const changed = await tx
     .updateTable("contacts")
     .set({
-      ...(name === undefined ? {} : { name }),
+      ...(name === undefined ? {} : { name: name || null, search_text: renamed(name) }),
       ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
       ...(tags === undefined ? {} : { tags }),
       updated_at: now.toISOString(),
@@ -152,7 +155,14 @@ async function changeContact(
 async function erase(tx: Transaction, organization: string, id: string, now: Date): Promise<void> {
   await tx
     .updateTable("contacts")
-    .set({ phone_number: null, name: null, tags: [], metadata: "{}", erased_at: now.toISOString() })
+    .set({
+      phone_number: null,
+      name: null,
+      search_text: "",
+      tags: [],
+      metadata: "{}",
+      erased_at: now.toISOString(),
+    })
     .where("organization_id", "=", organization)
     .where("id", "=", id)
     .execute();
@@ -174,13 +184,23 @@ function living(db: Queries, organization: string) {
   return db.selectFrom("contacts").where("organization_id", "=", organization).where("erased_at", "is", null);
 }
 
-/** Part of the name, or of the number however its digits are grouped. */
-function matches(search: string) {
-  const digits = search.replace(/[^\d]/g, "");
-  const isNumber = digits.length > 0 && /^[\d\s()+.-]+$/.test(search);
-  const text = isNumber ? digits : search.trim();
-  const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
-  return isNumber
-    ? sql<boolean>`(phone_number like ${pattern} or name ilike ${pattern})`
-    : sql<boolean>`name ilike ${pattern}`;
+/** Every word of the search is part of the name or of the number, in any order. */
+function matches(rows: ExpressionBuilder<Tables, "contacts">, search: string) {
+  const isNumber = /^[\d\s()+.-]*\d[\d\s()+.-]*$/.test(search);
+  const words = isNumber ? [search.replace(/\D/g, "")] : searchable(search).split(/\s+/).filter(Boolean);
+  return rows.and(words.map((word) => rows("search_text", "like", `%${word.replace(/[\\%_]/g, "\\$&")}%`)));
+}
+
+function searchTextOf(name: string | null | undefined, phone_number: string): string {
+  return `${searchable(name ?? "")} ${phone_number}`;
+}
+
+/** The same for a new name, with the number that the row has. */
+function renamed(name: string) {
+  return sql<string>`${searchable(name)} || ' ' || coalesce(phone_number, '')`;
+}
+
+/** Small letters without accents, so that "lopez" finds López. */
+function searchable(text: string): string {
+  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }

@@ -99,6 +99,8 @@ const statements = [
     id text collate "C" not null,
     phone_number text,
     name text,
+    -- Name and number as a search compares them: without accents, in small letters.
+    search_text text not null default '',
     tags text[] not null default '{}',
     metadata jsonb not null default '{}',
     created_at timestamptz not null,

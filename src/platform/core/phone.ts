@@ -7,10 +7,13 @@ import { refuse } from "../../../tools/failure.ts";
  * @throws Failure `invalid_phone_number` naming `field`.
  */
 export function normalizePhone(text: string, field: string): string {
-  const trimmed = text.trim();
-  const parsed = parsePhoneNumberFromString(trimmed.startsWith("+") ? trimmed : `+${trimmed}`);
+  const digits = text
+    .normalize("NFKC")
+    .trim()
+    .replace(/^(?:tel:|whatsapp:)?(?:\+|00)?/i, "");
+  const parsed = parsePhoneNumberFromString(`+${digits}`);
   // Possible and not valid: number plans change faster than any library's data.
-  if (!parsed?.isPossible()) {
+  if (!parsed?.isPossible() || parsed.ext !== undefined) {
     throw refuse(field, "invalid_phone_number", { value: text });
   }
   return parsed.number;

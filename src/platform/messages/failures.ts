@@ -33,11 +33,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
   131016: meaning("channel_unavailable", true, "Send again in a few minutes."),
   131021: meaning("same_sender_and_recipient", false, "Send to a number other than the inbox's own."),
   131026: meaning("undeliverable", false, "The number may not use this channel; check it with the contact."),
-  131047: meaning(
-    "outside_service_window",
-    false,
-    "Wait until the contact writes, or send an approved template.",
-  ),
+  131047: meaning("outside_service_window", false, "Wait until the contact writes again."),
   131048: meaning(
     "spam_limit",
     false,
@@ -68,11 +64,7 @@ export function explain(failure: ChannelFailure): MessageError {
 /** Failures that are ours and not the channel's. */
 export const ownFailures = {
   window_closed: {
-    ...meaning(
-      "outside_service_window",
-      false,
-      "Wait until the contact writes, or send an approved template.",
-    ),
+    ...meaning("outside_service_window", false, "Wait until the contact writes again."),
     channel_code: null,
     title: "The 24-hour window closed before the message could be sent",
     detail: null,

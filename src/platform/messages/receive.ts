@@ -4,7 +4,7 @@ import { fail } from "../../../tools/failure.ts";
 import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import type { Inbound, Receipt } from "../../ports/channel.ts";
-import { findOrCreateContact } from "../contacts.ts";
+import { changeContact, findOrCreateContact } from "../contacts.ts";
 import { getInbox, noteInbound, openThread } from "../conversations.ts";
 import { emit } from "../core/events.ts";
 import type { Work } from "../core/module.ts";
@@ -26,6 +26,9 @@ export async function receiveMessage(world: World, inbound: Inbound) {
       name: inbound.name,
       now,
     });
+    if (contact.name === null && inbound.name !== null) {
+      await changeContact(tx, organization, contact.id, { name: inbound.name }, now);
+    }
     const thread = await openThread(tx, { organization, inbox_id: inbox.id, contact_id: contact.id, now });
     const { type, ...content } = inbound.content;
     const stored = await tx
