@@ -116,7 +116,12 @@ function build({ database, secret, now, log, built }: Parts) {
     inbound: (message) => platform.ears.inbound(message),
     receipts: (receipts) => platform.ears.receipts(receipts),
   };
-  const store = createSimulatorStore({ database, enqueue: (tx, ...work) => jobs.enqueue(tx, ...work) });
+  const store = createSimulatorStore({
+    database,
+    // A lane for each organization: no one's phones wait for another's.
+    enqueue: (tx, ...work) =>
+      jobs.enqueue(tx, ...work.map((one) => ({ ...one, lane: `simulator:${one.organization_id}` }))),
+  });
   const simulator = createSimulator({ store, ears, now });
   const definitions = [...defineJobs(() => world, built), simulator.receiptJob];
   const jobs = createJobs({ database, now, definitions, log });
@@ -205,7 +210,10 @@ function openFaces({ config, log, platform, database, controls, built }: FacePar
     async close(): Promise<void> {
       isClosing = true;
       await mcp.close();
+      // A request that does not end by itself is ended.
+      const patience = setTimeout(() => server.server.closeAllConnections(), graceMs);
       await server.close();
+      clearTimeout(patience);
       await client.close();
     },
   };

@@ -114,6 +114,32 @@ test("a list is paged, newest first, and says how large it is", async () => {
   expect((await house.call(contacts.list_contacts, { per_page: 5000 })).meta.per_page).toBe(100);
 });
 
+test("of two who erase at once, one does", async () => {
+  const { data } = await house.call(contacts.create_contact, { phone_number: "+14155550118" });
+  const erase = () => house.call(contacts.delete_contact, { id: data.id });
+  const outcomes = await Promise.allSettled(Array.from({ length: 6 }, erase));
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+});
+
+test("what is written while a contact is erased is erased with it", async () => {
+  const number = "+14155550117";
+  const send = () => house.call(messages.send_message, { to: number, type: "text", text: { body: "trace" } });
+  for (let round = 0; round < 5; round += 1) {
+    const { data } = await house.call(contacts.upsert_contact, { phone_number: number });
+    const erase = house.call(contacts.delete_contact, { id: data.id });
+    await Promise.all([erase, ...Array.from({ length: 12 }, send)]);
+  }
+  const traces = await house.app.database.queries
+    .selectFrom("messages")
+    .innerJoin("conversations", "conversations.id", "messages.conversation_id")
+    .innerJoin("contacts", "contacts.id", "conversations.contact_id")
+    .select("messages.id")
+    .where("contacts.erased_at", "is not", null)
+    .where("messages.to", "is not", null)
+    .execute();
+  expect(traces).toEqual([]);
+});
+
 test("an erased contact is gone, and the text of its messages with it", async () => {
   const sent = await house.call(messages.send_message, {
     to: "+14155550119",

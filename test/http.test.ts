@@ -66,6 +66,33 @@ test.each([
   });
 });
 
+test.each([
+  ["/v1/contacts/%zz", 400, "malformed_request"],
+  [`/v1/contacts/${"x".repeat(500)}`, 400, "invalid_request"],
+])("%s is answered in the envelope", async (path, status, code) => {
+  const answer = await house.fetch(path);
+  expect(answer.status).toBe(status);
+  expect(await answer.json()).toMatchObject({ error: { code, request_id: expect.any(String) } });
+});
+
+test("a value of any depth is refused and not run into", async () => {
+  const depth = 50_000;
+  const body = `{"phone_number":"+14155550183","metadata":{"a":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
+  const answer = await house.fetch("/v1/contacts", post(body));
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({ error: { code: "nested_too_deeply" } });
+});
+
+test("whoever guesses keys is slowed down by address", async () => {
+  await using strict = await openHouse({ env: { TIDINGS_RATE_LIMIT: "5", TIDINGS_RATE_BURST: "8" } });
+  const statuses: number[] = [];
+  for (let guess = 0; guess < 12; guess += 1) {
+    statuses.push((await strict.fetch("/v1/contacts", { key: `sk_live_guess_${guess}` })).status);
+  }
+  expect(statuses.slice(0, 5)).toEqual([401, 401, 401, 401, 401]);
+  expect(statuses).toContain(429);
+});
+
 test("a key travels in X-API-Key or as Bearer", async () => {
   const key = "sk_live_unknown";
   const answer = await house.fetch("/v1/contacts", {

@@ -64,6 +64,38 @@ test("a key of another route, or of another credential, is another key", async (
   expect(elsewhere.status).toBe(201);
 });
 
+test("the order of members does not make another request", async () => {
+  const metadata = [
+    { a: 1, b: { c: 2, d: 3 } },
+    { b: { d: 3, c: 2 }, a: 1 },
+  ];
+  const [first, second] = [
+    await post("order", { phone_number: "+14155550170", metadata: metadata[0] }),
+    await post("order", { metadata: metadata[1], phone_number: "+14155550170" }),
+  ];
+  expect([first.status, second.status]).toEqual([201, 201]);
+});
+
+test("a secret that an answer shows is replayed, and not to be read in the database", async () => {
+  const json = { name: "sealed", scopes: ["contacts:read"] };
+  const [first, second] = [
+    await (await post("secret", json, "/v1/api-keys")).json(),
+    await (await post("secret", json, "/v1/api-keys")).json(),
+  ];
+  expect(second).toEqual(first);
+  const { secret_key } = (first as { data: { secret_key: string } }).data;
+  const rows = await house.app.database.queries.selectFrom("idempotency").select("body").execute();
+  expect(JSON.stringify(rows)).not.toContain(secret_key);
+});
+
+test("an erased contact is erased from the stored answers too", async () => {
+  const made = await post("erased", { phone_number: "+14155550169", name: "Eve Personal" });
+  const { data } = (await made.json()) as { data: { id: string } };
+  await house.call(contacts.delete_contact, { id: data.id });
+  const rows = await house.app.database.queries.selectFrom("idempotency").select("body").execute();
+  expect(JSON.stringify(rows)).not.toContain("Eve Personal");
+});
+
 test("a key over 255 characters is refused", async () => {
   const answer = await post("x".repeat(256), { phone_number: "+14155550179" });
   expect(answer.status).toBe(400);

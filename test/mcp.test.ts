@@ -38,6 +38,10 @@ test("a list keeps its paging", async () => {
   expect(answer).toMatchObject({ data: [expect.any(Object)], meta: { page: 1, per_page: 1 } });
 });
 
+test.each(["constructor", "__proto__", "toString"])("a tool named %s is no tool", async (name) => {
+  expect(await refusal(house.call(mcp.call_mcp_tool, { name }))).toMatchObject({ code: "tool_not_found" });
+});
+
 test("an unknown tool is 404, and a made-up argument is answered with the known ones", async () => {
   expect(await refusal(house.call(mcp.call_mcp_tool, { name: "fly" }))).toMatchObject({
     status: 404,
@@ -55,5 +59,10 @@ test("the call's idempotency key holds for the operation that it runs", async ()
   const first = await house.call(mcp.call_mcp_tool, given, { idempotencyKey: "once" });
   const second = await house.call(mcp.call_mcp_tool, given, { idempotencyKey: "once" });
   expect(second).toEqual(first);
+  const other = { name: "upsert_contact", arguments: { phone_number: "+14155550163" } };
+  expect(await refusal(house.call(mcp.call_mcp_tool, other, { idempotencyKey: "once" }))).toMatchObject({
+    status: 422,
+    code: "idempotency_key_reused",
+  });
   expect((await house.call(contacts.list_contacts, { search: "4155550162" })).meta.total).toBe(1);
 });

@@ -1,5 +1,6 @@
 /** Messages: queued at once, handed over at most once, followed by their receipts. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages.ts";
 import { refusal } from "./support/failure.ts";
 import { type House, openHouse } from "./support/house.ts";
@@ -150,6 +151,34 @@ test("a lost answer is looked up, and the message is never sent twice", async ()
   expect(await phone(house, "+14155550149").shows()).toHaveLength(1);
 });
 
+test("a message that was taken up before a crash is not sent to a contact erased since", async () => {
+  const to = "+14155550154";
+  const sent = await text(to);
+  await claimAsIfCrashed(sent.data.id);
+  const [contact] = (await house.call(contacts.list_contacts, { search: to })).data;
+  await house.call(contacts.delete_contact, { id: contact?.id ?? "" });
+  await house.settle();
+  const row = await messageRow(sent.data.id);
+  expect(row).toMatchObject({ status: "failed", error: { code: "recipient_erased" } });
+  expect(await phone(house, to).shows()).toEqual([]);
+});
+
+test("a message that was taken up before a crash is not sent after its window has closed", async () => {
+  const to = "+14155550155";
+  await setRule("strict");
+  await phone(house, to).write("hi");
+  const sent = await text(to);
+  await claimAsIfCrashed(sent.data.id);
+  await house.app.database.queries
+    .updateTable("conversations")
+    .set({ last_user_message_at: new Date(house.now().getTime() - 25 * 3_600_000).toISOString() })
+    .where("id", "=", sent.data.conversation_id)
+    .execute();
+  await house.settle();
+  expect(await follow(sent)).toMatchObject({ status: "failed", error: { code: "outside_service_window" } });
+  await setRule("advisory");
+});
+
 test("doubled, swapped and lost receipts leave the right state", async () => {
   await setFaults(house, { doubled_receipts: 1, swapped_receipts: 1 });
   const sent = await text("+14155550150");
@@ -178,6 +207,18 @@ test("a message of another conversation is not found in this one", async () => {
   });
   expect(await refusal(call)).toMatchObject({ status: 404, code: "message_not_found" });
 });
+
+/** What a process leaves that dies between its claim and the channel's answer. */
+async function claimAsIfCrashed(id: string): Promise<void> {
+  const claimed_at = house.now().toISOString();
+  const { queries } = house.app.database;
+  await queries.updateTable("messages").set({ status: "sending", claimed_at }).where("id", "=", id).execute();
+}
+
+function messageRow(id: string) {
+  const { queries } = house.app.database;
+  return queries.selectFrom("messages").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+}
 
 async function setRule(service_window: string): Promise<void> {
   await house.app.database.queries

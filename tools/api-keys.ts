@@ -49,6 +49,7 @@ export const apiKeys = {
     }),
     output: one(CreatedApiKey),
     status: 201,
+    showsSecret: true,
   }),
 
   list_api_keys: operation({

@@ -46,6 +46,12 @@ export const errors = {
     "The request body could not be read: {reason}",
     "Send one JSON object, encoded as UTF-8.",
   ),
+  malformed_request: entry(
+    "invalid_request",
+    400,
+    "The request could not be read as HTTP.",
+    "Check the address, the headers and their size.",
+  ),
   invalid_phone_number: entry(
     "invalid_request",
     400,
@@ -57,6 +63,12 @@ export const errors = {
     400,
     "The text holds a zero byte or half of a surrogate pair, which is no character.",
     "Send well-formed Unicode text.",
+  ),
+  nested_too_deeply: entry(
+    "invalid_request",
+    400,
+    "The value is nested more than {limit} levels deep.",
+    "Send a flatter object.",
   ),
   invalid_scope: entry(
     "invalid_request",

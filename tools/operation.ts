@@ -66,6 +66,8 @@ export interface Operation<
   readonly tier: "core" | "extended";
   readonly hints: Hints;
   readonly effect: Kind;
+  /** Its answer shows a secret once: what is kept of it for a repeated request is sealed. */
+  readonly showsSecret: boolean;
   /** The tools offered in place of the one that follows from the operation; `{}` offers none. */
   readonly tools: Readonly<Record<string, ToolForm>> | undefined;
 }
@@ -131,6 +133,7 @@ interface Declaration<
   readonly tier?: "core" | "extended";
   readonly hints?: Partial<Hints>;
   readonly effect?: Declared;
+  readonly showsSecret?: boolean;
   readonly tools?: {
     readonly [Name in keyof Forms]: FormOf<z.input<z.ZodObject<Shape>>, Forms[Name]>;
   };
@@ -157,6 +160,7 @@ export function operation<
     credential: "any",
     status: 200,
     tier: "core",
+    showsSecret: false,
     ...declaration,
     // The same rule as the type's, one line above.
     effect: effect as EffectOf<Verb, Access, Declared>,

@@ -55,7 +55,7 @@ export function readArguments(
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const shape = form.input.shape;
-  const unknown = Object.keys(given).filter((name) => !(name in shape));
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(shape, name));
   if (unknown.length > 0) {
     throw fail("unknown_argument", {
       value: unknown.join(", "),

@@ -133,6 +133,7 @@ export interface Tables {
     payload: Json<unknown>;
     run_at: string;
     attempts: Generated<number>;
+    claims: Generated<number>;
     schedule: string | null;
     created_at: string;
   };

@@ -21,6 +21,7 @@ export function answerFailure(log: Log, error: unknown, request: FastifyRequest,
   if (typeof failure.detail.retry_after === "number") {
     reply.header("retry-after", String(failure.detail.retry_after));
   }
+  reply.header("x-request-id", request.id);
   reply.status(failure.status).type("application/json").send(failure.body(request.id));
 }
 
@@ -43,5 +44,7 @@ function toFailure(error: unknown, request: FastifyRequest): Failure {
 /** What Fastify itself refuses before a handler runs. */
 const byFastifyCode: Readonly<Record<string, (request: FastifyRequest) => Failure>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: (request) => fail("body_too_large", { limit: request.routeOptions.bodyLimit }),
+  FST_ERR_BAD_URL: () => fail("malformed_request"),
+  FST_ERR_MAX_PARAM_LENGTH: () => fail("malformed_request"),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => fail("unsupported_media_type"),
 };

@@ -45,11 +45,17 @@ export function createRateLimit({ perSecond, burst }: Rates) {
     duration: burstSeconds,
   });
   const limiter = new BurstyRateLimiter(steady, extra);
+  /** Credentials that were none, by address: whoever guesses is not looked up for long. */
+  const failures = new RateLimiterMemory({ keyPrefix: "failed", points: perSecond, duration: 1 });
 
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  const limit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const credential = readCredential(request.headers);
-    const subject = credential === undefined ? request.ip : hash(credential);
-    const state: State = await limiter.consume(subject).catch(refused);
+    const isAnonymous = credential === undefined || anonymous.has(request.routeOptions.url ?? "");
+    const guesses = isAnonymous ? null : await failures.get(request.ip);
+    const state: State =
+      guesses && guesses.remainingPoints <= 0
+        ? { ...guesses, isRefused: true }
+        : await limiter.consume(isAnonymous ? request.ip : hash(credential)).catch(refused);
     reply.header("ratelimit-limit", String(perSecond));
     reply.header("ratelimit-remaining", String(Math.max(0, state.remainingPoints)));
     reply.header("ratelimit-reset", String(seconds(state)));
@@ -57,7 +63,15 @@ export function createRateLimit({ perSecond, burst }: Rates) {
       throw fail("rate_limited", { retry_after: seconds(state) });
     }
   };
+  /** Notes that a request's credential was none. */
+  const noteFailure = async (request: FastifyRequest): Promise<void> => {
+    await failures.consume(request.ip).catch(refused);
+  };
+  return { limit, noteFailure };
 }
+
+/** Where a credential is not looked at. */
+const anonymous = new Set(["/v1/auth/login", "/v1/auth/refresh", "/v1/openapi.json"]);
 
 /** Sign-in is guessed at: few tries for an address, and for an account wherever they come from. */
 export function createLoginLimit() {

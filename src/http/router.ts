@@ -56,7 +56,7 @@ export async function identify(platform: { authenticate: Authenticate }, request
 
 /** A known path with a method that it does not answer. */
 function addRefusal(app: FastifyInstance, path: string, allowed: readonly HTTPMethods[]): void {
-  const all: HTTPMethods[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+  const all: HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
   app.route({
     method: all.filter((method) => !allowed.includes(method)),
     url: toUrl(path),

@@ -1,6 +1,7 @@
 /** The REST face: one Fastify server with the catalogue's routes, health, and what else is mounted on it. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance } from "fastify";
 import { fail } from "../../tools/failure.ts";
 import type { Operation } from "../../tools/operation.ts";
@@ -38,6 +39,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
     exposeHeadRoutes: false,
     forceCloseConnections: "idle",
     genReqId: (request) => requestId(request.headers["x-request-id"]),
+    requestTimeout: requestTimeoutMs,
+    // An id that is too long is refused by its schema, in words; a header's limit is the only other one.
+    routerOptions: { maxParamLength: 16_384 },
+    frameworkErrors: (error, request, reply) => answerFailure(log, error, request, reply),
+    clientErrorHandler: answerBrokenRequest,
   });
   readJson(app);
   app.setErrorHandler((error, request, reply) => answerFailure(log, error, request, reply));
@@ -57,10 +63,15 @@ export function createServer(options: ServerOptions): FastifyInstance {
     };
     log.debug({ ...facts, request_id }, "answered");
   });
-  const limit = createRateLimit(options.rates);
+  const { limit, noteFailure } = createRateLimit(options.rates);
   app.addHook("onRequest", async (request, reply) => {
     if (!unlimited.has(request.routeOptions.url ?? "")) {
       await limit(request, reply);
+    }
+  });
+  app.addHook("onSend", async (request, reply) => {
+    if (reply.statusCode === 401) {
+      await noteFailure(request);
     }
   });
   addHealth(app, options);
@@ -75,6 +86,18 @@ export function createServer(options: ServerOptions): FastifyInstance {
 /** Health is asked by machines that must be answered; what a tool call does is counted where it arrives, at REST. */
 const unlimited = new Set(["/healthz", "/readyz", "/mcp"]);
 
+/** How long a request may take to arrive. */
+const requestTimeoutMs = 60_000;
+
+/** What is no HTTP, or too much of it, still gets the envelope. */
+function answerBrokenRequest(error: Error, socket: Socket): void {
+  if (socket.writable) {
+    const body = JSON.stringify(fail("malformed_request", {}, error).body(requestId(undefined)));
+    const head = "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nConnection: close";
+    socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  }
+}
+
 /** A caller's own request id is kept where it is harmless in a log. */
 function requestId(given: string | string[] | undefined): string {
   return typeof given === "string" && /^[\w.-]{1,64}$/.test(given) ? given : `req_${randomUUID()}`;
@@ -83,9 +106,16 @@ function requestId(given: string | string[] | undefined): string {
 /** JSON bodies; an empty one is an empty object, for operations that need none. */
 function readJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
+  const utf8 = new TextDecoder("utf-8", { fatal: true });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
-    const text = String(body);
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
+    let text: string;
+    try {
+      text = utf8.decode(body as Buffer);
+    } catch {
+      done(fail("malformed_body", { reason: "it is not UTF-8." }));
+      return;
+    }
     if (text.trim() === "") {
       done(null, {});
       return;

@@ -104,7 +104,7 @@ async function giveUp(
 }
 
 /** A time that PostgreSQL can't read would stop every settlement that travels with it, so it fails this job alone. */
-function move({ id, attempts: claimed }: ClaimedJob, at: Date, attempts: number): Settlement {
+function move({ id, claims: claimed }: ClaimedJob, at: Date, attempts: number): Settlement {
   const run_at = at.toISOString();
   if (!/^\d{4}-/.test(run_at)) {
     throw new RangeError(`A job cannot run at ${run_at}.`);

@@ -52,7 +52,7 @@ export class InFlight {
   renewals(now: Date): Move[] {
     return this.#stale(now).map(({ job, definition }) => {
       const run_at = leaseEnd(definition, now).toISOString();
-      return { id: job.id, claimed: job.attempts, run_at, attempts: job.attempts };
+      return { id: job.id, claimed: job.claims, run_at, attempts: job.attempts };
     });
   }
 

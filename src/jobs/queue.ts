@@ -2,9 +2,8 @@
  * The table of jobs: every statement that adds, takes, moves or ends one.
  *
  * There is no state "running". Taking a job counts the attempt and moves its time forward by a lease: a
- * process that dies leaves rows that come due by themselves. The number of attempts at which a job was
- * taken is the proof of holding it: whoever takes it over changes that number, and the former holder's
- * moves find no row.
+ * process that dies leaves rows that come due by themselves. How often a job was taken only rises, and is the
+ * proof of holding it: whoever takes it over changes that number, and the former holder finds no row.
  */
 import { sql } from "kysely";
 import type { Queries, Transaction } from "../database/database.ts";
@@ -22,12 +21,14 @@ export interface ClaimedJob {
   readonly payload: unknown;
   /** This attempt included. */
   readonly attempts: number;
+  /** The proof of holding it. */
+  readonly claims: number;
 }
 
 /** A job that is moved to another time. */
 export interface Move {
   readonly id: string;
-  /** Its attempts when it was taken. */
+  /** Its claims when it was taken. */
   readonly claimed: number;
   readonly run_at: string;
   readonly attempts: number;
@@ -110,16 +111,19 @@ export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJ
       limit ${claim.limit}
     ),
     taken as (
-      update jobs set attempts = attempts + 1, run_at = (${leases}::jsonb ->> name)::timestamptz
+      update jobs set attempts = attempts + 1, claims = claims + 1, run_at = (${leases}::jsonb ->> name)::timestamptz
       where id = any(array(select id from ready))
-      returning id, name, lane, key, organization_id, payload, attempts
+      returning id, name, lane, key, organization_id, payload, attempts, claims
     )
     select * from taken order by lane, id
   `.execute(tx);
   return rows;
 }
 
-/** Ends and moves jobs, however many, in one statement each. A job that someone else has taken stays theirs. */
+/**
+ * Ends and moves jobs, however many, in one statement each. What is done is done, whoever holds it now; a job
+ * that someone else has taken is moved by them alone.
+ */
 export async function settleJobs(tx: Transaction, settlements: readonly Settlement[]): Promise<void> {
   const done = settlements.filter((one) => one.run_at === undefined).map(({ id }) => id);
   if (done.length > 0) {
@@ -150,7 +154,7 @@ const moving = (moves: readonly Move[]) => sql`
   update jobs set run_at = move.run_at, attempts = move.attempts
   from jsonb_to_recordset(${JSON.stringify(moves)}::jsonb)
     as move (id text, claimed integer, run_at timestamptz, attempts integer)
-  where jobs.id = any(${moves.map(({ id }) => id)}::text[]) and jobs.id = move.id and jobs.attempts = move.claimed`;
+  where jobs.id = any(${moves.map(({ id }) => id)}::text[]) and jobs.id = move.id and jobs.claims = move.claimed`;
 
 /** When the next job comes due, if one waits. */
 export async function nextDue(tx: Transaction, now: Date): Promise<Date | undefined> {
@@ -168,7 +172,7 @@ export async function nextDue(tx: Transaction, now: Date): Promise<Date | undefi
 /** Lays a job with the dead, unless someone else has taken it. */
 export async function buryJob(tx: Transaction, job: ClaimedJob, error: string, now: Date): Promise<void> {
   await sql`
-    with dead as (delete from jobs where id = ${job.id} and attempts = ${job.attempts} returning *)
+    with dead as (delete from jobs where id = ${job.id} and claims = ${job.claims} returning *)
     insert into dead_jobs (id, name, lane, key, organization_id, payload, attempts, error, created_at, died_at)
     select id, name, lane, key, organization_id, payload, attempts, ${error}, created_at, ${now.toISOString()}::timestamptz
     from dead

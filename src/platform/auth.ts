@@ -3,7 +3,7 @@ import { auth as contract } from "../../tools/auth.ts";
 import { fail } from "../../tools/failure.ts";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
-import { implement } from "./core/module.ts";
+import { implement, type Work } from "./core/module.ts";
 import { isPassword } from "./core/passwords.ts";
 import { hashSecret, randomSecret } from "./core/secrets.ts";
 import { accessTokenSeconds, signAccessToken } from "./core/tokens.ts";
@@ -20,6 +20,21 @@ interface User {
   readonly name: string;
   readonly role: Role;
 }
+
+/** A family that has ended can't be refreshed or reused any more. */
+const forgetFamilies: Work<unknown> = {
+  name: "session.forget",
+  schedule: "47 * * * *",
+
+  async run(_, world) {
+    const { queries } = world.database;
+    await queries
+      .deleteFrom("refresh_tokens")
+      .where("family_expires_at", "<", world.now().toISOString())
+      .execute();
+    return undefined;
+  },
+};
 
 export const auth = implement(contract, {
   operations: {
@@ -65,6 +80,7 @@ export const auth = implement(contract, {
       };
     },
   },
+  jobs: [forgetFamilies],
 });
 
 interface Refresh {
@@ -118,7 +134,7 @@ async function rotate(tx: Transaction, token: string, now: Date) {
     .where("hash", "=", hashSecret(token))
     .forUpdate()
     .executeTakeFirst();
-  if (!found || found.revoked_at !== null || Date.parse(found.expires_at) <= now.getTime()) {
+  if (!found || found.revoked_at !== null) {
     throw fail("refresh_token_invalid");
   }
   const family = tx
@@ -128,6 +144,9 @@ async function rotate(tx: Transaction, token: string, now: Date) {
   if (found.used_at !== null) {
     await family.set({ revoked_at: now.toISOString() }).execute();
     return "reused" as const;
+  }
+  if (Date.parse(found.expires_at) <= now.getTime()) {
+    throw fail("refresh_token_invalid");
   }
   await family.set({ used_at: now.toISOString() }).where("id", "=", found.id).execute();
   const user = await tx

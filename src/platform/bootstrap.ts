@@ -89,15 +89,13 @@ export async function bootstrap(
   return isFirst ? made : undefined;
 }
 
-/** Makes the key that the data folder's processes share valid, whichever database is behind it. */
+/**
+ * Makes the key that the data folder's processes share valid, whichever database is behind it; once, so that
+ * one that was revoked stays so.
+ */
 export async function admitLocalKey(database: Database, secret_key: string, now: Date): Promise<void> {
   await database.transaction(async (tx) => {
-    const known = await tx
-      .selectFrom("api_keys")
-      .select("id")
-      .where("hash", "=", hashSecret(secret_key))
-      .executeTakeFirst();
-    if (known) {
+    if (!(await claim(tx, `local_key:${hashSecret(secret_key)}`, now.toISOString()))) {
       return;
     }
     const { value: organization } = await tx

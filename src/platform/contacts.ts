@@ -26,9 +26,7 @@ export const contacts = implement(contract, {
     },
 
     async list_contacts({ search, ...paging }, { db, organization }) {
-      const found = living(db, organization).$if(search !== undefined, (query) =>
-        query.where((rows) => matches(rows, search ?? "")),
-      );
+      const found = living(db, organization).where((rows) => matches(rows, search ?? ""));
       const { rows, meta } = await readPage(found.selectAll().orderBy("id", "desc"), paging);
       return { data: rows, meta };
     },
@@ -66,7 +64,7 @@ export const contacts = implement(contract, {
     },
 
     async delete_contact({ id }, { tx, organization, now }) {
-      await getContact(tx, organization, id);
+      await getContact(tx, organization, id, { locks: true });
       await erase(tx, organization, id, now);
       return { data: { id, deleted: true as const } };
     },
@@ -86,41 +84,57 @@ export async function getContact(db: Queries, organization: string, id: string, 
   return contact;
 }
 
-/** The contact with this number, made if there is none; `phone_number` is in E.164 form. */
-export async function findOrCreateContact(
+interface Wanted {
+  readonly organization: string;
+  /** In E.164 form. */
+  readonly phone_number: string;
+  readonly name?: string | null | undefined;
+  readonly metadata?: Record<string, unknown> | undefined;
+  readonly now: Date;
+}
+
+/**
+ * The contact with this number, made if there is none. It is held until the commit: an erasure waits for
+ * what is written under it, and then takes that too.
+ */
+export async function findOrCreateContact(tx: Transaction, wanted: Wanted) {
+  const { organization, phone_number } = wanted;
+  for (;;) {
+    const created = await insertContact(tx, wanted);
+    if (created) {
+      return { contact: created, created: true };
+    }
+    const contact = await living(tx, organization)
+      .selectAll()
+      .where("phone_number", "=", phone_number)
+      .forKeyShare()
+      .executeTakeFirst();
+    if (contact) {
+      return { contact, created: false };
+    }
+    // Erased between the two statements: the number is free again.
+  }
+}
+
+async function insertContact(
   tx: Transaction,
-  wanted: {
-    organization: string;
-    phone_number: string;
-    name?: string | null | undefined;
-    metadata?: Record<string, unknown> | undefined;
-    now: Date;
-  },
+  { organization, phone_number, name, metadata = {}, now }: Wanted,
 ) {
-  const { organization, phone_number, now } = wanted;
-  const created = await tx
+  return tx
     .insertInto("contacts")
     .values({
       organization_id: organization,
       id: newId("con", now),
       phone_number,
-      name: wanted.name || null,
-      search_text: searchTextOf(wanted.name, phone_number),
-      metadata: JSON.stringify(wanted.metadata ?? {}),
+      name: name || null,
+      search_text: searchTextOf(name, phone_number),
+      metadata: JSON.stringify(metadata),
       created_at: now.toISOString(),
       updated_at: now.toISOString(),
     })
     .onConflict((conflict) => conflict.columns(["organization_id", "phone_number"]).doNothing())
     .returningAll()
     .executeTakeFirst();
-  if (created) {
-    return { contact: created, created: true };
-  }
-  const known = await living(tx, organization)
-    .selectAll()
-    .where("phone_number", "=", phone_number)
-    .executeTakeFirstOrThrow();
-  return { contact: known, created: false };
 }
 
 /** Changes what is given; a name of no letters takes the name away. @throws Failure `contact_not_found`. */
@@ -151,7 +165,7 @@ export async function changeContact(
   return changed;
 }
 
-/** Takes the person out of every row and keeps the rows: what was sent still counts. */
+/** Takes the person out of every row, stored answers included, and keeps the messages' rows: what was sent still counts. */
 async function erase(tx: Transaction, organization: string, id: string, now: Date): Promise<void> {
   await tx
     .updateTable("contacts")
@@ -166,17 +180,22 @@ async function erase(tx: Transaction, organization: string, id: string, now: Dat
     .where("organization_id", "=", organization)
     .where("id", "=", id)
     .execute();
+  const threads = tx
+    .selectFrom("conversations")
+    .select("id")
+    .where("organization_id", "=", organization)
+    .where("contact_id", "=", id);
   await tx
     .updateTable("messages")
     .set({ content: "{}", from: null, to: null })
     .where("organization_id", "=", organization)
-    .where("conversation_id", "in", (conversations) =>
-      conversations
-        .selectFrom("conversations")
-        .select("id")
-        .where("organization_id", "=", organization)
-        .where("contact_id", "=", id),
-    )
+    .where("conversation_id", "in", threads)
+    .execute();
+  const named = [id, ...(await threads.execute()).map((thread) => thread.id)];
+  await tx
+    .deleteFrom("idempotency")
+    .where("organization_id", "=", organization)
+    .where(sql<boolean>`body::text like any(${named.map((name) => `%"${name}"%`)}::text[])`)
     .execute();
 }
 

@@ -186,6 +186,8 @@ const statements = [
     payload jsonb not null,
     run_at timestamptz not null,
     attempts integer not null default 0,
+    -- How often it was taken; it only rises, so the number proves whose it is.
+    claims integer not null default 0,
     schedule text unique,
     created_at timestamptz not null
   )`,

@@ -8,7 +8,7 @@ import { Failure, fail, refuseInput } from "../../../tools/failure.ts";
 import type { Credential, Operation } from "../../../tools/operation.ts";
 import { permits, type Scope } from "../../../tools/scopes.ts";
 import { describeTools, formsOf, readArguments } from "../../../tools/tool.ts";
-import { type Answer, hashRequest, once } from "./idempotency.ts";
+import { type Answer, hashRequest, keepClear, keepSealed, once } from "./idempotency.ts";
 import type { Module } from "./module.ts";
 import { requireStorable } from "./text.ts";
 import type { Caller, DelegatedContext, PublicContext, World } from "./world.ts";
@@ -21,6 +21,8 @@ export interface Request {
   readonly caller: Caller | null;
   readonly input: unknown;
   readonly idempotencyKey?: string | undefined;
+  /** The route under which the key counts; that of the path when left out. */
+  readonly route?: string;
 }
 
 export type Call = (request: Request) => Promise<Answer>;
@@ -46,13 +48,14 @@ export function createCall(modules: readonly Module[], world: World): Call {
     const { operation } = entry;
     const path = request.path ?? operation.path;
     const caller = admit(operation, path, request.caller);
+    requireStorable(request.input);
     const parsed = operation.input.safeParse(request.input);
     if (!parsed.success) {
       throw refuseInput(parsed.error.issues, request.input);
     }
-    requireStorable(parsed.data);
     const context = { world, now: world.now(), path };
-    const run = { entry, input: parsed.data, context, key: request.idempotencyKey };
+    const { idempotencyKey: key, route = `${operation.method} ${path}` } = request;
+    const run = { name: request.operation, entry, input: parsed.data, context, key, route };
     if (!caller) {
       return answer(operation, await entry.handle(parsed.data, context));
     }
@@ -60,7 +63,11 @@ export function createCall(modules: readonly Module[], world: World): Call {
     return runs[operation.effect](run, caller);
   };
 
-  const tools = (caller: Caller, key: string | undefined): DelegatedContext["tools"] => ({
+  const tools = (
+    caller: Caller,
+    { key, route }: Run,
+    note: (answer: Answer) => void,
+  ): DelegatedContext["tools"] => ({
     list: () =>
       describeTools(contracts)
         .filter((tool) => permits(caller.scopes, tool.scope))
@@ -69,26 +76,31 @@ export function createCall(modules: readonly Module[], world: World): Call {
       const [operation, form] = findForm(contracts, name);
       requireScope(caller, contracts[operation]?.scope ?? null);
       const input = readArguments(form, given);
-      const result = await call({ operation, caller, input, idempotencyKey: key });
+      const result = await call({ operation, caller, input, idempotencyKey: key, route });
+      note(result);
       return result.body as Record<string, unknown>; // every output is an object
     },
   });
 
-  async function delegated({ entry, input, context, key }: Run, caller: Caller): Promise<Answer> {
-    return answer(
-      entry.operation,
-      await entry.handle(input, { ...context, caller, tools: tools(caller, key) } as PublicContext),
-    );
+  async function delegated(run: Run, caller: Caller): Promise<Answer> {
+    let isReplay = false;
+    const offered = tools(caller, run, (inner) => {
+      isReplay ||= inner.isReplay;
+    });
+    const context = { ...run.context, caller, tools: offered };
+    return { ...answer(run.entry.operation, await run.entry.handle(run.input, context)), isReplay };
   }
 
   return call;
 }
 
 interface Run {
+  readonly name: string;
   readonly entry: Entry;
   readonly input: unknown;
   readonly context: PublicContext;
   readonly key: string | undefined;
+  readonly route: string;
 }
 
 async function publicly({ entry, input, context }: Run): Promise<Answer> {
@@ -100,7 +112,7 @@ async function read({ entry, input, context }: Run, caller: Caller): Promise<Ans
   return answer(entry.operation, await entry.handle(input, tenant(context, caller, { db })));
 }
 
-async function write({ entry, input, context, key }: Run, caller: Caller): Promise<Answer> {
+async function write({ name, entry, input, context, key, route }: Run, caller: Caller): Promise<Answer> {
   const { operation } = entry;
   const result = await context.world.database.transaction(async (tx) => {
     const effect = async () =>
@@ -111,11 +123,13 @@ async function write({ entry, input, context, key }: Run, caller: Caller): Promi
     const claim = {
       organization_id: caller.organization_id,
       credential_id: caller.credential.id,
-      route: `${operation.method} ${context.path}`,
+      route,
       key,
-      request_hash: hashRequest(input),
+      request_hash: hashRequest(name, input),
+      now: context.now,
+      keeping: operation.showsSecret ? keepSealed(context.world.secret) : keepClear,
     };
-    return once(tx, claim, context.now, effect);
+    return once(tx, claim, effect);
   });
   if (result.status >= 400) {
     throw Failure.restore(ErrorBody.parse(result.body), result.isReplay);
@@ -156,7 +170,8 @@ function requireScope(caller: Caller, scope: Scope | null): void {
 
 function findForm(contracts: Record<string, Operation>, name: string) {
   for (const [operation, declaration] of Object.entries(contracts)) {
-    const form = formsOf(operation, declaration)[name];
+    const forms = formsOf(operation, declaration);
+    const form = Object.hasOwn(forms, name) ? forms[name] : undefined;
     if (form) {
       return [operation, form] as const;
     }

@@ -9,6 +9,7 @@ import { sql } from "kysely";
 import { Failure, fail } from "../../../tools/failure.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Work } from "./module.ts";
+import { seal, unseal } from "./seal.ts";
 
 const keptMs = 24 * 3_600_000;
 
@@ -26,15 +27,35 @@ export interface Claim {
   readonly request_hash: string;
 }
 
-export function hashRequest(input: unknown): string {
-  return createHash("sha256").update(JSON.stringify(input)).digest("base64url");
+/** How an answer is written down: one that shows a secret is not kept in clear. */
+export interface Keeping {
+  write(body: unknown): string;
+  read(stored: unknown): unknown;
+}
+
+export const keepClear: Keeping = { write: (body) => JSON.stringify(body), read: (stored) => stored };
+
+export function keepSealed(secret: string): Keeping {
+  return {
+    write: (body) => JSON.stringify(seal(secret, JSON.stringify(body))),
+    read: (stored) => JSON.parse(unseal(secret, String(stored))),
+  };
+}
+
+/** The same for the same content, whatever the order of its members. */
+export function hashRequest(...content: unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(content, sortMembers)).digest("base64url");
+}
+
+function sortMembers(_: string, value: unknown): unknown {
+  const isPlain = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isPlain ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
 }
 
 /** Runs `effect` unless its key has an answer already, and keeps the answer. */
 export async function once(
   tx: Transaction,
-  claim: Claim,
-  now: Date,
+  { now, keeping, ...claim }: Claim & { readonly now: Date; readonly keeping: Keeping },
   effect: () => Promise<{ status: number; body: unknown }>,
 ): Promise<Answer> {
   await forgetExpired(tx, claim, now);
@@ -44,16 +65,16 @@ export async function once(
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   if (!numInsertedOrUpdatedRows) {
-    return replay(tx, claim);
+    return replay(tx, claim, keeping);
   }
   const answer = await attempt(tx, effect);
   await rows(tx, claim)
-    .set({ status: answer.status, body: JSON.stringify(answer.body) })
+    .set({ status: answer.status, body: keeping.write(answer.body) })
     .execute();
   return { ...answer, isReplay: false };
 }
 
-async function replay(tx: Transaction, claim: Claim): Promise<Answer> {
+async function replay(tx: Transaction, claim: Claim, keeping: Keeping): Promise<Answer> {
   const stored = await tx
     .selectFrom("idempotency")
     .select(["request_hash", "status", "body"])
@@ -65,7 +86,7 @@ async function replay(tx: Transaction, claim: Claim): Promise<Answer> {
   if (stored.request_hash !== claim.request_hash) {
     throw fail("idempotency_key_reused");
   }
-  return { status: stored.status ?? 200, body: stored.body, isReplay: true };
+  return { status: stored.status ?? 200, body: keeping.read(stored.body), isReplay: true };
 }
 
 /** Runs the effect; a refusal that another try would meet again is undone and becomes the answer. */

@@ -1,22 +1,34 @@
-/** Text that PostgreSQL can't hold: a zero byte, and half of a surrogate pair. */
+/** What can be stored as it was sent: well-formed text, and no deeper than anything reads. */
 import { refuse } from "../../../tools/failure.ts";
 
+/** Deeper than any attribute that a person wrote, and far from where a recursion ends. */
+const maxDepth = 32;
+
 /**
- * Lets through only what can be stored as it is.
- * @throws Failure `unstorable_text` naming the field.
+ * Lets through only what PostgreSQL can hold: no zero byte, no half of a surrogate pair.
+ * @throws Failure `unstorable_text` or `nested_too_deeply`, naming the field.
  */
-export function requireStorable(value: unknown, path = ""): void {
-  if (typeof value === "string") {
-    if (value.includes("\0") || !value.isWellFormed()) {
-      throw refuse(path, "unstorable_text");
+export function requireStorable(input: unknown): void {
+  const waiting = [{ value: input, path: [] as readonly string[] }];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { value, path } = next;
+    if (typeof value === "string") {
+      requireText(value, path);
     }
-    return;
+    if (typeof value === "object" && value !== null) {
+      if (path.length > maxDepth) {
+        throw refuse(path[0] ?? "", "nested_too_deeply", { limit: maxDepth });
+      }
+      for (const [name, inner] of Object.entries(value)) {
+        requireText(name, path);
+        waiting.push({ value: inner, path: [...path, name] });
+      }
+    }
   }
-  if (typeof value === "object" && value !== null) {
-    for (const [name, inner] of Object.entries(value)) {
-      const at = path === "" ? name : `${path}.${name}`;
-      requireStorable(name, at);
-      requireStorable(inner, at);
-    }
+}
+
+function requireText(text: string, path: readonly string[]): void {
+  if (text.includes("\0") || !text.isWellFormed()) {
+    throw refuse(path.join("."), "unstorable_text");
   }
 }

@@ -22,8 +22,8 @@ interface Payload {
 
 /** How long a send may take; well under the job's lease, so that no second worker sends meanwhile. */
 const sendTimeoutMs = 10_000;
-/** How long a busy channel is tried. */
-const busyForMs = 24 * 3_600_000;
+/** A message that waited longer than this, for a busy channel or behind others, has lost its moment. */
+const waitsForMs = 24 * 3_600_000;
 /** How long an unconfirmed claim waits for a receipt, and how often it is looked up. */
 const unconfirmedForMs = 24 * 3_600_000;
 const lookUpEveryMs = 15 * 60_000;
@@ -38,18 +38,20 @@ export const deliver: Work<Payload> = {
     if (!claim) {
       return undefined;
     }
-    const { channel, outbound, claimedBefore } = claim;
-    if (claimedBefore === null) {
-      return send(world, payload, channel, outbound, attempt);
+    if (claim.claimedBefore === null) {
+      return send(world, payload, claim, attempt);
     }
-    const found = await channel.find(outbound.token, payload.organization_id);
+    const found = await claim.channel.find(claim.outbound.token, payload.organization_id);
     if (found.outcome === "accepted") {
       return settle(world, payload, found);
     }
     if (found.outcome === "absent") {
-      return send(world, payload, channel, outbound, attempt);
+      // Time has passed since the first try: what held then may not hold now.
+      return claim.obstacle
+        ? failMessage(world, payload, claim.obstacle)
+        : send(world, payload, claim, attempt);
     }
-    return waitForReceipt(world, payload, claimedBefore);
+    return watchFor(world, payload, claim.claimedBefore);
   },
 
   async exhausted(payload, world) {
@@ -57,8 +59,43 @@ export const deliver: Work<Payload> = {
   },
 };
 
+/**
+ * Looks, without the thread's key and so in nobody's way, what became of a message that the channel may have
+ * taken and can't tell of.
+ */
+export const confirm: Work<Payload & { readonly since: string }> = {
+  name: "message.confirm",
+
+  async run({ since, ...payload }, world) {
+    const message = await world.database.queries
+      .selectFrom("messages")
+      .select("status")
+      .where("organization_id", "=", payload.organization_id)
+      .where("id", "=", payload.message_id)
+      .executeTakeFirst();
+    if (message?.status !== "sending") {
+      return undefined;
+    }
+    if (world.now().getTime() - Date.parse(since) > unconfirmedForMs) {
+      return failMessage(world, payload, ownFailures.unconfirmed);
+    }
+    return { againAt: new Date(world.now().getTime() + lookUpEveryMs) };
+  },
+};
+
+interface ClaimedMessage {
+  readonly channel: Channel;
+  readonly outbound: Outbound;
+  /** Why it may not be sent now. */
+  readonly obstacle: MessageError | undefined;
+  /** When an earlier attempt took it up, of which nobody knows how it ended. */
+  readonly claimedBefore: string | null;
+  /** When this attempt did: the proof that the claim is still its own. */
+  readonly claimedAt: string;
+}
+
 /** Marks the message as being sent, if it still is to be; undefined when there is nothing to do. */
-async function claimMessage(payload: Payload, world: World) {
+async function claimMessage(payload: Payload, world: World): Promise<ClaimedMessage | undefined> {
   return world.database.transaction(async (tx) => {
     const message = await lockMessage(tx, payload.organization_id, payload.message_id);
     if (!message || (message.status !== "queued" && message.status !== "sending")) {
@@ -76,21 +113,21 @@ async function claimMessage(payload: Payload, world: World) {
       .where("conversations.id", "=", message.conversation_id)
       .executeTakeFirstOrThrow();
     const now = world.now();
-    if (message.claimed_at === null) {
-      const obstacle = obstacleTo(message, thread, now);
-      if (obstacle) {
-        await move(tx, world, message, { type: "failed", at: now.toISOString(), error: obstacle });
-        return undefined;
-      }
-      await tx
-        .updateTable("messages")
-        .set({ status: "sending", claimed_at: now.toISOString() })
-        .where("organization_id", "=", payload.organization_id)
-        .where("id", "=", message.id)
-        .execute();
+    const obstacle = obstacleTo(message, thread, now);
+    if (obstacle && message.claimed_at === null) {
+      await move(tx, world, message, { type: "failed", at: now.toISOString(), error: obstacle });
+      return undefined;
     }
+    const claimedAt = now.toISOString();
+    await tx
+      .updateTable("messages")
+      .set({ status: "sending", claimed_at: claimedAt })
+      .where("organization_id", "=", payload.organization_id)
+      .where("id", "=", message.id)
+      .execute();
+    const channel = channelOf(world, thread.channel);
     const outbound = describe(message, thread.phone_number);
-    return { channel: channelOf(world, thread.channel), outbound, claimedBefore: message.claimed_at };
+    return { channel, outbound, obstacle, claimedBefore: message.claimed_at, claimedAt };
   });
 }
 
@@ -105,14 +142,13 @@ function obstacleTo(
   if (isWindowStrict(thread) && !windowOf(thread, now).is_within_24h_window) {
     return ownFailures.window_closed;
   }
-  return now.getTime() - Date.parse(message.created_at) > busyForMs ? ownFailures.expired : undefined;
+  return now.getTime() - Date.parse(message.created_at) > waitsForMs ? ownFailures.expired : undefined;
 }
 
 async function send(
   world: World,
   payload: Payload,
-  channel: Channel,
-  outbound: Outbound,
+  { channel, outbound, claimedAt }: ClaimedMessage,
   attempt: Attempt,
 ): Promise<Outcome> {
   const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(sendTimeoutMs)]);
@@ -122,7 +158,7 @@ async function send(
   } = {
     accepted: (accepted) => settle(world, payload, accepted),
     refused: ({ failure }) => failMessage(world, payload, explain(failure)),
-    busy: ({ retryAfterMs }) => release(world, payload, retryAfterMs),
+    busy: ({ retryAfterMs }) => release(world, payload, claimedAt, retryAfterMs),
   };
   // The table is total over `outcome`; the compiler can't pair a key with its own argument.
   return (settlers[result.outcome] as (result: SendResult) => Promise<Outcome>)(result);
@@ -156,7 +192,12 @@ async function failMessage(world: World, payload: Payload, error: MessageError):
 }
 
 /** Certainly not taken: back to the queue, and again when the channel allows. */
-async function release(world: World, payload: Payload, retryAfterMs: number): Promise<Outcome> {
+async function release(
+  world: World,
+  payload: Payload,
+  claimedAt: string,
+  retryAfterMs: number,
+): Promise<Outcome> {
   await world.database.transaction(async (tx) => {
     await tx
       .updateTable("messages")
@@ -164,17 +205,23 @@ async function release(world: World, payload: Payload, retryAfterMs: number): Pr
       .where("organization_id", "=", payload.organization_id)
       .where("id", "=", payload.message_id)
       .where("status", "=", "sending")
+      .where("claimed_at", "=", claimedAt)
       .execute();
   });
   return { againAt: new Date(world.now().getTime() + retryAfterMs) };
 }
 
-async function waitForReceipt(world: World, payload: Payload, claimedAt: string): Promise<Outcome> {
-  const waitedMs = world.now().getTime() - Date.parse(claimedAt);
-  if (waitedMs > unconfirmedForMs) {
-    return failMessage(world, payload, ownFailures.unconfirmed);
-  }
-  return { againAt: new Date(world.now().getTime() + lookUpEveryMs) };
+/** Leaves the message to its receipt, and the thread's key to the messages behind it. */
+async function watchFor(world: World, payload: Payload, since: string): Promise<Outcome> {
+  await world.database.transaction(async (tx) => {
+    await world.jobs.enqueue(tx, {
+      name: confirm.name,
+      payload: { ...payload, since },
+      organization_id: payload.organization_id,
+      runAt: new Date(world.now().getTime() + lookUpEveryMs),
+    });
+  });
+  return undefined;
 }
 
 function describe(message: MessageRow, from: string): Outbound {

@@ -82,9 +82,9 @@ export const ownFailures = {
     detail: null,
   },
   expired: {
-    ...meaning("channel_throttled", true, "Send it again if it still matters."),
+    ...meaning("expired", true, "Send it again if it still matters."),
     channel_code: null,
-    title: "The channel was busy for too long",
+    title: "The message waited for more than a day and was not sent",
     detail: null,
   },
 } as const satisfies Record<string, MessageError>;

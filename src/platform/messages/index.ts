@@ -4,7 +4,7 @@ import { messages as contract } from "../../../tools/messages.ts";
 import type { Queries } from "../../database/database.ts";
 import { implement } from "../core/module.ts";
 import { readPage } from "../core/page.ts";
-import { deliver } from "./deliver.ts";
+import { confirm, deliver } from "./deliver.ts";
 import type { MessageError } from "./failures.ts";
 import type { MessageRow } from "./progress.ts";
 import { forgetParked } from "./receive.ts";
@@ -45,7 +45,7 @@ export const messages = implement(contract, {
       return { data: show(message) };
     },
   },
-  jobs: [deliver, forgetParked],
+  jobs: [deliver, confirm, forgetParked],
 });
 
 /** A row as the contract shows it: a message that is on its way out is still queued to its sender. */

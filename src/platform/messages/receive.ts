@@ -9,7 +9,7 @@ import { getInbox, noteInbound, openThread } from "../conversations.ts";
 import { emit } from "../core/events.ts";
 import type { Work } from "../core/module.ts";
 import type { World } from "../core/world.ts";
-import { lockMessage, move, receiptFact } from "./progress.ts";
+import { applyParked, lockMessage, move, receiptFact } from "./progress.ts";
 
 /** Stores an inbound message with its contact and conversation, once for each channel id. */
 export async function receiveMessage(world: World, inbound: Inbound) {
@@ -72,15 +72,32 @@ export async function receiveMessage(world: World, inbound: Inbound) {
 /** Applies receipts; one whose message is not there yet waits for it. */
 export async function receiveReceipts(world: World, receipts: readonly Receipt[]): Promise<void> {
   for (const receipt of receipts) {
-    await world.database.transaction(async (tx) => {
-      const id = receipt.token ?? (await idByChannel(tx, receipt));
-      const message = id === undefined ? undefined : await lockMessage(tx, receipt.organization_id, id);
-      if (!message) {
-        return park(tx, receipt, world.now());
-      }
-      const { channel_message_id } = receipt;
-      await move(tx, world, message, { ...receiptFact(receipt), channel_message_id });
-    });
+    const isApplied = await world.database.transaction((tx) => applyReceipt(tx, world, receipt));
+    if (!isApplied) {
+      await world.database.transaction((tx) => unparkIfThere(tx, world, receipt));
+    }
+  }
+}
+
+/** False when the message is not there, and the receipt waits for it. */
+async function applyReceipt(tx: Transaction, world: World, receipt: Receipt): Promise<boolean> {
+  const id = receipt.token ?? (await idByChannel(tx, receipt));
+  const message = id === undefined ? undefined : await lockMessage(tx, receipt.organization_id, id);
+  if (!message) {
+    await park(tx, receipt, world.now());
+    return false;
+  }
+  const { channel_message_id } = receipt;
+  await move(tx, world, message, { ...receiptFact(receipt), channel_message_id });
+  return true;
+}
+
+/** The message may have come between our look and our parking: then nobody else would look again. */
+async function unparkIfThere(tx: Transaction, world: World, receipt: Receipt): Promise<void> {
+  const id = await idByChannel(tx, receipt);
+  const message = id === undefined ? undefined : await lockMessage(tx, receipt.organization_id, id);
+  if (message) {
+    await applyParked(tx, world, message);
   }
 }
 
