@@ -128,7 +128,7 @@ export const errors = {
   insufficient_scope: entry(
     "permission",
     403,
-    "The credential lacks the scope {required_scope}.",
+    "This needs a scope that the credential lacks: {required_scope}.",
     "Use a key that holds {required_scope}.",
   ),
   insufficient_role: entry(

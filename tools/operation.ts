@@ -7,12 +7,14 @@
  */
 import { z } from "zod";
 import { page, per_page } from "./fields.ts";
-import type { Scope } from "./scopes.ts";
+import type { ScopeRule } from "./scopes.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Which credential a path takes: a key or an access token, only an access token, or none at all. */
 export type Credential = "any" | "bearer" | "none";
+
+export type Encoding = "json" | "multipart";
 
 /**
  * How a call runs: a read without a transaction; a write inside one, with the answer stored for its
@@ -33,7 +35,7 @@ export interface OtherPath {
   readonly path: string;
   readonly credential: Credential;
   /** The scope needed there; the operation's own when left out. */
-  readonly scope?: Scope | null;
+  readonly scope?: ScopeRule | null;
 }
 
 /**
@@ -57,7 +59,7 @@ export interface Operation<
   readonly path: string;
   readonly also: readonly OtherPath[];
   readonly credential: Credential;
-  readonly scope: Scope | null;
+  readonly scope: ScopeRule | null;
   readonly title: string;
   readonly description: string;
   readonly input: Input;
@@ -66,6 +68,8 @@ export interface Operation<
   readonly tier: "core" | "extended";
   readonly hints: Hints;
   readonly effect: Kind;
+  /** How a body travels; multipart carries a file. */
+  readonly encoding: Encoding;
   /** The tools offered in place of the one that follows from the operation; `{}` offers none. */
   readonly tools: Readonly<Record<string, ToolForm>> | undefined;
 }
@@ -103,8 +107,8 @@ type FormOf<Route, Fields> = {
 
 type EffectOf<Verb extends Method, Access extends Credential, Declared> = Access extends "none"
   ? "public"
-  : Declared extends "delegated"
-    ? "delegated"
+  : Declared extends "delegated" | "read"
+    ? Declared
     : Verb extends "GET"
       ? "read"
       : "write";
@@ -113,7 +117,7 @@ interface Declaration<
   Verb extends Method,
   Path extends string,
   Access extends Credential,
-  Declared extends "delegated" | undefined,
+  Declared extends "delegated" | "read" | undefined,
   Shape extends z.core.$ZodLooseShape,
   Output extends z.ZodObject,
   Forms,
@@ -122,7 +126,7 @@ interface Declaration<
   readonly path: Path;
   readonly also?: readonly OtherPath[];
   readonly credential?: Access;
-  readonly scope: Scope | null;
+  readonly scope: ScopeRule | null;
   readonly title: string;
   readonly description: string;
   readonly input: z.ZodObject<Shape>;
@@ -130,7 +134,9 @@ interface Declaration<
   readonly status?: 200 | 201;
   readonly tier?: "core" | "extended";
   readonly hints?: Partial<Hints>;
+  /** `read` for a question that travels by POST, because it does not fit a query. */
   readonly effect?: Declared;
+  readonly encoding?: Encoding;
   readonly tools?: {
     readonly [Name in keyof Forms]: FormOf<z.input<z.ZodObject<Shape>>, Forms[Name]>;
   };
@@ -143,7 +149,7 @@ export function operation<
   Shape extends z.core.$ZodLooseShape & Record<PathField<Path>, z.ZodType>,
   Output extends z.ZodObject,
   const Access extends Credential = "any",
-  const Declared extends "delegated" | undefined = undefined,
+  const Declared extends "delegated" | "read" | undefined = undefined,
   Forms = Record<never, never>,
 >(
   declaration: Declaration<Verb, Path, Access, Declared, Shape, Output, Forms>,
@@ -157,10 +163,11 @@ export function operation<
     credential: "any",
     status: 200,
     tier: "core",
+    encoding: "json",
     ...declaration,
     // The same rule as the type's, one line above.
     effect: effect as EffectOf<Verb, Access, Declared>,
-    hints: { ...hintsOf[declaration.method], ...declaration.hints },
+    hints: { ...hintsOf[effect === "read" ? "GET" : declaration.method], ...declaration.hints },
     // The mapping was checked field by field above; from here on it is walked by name.
     tools: declaration.tools as Record<string, ToolForm> | undefined,
   };

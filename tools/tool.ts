@@ -8,7 +8,7 @@
 import { z } from "zod";
 import { fail, refuseInput } from "./failure.ts";
 import type { Hints, Operation, ToolForm } from "./operation.ts";
-import type { Scope } from "./scopes.ts";
+import type { ScopeRule } from "./scopes.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ export interface Tool {
   readonly name: string;
   /** The operation that it calls, by its name in the catalogue. */
   readonly operation: string;
-  readonly scope: Scope | null;
+  readonly scope: ScopeRule | null;
   readonly title: string;
   readonly description: string;
   readonly hints: Hints;
@@ -39,6 +39,11 @@ export function describeTools(catalogue: Readonly<Record<string, Operation>>): T
       outputSchema: toJsonSchema(operation.output, "output"),
     })),
   );
+}
+
+/** The names of every tool of a catalogue. */
+export function toolNames(catalogue: Readonly<Record<string, Operation>>): string[] {
+  return Object.entries(catalogue).flatMap(([name, operation]) => Object.keys(formsOf(name, operation)));
 }
 
 /** The tools of one operation: its own by the same name, unless it declares others. */
