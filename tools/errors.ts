@@ -215,6 +215,12 @@ export const errors = {
     "The 24-hour service window is closed: the contact has not written in the last 24 hours.",
     "Wait until the contact writes, or send an approved template.",
   ),
+  template_not_approved: entry(
+    "business_rule",
+    422,
+    "There is no approved template named {name} in the language {language}.",
+    "Send an approved template, by its name and language (GET /v1/templates?status=approved).",
+  ),
   idempotency_key_reused: entry(
     "idempotency",
     422,

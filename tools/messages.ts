@@ -1,7 +1,8 @@
 /** Messages: what is sent to a contact and what comes back. */
 import { z } from "zod";
-import { id, phone, timestamp } from "./fields.ts";
+import { id, jsonObject, phone, timestamp } from "./fields.ts";
 import { one, operation, paged, paging } from "./operation.ts";
+import { templateLanguage, templateName } from "./templates.ts";
 
 export const messageTypes = [
   "text",
@@ -74,11 +75,27 @@ const media_url = z
 const caption = z.string().max(1024).optional().describe("Text under the file; not for audio");
 const file_name = z.string().max(240).optional().describe("Name shown for a document");
 
+const components = z
+  .array(jsonObject)
+  .max(10)
+  .optional()
+  .describe('Values for its variables: [{"type":"body","parameters":[{"type":"text","text":"Ann"}]}]');
+
+const Template = z.object({
+  name: templateName.describe("Name of an approved template"),
+  language: templateLanguage.describe("Its language, for example en_US"),
+  components,
+});
+
+/** Where the content of each type stands. */
+const contentOf = { text: "text", template: "template", interactive: "interactive" } as const;
+
 const NewMessage = z
   .object({
     to: phone,
-    type: z.enum(["text", ...mediaTypes, "interactive"]).describe("What is sent"),
+    type: z.enum(messageTypes).describe("What is sent"),
     text: z.object({ body }).optional().describe("For type text"),
+    template: Template.optional().describe("For type template"),
     media_url: media_url
       .optional()
       .describe("For image, video, document and audio: public address of the file"),
@@ -87,7 +104,7 @@ const NewMessage = z
     interactive: Interactive.optional().describe("For type interactive"),
   })
   .superRefine((message, context) => {
-    const needed = message.type === "text" || message.type === "interactive" ? message.type : "media_url";
+    const needed = message.type in contentOf ? (message.type as keyof typeof contentOf) : "media_url";
     if (message[needed] === undefined) {
       context.addIssue({
         code: "custom",
@@ -139,7 +156,7 @@ export const messages = {
     scope: "inbox:write",
     title: "Send message",
     description:
-      "Send a text, a file or a choice to a phone number. The contact and the conversation are found or created. Answers when the message is queued; get_message tells its further states.",
+      "Send a text, a file, a template or a choice to a phone number. The contact and the conversation are found or created. Answers when the message is queued; get_message tells its further states.",
     input: NewMessage,
     output: one(
       Message.pick({
@@ -171,6 +188,23 @@ export const messages = {
           caption,
           file_name,
         }),
+      },
+      send_template_message: {
+        title: "Send template message",
+        description:
+          "Send an approved template to a phone number, at any time: also to somebody who has not written in the last 24 hours. list_templates with status approved finds one; create_broadcast sends it to many.",
+        input: z.object({
+          to: phone,
+          template_name: Template.shape.name,
+          language: Template.shape.language,
+          components,
+        }),
+        fixed: { type: "template" },
+        place: {
+          template_name: "template.name",
+          language: "template.language",
+          components: "template.components",
+        },
       },
       send_interactive_message: {
         title: "Send interactive message",

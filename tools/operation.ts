@@ -6,7 +6,7 @@
  * rest in the query (GET, DELETE) or in the JSON body.
  */
 import { z } from "zod";
-import { page, per_page } from "./fields.ts";
+import { page, pageSize } from "./fields.ts";
 import type { ScopeRule } from "./scopes.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -206,5 +206,5 @@ export function paged<Data extends z.ZodType>(data: Data) {
 
 /** The input fields of a paged list; `size` is the page size when none is asked for. */
 export function paging(size: number) {
-  return { page, per_page: per_page(size) };
+  return { page, per_page: pageSize(size) };
 }
