@@ -66,7 +66,7 @@ const NewFlow = z
   .object({
     name: z.string().min(1).max(255).describe("Name"),
     description: z.string().max(1000).optional().describe("What it does"),
-    inbox_id: inboxId.optional().describe("Only in this inbox; all when left out"),
+    inbox_id: inboxId.optional().describe("Only in this inbox"),
     trigger_type: z.enum(triggerTypes).describe("What starts it"),
     trigger_keyword: z
       .string()
@@ -74,19 +74,19 @@ const NewFlow = z
       .min(1)
       .max(255)
       .optional()
-      .describe("For keyword: the word, or several with commas"),
+      .describe("For keyword; several with commas"),
     trigger_event_type: z.enum(triggerEvents).optional().describe("For event"),
-    trigger_schedule: z.string().min(1).max(255).optional().describe("For schedule: five-field cron, or"),
-    trigger_schedule_at: timestamp.optional().describe("one moment, ISO 8601"),
+    trigger_schedule: z.string().min(1).max(255).optional().describe("For schedule: cron"),
+    trigger_schedule_at: timestamp.optional().describe("For schedule: once"),
     trigger_schedule_timezone: z.string().min(1).max(64).optional().describe("IANA zone, default UTC"),
     priority: z.int32().default(0).describe("Higher runs first"),
-    end_action_type: z.enum(endActions).describe("What happens to the conversation at the end"),
+    end_action_type: z.enum(endActions).describe("At the end"),
     nodes: z
       .array(node)
       .min(1)
       .max(200)
       .describe(
-        'Steps; parent_node_id and connection_type join them. action_config: send_message {"text":"Hi"}, ask {"text","save_as"}, wait {"duration":"4h"}, condition {"query"} as in create_cohort, assign {"team_id"}, add_tag {"tag"}',
+        'Steps, joined by parent_node_id. action_config: send_message, ask {"text"}, wait {"duration":"4h"}, condition {"query"}, assign {"team_id"}',
       ),
   })
   .superRefine((flow, context) => {
@@ -146,7 +146,7 @@ export const automation = {
     scope: "inbox:write",
     title: "Create flow",
     description:
-      "Create an automation flow, enabled at once: a tree of steps that a keyword, an event or a schedule starts.",
+      "Create an automation flow, enabled at once: steps started by a keyword, an event or a schedule.",
     input: NewFlow,
     output: one(Flow),
     status: 201,

@@ -51,7 +51,7 @@ export const billing = {
     scope: "tokens:create",
     title: "Create payment order",
     description:
-      "Begin a wallet top-up: makes an order that a person pays at the processor's checkout. Charges nothing by itself; verify_payment credits the wallet.",
+      "Begin a wallet top-up: an order that a person pays at the processor's checkout. It charges nothing by itself; verify_payment credits the wallet.",
     input: z.object({
       amount: z.number().positive().describe("Greater than 0, in the organization's currency"),
     }),

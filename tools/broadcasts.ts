@@ -46,7 +46,7 @@ export const broadcasts = {
     scope: "broadcasts:create",
     title: "Create broadcast",
     description:
-      "Prepare an approved template for a cohort. With scheduled_at it is sent then by itself; without, it stays a draft until execute_broadcast.",
+      "Prepare an approved template for a cohort. With scheduled_at it is sent then; without, it stays a draft until execute_broadcast.",
     input: z.object({
       name: z.string().min(1).max(255).describe("Name"),
       cohort_id: id("Cohort", "create_cohort"),

@@ -21,7 +21,7 @@ export const chatbot = {
     input: z.object({
       conversation_id: id("Conversation", "list_conversations"),
       message: z.string().min(1).max(4096).describe("What the contact says"),
-      contact_phone: phone.optional().describe("The contact's number, for example +14155550123"),
+      contact_phone: phone.optional().describe("The contact's number"),
     }),
     output: one(z.object({ conversation_id: z.string(), response: z.string(), agent_used: z.string() })),
     hints: { openWorld: true },

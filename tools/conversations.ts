@@ -96,7 +96,7 @@ export const conversations = {
     scope: "inbox:write",
     title: "Assign conversation",
     description:
-      "Assign a conversation to an agent, a team or both; a team alone chooses an agent by its routing policy. transfer_conversation moves it from one agent to another.",
+      "Assign a conversation to an agent, a team or both; a team alone chooses an agent by its policy. transfer_conversation hands it over.",
     input: z
       .object({
         id: conversationId,

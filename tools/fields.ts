@@ -13,11 +13,7 @@ export const inboxId = id("Inbox", "get_conversation");
 export const userId = id("User", "whoami or get_conversation");
 
 /** A phone number as a caller may write it; the service keeps it in E.164 form. */
-export const phone = z
-  .string()
-  .min(3)
-  .max(32)
-  .describe("Phone number with country code, for example +14155550123");
+export const phone = z.string().min(3).max(32).describe("Phone number with country code, like +14155550123");
 
 /** A moment, ISO 8601 with an offset. */
 export const timestamp = z.iso.datetime({ offset: true });

@@ -57,7 +57,7 @@ export const knowledgeBase = {
     scope: "inbox:write",
     title: "Add document",
     description:
-      "Add a document to the chatbot's knowledge base. It is fetched and indexed afterwards; get_chatbot_status counts what is there.",
+      "Add a document to the chatbot's knowledge base. It is indexed afterwards; get_chatbot_status counts what is there.",
     input: NewDocument,
     output: one(Document),
     status: 201,

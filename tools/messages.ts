@@ -18,18 +18,18 @@ export const messageStatuses = ["queued", "sent", "delivered", "read", "failed",
 
 const button = z.object({
   id: z.string().min(1).max(256).describe("Returned when it is tapped"),
-  title: z.string().min(1).max(20).describe("Text on the button"),
+  title: z.string().min(1).max(20).describe("Text on the button, at most 20 characters"),
 });
 
 const row = z.object({
   id: z.string().min(1).max(200).describe("Returned when it is chosen"),
-  title: z.string().min(1).max(24),
-  description: z.string().max(72).optional(),
+  title: z.string().min(1).max(24).describe("At most 24 characters"),
+  description: z.string().max(72).optional().describe("At most 72 characters"),
 });
 
 const list = z
   .object({
-    button: z.string().min(1).max(20).describe("Text that opens the list"),
+    button: z.string().min(1).max(20).describe("Text that opens the list, at most 20 characters"),
     sections: z
       .array(z.object({ title: z.string().max(24).optional(), rows: z.array(row).min(1) }))
       .min(1)
@@ -42,8 +42,8 @@ const list = z
 
 const interactiveFields = {
   body: z.string().min(1).max(4096).describe("Text above the choices; at most 1024 characters with buttons"),
-  header: z.string().max(60).optional().describe("Bold line on top"),
-  footer: z.string().max(60).optional().describe("Small line at the bottom"),
+  header: z.string().max(60).optional().describe("Bold line on top, at most 60 characters"),
+  footer: z.string().max(60).optional().describe("Small line at the bottom, at most 60"),
   buttons: z.array(button).min(1).max(3).optional().describe("Up to 3 reply buttons; or use list"),
   list: list.optional().describe("A menu of up to 10 rows; or use buttons"),
 };
@@ -72,7 +72,11 @@ const media_url = z
   .url({ protocol: /^https?$/ })
   .max(2048)
   .describe("Public address of the file");
-const caption = z.string().max(1024).optional().describe("Text under the file; not for audio");
+const caption = z
+  .string()
+  .max(1024)
+  .optional()
+  .describe("Text under the file, at most 1024 characters; not for audio");
 const file_name = z.string().max(240).optional().describe("Name shown for a document");
 
 const components = z
@@ -146,8 +150,7 @@ const Message = z.object({
 });
 
 const sends = { destructive: true, openWorld: true } as const;
-const windowRule =
-  "Free text, media and choices reach a contact only within 24 hours of the contact's last message.";
+const windowRule = "It reaches a contact only within 24 hours of the contact's last message.";
 
 export const messages = {
   send_message: operation({
@@ -192,7 +195,7 @@ export const messages = {
       send_template_message: {
         title: "Send template message",
         description:
-          "Send an approved template to a phone number, at any time: also to somebody who has not written in the last 24 hours. list_templates with status approved finds one; create_broadcast sends it to many.",
+          "Send an approved template to a phone number, also outside the 24-hour window. list_templates with status approved finds one; create_broadcast sends it to many.",
         input: z.object({
           to: phone,
           template_name: Template.shape.name,

@@ -49,7 +49,7 @@ export const routing = {
       settings: jsonObject
         .default({})
         .describe(
-          'For the strategy: {"weights":{"<user id>":2}}, {"required_skills":["fr"]}, {"ttl_days":30}',
+          'For weighted {"weights":{"<user id>":2}}, skills_based {"required_skills":["fr"]}, sticky {"ttl_days":30}',
         ),
       is_active: z.boolean().default(true).describe("Whether it is in force"),
     }),

@@ -37,7 +37,7 @@ export const teams = {
     scope: "inbox:write",
     title: "Create team",
     description:
-      "Create a team of agents. It receives conversations once it is active, has members (add_team_member) and a policy (create_routing_policy).",
+      "Create a team of agents. It receives conversations once it is active and has members (add_team_member); create_routing_policy sends them to it.",
     input: z.object({
       name: z.string().min(1).max(255).describe("Name"),
       description: z.string().max(1000).optional().describe("What the team does"),

@@ -43,7 +43,8 @@ export const TemplateData = z.object({
       }),
     )
     .max(3)
-    .optional(),
+    .optional()
+    .describe("At most 3"),
 });
 
 const Variable = z.object({
@@ -76,7 +77,7 @@ export const templates = {
     scope: "templates:create",
     title: "Create template",
     description:
-      "Draft a message template. It can be sent only when it is approved: submit_template asks for the review, sync_templates learns the outcome.",
+      "Draft a message template. It can be sent once approved: submit_template asks for the review, sync_templates learns the outcome.",
     input: z.object({
       name: templateName.describe("Letters, digits and underscores, for example order_update"),
       category: z.enum(templateCategories).describe("What it is for"),
@@ -135,8 +136,8 @@ export const templates = {
     scope: "templates:manage",
     title: "Sync templates",
     description:
-      "Fetch statuses, quality ratings and rejection reasons from the review authority. Answers with counts; list_templates shows the templates.",
-    input: z.object({ inbox_id: inboxId.optional().describe("Only this inbox; all when left out") }),
+      "Fetch statuses, quality ratings and rejection reasons from the review authority. list_templates shows them.",
+    input: z.object({ inbox_id: inboxId.optional().describe("Only this inbox") }),
     output: one(z.object({ synced: z.int(), updated: z.int(), statuses: z.record(z.string(), z.int()) })),
     hints: { idempotent: true, openWorld: true },
   }),

@@ -21,7 +21,7 @@ export const uploads = {
     scope: { any: ["inbox:write", "contacts:write", "templates:create", "broadcasts:create"] },
     title: "Upload file",
     description:
-      "Upload an image, video, document, audio or CSV file of up to 32 MB. The answer's addresses serve send_media_message and create_template; a file that is public already needs no upload.",
+      "Upload an image, video, document, audio or CSV file of up to 32 MB, for send_media_message or create_template. A file with a public address needs no upload.",
     input: z.object({
       file_name: z.string().min(1).max(255).describe("Name with ending, for example menu.pdf"),
       content_base64: base64.describe("The file, base64"),
