@@ -19,6 +19,7 @@ const withoutDatabase = [
   "test/message-states.test.ts",
   "test/tools.test.ts",
   "test/simulator*.test.ts",
+  "test/scopes.test.ts",
   "test/specification.test.ts",
 ];
 

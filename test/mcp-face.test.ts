@@ -73,6 +73,13 @@ describe.each(clients)("a client of %s", (_, open) => {
     expect(face.upstream.asked).toEqual([]);
   });
 
+  test("is told every scope that would do", async () => {
+    const call = { name: "upload_file", arguments: { file_name: "a.txt", content_base64: "aGk=" } };
+    const text = textOf(await reader.callTool(call));
+    expect(text).toContain("one of inbox:write, contacts:write, templates:create, broadcasts:create.");
+    expect(text).not.toContain("required_scopes");
+  });
+
   test("meets an error of the protocol for an unknown tool", async () => {
     await expect(all.callTool({ name: "launch_rocket" })).rejects.toMatchObject({ code: -32602 });
   });
