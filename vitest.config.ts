@@ -19,6 +19,8 @@ const withoutDatabase = [
   "test/message-states.test.ts",
   "test/tools.test.ts",
   "test/simulator*.test.ts",
+  "test/scopes.test.ts",
+  "test/specification.test.ts",
 ];
 
 const shared = {

@@ -11,6 +11,7 @@
 import { chmod, rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
+import * as built from "../src/built.ts";
 import * as listed from "../src/mcp/tools.ts";
 
 const outdir = "dist";
@@ -35,10 +36,12 @@ const banner = `#!/usr/bin/env node
 import { createRequire as __createRequire } from "node:module";
 const require = __createRequire(import.meta.url);`;
 
-/** The tools' finished JSON, in place of the module that makes it from the catalogue. */
-const embeddedTools = Object.entries(listed)
-  .map(([name, value]) => `export const ${name} = JSON.parse(${JSON.stringify(JSON.stringify(value))});`)
-  .join("\n");
+/** Finished JSON, in place of a module that makes it from the catalogue. */
+function embed(module: object): string {
+  return Object.entries(module)
+    .map(([name, value]) => `export const ${name} = JSON.parse(${JSON.stringify(JSON.stringify(value))});`)
+    .join("\n");
+}
 
 /** What a forwarding server does without, and what it would cost at every start (of 45 ms for Node alone). */
 const slimmed: readonly Replacement[] = [
@@ -66,7 +69,8 @@ const slimmed: readonly Replacement[] = [
   { file: /\/zod\/v4\/locales\/index\.js$/, contents: "export {};" },
 ];
 
-const tools: Replacement = { file: /\/src\/mcp\/tools\.ts$/, contents: embeddedTools };
+const tools: Replacement = { file: /\/src\/mcp\/tools\.ts$/, contents: embed(listed) };
+const builtTools: Replacement = { file: /\/src\/built\.ts$/, contents: embed(built) };
 
 await rm(outdir, { recursive: true, force: true });
 await Promise.all([
@@ -74,7 +78,7 @@ await Promise.all([
     ...shared,
     entryPoints: { tidings: "src/main.ts" },
     banner: { js: banner },
-    plugins: [replace([tools, ...slimmed]), leaveService()],
+    plugins: [replace([tools, builtTools, ...slimmed]), leaveService()],
   }),
   build({ ...shared, entryPoints: service, packages: "external", plugins: [replace([tools])] }),
 ]);

@@ -1,8 +1,9 @@
 /** Writes the README's tables between their markers, from the catalogue and the settings; `--check` only compares. */
 import { readFile, writeFile } from "node:fs/promises";
 import { settings } from "../src/config.ts";
-import { catalogue } from "../tools/index.ts";
+import { operationsOf } from "../src/platform/index.ts";
 import type { Operation } from "../tools/operation.ts";
+import { describeRule } from "../tools/scopes.ts";
 import { formsOf } from "../tools/tool.ts";
 
 /** What stands in each block, and where it comes from. */
@@ -11,7 +12,7 @@ const blocks = {
     source: "tools/",
     table: table(
       ["Method", "Path", "Tools", "Scope", "What it does"],
-      Object.entries(catalogue).map(([name, operation]) => operationRow(name, operation)),
+      Object.entries(operationsOf()).map(([name, operation]) => operationRow(name, operation)),
     ),
   },
   settings: {
@@ -54,7 +55,7 @@ function operationRow(name: string, operation: Operation): string[] {
     operation.method,
     paths.join("<br>"),
     tools.join("<br>"),
-    code(operation.scope ?? ""),
+    operation.scope === null ? "" : code(describeRule(operation.scope)),
     firstSentence(operation.description),
   ];
 }

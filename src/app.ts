@@ -6,7 +6,7 @@
  */
 import type { AddressInfo } from "node:net";
 import { Failure, fail } from "../tools/failure.ts";
-import type { Operation } from "../tools/operation.ts";
+import { toolNames } from "../tools/tool.ts";
 import { createSimulator } from "./adapters/channel/simulator/index.ts";
 import { ControlRefusal } from "./adapters/channel/simulator/refusal.ts";
 import type { ControlRoute } from "./adapters/channel/simulator/routes.ts";
@@ -27,6 +27,7 @@ import {
   listenersOf,
   type Modules,
   modules,
+  operationsOf,
   type Platform,
 } from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
@@ -165,10 +166,7 @@ interface FaceParts {
 
 /** REST and MCP on one port; MCP calls the REST face of this same process, with the caller's key. */
 function openFaces({ config, log, platform, database, controls, built }: FaceParts) {
-  const operations: Record<string, Operation> = Object.assign(
-    {},
-    ...Object.values(built).map(({ contract }) => contract),
-  );
+  const operations = operationsOf(built);
   let address = "";
   let isClosing = false;
   const client: Client = createClient({ baseUrl: async () => address });
@@ -178,7 +176,7 @@ function openFaces({ config, log, platform, database, controls, built }: FacePar
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.allowedOrigins,
     maxBodyBytes: config.bodyLimit,
-    built: new Set(Object.keys(operations)),
+    built: new Set(toolNames(operations)),
     version,
     log,
   });

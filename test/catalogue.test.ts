@@ -1,14 +1,15 @@
-/** What is true of every operation: proved once, over the catalogue. */
+/** What is true of every operation that is built: proved once, over them all. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operationsOf } from "../src/platform/index.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { catalogue, type OperationName } from "../tools/index.ts";
 import { type Operation, pathFields } from "../tools/operation.ts";
-import { allScopes, type Scope } from "../tools/scopes.ts";
+import { allScopes, describeRule, type ScopeRule, scopesOf } from "../tools/scopes.ts";
 import { type JsonSchema, toJsonSchema } from "../tools/tool.ts";
 import { type House, openHouse } from "./support/house.ts";
 import { moveIn, type Neighbour } from "./support/neighbour.ts";
 
-const operations = Object.entries(catalogue) as [OperationName, Operation][];
+const operations = Object.entries(operationsOf()) as [OperationName, Operation][];
 const guarded = operations.filter(([, { credential }]) => credential !== "none");
 
 let house: House;
@@ -55,7 +56,12 @@ describe.each(guarded)("%s", (_name, operation) => {
     const answer = await request(operation, {}, await keyWithout(operation.scope));
     expect(answer.status).toBe(403);
     expect(await answer.json()).toMatchObject({
-      error: { type: "permission", code: "insufficient_scope", required_scope: operation.scope },
+      error: {
+        type: "permission",
+        code: "insufficient_scope",
+        required_scope: operation.scope && describeRule(operation.scope),
+        required_scopes: scopesOf(operation.scope),
+      },
     });
   });
 });
@@ -159,16 +165,18 @@ test.each(operations)("%s refuses other methods and bodies in the one envelope",
   });
 });
 
-const keys = new Map<Scope | null, string>();
+const keys = new Map<string, string>();
 
-async function keyWithout(scope: Scope | null): Promise<string> {
-  const known = keys.get(scope);
+/** A key that holds none of the scopes that a rule names. */
+async function keyWithout(rule: ScopeRule | null): Promise<string> {
+  const lacking = scopesOf(rule);
+  const known = keys.get(lacking.join());
   if (known !== undefined) {
     return known;
   }
-  const scopes = allScopes.filter((other) => other !== scope && !other.startsWith("tokens:"));
+  const scopes = allScopes.filter((scope) => !lacking.includes(scope) && !scope.startsWith("tokens:"));
   const { data } = await house.call(apiKeys.create_api_key, { name: "narrow", scopes });
-  keys.set(scope, data.secret_key);
+  keys.set(lacking.join(), data.secret_key);
   return data.secret_key;
 }
 

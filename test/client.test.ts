@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { CallFailure, type Client, type ClientOptions, createClient, Unreachable } from "../src/client.ts";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages.ts";
+import { uploads } from "../tools/uploads.ts";
 import { type Scripted, startUpstream, type Upstream } from "./support/upstream.ts";
 
 const opened: { close(): PromiseLike<void> }[] = [];
@@ -54,6 +55,28 @@ describe("an operation on its way", () => {
     await client.call(contacts.list_contacts, { search: "a&b", page: 2 });
     expect(paths(upstream)).toEqual(["GET /v1/contacts?search=a%26b&page=2"]);
     expect(upstream.asked[0]?.headers).not.toHaveProperty("idempotency-key");
+  });
+
+  test("a file travels as the last part of a form, byte for byte, and again when it is tried again", async () => {
+    const bytes = Buffer.from([0, 13, 10, 45, 45, 255]);
+    const { client, upstream } = await start([failing(503), {}]);
+    await client.call(uploads.upload_file, {
+      file_name: 'a "b"\r\nü.bin',
+      content_base64: bytes.toString("base64"),
+      generate_cdn: true,
+    });
+    expect(upstream.asked).toHaveLength(2);
+    for (const { headers, body } of upstream.asked) {
+      const type = String(headers["content-type"]);
+      const form = await new Response(body as Buffer<ArrayBuffer>, {
+        headers: { "content-type": type },
+      }).formData();
+      expect([...form.keys()]).toEqual(["generate_cdn", "file"]);
+      expect(form.get("generate_cdn")).toBe("true");
+      const file = form.get("file") as File; // sent with a file name
+      expect(file).toMatchObject({ name: 'a "b"\r\nü.bin', type: "application/octet-stream" });
+      expect(Buffer.from(await file.arrayBuffer())).toEqual(bytes);
+    }
   });
 
   test("a write's fields travel in the body, with an idempotency key", async () => {

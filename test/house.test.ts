@@ -5,7 +5,7 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { resources } from "../tools/index.ts";
+import { modules } from "../src/platform/index.ts";
 
 /** A file of each room, with imports that it may have and imports that it may not. */
 const rooms: Readonly<Record<string, { allowed: string[]; refused: string[] }>> = {
@@ -211,7 +211,7 @@ describe("every file", async () => {
 });
 
 describe("tools/, src/platform/ and test/ carry the same names", () => {
-  test.each(Object.keys(resources))("%s", (name) => {
+  test.each(Object.keys(modules))("%s", (name) => {
     const missing = [
       [`tools/${name}.ts`],
       [`src/platform/${name}.ts`, `src/platform/${name}/index.ts`],

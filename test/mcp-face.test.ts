@@ -1,6 +1,7 @@
 /** The MCP face: what clients of every revision see, and what a failed call tells them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalogue } from "../tools/index.ts";
+import { permits } from "../tools/scopes.ts";
 import { describeTools } from "../tools/tool.ts";
 import { type Connected, clients, connect, contact, useFace } from "./support/mcp-face.ts";
 import type { Scripted } from "./support/upstream.ts";
@@ -27,7 +28,7 @@ describe.each(clients)("a client of %s", (_, open) => {
   test("lists the tools that the key may call, in the catalogue's order", async () => {
     const everything = describeTools(catalogue);
     expect(names(await all.listTools())).toEqual(everything.map(({ name }) => name));
-    const readable = everything.filter(({ scope }) => scope === null || scope === "contacts:read");
+    const readable = everything.filter(({ scope }) => permits(new Set(["contacts:read"]), scope));
     expect(names(await reader.listTools())).toEqual(readable.map(({ name }) => name));
     expect(all.getInstructions()).toContain("24 hours");
   });
@@ -70,6 +71,13 @@ describe.each(clients)("a client of %s", (_, open) => {
     expect(textOf(result)).toContain("send_message failed: insufficient_scope (403)");
     expect(textOf(result)).toContain("inbox:write");
     expect(face.upstream.asked).toEqual([]);
+  });
+
+  test("is told every scope that would do", async () => {
+    const call = { name: "upload_file", arguments: { file_name: "a.txt", content_base64: "aGk=" } };
+    const text = textOf(await reader.callTool(call));
+    expect(text).toContain("one of inbox:write, contacts:write, templates:create, broadcasts:create.");
+    expect(text).not.toContain("required_scopes");
   });
 
   test("meets an error of the protocol for an unknown tool", async () => {

@@ -1,8 +1,11 @@
 /** Tools over REST: the list that the key may see, and a call under every rule of the tool's operation. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { builtTools } from "../src/built.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
+import { catalogue } from "../tools/index.ts";
 import { mcp } from "../tools/mcp.ts";
+import { toolNames } from "../tools/tool.ts";
 import { refusal } from "./support/failure.ts";
 import { type House, openHouse } from "./support/house.ts";
 
@@ -25,6 +28,16 @@ test("a call past the key's scopes is refused by the scope's name", async () => 
   const failure = await refusal(call);
   expect(failure).toMatchObject({ status: 403, code: "insufficient_scope" });
   expect(failure.error).toMatchObject({ required_scope: "inbox:write" });
+});
+
+test("a tool that is declared and not built is neither listed nor found", async () => {
+  const { data } = await house.call(mcp.list_mcp_tools, {});
+  const unbuilt = toolNames(catalogue).filter((name) => !builtTools.includes(name));
+  expect(data.map(({ name }) => name)).toEqual(builtTools);
+  for (const name of unbuilt) {
+    const failure = await refusal(house.call(mcp.call_mcp_tool, { name }));
+    expect(failure, name).toMatchObject({ status: 404, code: "tool_not_found" });
+  }
 });
 
 test("send_message answers what the specification shows", async () => {

@@ -192,6 +192,14 @@ test("doubled, swapped and lost receipts leave the right state", async () => {
   expect((await follow(lost)).status).toBe("sent");
 });
 
+test("a template that is not approved is refused by its name", async () => {
+  const template = { name: "order_update", language: "en_US" };
+  const call = house.call(messages.send_message, { to: "+14155550154", type: "template", template });
+  const failure = await refusal(call);
+  expect(failure).toMatchObject({ status: 422, code: "template_not_approved" });
+  expect(failure.message).toContain("order_update");
+});
+
 test("the same inbound message twice is one message", async () => {
   const first = await phone(house, "+14155550151").write("hi", { channel_message_id: "sim_same" });
   const second = await phone(house, "+14155550151").write("hi", { channel_message_id: "sim_same" });

@@ -1,6 +1,6 @@
 /** Conversations: one thread for each contact and inbox. */
 import { z } from "zod";
-import { id, timestamp } from "./fields.ts";
+import { id, timestamp, userId } from "./fields.ts";
 import { one, operation, paged, paging } from "./operation.ts";
 
 export const conversationStatuses = ["open", "pending", "closed", "snoozed", "spam"] as const;
@@ -29,6 +29,20 @@ const Conversation = z.object({
   created_at: timestamp,
   updated_at: timestamp,
 });
+
+const Assignment = z.object({
+  id: z.string(),
+  conversation_id: z.string(),
+  /** Null when only a team was named and nobody there is free. */
+  assigned_to: z.string().nullable(),
+  assigned_by: z.string().nullable(),
+  assignment_type: z.string(),
+  reason: z.string().nullable(),
+  created_at: timestamp,
+});
+
+const conversationId = id("Conversation", "list_conversations");
+const reason = z.string().max(1000).optional().describe("Why");
 
 export const conversations = {
   list_conversations: operation({
@@ -72,7 +86,51 @@ export const conversations = {
     scope: "inbox:read",
     title: "Get conversation",
     description: "Get one conversation: its contact, status, assignee and when its 24-hour window closes.",
-    input: z.object({ id: id("Conversation", "list_conversations") }),
+    input: z.object({ id: conversationId }),
     output: one(Conversation),
+  }),
+
+  assign_conversation: operation({
+    method: "POST",
+    path: "/v1/conversations/{id}/assign",
+    scope: "inbox:write",
+    title: "Assign conversation",
+    description:
+      "Assign a conversation to an agent, a team or both; a team alone chooses an agent by its policy. transfer_conversation hands it over.",
+    input: z
+      .object({
+        id: conversationId,
+        assigned_to: userId.optional(),
+        team_id: id("Team", "create_team").optional(),
+        reason,
+      })
+      .superRefine(({ assigned_to, team_id }, context) => {
+        if (assigned_to === undefined && team_id === undefined) {
+          context.addIssue({
+            code: "custom",
+            path: ["assigned_to"],
+            message: "Send assigned_to, team_id or both.",
+          });
+        }
+      }),
+    output: one(Assignment),
+    hints: { destructive: true },
+  }),
+
+  transfer_conversation: operation({
+    method: "POST",
+    path: "/v1/conversations/{id}/transfer",
+    scope: "inbox:write",
+    title: "Transfer conversation",
+    description:
+      "Hand a conversation over from its present agent to another. Refused if from_agent is not the one assigned; get_conversation tells who is.",
+    input: z.object({
+      id: conversationId,
+      from_agent: userId.describe("User id of the present agent, from get_conversation"),
+      to_agent: userId.describe("User id of the agent who takes over"),
+      reason,
+    }),
+    output: one(Assignment),
+    hints: { destructive: true },
   }),
 };

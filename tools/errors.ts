@@ -146,7 +146,7 @@ export const errors = {
   insufficient_scope: entry(
     "permission",
     403,
-    "The credential lacks the scope {required_scope}.",
+    "This needs a scope that the credential lacks: {required_scope}.",
     "Use a key that holds {required_scope}.",
   ),
   insufficient_role: entry(
@@ -232,6 +232,12 @@ export const errors = {
     422,
     "The 24-hour service window is closed: the contact has not written in the last 24 hours.",
     "Wait until the contact writes again.",
+  ),
+  template_not_approved: entry(
+    "business_rule",
+    422,
+    "There is no approved template named {name} in the language {language}.",
+    "Send an approved template, by its name and language (GET /v1/templates?status=approved).",
   ),
   idempotency_key_reused: entry(
     "idempotency",

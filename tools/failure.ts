@@ -1,6 +1,7 @@
 /** A failure as it is thrown: one of the table's codes, with the facts that fill its sentence. */
 import type { z } from "zod";
 import { type ErrorBody, type ErrorCode, type ErrorDetail, errors } from "./errors.ts";
+import { describeRule, type ScopeRule, scopesOf } from "./scopes.ts";
 
 /** Facts of one failure: they fill the sentence, and those the caller can use are sent beside the code. */
 export interface FailureDetail {
@@ -58,6 +59,11 @@ export class Failure extends Error {
 /** The failure to throw: `throw fail("contact_exists", { existing_id })`. */
 export function fail(code: ErrorCode, detail?: FailureDetail, cause?: unknown): Failure {
   return new Failure(code, detail, { cause });
+}
+
+/** The facts of `insufficient_scope`: the rule in words, and the scopes that it names. */
+export function lackOf(rule: ScopeRule | null): FailureDetail {
+  return { required_scope: rule && describeRule(rule), required_scopes: scopesOf(rule) };
 }
 
 /** A refusal of one field, in the shape of every validation error. */

@@ -6,12 +6,14 @@ export function id(thing: string, list: string) {
   return z.string().min(1).max(64).describe(`${thing} id, from ${list}`);
 }
 
+/** The inbox to work in; a conversation tells its own. */
+export const inboxId = id("Inbox", "get_conversation");
+
+/** A person of the organization: an agent. */
+export const userId = id("User", "whoami or get_conversation");
+
 /** A phone number as a caller may write it; the service keeps it in E.164 form. */
-export const phone = z
-  .string()
-  .min(3)
-  .max(32)
-  .describe("Phone number with country code, for example +14155550123");
+export const phone = z.string().min(3).max(32).describe("Phone number with country code, like +14155550123");
 
 /** A moment, ISO 8601 with an offset. */
 export const timestamp = z.iso.datetime({ offset: true });
@@ -21,10 +23,15 @@ export const metadata = z
   .record(z.string(), z.unknown())
   .refine((value) => JSON.stringify(value).length <= 16_384, "At most 16384 characters as JSON.");
 
+/** An open JSON object, at most 64 kB. What is in it is checked by whoever reads it. */
+export const jsonObject = z
+  .record(z.string(), z.unknown())
+  .refine((value) => JSON.stringify(value).length <= 65_536, "At most 65536 characters as JSON.");
+
 export const page = z.int().min(1).default(1).describe("Page, from 1");
 
-/** Over the maximum is read as the maximum; `meta.per_page` tells what was used. */
-export function per_page(size: number) {
+/** Over the maximum is read as the maximum; the answer tells what was used. */
+export function pageSize(size: number) {
   return z
     .int()
     .min(1)

@@ -1,7 +1,8 @@
 /** Messages: what is sent to a contact and what comes back. */
 import { z } from "zod";
-import { id, phone, timestamp } from "./fields.ts";
+import { id, jsonObject, phone, timestamp } from "./fields.ts";
 import { one, operation, paged, paging } from "./operation.ts";
+import { templateLanguage, templateName } from "./templates.ts";
 
 export const messageTypes = [
   "text",
@@ -17,18 +18,18 @@ export const messageStatuses = ["queued", "sent", "delivered", "read", "failed",
 
 const button = z.object({
   id: z.string().min(1).max(256).describe("Returned when it is tapped"),
-  title: z.string().min(1).max(20).describe("Text on the button"),
+  title: z.string().min(1).max(20).describe("Text on the button, at most 20 characters"),
 });
 
 const row = z.object({
   id: z.string().min(1).max(200).describe("Returned when it is chosen"),
-  title: z.string().min(1).max(24),
-  description: z.string().max(72).optional(),
+  title: z.string().min(1).max(24).describe("At most 24 characters"),
+  description: z.string().max(72).optional().describe("At most 72 characters"),
 });
 
 const list = z
   .object({
-    button: z.string().min(1).max(20).describe("Text that opens the list"),
+    button: z.string().min(1).max(20).describe("Text that opens the list, at most 20 characters"),
     sections: z
       .array(z.object({ title: z.string().max(24).optional(), rows: z.array(row).min(1) }))
       .min(1)
@@ -41,8 +42,8 @@ const list = z
 
 const interactiveFields = {
   body: z.string().min(1).max(4096).describe("Text above the choices; at most 1024 characters with buttons"),
-  header: z.string().max(60).optional().describe("Bold line on top"),
-  footer: z.string().max(60).optional().describe("Small line at the bottom"),
+  header: z.string().max(60).optional().describe("Bold line on top, at most 60 characters"),
+  footer: z.string().max(60).optional().describe("Small line at the bottom, at most 60"),
   buttons: z.array(button).min(1).max(3).optional().describe("Up to 3 reply buttons; or use list"),
   list: list.optional().describe("A menu of up to 10 rows; or use buttons"),
 };
@@ -76,14 +77,34 @@ const media_url = z
   .url({ protocol: /^https?$/ })
   .max(2048)
   .describe("Public address of the file");
-const caption = z.string().max(1024).optional().describe("Text under the file; not for audio");
+const caption = z
+  .string()
+  .max(1024)
+  .optional()
+  .describe("Text under the file, at most 1024 characters; not for audio");
 const file_name = z.string().max(240).optional().describe("Name shown for a document");
+
+const components = z
+  .array(jsonObject)
+  .max(10)
+  .optional()
+  .describe('Values for its variables: [{"type":"body","parameters":[{"type":"text","text":"Ann"}]}]');
+
+const Template = z.object({
+  name: templateName.describe("Name of an approved template"),
+  language: templateLanguage.describe("Its language, for example en_US"),
+  components,
+});
+
+/** Where the content of each type stands. */
+const contentOf = { text: "text", template: "template", interactive: "interactive" } as const;
 
 const NewMessage = z
   .object({
     to: phone,
-    type: z.enum(["text", ...mediaTypes, "interactive"]).describe("What is sent"),
+    type: z.enum(messageTypes).describe("What is sent"),
     text: z.object({ body }).optional().describe("For type text"),
+    template: Template.optional().describe("For type template"),
     media_url: media_url
       .optional()
       .describe("For image, video, document and audio: public address of the file"),
@@ -95,7 +116,7 @@ const NewMessage = z
     if (message.type === "audio" && message.caption !== undefined) {
       context.addIssue({ code: "custom", path: ["caption"], message: "Audio has no caption." });
     }
-    const needed = message.type === "text" || message.type === "interactive" ? message.type : "media_url";
+    const needed = message.type in contentOf ? (message.type as keyof typeof contentOf) : "media_url";
     if (message[needed] === undefined) {
       context.addIssue({
         code: "custom",
@@ -147,7 +168,7 @@ export const messages = {
     scope: "inbox:write",
     title: "Send message",
     description:
-      "Send a text, a file or a choice to a phone number. The contact and the conversation are found or created. Answers when the message is queued; get_message tells its further states.",
+      "Send a text, a file, a template or a choice to a phone number. The contact and the conversation are found or created. Answers when the message is queued; get_message tells its further states.",
     input: NewMessage,
     output: one(
       Message.pick({
@@ -179,6 +200,23 @@ export const messages = {
           caption,
           file_name,
         }),
+      },
+      send_template_message: {
+        title: "Send template message",
+        description:
+          "Send an approved template to a phone number, also outside the 24-hour window. list_templates with status approved finds one; create_broadcast sends it to many.",
+        input: z.object({
+          to: phone,
+          template_name: Template.shape.name,
+          language: Template.shape.language,
+          components,
+        }),
+        fixed: { type: "template" },
+        place: {
+          template_name: "template.name",
+          language: "template.language",
+          components: "template.components",
+        },
       },
       send_interactive_message: {
         title: "Send interactive message",

@@ -6,13 +6,15 @@
  * rest in the query (GET, DELETE) or in the JSON body.
  */
 import { z } from "zod";
-import { page, per_page } from "./fields.ts";
-import type { Scope } from "./scopes.ts";
+import { page, pageSize } from "./fields.ts";
+import type { ScopeRule } from "./scopes.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Which credential a path takes: a key or an access token, only an access token, or none at all. */
 export type Credential = "any" | "bearer" | "none";
+
+export type Encoding = "json" | "multipart";
 
 /**
  * How a call runs: a read without a transaction; a write inside one, with the answer stored for its
@@ -33,7 +35,7 @@ export interface OtherPath {
   readonly path: string;
   readonly credential: Credential;
   /** The scope needed there; the operation's own when left out. */
-  readonly scope?: Scope | null;
+  readonly scope?: ScopeRule | null;
 }
 
 /**
@@ -57,7 +59,7 @@ export interface Operation<
   readonly path: string;
   readonly also: readonly OtherPath[];
   readonly credential: Credential;
-  readonly scope: Scope | null;
+  readonly scope: ScopeRule | null;
   readonly title: string;
   readonly description: string;
   readonly input: Input;
@@ -68,6 +70,8 @@ export interface Operation<
   readonly effect: Kind;
   /** Its answer shows a secret once: what is kept of it for a repeated request is sealed. */
   readonly showsSecret: boolean;
+  /** How a body travels; multipart carries a file. */
+  readonly encoding: Encoding;
   /** The tools offered in place of the one that follows from the operation; `{}` offers none. */
   readonly tools: Readonly<Record<string, ToolForm>> | undefined;
 }
@@ -105,8 +109,8 @@ type FormOf<Route, Fields> = {
 
 type EffectOf<Verb extends Method, Access extends Credential, Declared> = Access extends "none"
   ? "public"
-  : Declared extends "delegated"
-    ? "delegated"
+  : Declared extends "delegated" | "read"
+    ? Declared
     : Verb extends "GET"
       ? "read"
       : "write";
@@ -115,7 +119,7 @@ interface Declaration<
   Verb extends Method,
   Path extends string,
   Access extends Credential,
-  Declared extends "delegated" | undefined,
+  Declared extends "delegated" | "read" | undefined,
   Shape extends z.core.$ZodLooseShape,
   Output extends z.ZodObject,
   Forms,
@@ -124,7 +128,7 @@ interface Declaration<
   readonly path: Path;
   readonly also?: readonly OtherPath[];
   readonly credential?: Access;
-  readonly scope: Scope | null;
+  readonly scope: ScopeRule | null;
   readonly title: string;
   readonly description: string;
   readonly input: z.ZodObject<Shape>;
@@ -132,8 +136,10 @@ interface Declaration<
   readonly status?: 200 | 201;
   readonly tier?: "core" | "extended";
   readonly hints?: Partial<Hints>;
+  /** `read` for a question that travels by POST, because it does not fit a query. */
   readonly effect?: Declared;
   readonly showsSecret?: boolean;
+  readonly encoding?: Encoding;
   readonly tools?: {
     readonly [Name in keyof Forms]: FormOf<z.input<z.ZodObject<Shape>>, Forms[Name]>;
   };
@@ -146,7 +152,7 @@ export function operation<
   Shape extends z.core.$ZodLooseShape & Record<PathField<Path>, z.ZodType>,
   Output extends z.ZodObject,
   const Access extends Credential = "any",
-  const Declared extends "delegated" | undefined = undefined,
+  const Declared extends "delegated" | "read" | undefined = undefined,
   Forms = Record<never, never>,
 >(
   declaration: Declaration<Verb, Path, Access, Declared, Shape, Output, Forms>,
@@ -161,10 +167,11 @@ export function operation<
     status: 200,
     tier: "core",
     showsSecret: false,
+    encoding: "json",
     ...declaration,
     // The same rule as the type's, one line above.
     effect: effect as EffectOf<Verb, Access, Declared>,
-    hints: { ...hintsOf[declaration.method], ...declaration.hints },
+    hints: { ...hintsOf[effect === "read" ? "GET" : declaration.method], ...declaration.hints },
     // The mapping was checked field by field above; from here on it is walked by name.
     tools: declaration.tools as Record<string, ToolForm> | undefined,
   };
@@ -203,5 +210,5 @@ export function paged<Data extends z.ZodType>(data: Data) {
 
 /** The input fields of a paged list; `size` is the page size when none is asked for. */
 export function paging(size: number) {
-  return { page, per_page: per_page(size) };
+  return { page, per_page: pageSize(size) };
 }

@@ -47,7 +47,27 @@ export function readScope(text: string): Scope | undefined {
   return bySpelling.get(text);
 }
 
-/** Whether a credential that holds `held` may do what needs `needed` (null: any valid credential may). */
-export function permits(held: ReadonlySet<Scope>, needed: Scope | null): boolean {
-  return needed === null || held.has(needed);
+/** What an operation needs of a credential: one scope, any one of several, or all of several. */
+export type ScopeRule = Scope | { readonly any: readonly Scope[] } | { readonly all: readonly Scope[] };
+
+/** Whether a credential that holds `held` may do what needs `rule` (null: any valid credential may). */
+export function permits(held: ReadonlySet<Scope>, rule: ScopeRule | null): boolean {
+  const scopes = scopesOf(rule);
+  const isAny = typeof rule === "object" && rule !== null && "any" in rule;
+  return isAny ? scopes.some((scope) => held.has(scope)) : scopes.every((scope) => held.has(scope));
+}
+
+/** The scopes that a rule names. */
+export function scopesOf(rule: ScopeRule | null): readonly Scope[] {
+  if (rule === null || typeof rule === "string") {
+    return rule === null ? [] : [rule];
+  }
+  return "any" in rule ? rule.any : rule.all;
+}
+
+/** A rule in words: `inbox:write`, `one of inbox:write, contacts:write`, `inbox:read and contacts:read`. */
+export function describeRule(rule: ScopeRule): string {
+  const scopes = scopesOf(rule);
+  const isAny = typeof rule === "object" && "any" in rule;
+  return isAny ? `one of ${scopes.join(", ")}` : scopes.join(" and ");
 }

@@ -8,7 +8,7 @@
 import { z } from "zod";
 import { fail, refuseInput } from "./failure.ts";
 import type { Hints, Operation, ToolForm } from "./operation.ts";
-import type { Scope } from "./scopes.ts";
+import type { ScopeRule } from "./scopes.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ export interface Tool {
   readonly name: string;
   /** The operation that it calls, by its name in the catalogue. */
   readonly operation: string;
-  readonly scope: Scope | null;
+  readonly scope: ScopeRule | null;
   readonly title: string;
   readonly description: string;
   readonly hints: Hints;
@@ -35,10 +35,15 @@ export function describeTools(catalogue: Readonly<Record<string, Operation>>): T
       title: form.title,
       description: form.description,
       hints: operation.hints,
-      inputSchema: toJsonSchema(z.strictObject(form.input.shape), "input"),
+      inputSchema: toJsonSchema(z.strictObject(form.input.shape), "tool"),
       outputSchema: toJsonSchema(operation.output, "output"),
     })),
   );
+}
+
+/** The names of every tool of a catalogue. */
+export function toolNames(catalogue: Readonly<Record<string, Operation>>): string[] {
+  return Object.entries(catalogue).flatMap(([name, operation]) => Object.keys(formsOf(name, operation)));
 }
 
 /** The tools of one operation: its own by the same name, unless it declares others. */
@@ -137,21 +142,21 @@ function place(form: ToolForm, fields: Readonly<Record<string, unknown>>): Recor
 /**
  * A Zod schema as the JSON Schema that clients accept everywhere: an object at the root, no `$ref`,
  * no `$schema`, no long patterns. Input is closed; output is open, so that a field added later
- * does not break a client that validates.
+ * does not break a client that validates. A tool's is an input that costs a model few tokens.
  */
-export function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+export function toJsonSchema(schema: z.ZodType, use: "input" | "output" | "tool"): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
-    io,
+    io: use === "output" ? "output" : "input",
     reused: "inline",
     unrepresentable: "any",
     override({ jsonSchema, zodSchema }) {
       if (jsonSchema.format !== undefined) {
         delete jsonSchema.pattern;
       }
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) {
+      if (Number(jsonSchema.maximum) >= maxInt32) {
         delete jsonSchema.maximum;
       }
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) {
+      if (Number(jsonSchema.minimum) <= minInt32) {
         delete jsonSchema.minimum;
       }
       if (zodSchema._zod.def.type === "record") {
@@ -161,10 +166,47 @@ export function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSch
         jsonSchema.enum = [jsonSchema.const];
         delete jsonSchema.const;
       }
-      if (io === "output") {
+      if (use === "output") {
         delete jsonSchema.additionalProperties;
+      }
+      if (use === "tool") {
+        shorten(jsonSchema);
       }
     },
   });
   return json;
+}
+
+/** Wider bounds are those of the number's type: they tell nobody anything. */
+const maxInt32 = 2 ** 31 - 1;
+const minInt32 = -(2 ** 31);
+
+/** Checked all the same, and named when refused; a limit that is easily met stands in a description. */
+const unsaid = ["minLength", "maxLength", "minItems", "maxItems", "pattern", "exclusiveMinimum"] as const;
+
+/** Leaves out what a model does not need in order to call well: every listed tool is paid for on every turn. */
+function shorten(schema: z.core.JSONSchema.BaseSchema): void {
+  for (const keyword of unsaid) {
+    delete schema[keyword];
+  }
+  if (isEmpty(schema.default)) {
+    delete schema.default;
+  }
+  if (isEmpty(schema.additionalProperties)) {
+    delete schema.additionalProperties;
+  }
+  const [value, none, ...others] = schema.anyOf ?? [];
+  if (typeof value === "object" && typeof none === "object" && none.type === "null" && others.length === 0) {
+    delete schema.anyOf;
+    Object.assign(schema, { ...value, ...schema });
+  }
+}
+
+/** As a default it is what anybody expects, as a schema it allows everything. */
+function isEmpty(value: unknown): boolean {
+  return (
+    value === "" ||
+    value === 0 ||
+    (typeof value === "object" && value !== null && Object.keys(value).length === 0)
+  );
 }

@@ -1,18 +1,19 @@
-/** Writes the HTTP request of an operation: which field travels in the path, the query or the body. */
+/** Writes the HTTP request of an operation: which field travels in the path, the query or the body, and how. */
 import { randomUUID } from "node:crypto";
 import type { Operation } from "../../tools/operation.ts";
 import { CallFailure } from "./failure.ts";
+import { writeMultipart } from "./multipart.ts";
 
 export interface Request {
   readonly method: Operation["method"];
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  readonly body: string | Buffer | null;
 }
 
 /** @throws CallFailure for a path field that no path can carry. */
 export function writeRequest(
-  { method, path }: Pick<Operation, "method" | "path">,
+  { method, path, encoding }: Pick<Operation, "method" | "path"> & Partial<Pick<Operation, "encoding">>,
   input: Readonly<Record<string, unknown>>,
   { idempotencyKey, headers: given }: { idempotencyKey?: string; headers?: Readonly<Record<string, string>> },
 ): Request {
@@ -28,6 +29,10 @@ export function writeRequest(
   }
   if (method === "GET" || method === "DELETE") {
     return { method, path: filled + query(rest), headers, body: null };
+  }
+  if (encoding === "multipart") {
+    const { type, body } = writeMultipart(rest);
+    return { method, path: filled, headers: { ...headers, "content-type": type }, body };
   }
   headers["content-type"] = "application/json";
   return { method, path: filled, headers, body: JSON.stringify(rest) };

@@ -1,5 +1,6 @@
 /** `tidings mcp`: MCP on stdin and stdout, before a service elsewhere or the embedded one. */
 import { allScopes } from "../../tools/scopes.ts";
+import { builtTools } from "../built.ts";
 import { createClient } from "../client.ts";
 import { type Config, readConfig } from "../config.ts";
 import { openFolder } from "../folder.ts";
@@ -52,7 +53,13 @@ async function embed(config: Config, log: Log) {
     key: () => folder.credential(),
     userAgent: `tidings-mcp/${version}`,
   });
-  const connection = serveOverStdio({ client, version, log, scopes: Promise.resolve(new Set(allScopes)) });
+  const connection = serveOverStdio({
+    client,
+    version,
+    log,
+    scopes: Promise.resolve(new Set(allScopes)),
+    built: new Set(builtTools),
+  });
   setImmediate(() => void start(instance));
   return connection;
 }

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 description, derived from the catalogue. */
 import { ErrorBody } from "../../tools/errors.ts";
 import { type Credential, type Operation, pathFields } from "../../tools/operation.ts";
+import { describeRule } from "../../tools/scopes.ts";
 import { type JsonSchema, toJsonSchema } from "../../tools/tool.ts";
 
 /** The whole document for these operations. */
@@ -45,7 +46,7 @@ function describeOperation(
   return {
     operationId,
     summary: title,
-    description: scope ? `${description} Needs the scope ${scope}.` : description,
+    description: scope ? `${description} Scope: ${describeRule(scope)}.` : description,
     security: security[credential],
     ...describeInput(operation, path),
     responses: {

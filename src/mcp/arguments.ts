@@ -5,9 +5,10 @@
  * called, or once a list has been answered.
  */
 import type { ErrorBody, ErrorCode } from "../../tools/errors.ts";
-import { Failure, type FailureDetail, fail } from "../../tools/failure.ts";
+import { Failure, type FailureDetail, fail, lackOf } from "../../tools/failure.ts";
 import { catalogue } from "../../tools/index.ts";
 import type { Operation } from "../../tools/operation.ts";
+import type { ScopeRule } from "../../tools/scopes.ts";
 import { formsOf, readArguments } from "../../tools/tool.ts";
 import type { ListedTool } from "./tools.ts";
 
@@ -45,6 +46,11 @@ export function readCall(tool: ListedTool, given: Readonly<Record<string, unknow
 /** A refusal in the words of the catalogue. */
 export function refuse(code: ErrorCode, detail?: FailureDetail): Refusal {
   return toRefusal(fail(code, detail));
+}
+
+/** The refusal of a tool that the credential's scopes do not cover. */
+export function refuseScope(rule: ScopeRule | null): Refusal {
+  return refuse("insufficient_scope", lackOf(rule));
 }
 
 function toRefusal(failure: Failure): Refusal {

@@ -75,10 +75,10 @@ export function createRunTool(parts: Parts): RunTool {
 
 /** What is settled before the service is asked: scope, idempotency key, arguments. */
 async function prepare(tool: ListedTool, caller: McpCaller, call: ToolCall) {
-  const { readCall, refuse } = await loadArguments();
+  const { readCall, refuse, refuseScope } = await loadArguments();
   const scopes = caller.scopes();
   if (scopes && !permits(scopes, tool.scope)) {
-    return { refusal: refuse("insufficient_scope", { required_scope: tool.scope }) };
+    return { refusal: refuseScope(tool.scope) };
   }
   const idempotencyKey = call.meta?.[idempotencyMeta] ?? randomUUID();
   if (!isHeader(idempotencyKey, 255)) {

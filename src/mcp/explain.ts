@@ -36,7 +36,18 @@ function describeFields(details: unknown, said: string): string[] {
     );
 }
 
-const told = new Set(["type", "code", "message", "fix", "param", "details", "request_id", "retry_after"]);
+const told = new Set([
+  "type",
+  "code",
+  "message",
+  "fix",
+  "param",
+  "details",
+  "request_id",
+  "retry_after",
+  // The sentence names the rule, which these make up.
+  "required_scopes",
+]);
 
 /** What stands beside the code and has not been said: `existing_id`, `suggestions`, … */
 function describeFacts(error: Readonly<Record<string, unknown>>, said: string): string[] {

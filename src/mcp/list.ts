@@ -12,9 +12,9 @@ export interface ToolList {
   find(name: string): ListedTool | undefined;
 }
 
-/** @param built the operations that the service behind has; all when left out. */
+/** @param built the tools that the service behind has, by name; all when left out. */
 export function createToolList(tools: readonly ListedTool[], built?: ReadonlySet<string>): ToolList {
-  const offered = tools.filter(({ operation }) => built?.has(operation) ?? true);
+  const offered = tools.filter(({ name }) => built?.has(name) ?? true);
   const byName = new Map(offered.map((tool) => [tool.name, tool]));
   const lists = new Map<string, WireTool[]>();
   return {

@@ -16,7 +16,7 @@ export interface ServerParts {
   readonly client: Client;
   readonly version: string;
   readonly log: Log;
-  /** The operations that the service has, by name; the whole catalogue when left out. */
+  /** The tools that the service has, by name; the whole catalogue when left out. */
   readonly built?: ReadonlySet<string>;
   readonly instructions?: string;
 }

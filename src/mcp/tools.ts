@@ -7,14 +7,14 @@
 import type { Tool as WireTool } from "@modelcontextprotocol/server";
 import { auth } from "../../tools/auth.ts";
 import { catalogue } from "../../tools/index.ts";
-import type { Scope } from "../../tools/scopes.ts";
+import type { ScopeRule } from "../../tools/scopes.ts";
 import { describeTools, type JsonSchema, type Tool } from "../../tools/tool.ts";
 
 export interface ListedTool {
   readonly name: string;
   /** The operation that it calls, by its name in the catalogue. */
   readonly operation: string;
-  readonly scope: Scope | null;
+  readonly scope: ScopeRule | null;
   /** As a client sees it. */
   readonly wire: WireTool;
 }

@@ -17,6 +17,7 @@ import type { Caller } from "./core/world.ts";
 export const windowMs = 24 * 3_600_000;
 
 export const conversations = implement(contract, {
+  unbuilt: ["assign_conversation", "transfer_conversation"],
   operations: {
     async list_conversations({ filter, page, per_page, ...equal }, { db, organization, caller, now }) {
       let found = threads(db, organization);

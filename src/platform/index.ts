@@ -1,5 +1,6 @@
 /** The platform: its modules put together, given a world, and offered as one thing to call. */
 import type { EventName } from "../../tools/events.ts";
+import type { Operation } from "../../tools/operation.ts";
 import type { JobDefinition } from "../jobs/job.ts";
 import type { ChannelEars } from "../ports/channel.ts";
 import { apiKeys } from "./api-keys.ts";
@@ -25,6 +26,11 @@ export const modules: Modules = {
 };
 
 export type Modules = Readonly<Record<string, Module>>;
+
+/** Every operation that these modules have, by name. */
+export function operationsOf(built: Modules = modules): Readonly<Record<string, Operation>> {
+  return Object.assign({}, ...Object.values(built).map(({ contract }) => contract));
+}
 
 export interface Platform {
   readonly call: Call;

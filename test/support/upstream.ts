@@ -7,6 +7,7 @@ export interface Asked {
   /** As it came: not decoded, with the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
+  /** JSON is parsed; anything else stays as it came. */
   readonly body: unknown;
 }
 
@@ -35,9 +36,8 @@ export async function startUpstream(
     for await (const chunk of request) {
       chunks.push(chunk);
     }
-    const text = Buffer.concat(chunks).toString();
     const { method = "", url: path = "", headers } = request;
-    const one = { method, path, headers, body: text === "" ? undefined : JSON.parse(text) };
+    const one = { method, path, headers, body: read(Buffer.concat(chunks), headers) };
     asked.push(one);
     const answer = upstream.answer(one);
     if (answer === "break") {
@@ -59,4 +59,11 @@ export async function startUpstream(
       await new Promise((resolve) => server.close(resolve));
     },
   });
+}
+
+function read(body: Buffer, headers: IncomingHttpHeaders): unknown {
+  if (body.length === 0) {
+    return undefined;
+  }
+  return headers["content-type"] === "application/json" ? JSON.parse(body.toString()) : body;
 }

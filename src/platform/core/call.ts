@@ -4,9 +4,9 @@
  * Every face comes through here, so none has rules of its own.
  */
 import { ErrorBody } from "../../../tools/errors.ts";
-import { Failure, fail, refuseInput } from "../../../tools/failure.ts";
+import { Failure, fail, lackOf, refuseInput } from "../../../tools/failure.ts";
 import type { Credential, Operation } from "../../../tools/operation.ts";
-import { permits, type Scope } from "../../../tools/scopes.ts";
+import { permits, type ScopeRule } from "../../../tools/scopes.ts";
 import { describeTools, formsOf, readArguments } from "../../../tools/tool.ts";
 import { type Answer, hashRequest, keepClear, keepSealed, once } from "./idempotency.ts";
 import type { Module } from "./module.ts";
@@ -162,9 +162,9 @@ function admit(operation: Operation, path: string, caller: Caller | null): Calle
   return caller;
 }
 
-function requireScope(caller: Caller, scope: Scope | null): void {
-  if (!permits(caller.scopes, scope)) {
-    throw fail("insufficient_scope", { required_scope: scope });
+function requireScope(caller: Caller, rule: ScopeRule | null): void {
+  if (!permits(caller.scopes, rule)) {
+    throw fail("insufficient_scope", lackOf(rule));
   }
 }
 

@@ -46,14 +46,34 @@ export interface Module {
   readonly on: Listeners;
 }
 
-/** Implements a resource's operations. */
-export function implement<Contract extends Readonly<Record<string, Operation>>>(
+/**
+ * Implements a resource's operations. What is declared and not built yet is named: no face offers it.
+ */
+export function implement<
+  Contract extends Readonly<Record<string, Operation>>,
+  const Unbuilt extends keyof Contract & string = never,
+>(
   contract: Contract,
   parts: {
-    readonly operations: { readonly [Name in keyof Contract]: Handler<Contract[Name]> };
+    readonly unbuilt?: readonly Unbuilt[];
+    /** Tools that are not offered, of operations that are built. */
+    readonly unbuiltTools?: readonly string[];
+    readonly operations: { readonly [Name in Exclude<keyof Contract, Unbuilt>]: Handler<Contract[Name]> };
     readonly jobs?: readonly Work<never>[];
     readonly on?: Listeners;
   },
 ): Module {
-  return { jobs: [], on: {}, ...parts, contract };
+  const { unbuilt = [], unbuiltTools = [], operations, jobs = [], on = {} } = parts;
+  const names: readonly string[] = unbuilt;
+  const built = Object.entries<Operation>(contract)
+    .filter(([name]) => !names.includes(name))
+    .map(([name, operation]) => [name, withoutTools(operation, unbuiltTools)]);
+  return { contract: Object.fromEntries(built), operations, jobs, on };
+}
+
+function withoutTools(operation: Operation, names: readonly string[]): Operation {
+  const forms = Object.entries(operation.tools ?? {});
+  const isWhole = !forms.some(([name]) => names.includes(name));
+  const offered = forms.filter(([name]) => !names.includes(name));
+  return isWhole ? operation : { ...operation, tools: Object.fromEntries(offered) };
 }

@@ -13,6 +13,7 @@ import { queueMessage } from "./send.ts";
 export { receiveMessage, receiveReceipts } from "./receive.ts";
 
 export const messages = implement(contract, {
+  unbuiltTools: ["send_template_message"],
   operations: {
     async send_message(input, context) {
       return { data: show(await queueMessage(input, context)) };

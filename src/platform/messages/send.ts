@@ -12,6 +12,10 @@ type Input = z.output<typeof contract.send_message.input>;
 
 export async function queueMessage(input: Input, { tx, world, organization, now }: WriteContext) {
   const phone_number = normalizePhone(input.to, "to");
+  if (input.type === "template") {
+    // Until templates are built there are none, approved or not.
+    throw fail("template_not_approved", { name: input.template?.name, language: input.template?.language });
+  }
   const inbox = await getInbox(tx, organization);
   if (!inbox) {
     throw fail("no_inbox");

@@ -1,0 +1,86 @@
+/** Broadcasts: an approved template sent to every contact of a cohort. */
+import { z } from "zod";
+import { id, inboxId, jsonObject, timestamp } from "./fields.ts";
+import { one, operation } from "./operation.ts";
+
+export const executionStatuses = [
+  "draft",
+  "scheduled",
+  "processing",
+  "paused",
+  "completed",
+  "cancelled",
+  "failed",
+] as const;
+
+const Stats = z.object({
+  total: z.int(),
+  sent: z.int(),
+  delivered: z.int(),
+  read: z.int(),
+  failed: z.int(),
+});
+
+const Broadcast = z.object({
+  id: z.string(),
+  organization_id: z.string(),
+  inbox_id: z.string().nullable(),
+  name: z.string(),
+  cohort_id: z.string(),
+  template_id: z.string(),
+  variable_mapping: z.record(z.string(), z.unknown()),
+  scheduled_at: timestamp.nullable(),
+  execution_status: z.enum(executionStatuses),
+  recipient_count: z.int(),
+  stats: Stats,
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+const broadcastId = id("Broadcast", "create_broadcast");
+
+export const broadcasts = {
+  create_broadcast: operation({
+    method: "POST",
+    path: "/v1/broadcasts",
+    scope: "broadcasts:create",
+    title: "Create broadcast",
+    description:
+      "Prepare an approved template for a cohort. With scheduled_at it is sent then; without, it stays a draft until execute_broadcast.",
+    input: z.object({
+      name: z.string().min(1).max(255).describe("Name"),
+      cohort_id: id("Cohort", "create_cohort"),
+      template_id: id("Approved template", "list_templates"),
+      inbox_id: inboxId.optional(),
+      variable_mapping: jsonObject
+        .default({})
+        .describe('Contact attribute for each template variable, for example {"1":"name"}'),
+      scheduled_at: timestamp.optional().describe("When to send, ISO 8601 with offset, within 30 days"),
+    }),
+    output: one(Broadcast),
+    status: 201,
+    hints: { destructive: true, openWorld: true },
+  }),
+
+  execute_broadcast: operation({
+    method: "POST",
+    path: "/v1/broadcasts/{id}/execute",
+    scope: "broadcasts:send",
+    title: "Execute broadcast",
+    description:
+      "Send a draft or scheduled broadcast now, to everybody in its cohort. It can't be taken back; get_broadcast_metrics follows it.",
+    input: z.object({ id: broadcastId }),
+    output: one(Broadcast),
+    hints: { destructive: true, openWorld: true },
+  }),
+
+  get_broadcast_metrics: operation({
+    method: "GET",
+    path: "/v1/broadcasts/{id}/metrics",
+    scope: "broadcasts:read",
+    title: "Get broadcast metrics",
+    description: "Get how many messages of a broadcast are pending, sent, delivered, read and failed.",
+    input: z.object({ id: broadcastId }),
+    output: one(Stats.extend({ pending: z.int() })),
+  }),
+};

@@ -1,0 +1,36 @@
+/** Pricing: the plans on offer, in the caller's currency; open to everybody. */
+import { z } from "zod";
+import { one, operation } from "./operation.ts";
+
+const Plan = z.object({
+  id: z.string(),
+  name: z.string(),
+  slug: z.string(),
+  description: z.string(),
+  monthly_price: z.number().nullable(),
+  annual_price: z.number().nullable(),
+  is_custom_pricing: z.boolean(),
+  features: z.array(z.string()),
+  sort_order: z.int(),
+});
+
+export const pricing = {
+  get_pricing: operation({
+    method: "GET",
+    path: "/v1/pricing",
+    credential: "none",
+    scope: null,
+    title: "Get pricing",
+    description:
+      "Get the plans on offer with their prices, in the currency of the country that the request comes from.",
+    input: z.object({}),
+    output: one(
+      z.object({
+        country_code: z.string(),
+        currency_code: z.string(),
+        currency_symbol: z.string(),
+        plans: z.array(Plan),
+      }),
+    ),
+  }),
+};

@@ -1,0 +1,63 @@
+/** Quick replies: saved texts that people put into a conversation by a short code. */
+import { z } from "zod";
+import { Deleted, id, timestamp } from "./fields.ts";
+import { all, one, operation } from "./operation.ts";
+
+const QuickReply = z.object({
+  id: z.string(),
+  organization_id: z.string(),
+  short_code: z.string(),
+  content: z.string(),
+  created_by: z.string().nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+const short_code = z.string().min(1).max(64).describe("Short name to find it by, for example hours");
+const content = z.string().min(1).max(4096).describe("Text to reply with");
+const quickReplyId = id("Quick reply", "list_quick_replies");
+
+export const quickReplies = {
+  create_quick_reply: operation({
+    method: "POST",
+    path: "/v1/quick-replies",
+    scope: "inbox:write",
+    title: "Create quick reply",
+    description: "Save a text that is used often under a short code. Nothing is sent.",
+    input: z.object({ short_code, content }),
+    output: one(QuickReply),
+    status: 201,
+  }),
+
+  list_quick_replies: operation({
+    method: "GET",
+    path: "/v1/quick-replies",
+    scope: "inbox:read",
+    title: "List quick replies",
+    description: "List or search the saved replies. Send one's content with send_message.",
+    input: z.object({
+      search: z.string().max(255).optional().describe("Part of a short code or of a text"),
+    }),
+    output: all(QuickReply),
+  }),
+
+  update_quick_reply: operation({
+    method: "PUT",
+    path: "/v1/quick-replies/{id}",
+    scope: "inbox:write",
+    title: "Update quick reply",
+    description: "Change a saved reply's short code or text. Only the fields sent change.",
+    input: z.object({ id: quickReplyId, short_code: short_code.optional(), content: content.optional() }),
+    output: one(QuickReply),
+  }),
+
+  delete_quick_reply: operation({
+    method: "DELETE",
+    path: "/v1/quick-replies/{id}",
+    scope: "inbox:write",
+    title: "Delete quick reply",
+    description: "Delete a saved reply. This can't be undone.",
+    input: z.object({ id: quickReplyId }),
+    output: one(Deleted),
+  }),
+};

@@ -1,0 +1,144 @@
+/** Templates: prepared messages that the channel's review authority approves before they are sent. */
+import { z } from "zod";
+import { id, inboxId, timestamp } from "./fields.ts";
+import { one, operation, paged, paging } from "./operation.ts";
+
+export const templateStatuses = ["draft", "pending", "approved", "rejected", "paused", "disabled"] as const;
+export const templateCategories = ["authentication", "utility", "marketing"] as const;
+export const templateSorts = ["latest", "oldest", "name-asc", "name-desc"] as const;
+const headerTypes = ["text", "image", "video", "document"] as const;
+const buttonTypes = ["quick_reply", "url", "phone_number"] as const;
+const components = ["HEADER", "BODY", "BUTTONS"] as const;
+
+/** A template's name, by the specification's own rule. */
+export const templateName = z
+  .string()
+  .regex(/^[A-Za-z0-9_]{1,512}$/, "Only letters, digits and underscores, at most 512 of them.");
+
+/** `en` or `en_US`. */
+export const templateLanguage = z.string().regex(/^[a-z]{2,3}(_[A-Za-z]{2,4})?$/, "Send en or en_US.");
+
+/** What the specification refuses at creation; the rest of the authority's rules is met at submission. */
+export const TemplateData = z.object({
+  body: z
+    .string()
+    .min(1)
+    .max(1024)
+    .describe("Text, at most 1024 characters; variables {{1}}, {{2}} in order from 1"),
+  header: z
+    .object({
+      type: z.enum(headerTypes),
+      text: z.string().optional().describe("For type text"),
+      media_url: z.string().max(2048).optional().describe("Sample file, for the other types"),
+    })
+    .optional(),
+  footer: z.string().optional(),
+  buttons: z
+    .array(
+      z.object({
+        type: z.enum(buttonTypes),
+        text: z.string(),
+        url: z.string().max(2048).optional(),
+        phone_number: z.string().max(32).optional(),
+      }),
+    )
+    .max(3)
+    .optional()
+    .describe("At most 3"),
+});
+
+const Variable = z.object({
+  name: z.string().min(1).max(255),
+  component: z.enum(components),
+  button_index: z.int32().min(0).optional(),
+});
+
+const Template = z.object({
+  id: z.string(),
+  name: z.string(),
+  channel: z.string(),
+  category: z.enum(templateCategories),
+  language: z.string(),
+  inbox_id: z.string().nullable(),
+  status: z.enum(templateStatuses),
+  // As it was made, which the authority may have changed since.
+  template_data: z.record(z.string(), z.unknown()),
+  variables: z.array(z.object({ name: z.string(), component: z.string(), button_index: z.int().optional() })),
+  quality_rating: z.string().nullable(),
+  external_id: z.string().nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+export const templates = {
+  create_template: operation({
+    method: "POST",
+    path: "/v1/templates",
+    scope: "templates:create",
+    title: "Create template",
+    description:
+      "Draft a message template. It can be sent once approved: submit_template asks for the review, sync_templates learns the outcome.",
+    input: z.object({
+      name: templateName.describe("Letters, digits and underscores, for example order_update"),
+      category: z.enum(templateCategories).describe("What it is for"),
+      language: templateLanguage.default("en").describe("Language code, for example en or en_US"),
+      inbox_id: inboxId.optional(),
+      template_data: TemplateData.describe("What it says"),
+      variables: z.array(Variable).max(100).default([]).describe("A name for each variable"),
+    }),
+    output: one(Template),
+    status: 201,
+  }),
+
+  list_templates: operation({
+    method: "GET",
+    path: "/v1/templates",
+    scope: "templates:read",
+    title: "List templates",
+    description: "List or search message templates; status approved shows those that can be sent.",
+    input: z.object({
+      status: z.enum(templateStatuses).optional().describe("Only this status"),
+      category: z.enum(templateCategories).optional().describe("Only this category"),
+      language: templateLanguage.optional().describe("Only this language"),
+      search: z.string().max(255).optional().describe("Part of the name"),
+      sort: z.enum(templateSorts).default("latest").describe("Order"),
+      ...paging(25),
+    }),
+    output: paged(
+      Template.pick({
+        id: true,
+        name: true,
+        channel: true,
+        category: true,
+        language: true,
+        status: true,
+        quality_rating: true,
+        created_at: true,
+        updated_at: true,
+      }),
+    ),
+  }),
+
+  submit_template: operation({
+    method: "POST",
+    path: "/v1/templates/{id}/submit",
+    scope: "templates:create",
+    title: "Submit template",
+    description: "Submit a draft for review. Its status becomes pending; sync_templates learns the outcome.",
+    input: z.object({ id: id("Template", "list_templates") }),
+    output: one(Template.pick({ id: true, name: true, status: true, external_id: true, updated_at: true })),
+    hints: { openWorld: true },
+  }),
+
+  sync_templates: operation({
+    method: "POST",
+    path: "/v1/templates/sync",
+    scope: "templates:manage",
+    title: "Sync templates",
+    description:
+      "Fetch statuses, quality ratings and rejection reasons from the review authority. list_templates shows them.",
+    input: z.object({ inbox_id: inboxId.optional().describe("Only this inbox") }),
+    output: one(z.object({ synced: z.int(), updated: z.int(), statuses: z.record(z.string(), z.int()) })),
+    hints: { idempotent: true, openWorld: true },
+  }),
+};
