@@ -19,6 +19,8 @@ import { createSimulatorStore } from "./database/simulator-ledger.ts";
 import { createServer } from "./http/server.ts";
 import { createJobs, type RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
+import { createNarrowing } from "./mcp/narrow.ts";
+import { tools } from "./mcp/tools.ts";
 import { admitLocalKey, bootstrap, type FirstStart, sharedSecret } from "./platform/bootstrap.ts";
 import type { World } from "./platform/core/world.ts";
 import {
@@ -177,6 +179,8 @@ function openFaces({ config, log, platform, database, controls, built }: FacePar
     allowedOrigins: config.allowedOrigins,
     maxBodyBytes: config.bodyLimit,
     built: new Set(toolNames(operations)),
+    narrowing: createNarrowing(tools, config.narrowing),
+    resultLimit: config.resultLimit,
     version,
     log,
   });

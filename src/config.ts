@@ -3,8 +3,11 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
 import { z } from "zod";
+import { allScopes, readScope } from "../tools/scopes.ts";
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+
+const toolModes = ["core", "all", "search"] as const;
 
 /** A field's complaint, which ends the sentence "NAME takes …"; it never repeats the value, which may be secret. */
 const takes = (what: string) => ({ error: what });
@@ -41,6 +44,23 @@ const Environment = z.object({
     .optional()
     .describe("A running service for `tidings mcp` to forward to, with `TIDINGS_API_KEY`"),
   TIDINGS_API_KEY: z.string().optional().describe("The key to use there"),
+  TIDINGS_SCOPES: list(readScope, `scopes separated by commas, of: ${allScopes.join(", ")}`).describe(
+    "What the key may do, for `tidings mcp`, in either spelling; left out, the service is asked",
+  ),
+  TIDINGS_TOOLSETS: names("Only the tools of these resources, for example contacts,messages"),
+  TIDINGS_READ_ONLY: z
+    .enum(["true", "false", "1", "0"], takes("true or false"))
+    .default("false")
+    .describe("Whether tools that change something are hidden and refused"),
+  TIDINGS_TOOLS_ALLOW: names("Only these tools"),
+  TIDINGS_TOOLS_DENY: names("Not these tools, whatever else is allowed"),
+  TIDINGS_TOOL_MODE: z
+    .enum(toolModes, takes(`one of ${toolModes.join(", ")}`))
+    .default("core")
+    .describe("core: the usual tools; all: every tool; search: two tools that find and run the others"),
+  TIDINGS_RESULT_LIMIT: whole(2_000, 10_000_000)
+    .default(80_000)
+    .describe("Longest answer of a tool, in characters; a longer one is cut after an item"),
   TIDINGS_OWNER_EMAIL: z
     .email(takes("an e-mail address"))
     .optional()
@@ -142,7 +162,31 @@ function arrange(env: z.output<typeof Environment>) {
     allowedOrigins: env.TIDINGS_ALLOWED_ORIGINS,
     trustedProxies: env.TIDINGS_TRUSTED_PROXIES,
     bodyLimit: env.TIDINGS_BODY_LIMIT,
+    /** What the key is said to be allowed; undefined if the service is to be asked. */
+    scopes: env.TIDINGS_SCOPES.length > 0 ? env.TIDINGS_SCOPES : undefined,
+    narrowing: {
+      toolsets: env.TIDINGS_TOOLSETS,
+      readOnly: ["true", "1"].includes(env.TIDINGS_READ_ONLY),
+      allow: env.TIDINGS_TOOLS_ALLOW,
+      deny: env.TIDINGS_TOOLS_DENY,
+      mode: env.TIDINGS_TOOL_MODE,
+    },
+    resultLimit: env.TIDINGS_RESULT_LIMIT,
   };
+}
+
+/** The values that no log may show. */
+export function secretsOf({ upstream, secret, owner, databaseUrl }: Config): string[] {
+  const password =
+    databaseUrl !== undefined && URL.canParse(databaseUrl) ? new URL(databaseUrl).password : "";
+  const values = [upstream?.key, secret, owner.password, owner.key, password, decodeURIComponent(password)];
+  return values.flatMap((value) => value || []);
+}
+
+/** Names between commas; whoever knows the tools says whether they exist. */
+function names(description: string) {
+  const read = (text: string) => (/^[\w-]{1,64}$/.test(text) ? text : undefined);
+  return list(read, "names separated by commas").describe(description);
 }
 
 /** A whole number within limits. */
@@ -152,10 +196,10 @@ function whole(from: number, to: number) {
 }
 
 /** Texts between commas, each read by `read`, which answers undefined to what it can't read. */
-function list(read: (text: string) => string | undefined, what: string) {
+function list<Value extends string>(read: (text: string) => Value | undefined, what: string) {
   return z
     .string()
-    .transform((text, context): readonly string[] => {
+    .transform((text, context): readonly Value[] => {
       const items = text.split(",").flatMap((item) => item.trim() || []);
       const values = items.flatMap((item) => read(item) ?? []);
       if (values.length < items.length) {

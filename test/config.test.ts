@@ -2,7 +2,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ConfigError, readConfig, settings } from "../src/config.ts";
+import { ConfigError, readConfig, secretsOf, settings } from "../src/config.ts";
+import { allScopes } from "../tools/scopes.ts";
 
 const secret = "a secret that nobody may ever see";
 
@@ -22,6 +23,9 @@ test("without settings the service is embedded, on loopback, with the documented
       allowedOrigins: [],
       trustedProxies: [],
       bodyLimit: 1_048_576,
+      scopes: undefined,
+      narrowing: { toolsets: [], readOnly: false, allow: [], deny: [], mode: "core" },
+      resultLimit: 80_000,
     },
     warnings: [],
   });
@@ -52,6 +56,13 @@ test("every setting is read", () => {
     TIDINGS_ALLOWED_ORIGINS: "https://App.example.com:443, http://app.example.com:8080",
     TIDINGS_TRUSTED_PROXIES: "10.0.0.0/8, 192.0.2.7, 2001:db8::/32,",
     TIDINGS_BODY_LIMIT: "2097152",
+    TIDINGS_SCOPES: "contacts.read, inbox:write",
+    TIDINGS_TOOLSETS: "contacts,messages",
+    TIDINGS_READ_ONLY: "true",
+    TIDINGS_TOOLS_ALLOW: "get_contact, list_messages",
+    TIDINGS_TOOLS_DENY: "list_messages",
+    TIDINGS_TOOL_MODE: "search",
+    TIDINGS_RESULT_LIMIT: "40000",
   });
   expect(config).toEqual({
     host: "0.0.0.0",
@@ -67,7 +78,24 @@ test("every setting is read", () => {
     allowedOrigins: ["https://app.example.com", "http://app.example.com:8080"],
     trustedProxies: ["10.0.0.0/8", "192.0.2.7", "2001:db8::/32"],
     bodyLimit: 2_097_152,
+    scopes: ["contacts:read", "inbox:write"],
+    narrowing: {
+      toolsets: ["contacts", "messages"],
+      readOnly: true,
+      allow: ["get_contact", "list_messages"],
+      deny: ["list_messages"],
+      mode: "search",
+    },
+    resultLimit: 40_000,
   });
+  expect(secretsOf(config)).toEqual([
+    "sk_live_upstream",
+    secret,
+    "correct horse",
+    "sk_live_0123456789abcdef01234567",
+    "pass",
+    "pass",
+  ]);
 });
 
 const wrong: readonly [name: string, value: string, takes: string][] = [
@@ -100,6 +128,11 @@ const wrong: readonly [name: string, value: string, takes: string][] = [
     "IP addresses or networks such as 10.0.0.0/8, separated by commas",
   ],
   ["TIDINGS_TRUSTED_PROXIES", "10", "IP addresses or networks such as 10.0.0.0/8, separated by commas"],
+  ["TIDINGS_SCOPES", "contacts:fly", `scopes separated by commas, of: ${allScopes.join(", ")}`],
+  ["TIDINGS_TOOLSETS", "con tacts", "names separated by commas"],
+  ["TIDINGS_READ_ONLY", "perhaps", "true or false"],
+  ["TIDINGS_TOOL_MODE", "some", "one of core, all, search"],
+  ["TIDINGS_RESULT_LIMIT", "10", "a whole number from 2000 to 10000000"],
   ["TIDINGS_BODY_LIMIT", "1MB", "a whole number from 1024 to 104857600"],
 ];
 

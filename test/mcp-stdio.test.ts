@@ -6,9 +6,8 @@ import { PassThrough } from "node:stream";
 import { describe, expect, test, vi } from "vitest";
 import { createClient } from "../src/client.ts";
 import { serveOverStdio } from "../src/mcp/stdio.ts";
-import { catalogue } from "../tools/index.ts";
+import { tools } from "../src/mcp/tools.ts";
 import type { Scope } from "../tools/scopes.ts";
-import { describeTools } from "../tools/tool.ts";
 import { info, program, quiet, useFace } from "./support/mcp-face.ts";
 
 const face = useFace();
@@ -84,7 +83,7 @@ describe("scopes that are not known", () => {
       client,
       version: "0.0.0",
       log: quiet,
-      scopes,
+      learnScopes: () => scopes,
       stdin,
       stdout,
       ...more,
@@ -101,7 +100,7 @@ describe("scopes that are not known", () => {
     const { stdin, answers } = open(learn());
     stdin.write(lines(initialize, listing));
     await vi.waitFor(() => expect(answers).toHaveLength(2));
-    expect(answers[1]?.result.tools).toHaveLength(describeTools(catalogue).length);
+    expect(answers[1]?.result.tools).toHaveLength(tools.filter(({ isCore }) => isCore).length);
   });
 
   test("a list does not wait for them for ever; once they are known, they count", async () => {
@@ -112,7 +111,7 @@ describe("scopes that are not known", () => {
     const { stdin, answers } = open(learned, { listWaitMs: 20 });
     stdin.write(lines(initialize, listing));
     await vi.waitFor(() => expect(answers).toHaveLength(2));
-    expect(answers[1]?.result.tools).toHaveLength(describeTools(catalogue).length);
+    expect(answers[1]?.result.tools).toHaveLength(tools.filter(({ isCore }) => isCore).length);
     learn(new Set(["contacts:read"]));
     stdin.write(lines({ ...listing, id: 3 }));
     await vi.waitFor(() => expect(answers).toHaveLength(3));
@@ -125,8 +124,8 @@ describe("scopes that are not known", () => {
     stdin.resume();
     await once(stdin, "end");
     const client = createClient({ baseUrl: face.upstream.url });
-    const scopes = Promise.resolve(undefined);
-    await serveOverStdio({ client, version: "0.0.0", log: quiet, scopes, stdin, stdout: new PassThrough() })
-      .ended;
+    const learnScopes = async () => undefined;
+    const stdout = new PassThrough();
+    await serveOverStdio({ client, version: "0.0.0", log: quiet, learnScopes, stdin, stdout }).ended;
   });
 });

@@ -1,15 +1,15 @@
 /** Contacts: the people an organization talks to, one per phone number. */
 import { z } from "zod";
-import { id, metadata, phone, timestamp } from "./fields.ts";
+import { id, metadata, phone, timestamp, untrusted } from "./fields.ts";
 import { one, operation, paged, paging } from "./operation.ts";
 
 const Contact = z.object({
   id: z.string(),
   organization_id: z.string(),
   phone_number: z.string().nullable(),
-  name: z.string().nullable(),
+  name: untrusted(z.string()).nullable(),
   tags: z.array(z.string()),
-  metadata: z.record(z.string(), z.unknown()),
+  metadata: untrusted(z.record(z.string(), z.unknown())),
   created_at: timestamp,
   updated_at: timestamp,
 });

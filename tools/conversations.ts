@@ -1,6 +1,6 @@
 /** Conversations: one thread for each contact and inbox. */
 import { z } from "zod";
-import { id, timestamp, userId } from "./fields.ts";
+import { id, timestamp, untrusted, userId } from "./fields.ts";
 import { one, operation, paged, paging } from "./operation.ts";
 
 export const conversationStatuses = ["open", "pending", "closed", "snoozed", "spam"] as const;
@@ -13,7 +13,7 @@ const Conversation = z.object({
   organization_id: z.string(),
   inbox_id: z.string(),
   contact_id: z.string(),
-  contact_name: z.string().nullable(),
+  contact_name: untrusted(z.string()).nullable(),
   phone_number: z.string().nullable(),
   platform: z.string(),
   status: z.enum(conversationStatuses),

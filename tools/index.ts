@@ -19,27 +19,38 @@ import { templates } from "./templates.ts";
 import { uploads } from "./uploads.ts";
 import { webhooks } from "./webhooks.ts";
 
-/** Every operation, in the order in which tools are listed. */
-export const catalogue = {
-  ...contacts,
-  ...conversations,
-  ...messages,
-  ...quickReplies,
-  ...templates,
-  ...cohorts,
-  ...broadcasts,
-  ...teams,
-  ...routing,
-  ...automation,
-  ...chatbot,
-  ...knowledgeBase,
-  ...uploads,
-  ...webhooks,
-  ...billing,
-  ...pricing,
-  ...apiKeys,
-  ...auth,
-  ...mcp,
+/** Every resource under the name of its file, in the order in which tools are listed. */
+export const resources = {
+  contacts,
+  conversations,
+  messages,
+  "quick-replies": quickReplies,
+  templates,
+  cohorts,
+  broadcasts,
+  teams,
+  routing,
+  automation,
+  chatbot,
+  "knowledge-base": knowledgeBase,
+  uploads,
+  webhooks,
+  billing,
+  pricing,
+  "api-keys": apiKeys,
+  auth,
+  mcp,
 };
+
+/** All members of a union at once. */
+type Together<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+
+/** Every operation by name. */
+export const catalogue: Together<(typeof resources)[keyof typeof resources]> = Object.assign(
+  {},
+  ...Object.values(resources),
+);
 
 export type OperationName = keyof typeof catalogue;

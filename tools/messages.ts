@@ -1,6 +1,6 @@
 /** Messages: what is sent to a contact and what comes back. */
 import { z } from "zod";
-import { id, jsonObject, phone, timestamp } from "./fields.ts";
+import { id, jsonObject, phone, timestamp, untrusted } from "./fields.ts";
 import { one, operation, paged, paging } from "./operation.ts";
 import { templateLanguage, templateName } from "./templates.ts";
 
@@ -142,12 +142,16 @@ const Message = z.object({
   from: z.string().nullable(),
   to: z.string().nullable(),
   type: z.enum(messageTypes),
-  text: z.object({ body: z.string() }).nullable(),
+  text: z.object({ body: untrusted(z.string()) }).nullable(),
   media: z
-    .object({ url: z.string(), caption: z.string().nullable(), file_name: z.string().nullable() })
+    .object({
+      url: z.string(),
+      caption: untrusted(z.string()).nullable(),
+      file_name: untrusted(z.string()).nullable(),
+    })
     .nullable(),
   interactive: z.record(z.string(), z.unknown()).nullable(),
-  reply: z.object({ id: z.string(), title: z.string() }).nullable(),
+  reply: z.object({ id: z.string(), title: untrusted(z.string()) }).nullable(),
   status: z.enum(messageStatuses),
   error: MessageError.nullable(),
   sent_at: timestamp.nullable(),

@@ -126,6 +126,26 @@ function unwrap(field: z.core.$ZodType): z.core.$ZodType {
   return isWrapper ? unwrap(field.unwrap()) : field;
 }
 
+/** Where an answer holds what customers wrote: `data[].text.body`. */
+export function untrustedPaths(schema: z.core.$ZodType, path = ""): string[] {
+  if (z.globalRegistry.get(schema)?.untrusted === true) {
+    return [path];
+  }
+  const inner = unwrap(schema);
+  if (inner !== schema) {
+    return untrustedPaths(inner, path);
+  }
+  if (inner instanceof z.ZodObject) {
+    return Object.entries(inner.shape).flatMap(([name, field]) =>
+      untrustedPaths(field, path === "" ? name : `${path}.${name}`),
+    );
+  }
+  if (inner instanceof z.ZodArray) {
+    return untrustedPaths(inner.element, `${path}[]`);
+  }
+  return inner instanceof z.ZodUnion ? inner.options.flatMap((one) => untrustedPaths(one, path)) : [];
+}
+
 /** Puts a tool's fields where its route expects them. */
 function place(form: ToolForm, fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const input: Record<string, unknown> = { ...form.fixed };
@@ -172,6 +192,7 @@ export function toJsonSchema(schema: z.ZodType, use: "input" | "output" | "tool"
       if (use === "tool") {
         shorten(jsonSchema);
       }
+      delete jsonSchema.untrusted; // ours, and no keyword of JSON Schema
     },
   });
   return json;

@@ -2,10 +2,13 @@
 import { allScopes } from "../../tools/scopes.ts";
 import { builtTools } from "../built.ts";
 import { createClient } from "../client.ts";
-import { type Config, readConfig } from "../config.ts";
+import { type Config, readConfig, secretsOf } from "../config.ts";
 import { openFolder } from "../folder.ts";
 import type { Instance } from "../instance.ts";
-import { guardStdout, learnScopes, serveOverStdio } from "../mcp/stdio.ts";
+import { createNarrowing } from "../mcp/narrow.ts";
+import { learnScopes } from "../mcp/scopes.ts";
+import { guardStdout, type StdioConnection, serveOverStdio } from "../mcp/stdio.ts";
+import { tools } from "../mcp/tools.ts";
 import type { Log } from "../ports/log.ts";
 import { version } from "../version.ts";
 import { describeFirstStart } from "./first-start.ts";
@@ -14,11 +17,11 @@ import { lazyLog } from "./lazy-log.ts";
 export async function mcp(): Promise<void> {
   guardStdout();
   const { config, warnings } = readConfig();
-  const log = lazyLog(config.logLevel);
+  const log = lazyLog(config.logLevel, secretsOf(config));
   for (const warning of warnings) {
     log.warn({}, warning);
   }
-  const { ended } = config.upstream ? forward(config.upstream, log) : await embed(config, log);
+  const { ended } = config.upstream ? forward(config, config.upstream, log) : await embed(config, log);
   process.on("SIGTERM", () => process.exit(0));
   process.on("SIGINT", () => process.exit(0));
   await ended;
@@ -26,13 +29,21 @@ export async function mcp(): Promise<void> {
   process.exit(0);
 }
 
-function forward({ baseUrl, key }: { baseUrl: string; key: string }, log: Log) {
+function forward(config: Config, { baseUrl, key }: { baseUrl: string; key: string }, log: Log) {
   const client = createClient({ baseUrl, key, userAgent: `tidings-mcp/${version}` });
-  return serveOverStdio({ client, version, log, scopes: learnScopes(client, log) });
+  const { scopes } = config;
+  const learn = () => (scopes ? Promise.resolve(new Set(scopes)) : learnScopes(client, log));
+  return serveOverStdio({ ...settingsOf(config), client, log, learnScopes: learn });
+}
+
+/** What both ways have in common. */
+function settingsOf({ narrowing, resultLimit }: Config) {
+  return { version, narrowing: createNarrowing(tools, narrowing), resultLimit };
 }
 
 /** The list is answered at once; the service starts behind it, and calls wait for it. */
-async function embed(config: Config, log: Log) {
+async function embed(config: Config, log: Log): Promise<StdioConnection> {
+  const settings = settingsOf(config);
   const folder = await openFolder(config.dataDir);
   let starting: Promise<Instance> | undefined;
   const instance = () => {
@@ -53,11 +64,12 @@ async function embed(config: Config, log: Log) {
     key: () => folder.credential(),
     userAgent: `tidings-mcp/${version}`,
   });
+  const scopes = new Set(config.scopes ?? allScopes);
   const connection = serveOverStdio({
+    ...settings,
     client,
-    version,
     log,
-    scopes: Promise.resolve(new Set(allScopes)),
+    learnScopes: async () => scopes,
     built: new Set(builtTools),
   });
   setImmediate(() => void start(instance));

@@ -1,19 +1,23 @@
 /** `tidings serve`: the service over HTTP, until a signal ends it. */
-import { readConfig } from "../config.ts";
+import { readConfig, secretsOf } from "../config.ts";
 import { openFolder } from "../folder.ts";
 import { createPassthrough } from "../http/passthrough.ts";
 import { type Instance, openInstance } from "../instance.ts";
 import { createLog } from "../log.ts";
+import { createNarrowing } from "../mcp/narrow.ts";
+import { tools } from "../mcp/tools.ts";
 import type { FirstStart } from "../platform/bootstrap.ts";
 import { version } from "../version.ts";
 import { describeFirstStart } from "./first-start.ts";
 
 export async function serve(): Promise<void> {
   const { config, warnings } = readConfig();
-  const log = createLog(config.logLevel);
+  const log = createLog(config.logLevel, secretsOf(config));
   for (const warning of warnings) {
     log.warn({}, warning);
   }
+  // A wrong name is told before anything is opened.
+  createNarrowing(tools, config.narrowing);
   const folder = await openFolder(config.dataDir);
   const listen = { host: config.host, port: config.port };
   const onLost = () => {

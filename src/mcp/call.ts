@@ -1,5 +1,5 @@
 /**
- * Runs one tool call: name → scope → arguments → the operation over HTTP → what the model is told.
+ * Runs one tool call: name → narrowing → scope → arguments → the operation over HTTP → what the model is told.
  *
  * An unknown tool is an error of the protocol; everything else that goes wrong is a result that says so,
  * without structured content, and with nothing in it that is ours to know. A read ends when its caller
@@ -14,14 +14,18 @@ import type { Operation } from "../../tools/operation.ts";
 import { permits, type Scope } from "../../tools/scopes.ts";
 import { CallFailure, type Client, Unreachable } from "../client.ts";
 import type { Log } from "../ports/log.ts";
+import { present } from "./answer.ts";
 import { explain, type Trouble } from "./explain.ts";
 import type { ToolList } from "./list.ts";
+import { isRead, type Narrowing } from "./narrow.ts";
+import { executeToolName, readExecution, SearchRefusal, search, searchToolsName } from "./search.ts";
 import type { ListedTool } from "./tools.ts";
 
 /** Who calls. */
 export interface McpCaller {
   /** The client's own key when left out. */
   readonly key?: string;
+  readonly narrowing: Narrowing;
   /** Undefined while they are not known: then the service decides alone. */
   scopes(): ReadonlySet<Scope> | undefined;
   /** Waited for before a list is answered. */
@@ -52,29 +56,99 @@ interface Parts {
   readonly client: Client;
   readonly list: ToolList;
   readonly log: Log;
+  /** The most characters that an answer may have. */
+  readonly resultLimit: number;
 }
 
-export function createRunTool(parts: Parts): RunTool {
-  const { list, log } = parts;
-  return async (caller, call) => {
-    const tool = list.find(call.name);
-    if (!tool) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${call.name.slice(0, 128)}`);
+/** What a call came to, before it is put into words. */
+export type Outcome =
+  | {
+      readonly answer: object;
+      readonly input: Readonly<Record<string, unknown>>;
+      readonly trouble?: undefined;
     }
+  | { readonly trouble: Trouble };
+
+/** Runs a tool that exists, for whoever wants its answer and not its words. */
+export type Perform = (
+  tool: ListedTool,
+  caller: McpCaller,
+  call: Omit<ToolCall, "name">,
+) => Promise<Outcome & { readonly idempotencyKey?: string }>;
+
+export function createPerform(parts: Omit<Parts, "resultLimit">): Perform {
+  return async (tool, caller, call) => {
     try {
       const prepared = await prepare(tool, caller, call);
       return prepared.refusal
-        ? refused(tool, prepared.refusal)
+        ? { trouble: prepared.refusal }
         : await send(parts, { ...prepared, tool, caller, call });
     } catch (error) {
-      log.error({ err: error, tool: tool.name }, "a tool call failed unexpectedly");
-      return refused(tool, { code: "internal", message: "Something went wrong here." });
+      parts.log.error({ err: error, tool: tool.name }, "a tool call failed unexpectedly");
+      return { trouble: { code: "internal", message: "Something went wrong here." } };
     }
   };
 }
 
-/** What is settled before the service is asked: scope, idempotency key, arguments. */
-async function prepare(tool: ListedTool, caller: McpCaller, call: ToolCall) {
+export function createRunTool(parts: Parts, perform: Perform): RunTool {
+  const { list, resultLimit } = parts;
+  const run = async (tool: ListedTool, caller: McpCaller, call: ToolCall): Promise<CallToolResult> => {
+    const { idempotencyKey, ...outcome } = await perform(tool, caller, call);
+    const told = idempotencyKey === undefined ? {} : { _meta: { [idempotencyMeta]: idempotencyKey } };
+    return outcome.trouble
+      ? { ...refused(tool.name, outcome.trouble, caller.key, !isRead(tool)), ...told }
+      : { ...present(tool, outcome.input, outcome.answer, resultLimit), ...told };
+  };
+  return async (caller, call) => {
+    if (caller.narrowing.isSearch && (call.name === searchToolsName || call.name === executeToolName)) {
+      return runSearch(list, caller, call, run);
+    }
+    const tool = list.find(call.name);
+    if (!tool) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${call.name.slice(0, 128)}`);
+    }
+    return run(tool, caller, call);
+  };
+}
+
+/** The two tools of search mode: both are results even where they fail, so that a model can read why. */
+async function runSearch(
+  list: ToolList,
+  caller: McpCaller,
+  call: ToolCall,
+  run: (tool: ListedTool, caller: McpCaller, call: ToolCall) => Promise<CallToolResult>,
+): Promise<CallToolResult> {
+  try {
+    if (call.name === searchToolsName) {
+      await caller.ready?.();
+      return search(
+        list.reachable({ scopes: caller.scopes(), narrowing: caller.narrowing }),
+        call.arguments ?? {},
+      );
+    }
+    const wanted = readExecution(call.arguments ?? {});
+    const tool = list.find(wanted.name);
+    return tool
+      ? await run(tool, caller, { ...call, ...wanted })
+      : refused(call.name, {
+          code: "tool_not_found",
+          message: `There is no tool named ${wanted.name.slice(0, 128)}.`,
+          error: { fix: `Find its name with ${searchToolsName}.` },
+        });
+  } catch (error) {
+    if (error instanceof SearchRefusal) {
+      return refused(call.name, { status: 400, code: "invalid_request", message: error.message });
+    }
+    throw error;
+  }
+}
+
+/** What is settled before the service is asked: narrowing, scope, idempotency key, arguments. */
+async function prepare(tool: ListedTool, caller: McpCaller, call: Omit<ToolCall, "name">) {
+  const setting = caller.narrowing.hiddenBy(tool);
+  if (setting !== undefined) {
+    return { refusal: hidden(setting) };
+  }
   const { readCall, refuse, refuseScope } = await loadArguments();
   const scopes = caller.scopes();
   if (scopes && !permits(scopes, tool.scope)) {
@@ -90,36 +164,39 @@ async function prepare(tool: ListedTool, caller: McpCaller, call: ToolCall) {
 interface Prepared {
   readonly tool: ListedTool;
   readonly caller: McpCaller;
-  readonly call: ToolCall;
+  readonly call: Omit<ToolCall, "name">;
   readonly operation: Operation;
   readonly input: Record<string, unknown>;
   readonly idempotencyKey: string;
 }
 
-async function send({ client, log }: Parts, prepared: Prepared): Promise<CallToolResult> {
+async function send({ client, log }: Omit<Parts, "resultLimit">, prepared: Prepared) {
   const { tool, caller, call, operation, input, idempotencyKey } = prepared;
-  const isWrite = operation.method !== "GET";
-  const told = isWrite ? { _meta: { [idempotencyMeta]: idempotencyKey } } : {};
+  const told = isRead(tool) ? {} : { idempotencyKey };
   try {
     const answer = await client.call(operation, input, {
       key: caller.key,
-      ...(isWrite ? { idempotencyKey } : { signal: call.signal }),
+      ...(isRead(tool) ? { signal: call.signal } : { idempotencyKey }),
       timeoutMs,
       longestWaitMs,
       headers: traceOf(call.meta),
     });
-    return { content: [{ type: "text", text: JSON.stringify(answer) }], structuredContent: answer, ...told };
+    return { answer, input, ...told };
   } catch (error) {
     if (error instanceof Unreachable) {
       log.warn({ err: error, tool: tool.name }, "the service can't be reached");
     }
-    return { ...refused(tool, toTrouble(error, call.signal), isWrite), ...told };
+    return { trouble: toTrouble(error, call.signal), ...told };
   }
 }
 
 /** @throws what is no failure of the call. */
 function toTrouble(error: unknown, signal: AbortSignal): Trouble {
-  if (error instanceof CallFailure || error instanceof Unreachable) {
+  if (error instanceof Unreachable) {
+    // Not its own sentence, which names the host: the log does that.
+    return { code: error.code, message: silences[error.code], mayHaveRun: error.mayHaveRun };
+  }
+  if (error instanceof CallFailure) {
     return error;
   }
   if (signal.aborted) {
@@ -128,9 +205,28 @@ function toTrouble(error: unknown, signal: AbortSignal): Trouble {
   throw error;
 }
 
-function refused(tool: ListedTool, trouble: Trouble, isWrite = false): CallToolResult {
-  return { isError: true, content: [{ type: "text", text: explain(tool.name, trouble, isWrite) }] };
+function hidden(setting: string): Trouble {
+  return {
+    code: "tool_hidden",
+    message: `${setting} keeps this tool from being used here.`,
+    error: { fix: `Use another tool, or ask whoever runs this server to change ${setting}.` },
+  };
 }
+
+/** The words for a model; a service that repeats its caller's key in them does not get it through. */
+function refused(name: string, trouble: Trouble, key?: string, isWrite = false): CallToolResult {
+  const text = explain(name, trouble, isWrite);
+  const safe = key === undefined || key.length < 6 ? text : text.replaceAll(key, "[secret]");
+  return {
+    isError: true,
+    content: [{ type: "text", text: safe.replace(/\bsk_live_[\w.-]{8,}/g, "[secret]") }],
+  };
+}
+
+const silences = {
+  unreachable: "The service can't be reached, or broke off before it answered.",
+  timeout: `The service did not answer within ${timeoutMs / 1000} s.`,
+} as const;
 
 /** The W3C trace context, whose names in `_meta` are those of its headers. */
 function traceOf(meta: ToolCall["meta"]): Record<string, string> {

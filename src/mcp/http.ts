@@ -11,7 +11,9 @@ import { Failure, fail } from "../../tools/failure.ts";
 import { readScope, type Scope } from "../../tools/scopes.ts";
 import { type Allowed, answerBrowser, createHostGuard, readCredential, refuse } from "./admit.ts";
 import { loadArguments, type McpCaller } from "./call.ts";
-import { createServerFactory, type ServerParts } from "./server.ts";
+import { type Narrowing, NarrowingError, narrowFurther } from "./narrow.ts";
+import { createServerFactory, defaultNarrowing, type ServerParts } from "./server.ts";
+import { tools } from "./tools.ts";
 
 export interface McpHttpOptions extends ServerParts, Allowed {
   /** What a credential may do; undefined for one that is unknown, revoked or expired. */
@@ -59,6 +61,7 @@ type Handle = ReturnType<typeof toNodeHandler>;
 /** @throws Failure for what is not let in. */
 function createAnswer(options: McpHttpOptions, handle: Handle) {
   const { authenticate, maxBodyBytes = 1_048_576, maxConcurrentPerKey = 64 } = options;
+  const { narrowing = defaultNarrowing } = options;
   const guardHost = createHostGuard(options);
   const inTurn = createTurns(maxConcurrentPerKey);
 
@@ -68,7 +71,8 @@ function createAnswer(options: McpHttpOptions, handle: Handle) {
       return;
     }
     const credential = readCredential(request.headers);
-    const auth = await identify(authenticate, credential);
+    const identity = await identify(authenticate, credential);
+    const auth = { ...identity, extra: { narrowing: narrow(narrowing, request) } };
     await inTurn(credential, async () => {
       const body = parse(await readBody(request, maxBodyBytes));
       if (request.method === "POST" && !body) {
@@ -91,12 +95,22 @@ async function identify(authenticate: McpHttpOptions["authenticate"], credential
   return { token: credential, clientId: "tidings", scopes: [...found.scopes] };
 }
 
+/** What this request may see of what the operator shows. @throws Failure for a header that can't be read. */
+function narrow(outer: Narrowing, { headers }: IncomingMessage): Narrowing {
+  try {
+    return narrowFurther(tools, outer, headers);
+  } catch (error) {
+    throw error instanceof NarrowingError ? fail("invalid_request", { reason: error.message }) : error;
+  }
+}
+
 function toCaller(auth: AuthInfo | undefined): McpCaller {
   if (!auth) {
     throw new Error("a request reached the server without its credential");
   }
   const scopes = new Set(auth.scopes.flatMap((scope) => readScope(scope) ?? []));
-  return { key: auth.token, scopes: () => scopes };
+  const narrowing = auth.extra?.narrowing as Narrowing; // put there above, for every request
+  return { key: auth.token, narrowing, scopes: () => scopes };
 }
 
 /** Runs what one credential asks for, up to a number at a time. @throws Failure `rate_limited`. */

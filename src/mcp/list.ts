@@ -1,36 +1,63 @@
-/** The list of tools that a credential may call: the scopes decide, the catalogue gives the order. */
+/** The tools that a credential may call: its scopes and the narrowing decide, the catalogue gives the order. */
 import type { Tool as WireTool } from "@modelcontextprotocol/server";
 import { allScopes, permits, type Scope } from "../../tools/scopes.ts";
+import type { Narrowing } from "./narrow.ts";
+import { searchWires } from "./search.ts";
 import type { ListedTool } from "./tools.ts";
 
-/** Of the possible sets of scopes few are in use; past this many, the oldest is made again when needed. */
+/** Of the possible lists few are in use; past this many, the oldest is made again when needed. */
 const keptLists = 64;
 
+/** What decides over a list: undefined scopes are not known, and the service decides alone. */
+export interface Viewer {
+  readonly scopes: ReadonlySet<Scope> | undefined;
+  readonly narrowing: Narrowing;
+}
+
 export interface ToolList {
-  /** The tools for these scopes, as a client sees them; all when the scopes are not known. */
-  for(scopes: ReadonlySet<Scope> | undefined): WireTool[];
+  /** As a client sees it: the tools, or the two that search and run them. */
+  for(viewer: Viewer): WireTool[];
+  /** The tools that may be called, listed or not. */
+  reachable(viewer: Viewer): readonly ListedTool[];
   find(name: string): ListedTool | undefined;
+}
+
+interface View {
+  readonly tools: readonly ListedTool[];
+  readonly wires: WireTool[];
 }
 
 /** @param built the tools that the service behind has, by name; all when left out. */
 export function createToolList(tools: readonly ListedTool[], built?: ReadonlySet<string>): ToolList {
   const offered = tools.filter(({ name }) => built?.has(name) ?? true);
   const byName = new Map(offered.map((tool) => [tool.name, tool]));
-  const lists = new Map<string, WireTool[]>();
+  const views = new Map<string, View>();
+
+  const make = ({ scopes, narrowing }: Viewer): View => {
+    const reachable = offered.filter(
+      (tool) => (!scopes || permits(scopes, tool.scope)) && narrowing.hiddenBy(tool) === undefined,
+    );
+    const wires = narrowing.isSearch ? searchWires(narrowing.isReadOnly) : reachable.map(({ wire }) => wire);
+    return { tools: reachable, wires };
+  };
+  const view = (viewer: Viewer): View => {
+    const { scopes, narrowing } = viewer;
+    const held = scopes === undefined ? "all" : allScopes.filter((scope) => scopes.has(scope)).join();
+    const name = `${held} ${narrowing.name}`;
+    const known = views.get(name);
+    if (known) {
+      return known;
+    }
+    const made = make(viewer);
+    if (views.size >= keptLists) {
+      views.delete(views.keys().next().value ?? "");
+    }
+    views.set(name, made);
+    return made;
+  };
   return {
+    for: (viewer) => view(viewer).wires,
+    reachable: (viewer) => view(viewer).tools,
     find: (name) => byName.get(name),
-    for(scopes) {
-      const name = scopes === undefined ? "all" : allScopes.filter((scope) => scopes.has(scope)).join();
-      const known = lists.get(name);
-      if (known) {
-        return known;
-      }
-      const list = offered.filter(({ scope }) => !scopes || permits(scopes, scope)).map(({ wire }) => wire);
-      if (lists.size >= keptLists) {
-        lists.delete(lists.keys().next().value ?? "");
-      }
-      lists.set(name, list);
-      return list;
-    },
   };
 }

@@ -7,8 +7,10 @@
 import { type McpRequestContext, type McpServerFactory, Server } from "@modelcontextprotocol/server";
 import type { Client } from "../client.ts";
 import type { Log } from "../ports/log.ts";
-import { createRunTool, loadArguments, type McpCaller } from "./call.ts";
+import { defaultResultLimit } from "./answer.ts";
+import { createPerform, createRunTool, loadArguments, type McpCaller } from "./call.ts";
 import { createToolList } from "./list.ts";
+import { createNarrowing, type Narrowing, noNarrowing } from "./narrow.ts";
 import { tools } from "./tools.ts";
 
 export interface ServerParts {
@@ -19,7 +21,14 @@ export interface ServerParts {
   /** The tools that the service has, by name; the whole catalogue when left out. */
   readonly built?: ReadonlySet<string>;
   readonly instructions?: string;
+  /** What the operator keeps from assistants; by default the extended tools. */
+  readonly narrowing?: Narrowing;
+  /** The most characters that an answer may have. */
+  readonly resultLimit?: number;
 }
+
+/** The narrowing of a server that was given none. */
+export const defaultNarrowing = createNarrowing(tools, noNarrowing);
 
 /** A list may be kept for as long as a change of a key's scopes may go unnoticed; calls notice at once. */
 const listHints = { ttlMs: 300_000, cacheScope: "private" } as const;
@@ -38,11 +47,16 @@ When a tool fails, its text names what is wrong and what to do next. After a 429
 
 /** @param callerOf who calls, by the context of a request (HTTP) or of the connection (stdio). */
 export function createServerFactory(
-  { client, version, log, built, instructions = defaultInstructions }: ServerParts,
+  parts: ServerParts,
   callerOf: (context: McpRequestContext) => McpCaller,
 ): McpServerFactory {
+  const { client, version, log, built, instructions = defaultInstructions } = parts;
   const list = createToolList(tools, built);
-  const runTool = createRunTool({ client, list, log });
+  const perform = createPerform({ client, list, log });
+  const runTool = createRunTool(
+    { client, list, log, resultLimit: parts.resultLimit ?? defaultResultLimit },
+    perform,
+  );
   const info = { name: "tidings", title: "Tidings", version };
   const options = {
     capabilities: { tools: { listChanged: false } },
@@ -60,7 +74,7 @@ export function createServerFactory(
       await caller.ready?.();
       // Behind the answer: a list is mostly followed by a call.
       setImmediate(() => loadArguments().catch(() => undefined));
-      return { tools: list.for(caller.scopes()) };
+      return { tools: list.for({ scopes: caller.scopes(), narrowing: caller.narrowing }) };
     });
     server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
       runTool(caller, {

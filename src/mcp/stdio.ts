@@ -8,17 +8,13 @@
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { auth } from "../../tools/auth.ts";
-import { readScope, type Scope } from "../../tools/scopes.ts";
-import type { Client } from "../client.ts";
-import type { Log } from "../ports/log.ts";
+import type { Scope } from "../../tools/scopes.ts";
 import type { McpCaller } from "./call.ts";
-import { createServerFactory, type ServerParts } from "./server.ts";
-import { whoami } from "./tools.ts";
+import { createServerFactory, defaultNarrowing, type ServerParts } from "./server.ts";
 
 export interface StdioOptions extends ServerParts {
-  /** What the client's key may do; undefined if that can't be learned. */
-  readonly scopes: Promise<ReadonlySet<Scope> | undefined>;
+  /** Learns what the client's key may do; undefined if that can't be learned. */
+  learnScopes(): Promise<ReadonlySet<Scope> | undefined>;
   /** How long a list waits for the scopes: a person who starts a program is waiting for it. */
   readonly listWaitMs?: number;
   readonly stdin?: Readable;
@@ -30,9 +26,6 @@ export interface StdioConnection {
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
-
-/** After this the log tells that nothing could be learned. */
-const learnMs = 10_000;
 
 /** What was asked just before the input ended (a script's pipe) is still answered within this, */
 const graceMs = 120;
@@ -47,8 +40,13 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
   const inlet = new PassThrough();
   const { ending, ended } = forward(stdin, stdout, inlet);
   const caller = createCaller(options, ending);
+  const factory = createServerFactory(options, () => caller);
   const connection = serveStdio(
-    createServerFactory(options, () => caller),
+    (context) => {
+      // The first message is answered first: asking the service loads what asking takes.
+      setImmediate(() => void caller.learn());
+      return factory(context);
+    },
     {
       transport: new StdioServerTransport(inlet, stdout),
       onerror: (error) => log.warn({ err: error }, "a message on stdin could not be handled"),
@@ -64,38 +62,31 @@ export function guardStdout(): void {
   }
 }
 
-/**
- * Learns what the client's key may do. Undefined when the service can't tell: it may be another's, or
- * not yet there.
- */
-export async function learnScopes(client: Client, log: Log): Promise<ReadonlySet<Scope> | undefined> {
-  try {
-    // The client needs no more of an operation than this; the declaration would be slow to load.
-    const { data } = await client.call(whoami as typeof auth.whoami, {}, { timeoutMs: learnMs });
-    return new Set(data.scopes.flatMap((scope) => readScope(scope) ?? []));
-  } catch (error) {
-    log.warn(
-      { err: error },
-      "the key's scopes can't be learned: every tool is listed, and each call decides",
-    );
-    return undefined;
-  }
+interface Learner extends McpCaller {
+  /** Begins to learn the scopes, if that has not begun. */
+  learn(): Promise<void>;
 }
 
 function createCaller(
-  { scopes: learned, listWaitMs = 1_500 }: StdioOptions,
+  { learnScopes, listWaitMs = 1_500, narrowing = defaultNarrowing }: StdioOptions,
   ending: Promise<void>,
-): McpCaller {
+): Learner {
   let scopes: ReadonlySet<Scope> | undefined;
-  const known = learned.then(
-    (value) => {
-      scopes = value;
-    },
-    () => undefined,
-  );
+  let learning: Promise<void> | undefined;
+  const learn = () => {
+    learning ??= learnScopes().then(
+      (value) => {
+        scopes = value;
+      },
+      () => undefined,
+    );
+    return learning;
+  };
   return {
+    narrowing,
     scopes: () => scopes,
-    ready: () => Promise.race([known, ending, sleep(listWaitMs, undefined, { ref: false })]),
+    learn,
+    ready: () => Promise.race([learn(), ending, sleep(listWaitMs, undefined, { ref: false })]),
   };
 }
 

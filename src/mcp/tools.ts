@@ -6,15 +6,23 @@
  */
 import type { Tool as WireTool } from "@modelcontextprotocol/server";
 import { auth } from "../../tools/auth.ts";
-import { catalogue } from "../../tools/index.ts";
+import { catalogue, resources } from "../../tools/index.ts";
+import { mcp } from "../../tools/mcp.ts";
+import type { Operation } from "../../tools/operation.ts";
 import type { ScopeRule } from "../../tools/scopes.ts";
-import { describeTools, type JsonSchema, type Tool } from "../../tools/tool.ts";
+import { describeTools, type JsonSchema, type Tool, untrustedPaths } from "../../tools/tool.ts";
 
 export interface ListedTool {
   readonly name: string;
   /** The operation that it calls, by its name in the catalogue. */
   readonly operation: string;
   readonly scope: ScopeRule | null;
+  /** The resource that it belongs to, by the name of its file in the catalogue. */
+  readonly toolset: string;
+  /** Whether it is listed when nothing is asked for. */
+  readonly isCore: boolean;
+  /** Where its answer holds what customers wrote. */
+  readonly untrusted: readonly string[];
   /** As a client sees it. */
   readonly wire: WireTool;
 }
@@ -31,11 +39,25 @@ const promises = new Set([
   "maxItems",
 ]);
 
+/** Extended tools that an assistant can't do without: what am I, and find or create in one call. */
+const indispensable = new Set(["whoami", "upsert_contact"]);
+
+const operations: Readonly<Record<string, Operation>> = catalogue;
+
+const toolsets = new Map(
+  Object.entries(resources).flatMap(([toolset, group]) =>
+    Object.keys(group).map((operation) => [operation, toolset] as const),
+  ),
+);
+
 /** Every tool, in the catalogue's order. */
 export const tools: readonly ListedTool[] = describeTools(catalogue).map(toListed);
 
 /** Where a credential's scopes are learned. */
 export const whoami = { method: auth.whoami.method, path: auth.whoami.path };
+
+/** Where a service that has no such route lists the tools of a credential. */
+export const toolsOverRest = { method: mcp.list_mcp_tools.method, path: mcp.list_mcp_tools.path };
 
 function toListed({ name, operation, scope, title, description, hints, ...schemas }: Tool): ListedTool {
   const annotations = {
@@ -48,10 +70,14 @@ function toListed({ name, operation, scope, title, description, hints, ...schema
   // The root says that it is an object already; here it says so to the compiler.
   const inputSchema = { ...schemas.inputSchema, type: "object" as const };
   const outputSchema = { ...loosen(schemas.outputSchema), type: "object" as const };
+  const declared = operations[operation];
   return {
     name,
     operation,
     scope,
+    toolset: toolsets.get(operation) ?? "",
+    isCore: declared?.tier === "core" || indispensable.has(name),
+    untrusted: declared ? untrustedPaths(declared.output) : [],
     wire: { name, title, description, inputSchema, outputSchema, annotations },
   };
 }
