@@ -1,16 +1,19 @@
 /**
  * Makes the MCP server: the same for stdio and HTTP, for every revision of the protocol.
  *
- * One is made for each connection (stdio) or request (HTTP), with two handlers and no state of its own.
+ * One is made for each connection (stdio) or request (HTTP), with a few handlers and no state of its own.
  * It is the SDK's low-level server, because the list depends on who asks and is made once.
  */
 import { type McpRequestContext, type McpServerFactory, Server } from "@modelcontextprotocol/server";
 import type { Client } from "../client.ts";
 import type { Log } from "../ports/log.ts";
 import { defaultResultLimit } from "./answer.ts";
-import { createPerform, createRunTool, loadArguments, type McpCaller } from "./call.ts";
-import { createToolList } from "./list.ts";
+import { createPerform, createRunTool, loadArguments, type McpCaller, type RunTool } from "./call.ts";
+import { complete } from "./complete.ts";
+import { createToolList, type ToolList } from "./list.ts";
 import { createNarrowing, type Narrowing, noNarrowing } from "./narrow.ts";
+import { createPrompts, type Prompts } from "./prompts.ts";
+import { createResources, type Resources } from "./resources.ts";
 import { tools } from "./tools.ts";
 
 export interface ServerParts {
@@ -35,7 +38,7 @@ const listHints = { ttlMs: 300_000, cacheScope: "private" } as const;
 
 export const defaultInstructions = `Tidings sends and receives messages on a business's messaging channel and manages its contacts and conversations. Every tool acts for the one organization that the API key belongs to; whoami tells which, with the key's scopes and the present time.
 
-Sending: free text, media and choices reach a contact only within 24 hours of the contact's last message. Outside that window a send is refused with outside_service_window: wait until the contact writes, or send an approved template. A send answers when it is queued; get_message tells whether it was delivered, and why not.
+Sending: free text, media and choices reach a contact only within 24 hours of the contact's last message. Outside that window a send is refused with outside_service_window: wait until the contact writes, or send an approved template where there is a tool for it. The simulated channel warns and sends. A send answers when it is queued; get_message tells whether it was delivered, and why not.
 
 Ids: never make one up. list_contacts (search by name or number) finds a contact's id, list_conversations a conversation's, list_messages a message's. Phone numbers are written with the country code: +14155550123. Times are ISO 8601 with an offset.
 
@@ -59,10 +62,13 @@ export function createServerFactory(
   );
   const info = { name: "tidings", title: "Tidings", version };
   const options = {
-    capabilities: { tools: { listChanged: false } },
+    capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, completions: {} },
     instructions,
     cacheHints: {
       "tools/list": listHints,
+      "resources/list": listHints,
+      "resources/templates/list": listHints,
+      "prompts/list": listHints,
       "server/discover": { ...listHints, cacheScope: "public" as const },
     },
   };
@@ -70,20 +76,48 @@ export function createServerFactory(
   return (context) => {
     const caller = callerOf(context);
     const server = new Server(info, options);
-    server.setRequestHandler("tools/list", async () => {
-      await caller.ready?.();
-      // Behind the answer: a list is mostly followed by a call.
-      setImmediate(() => loadArguments().catch(() => undefined));
-      return { tools: list.for({ scopes: caller.scopes(), narrowing: caller.narrowing }) };
-    });
-    server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
-      runTool(caller, {
-        name: params.name,
-        arguments: params.arguments,
-        meta: mcpReq._meta,
-        signal: mcpReq.signal,
-      }),
+    serveTools(server, caller, list, runTool);
+    serveResources(server, caller, createResources({ list, perform }));
+    servePrompts(server, caller, createPrompts(list));
+    server.setRequestHandler("completion/complete", ({ params }, { mcpReq }) =>
+      complete({ list, perform }, caller, params, mcpReq.signal),
     );
     return server;
   };
+}
+
+function serveTools(server: Server, caller: McpCaller, list: ToolList, runTool: RunTool): void {
+  server.setRequestHandler("tools/list", async () => {
+    await caller.ready?.();
+    // Behind the answer: a list is mostly followed by a call.
+    setImmediate(() => loadArguments().catch(() => undefined));
+    return { tools: list.for({ scopes: caller.scopes(), narrowing: caller.narrowing }) };
+  });
+  server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
+    runTool(caller, {
+      name: params.name,
+      arguments: params.arguments,
+      meta: mcpReq._meta,
+      signal: mcpReq.signal,
+    }),
+  );
+}
+
+function serveResources(server: Server, caller: McpCaller, resources: Resources): void {
+  server.setRequestHandler("resources/list", () => ({ resources: resources.list() }));
+  server.setRequestHandler("resources/templates/list", async () => {
+    await caller.ready?.();
+    return { resourceTemplates: resources.templates(caller) };
+  });
+  server.setRequestHandler("resources/read", ({ params }, { mcpReq }) =>
+    resources.read(caller, params.uri, mcpReq.signal),
+  );
+}
+
+function servePrompts(server: Server, caller: McpCaller, prompts: Prompts): void {
+  server.setRequestHandler("prompts/list", async () => {
+    await caller.ready?.();
+    return { prompts: prompts.list(caller) };
+  });
+  server.setRequestHandler("prompts/get", ({ params }) => prompts.get(caller, params.name, params.arguments));
 }

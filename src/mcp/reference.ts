@@ -1,0 +1,19 @@
+/** The catalogue's errors, events and scopes as documents that an assistant can read. */
+import { errors } from "../../tools/errors.ts";
+import { publicEvents } from "../../tools/events.ts";
+import { scopes } from "../../tools/scopes.ts";
+import { toJsonSchema } from "../../tools/tool.ts";
+
+export const references = {
+  errors: () =>
+    Object.entries(errors).map(([code, { status, type, message, fix }]) => ({
+      code,
+      status,
+      type,
+      message,
+      fix,
+    })),
+  events: () =>
+    Object.entries(publicEvents).map(([type, data]) => ({ type, data: toJsonSchema(data, "output") })),
+  scopes: () => scopes.map(({ name, grants }) => ({ scope: name, grants })),
+} as const;
