@@ -17,6 +17,7 @@ const withoutDatabase = [
   "test/house.test.ts",
   "test/mcp-*.test.ts",
   "test/message-states.test.ts",
+  "test/packaging.test.ts",
   "test/tools.test.ts",
   "test/simulator*.test.ts",
   "test/scopes.test.ts",

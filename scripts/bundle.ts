@@ -1,0 +1,58 @@
+/**
+ * Packs dist-bundle/tidings.mcpb, the MCP bundle that a desktop client installs by a double click.
+ *
+ * It builds dist/ anew and takes from it what forwarding needs: the command and the chunks that it reaches
+ * without the service, whose packages stand outside dist/. So it runs anywhere, without node_modules.
+ */
+import { execFileSync } from "node:child_process";
+import { cp, mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { manifest } from "./manifest.ts";
+
+const outdir = "dist-bundle";
+const staged = join(outdir, "tidings");
+const packed = join(outdir, "tidings.mcpb");
+
+await import("./build.ts");
+await rm(outdir, { recursive: true, force: true });
+await stage(await reachable(manifest.server.entry_point));
+mcpb("validate", join(staged, "manifest.json"));
+mcpb("pack", staged, packed);
+
+/** The files that an entry loads, now or later, without the service. */
+async function reachable(entry: string): Promise<string[]> {
+  const { metafile } = await build({
+    entryPoints: [entry],
+    external: ["./serve.js", "./instance.js"],
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    outdir,
+    metafile: true,
+    write: false,
+  });
+  return Object.keys(metafile.inputs);
+}
+
+async function stage(files: readonly string[]): Promise<void> {
+  await mkdir(staged, { recursive: true });
+  await Promise.all([
+    ...files.map((file) => cp(file, join(staged, file))),
+    writeJson("manifest.json", manifest),
+    // Without it Node reads each file twice to learn that it is an ES module.
+    writeJson("package.json", { name: manifest.name, version: manifest.version, type: "module" }),
+  ]);
+}
+
+function writeJson(name: string, value: object): Promise<void> {
+  return writeFile(join(staged, name), `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Anthropic's packer: fetched when it is needed, since nothing else here is. */
+function mcpb(...args: readonly string[]): void {
+  execFileSync("npx", ["-y", "@anthropic-ai/mcpb@2.1.2", ...args], {
+    stdio: "inherit",
+    shell: process.platform === "win32",
+  });
+}

@@ -1,0 +1,61 @@
+/** What Tidings is packed and announced as: one version everywhere, and nothing that is not there. */
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import about from "../package.json" with { type: "json" };
+import { manifest } from "../scripts/manifest.ts";
+import server from "../server.json" with { type: "json" };
+import { settings } from "../src/config.ts";
+import { version } from "../src/version.ts";
+import { catalogue } from "../tools/index.ts";
+import { toolNames } from "../tools/tool.ts";
+
+const known = settings.map(({ name }) => name);
+
+test("every file that names the version names the same one", () => {
+  expect([version, server.version, manifest.version]).toEqual(Array(3).fill(about.version));
+});
+
+test("server.json has what the registry requires", () => {
+  expect(server.$schema).toMatch(/\/schemas\/2025-12-11\/server\.schema\.json$/);
+  expect(server.name).toMatch(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
+  expect(server.name).toBe(about.mcpName);
+  expect(server.title.length).toBeLessThanOrEqual(100);
+  expect(server.description.length).toBeLessThanOrEqual(100);
+});
+
+test("server.json announces no package while none is published", () => {
+  expect(about.private).toBe(true);
+  expect(server).not.toHaveProperty("packages");
+});
+
+test("every variable of a remote's address and headers is declared, and the key is secret", () => {
+  expect(server.remotes).not.toHaveLength(0);
+  for (const { type, url, variables, headers } of server.remotes) {
+    expect(type).toBe("streamable-http");
+    expect(variablesIn(url)).toEqual(Object.keys(variables));
+    for (const header of headers) {
+      expect(variablesIn(header.value)).toEqual(Object.keys(header.variables));
+      expect(Object.values(header.variables).every(({ isSecret }) => isSecret)).toBe(true);
+    }
+  }
+});
+
+test("the bundle lists the catalogue's tools and asks for what forwarding needs", () => {
+  expect(manifest.tools.map(({ name }) => name)).toEqual(toolNames(catalogue));
+  const { env } = manifest.server.mcp_config;
+  expect(known).toEqual(expect.arrayContaining(Object.keys(env)));
+  const filled = Object.values(env).map((value) => /^\$\{user_config\.(\w+)\}$/.exec(value)?.[1]);
+  expect(filled).toEqual(Object.keys(manifest.user_config));
+  expect(manifest.user_config.api_key.sensitive).toBe(true);
+});
+
+test("the image sets only settings that there are", async () => {
+  const dockerfile = await readFile("Dockerfile", "utf8");
+  const [, line = ""] = /^ENV (.*)$/m.exec(dockerfile) ?? [];
+  const names = Array.from(line.matchAll(/(\w+)=/g), ([, name]) => name);
+  expect(["NODE_ENV", ...known]).toEqual(expect.arrayContaining(names));
+});
+
+function variablesIn(template: string): string[] {
+  return Array.from(template.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name);
+}
