@@ -1,6 +1,7 @@
 /** The manifest of the MCP bundle: what a client shows of Tidings, what it asks the user, and what it starts. */
 
 import about from "../package.json" with { type: "json" };
+import { builtTools } from "../src/built.ts";
 import { tools } from "../src/mcp/tools.ts";
 import { version } from "../src/version.ts";
 
@@ -43,6 +44,10 @@ export const manifest = {
       required: true,
     },
   },
-  tools: tools.map(({ name, wire }) => ({ name, description: wire.title })),
+  // Those of this version's own service; another service's, and the key's scopes, decide when it runs.
+  tools: tools
+    .filter(({ name }) => builtTools.includes(name))
+    .map(({ name, wire }) => ({ name, description: wire.title })),
+  tools_generated: true,
   compatibility: { runtimes: { node: about.engines.node } },
 };
