@@ -23,7 +23,7 @@ export interface FirstStart {
   readonly isGiven: { readonly password: boolean; readonly key: boolean };
 }
 
-/** The number of the first inbox: reserved for fiction, so no real phone has it. */
+/** The number of a simulated inbox: reserved for fiction, so no real phone has it. */
 const inboxNumber = "+14155550100";
 
 /** Creates the first organization if there is none; of several processes at once, one does. */
@@ -44,12 +44,8 @@ export async function bootstrap(
     if (!(await claim(tx, "first_organization", organization))) {
       return false;
     }
-    const created_at = now.toISOString();
+    await createOrganization(tx, { id: organization, name: "My organization", now });
     const user = newId("usr", now);
-    await tx
-      .insertInto("organizations")
-      .values({ id: organization, name: "My organization", created_at })
-      .execute();
     await tx
       .insertInto("users")
       .values({
@@ -59,21 +55,8 @@ export async function bootstrap(
         name: "Owner",
         role: "owner",
         password_hash,
-        created_at,
-        updated_at: created_at,
-      })
-      .execute();
-    await tx
-      .insertInto("inboxes")
-      .values({
-        organization_id: organization,
-        id: newId("inb", now),
-        name: "Simulated WhatsApp",
-        channel: "simulator",
-        platform: "whatsapp",
-        phone_number: inboxNumber,
-        settings: "{}",
-        created_at,
+        created_at: now.toISOString(),
+        updated_at: now.toISOString(),
       })
       .execute();
     await insertKey(tx, {
@@ -87,6 +70,28 @@ export async function bootstrap(
     return true;
   });
   return isFirst ? made : undefined;
+}
+
+/** An organization with what it needs to answer at all: an inbox on the simulated channel. */
+export async function createOrganization(
+  tx: Transaction,
+  { id, name, now }: { id: string; name: string; now: Date },
+): Promise<void> {
+  const created_at = now.toISOString();
+  await tx.insertInto("organizations").values({ id, name, created_at }).execute();
+  await tx
+    .insertInto("inboxes")
+    .values({
+      organization_id: id,
+      id: newId("inb", now),
+      name: "Simulated WhatsApp",
+      channel: "simulator",
+      platform: "whatsapp",
+      phone_number: inboxNumber,
+      settings: "{}",
+      created_at,
+    })
+    .execute();
 }
 
 /**

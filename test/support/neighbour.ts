@@ -1,6 +1,7 @@
 /** Another organization in the same house, with one of everything: what nobody else may reach. */
 import { newId } from "../../src/database/id.ts";
 import { insertKey } from "../../src/platform/api-keys.ts";
+import { createOrganization } from "../../src/platform/bootstrap.ts";
 import { apiKeys } from "../../tools/api-keys.ts";
 import { messages } from "../../tools/messages.ts";
 import { allScopes } from "../../tools/scopes.ts";
@@ -19,25 +20,8 @@ export async function moveIn(house: House): Promise<Neighbour> {
   const now = house.now();
   const key = `sk_live_${"n".repeat(43)}`;
   const organization = newId("org", now);
-  const created_at = now.toISOString();
   await house.app.database.transaction(async (tx) => {
-    await tx
-      .insertInto("organizations")
-      .values({ id: organization, name: "Neighbour", created_at })
-      .execute();
-    await tx
-      .insertInto("inboxes")
-      .values({
-        organization_id: organization,
-        id: newId("inb", now),
-        name: "Inbox",
-        channel: "simulator",
-        platform: "whatsapp",
-        phone_number: "+14155550199",
-        settings: "{}",
-        created_at,
-      })
-      .execute();
+    await createOrganization(tx, { id: organization, name: "Neighbour", now });
     await insertKey(tx, {
       organization,
       name: "key",
