@@ -1,0 +1,467 @@
+/**
+ * Fuzz: 10,000 generated bad calls over REST, MCP over HTTP in both protocols, and MCP on stdio.
+ *
+ * The same seed makes the same calls: `npm run bench -- fuzz SEED`. Every call has to be answered within
+ * 10 s, with less than 500; the service has to live on, and stdout to carry JSON and nothing else. What
+ * breaks that is printed with its input, and the run fails. Ended after 115 s at the latest.
+ */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { type Dispatcher, Pool } from "undici";
+import { builtTools } from "../src/built.ts";
+import { operationsOf } from "../src/platform/index.ts";
+import { catalogue } from "../tools/index.ts";
+
+const seed = Number(process.argv[2] ?? 20_261_121);
+const counts = { REST: 4_000, "MCP 2026-07-28": 2_000, "MCP 2025-11-25": 2_000, stdio: 2_000 };
+const parallel = 16;
+const patienceMs = 10_000;
+const wholeMs = 115_000;
+const port = "39437";
+const key = `sk_live_${"f".repeat(43)}`;
+const address = `http://127.0.0.1:${port}`;
+
+const outcomes = new Map<string, number>();
+const defects = new Map<string, Defect>();
+
+/** Defects of one kind, with the shortest call that shows it. */
+interface Defect {
+  readonly count: number;
+  readonly input: string;
+  readonly output: string;
+}
+
+setTimeout(() => {
+  report("not done in time", "", `${wholeMs} ms`);
+  conclude();
+  process.exit(1);
+}, wholeMs).unref();
+
+const dataDir = await mkdtemp(join(tmpdir(), "tidings-fuzz-"));
+const service = await startService();
+process.once("exit", () => {
+  service.kill("SIGKILL");
+  rmSync(dataDir, { recursive: true, force: true });
+});
+const pool = new Pool(address, {
+  connections: parallel,
+  headersTimeout: patienceMs,
+  bodyTimeout: patienceMs,
+});
+
+await callAll("REST", fc.sample(restCalls(), { seed, numRuns: counts.REST }));
+await callAll("MCP 2026-07-28", fc.sample(modernCalls(), { seed, numRuns: counts["MCP 2026-07-28"] }));
+await callAll("MCP 2025-11-25", fc.sample(legacyCalls(), { seed, numRuns: counts["MCP 2025-11-25"] }));
+await talk(fc.sample(lines(), { seed, numRuns: counts.stdio }));
+await checkAlive();
+
+await pool.destroy();
+service.kill("SIGTERM");
+await Promise.race([once(service, "exit"), sleep(patienceMs)]);
+
+conclude();
+
+function conclude(): void {
+  for (const [outcome, times] of [...outcomes].sort()) {
+    console.log(`${String(times).padStart(6)}  ${outcome}`);
+  }
+  for (const [kind, { count: times, input, output }] of defects) {
+    console.log(
+      `DEFECT ${kind}, ${times} times\n  in:  ${input.slice(0, 1_000)}\n  out: ${output.slice(0, 500)}`,
+    );
+  }
+  console.log(`seed ${seed}, ${defects.size} kinds of defect, load average ${loadavg()[0]?.toFixed(2)}`);
+  process.exitCode = defects.size > 0 ? 1 : 0;
+}
+
+async function startService() {
+  const env = {
+    ...process.env,
+    TIDINGS_DATA_DIR: dataDir,
+    PORT: port,
+    TIDINGS_BOOTSTRAP_KEY: key,
+    TIDINGS_LOG_LEVEL: "error",
+    TIDINGS_RATE_LIMIT: "1000000",
+    TIDINGS_RATE_BURST: "1000000",
+  };
+  const child = spawn(process.execPath, ["dist/tidings.js", "serve"], {
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const until = performance.now() + 20_000;
+  while (performance.now() < until && !(await isAnswered())) {
+    await sleep(50);
+  }
+  return child;
+}
+
+async function isAnswered(): Promise<boolean> {
+  const answer = await fetch(`${address}/v1/contacts`, { headers: { "x-api-key": key } }).catch(
+    () => undefined,
+  );
+  return answer?.ok ?? false;
+}
+
+async function checkAlive(): Promise<void> {
+  if (service.exitCode !== null || service.signalCode !== null || !(await isAnswered())) {
+    report("the service does not answer any more", "", "");
+  }
+}
+
+function count(outcome: string): void {
+  outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+}
+
+function report(kind: string, input: unknown, output: string): void {
+  const known = defects.get(kind);
+  const text = JSON.stringify(input);
+  const isShorter = known === undefined || text.length < known.input.length;
+  const shown = isShorter ? { input: text, output } : known;
+  defects.set(kind, { ...shown, count: (known?.count ?? 0) + 1 });
+}
+
+/** Some at a time, in their order. */
+async function callAll(face: string, calls: readonly Dispatcher.RequestOptions[]): Promise<void> {
+  const queue = calls.values();
+  const work = async (): Promise<void> => {
+    for (const call of queue) {
+      await callOne(face, call);
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, work));
+}
+
+async function callOne(face: string, call: Dispatcher.RequestOptions): Promise<void> {
+  try {
+    const signal = AbortSignal.timeout(patienceMs);
+    const { statusCode, body } = await pool.request({ ...call, signal });
+    const text = await body.text();
+    const outcome = face === "REST" ? "" : ` ${readOutcome(text)}`;
+    count(`${face} ${statusCode}${outcome}`);
+    if (statusCode >= 500 || isOurFault(text)) {
+      report(`${face} ${statusCode}${outcome}`, call, text);
+    }
+  } catch (error) {
+    count(`${face} no answer`);
+    report(`${face} no answer`, call, String(error));
+  }
+}
+
+/** Whether a tool's failure is one of the service: `… failed: internal (500). …` */
+function isOurFault(text: string): boolean {
+  return / failed: \w+ \(5\d\d\)/.test(text) || /"code":-32603\b/.test(text);
+}
+
+function readOutcome(text: string): string {
+  const code = /"error":\{"code":(-?\d+)/.exec(text)?.[1];
+  if (code !== undefined) {
+    return `error ${code}`;
+  }
+  if (text.includes('"isError":true')) {
+    return "tool error";
+  }
+  return text.includes('"result"') ? "result" : "other";
+}
+
+/** A route of the service, now and then with another method, with a path, a query, headers and a body of anything. */
+function restCalls(): fc.Arbitrary<Dispatcher.RequestOptions> {
+  const built = Object.values(operationsOf());
+  const routes = built.flatMap(({ method, path, also }) =>
+    [path, ...also.map((other) => other.path)].map((each) => ({ method, path: each })),
+  );
+  return fc
+    .record({
+      route: fc.constantFrom(...routes),
+      segment: fc.oneof(fc.uuid(), texts()),
+      query: fc.dictionary(fc.oneof(fieldNames(), texts()), texts(), { maxKeys: 4 }),
+      body: bodies(),
+      headers: restHeaders(),
+      isOther: fc.nat(20),
+    })
+    .map(({ route: { method, path }, segment, query, body, headers, isOther }) => ({
+      method: isOther === 0 ? "PATCH" : method,
+      path: `${path.replace(/\{\w+\}/g, encodeURIComponent(segment.toWellFormed()))}?${new URLSearchParams(query)}`,
+      headers,
+      ...(method === "GET" ? {} : { body }),
+    }));
+}
+
+function restHeaders(): fc.Arbitrary<Record<string, string>> {
+  const usual = { "x-api-key": key, "content-type": "application/json" };
+  const odd: Record<string, string>[] = [
+    { "content-type": "application/json" },
+    { "x-api-key": "sk_live_wrong", "content-type": "application/json" },
+    { authorization: "Bearer nonsense", "content-type": "application/json" },
+    { "x-api-key": key, "content-type": "text/plain" },
+    { "x-api-key": key, "content-type": "multipart/form-data; boundary=x" },
+    { ...usual, "idempotency-key": "same" },
+    { ...usual, "idempotency-key": " ".repeat(300) },
+    { ...usual, "x-request-id": "r".repeat(2_000) },
+  ];
+  return fc.oneof({ weight: 6, arbitrary: fc.constant(usual) }, fc.constantFrom(...odd));
+}
+
+function modernCalls(): fc.Arbitrary<Dispatcher.RequestOptions> {
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  return fc
+    .record({ message: messages(), body: bodies(), version: versions("2026-07-28"), odd: fc.nat(9) })
+    .map(({ message, body, version, odd }) => {
+      const { method, params } = message;
+      // Most agree with the headers, as the protocol wants it, so that they get past its first checks.
+      const whole = { ...message, params: odd === 1 ? params : { ...params, _meta } };
+      const headers = {
+        "mcp-protocol-version": version,
+        "mcp-method": odd === 2 ? "tools/list" : headerOf(method),
+        "mcp-name": odd === 3 ? "nobody" : headerOf(params.name),
+      };
+      return mcpCall(headers, odd === 0 ? body : JSON.stringify(whole));
+    });
+}
+
+function legacyCalls(): fc.Arbitrary<Dispatcher.RequestOptions> {
+  return fc
+    .record({ message: messages(), body: bodies(), version: versions("2025-11-25"), odd: fc.nat(9) })
+    .map(({ message, body, version, odd }) =>
+      mcpCall({ "mcp-protocol-version": version }, odd === 0 ? body : JSON.stringify(message)),
+    );
+}
+
+function mcpCall(headers: Readonly<Record<string, string>>, body: string): Dispatcher.RequestOptions {
+  return {
+    method: "POST",
+    path: "/mcp",
+    headers: {
+      "x-api-key": key,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...headers,
+    },
+    body,
+  };
+}
+
+/** What a header can carry of any value. */
+function headerOf(value: unknown): string {
+  return String(value).replace(/[^!-~]/g, "?");
+}
+
+function versions(usual: string): fc.Arbitrary<string> {
+  return fc.oneof(
+    { weight: 9, arbitrary: fc.constant(usual) },
+    fc.constantFrom("1999-01-01", "", "2026-07-28", "x"),
+  );
+}
+
+interface Message {
+  readonly jsonrpc: unknown;
+  readonly id: unknown;
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** Mostly calls of known tools with arguments of anything; the rest is wrong about the protocol. */
+function messages(): fc.Arbitrary<Message> {
+  const call = fc.record({
+    jsonrpc: fc.constant("2.0"),
+    id: fc.nat(),
+    method: fc.constant("tools/call"),
+    params: fc.record({ name: fc.constantFrom(...builtTools), arguments: toolArguments() }),
+  });
+  const odd = fc.record({
+    jsonrpc: fc.constantFrom("2.0", "1.0", 2, null),
+    id: fc.oneof(fc.nat(), texts(), fc.constantFrom(null, -1, 1.5, true)),
+    method: fc.oneof(fc.constantFrom("tools/list", "tools/call", "ping", "server/discover"), texts()),
+    params: fc.dictionary(fc.constantFrom("name", "arguments", "cursor", "_meta", "x"), values(), {
+      maxKeys: 4,
+    }),
+  });
+  return fc.oneof({ weight: 4, arbitrary: call }, odd);
+}
+
+function toolArguments(): fc.Arbitrary<unknown> {
+  return fc.oneof(
+    { weight: 6, arbitrary: fc.dictionary(fieldNames(), values(), { maxKeys: 6 }) },
+    fc.jsonValue({ maxDepth: 3 }),
+  );
+}
+
+function fieldNames(): fc.Arbitrary<string> {
+  const known = Object.values(catalogue).flatMap(({ input }) => Object.keys(input.shape));
+  return fc.constantFrom(...new Set(known), "__proto__", "constructor", "");
+}
+
+function values(): fc.Arbitrary<unknown> {
+  return fc.oneof(texts(), fc.uuid(), fc.integer(), fc.double(), fc.jsonValue({ maxDepth: 3 }));
+}
+
+/** Texts that have broken others: NUL, lone surrogates, what a database or a path reads specially. */
+function texts(): fc.Arbitrary<string> {
+  const known = [
+    "\0",
+    "a\0b",
+    "\ud800",
+    "'; drop table contacts; --",
+    "%",
+    "\\",
+    "../../etc/passwd",
+    "+14155550123",
+    "2026-02-30T00:00:00Z",
+    "9".repeat(400),
+    "NaN",
+    "{}",
+    "[]",
+    "null",
+    "\u202e",
+    "a".repeat(70_000),
+    "-1",
+  ];
+  return fc.oneof(fc.constantFrom(...known), fc.string({ unit: "binary" }), fc.string());
+}
+
+/** JSON of anything, broken JSON, and none at all. */
+function bodies(): fc.Arbitrary<string> {
+  const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+  const broken = [
+    "",
+    "{",
+    "nul",
+    '{"a":1,}',
+    '"\\ud800"',
+    '{"__proto__":{"a":1}}',
+    "\ufeff{}",
+    "\0",
+    deep,
+    "1e999",
+  ];
+  const record = fc.dictionary(fieldNames(), values(), { maxKeys: 6 });
+  return fc.oneof(
+    { weight: 6, arbitrary: record.map((value) => JSON.stringify(value)) },
+    { weight: 2, arbitrary: fc.json() },
+    fc.constantFrom(...broken),
+  );
+}
+
+interface Line {
+  readonly text: string;
+  /** The answer that it must have; undefined for what needs none. */
+  readonly id: string | undefined;
+}
+
+/** Lines for stdin: messages with an id of their own, and what is no message. */
+function lines(): fc.Arbitrary<Line> {
+  let next = 0;
+  const asked = messages().map((message) => {
+    next += 1;
+    const id = `line ${next}`;
+    // Without the right version it is no request, and nothing is owed to it.
+    const isOwed = message.jsonrpc === "2.0" && message.method !== "";
+    return { text: JSON.stringify({ ...message, id }), id: isOwed ? id : undefined };
+  });
+  const other = bodies().map((text) => ({ text: text.replaceAll("\n", " "), id: undefined }));
+  return fc.oneof({ weight: 5, arbitrary: asked }, other);
+}
+
+/** One program takes every line, some at a time. */
+async function talk(all: readonly Line[]): Promise<void> {
+  const child = spawn(process.execPath, ["dist/tidings.js", "mcp"], {
+    env: {
+      PATH: process.env.PATH ?? "",
+      TIDINGS_BASE_URL: address,
+      TIDINGS_API_KEY: key,
+      TIDINGS_LOG_LEVEL: "silent",
+    },
+    stdio: "pipe",
+  });
+  child.stderr.resume();
+  child.stdin.on("error", () => undefined);
+  const owed = listenTo(child);
+  const clientInfo = { name: "fuzz", version: "0" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  await write(child, owed, {
+    id: "start",
+    text: JSON.stringify({ jsonrpc: "2.0", id: "start", method: "initialize", params }),
+  });
+  child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
+  const queue = all.values();
+  const work = async (): Promise<void> => {
+    for (const line of queue) {
+      if (child.exitCode === null) {
+        await write(child, owed, line);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, work));
+  await leave(child);
+}
+
+async function leave(child: ChildProcessWithoutNullStreams): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) {
+    report("stdio: the program ended by itself", "", String(child.exitCode ?? child.signalCode));
+    return;
+  }
+  const gone = once(child, "exit");
+  child.stdin.end();
+  const isGone = await Promise.race([gone.then(() => true), sleep(patienceMs, false, { ref: false })]);
+  if (!isGone) {
+    report("stdio: the program stays after its input ended", "", "");
+    child.kill("SIGKILL");
+  }
+}
+
+type Owed = Map<unknown, (answer: string) => void>;
+
+function listenTo(child: ChildProcessWithoutNullStreams): Owed {
+  const owed: Owed = new Map();
+  createInterface(child.stdout).on("line", (line) => {
+    const id = readId(line);
+    owed.get(id)?.(line);
+    owed.delete(id);
+  });
+  return owed;
+}
+
+/** The id of an answer; a line that is no JSON-RPC is a defect. */
+function readId(line: string): unknown {
+  try {
+    const message: unknown = JSON.parse(line);
+    if (typeof message === "object" && message !== null && "jsonrpc" in message) {
+      return "id" in message ? message.id : undefined;
+    }
+  } catch {
+    // told below
+  }
+  report("stdio: a line that is not JSON-RPC", "", line);
+  return undefined;
+}
+
+async function write(child: ChildProcessWithoutNullStreams, owed: Owed, line: Line): Promise<void> {
+  const answered = new Promise<string>((resolve) => {
+    if (line.id === undefined) {
+      resolve("");
+      return;
+    }
+    owed.set(line.id, resolve);
+    setTimeout(() => resolve("none"), patienceMs).unref();
+  });
+  child.stdin.write(`${line.text}\n`);
+  const answer = await answered;
+  if (line.id === undefined) {
+    count("stdio nothing owed");
+    return;
+  }
+  const outcome = answer === "none" ? "no answer" : readOutcome(answer);
+  count(`stdio ${outcome}`);
+  if (answer === "none" || isOurFault(answer)) {
+    report(`stdio ${outcome}`, line.text, answer);
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * M4: what `tools/list` over HTTP costs the server, in CPU time a call, with the key's look-up apart.
+ *
+ * The server is a process of its own and tells its CPU time before and after. Its key is looked up in
+ * process on every call, by its hash, as one that is kept in memory would be; a second server asks
+ * nothing of the key. The yardstick is node's own server answering a body of the same size. About 30 s.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { loadavg } from "node:os";
+import { type Dispatcher, Pool } from "undici";
+import { createClient } from "../src/client.ts";
+import { createMcpHttpHandler } from "../src/mcp/http.ts";
+import { allScopes } from "../tools/scopes.ts";
+
+const rounds = 7;
+const callsARound = 2_000;
+const connections = 16;
+const patienceMs = 20_000;
+const key = `sk_live_${"l".repeat(43)}`;
+const target = 450;
+
+const [, , role, argument = ""] = process.argv;
+if (role === undefined) {
+  await measure();
+} else {
+  await listen(role === "plain" ? answerPlainly(Number(argument)) : createFace(role === "looked-up"));
+}
+
+interface Server {
+  readonly name: string;
+  readonly child: ChildProcess;
+  readonly address: string;
+  readonly request: Dispatcher.RequestOptions;
+}
+
+async function measure(): Promise<void> {
+  const lookedUp = await start("looked-up");
+  const open = await start("open");
+  const size = await sizeOf(lookedUp, modernList());
+  const plain = await start("plain", String(size));
+  const servers: readonly Server[] = [
+    { name: "node:http, same body", ...plain, request: modernList() },
+    { name: "2026-07-28", ...lookedUp, request: modernList() },
+    { name: "2026-07-28, no look-up", ...open, request: modernList() },
+    { name: "2025-11-25", ...lookedUp, request: legacyList() },
+  ];
+  const measured = servers.map((server) => ({ server, micros: [] as number[] }));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const { server, micros } of measured) {
+      const value = await cpuPerCall(server);
+      // The first round is the warm-up.
+      if (round > 0) {
+        micros.push(value);
+      }
+    }
+  }
+  const yardstick = median(measured[0]?.micros ?? []);
+  for (const { server, micros } of measured) {
+    const middle = median(micros);
+    const ratio = (middle / yardstick).toFixed(1);
+    console.log(`${server.name.padEnd(24)} ${middle.toFixed(0).padStart(5)} µs CPU a call  × ${ratio}`);
+    server.child.kill();
+  }
+  console.log(`the look-up by itself    ${measureLookUp().toFixed(1).padStart(5)} µs`);
+  console.log(
+    `answer ${size} bytes; medians of ${rounds}, load average ${loadavg()[0]?.toFixed(2)}; target ${target} µs`,
+  );
+}
+
+async function cpuPerCall({ child, address, request }: Server): Promise<number> {
+  const pool = new Pool(address, { connections, headersTimeout: 10_000, bodyTimeout: 10_000 });
+  const before = await askCpu(child);
+  let left = callsARound;
+  const one = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      const { statusCode, body } = await pool.request(request);
+      await body.dump({ limit: 10_000_000 });
+      if (statusCode !== 200) {
+        throw new Error(`the list was answered ${statusCode}`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, one));
+  const spent = (await askCpu(child)) - before;
+  await pool.close();
+  return spent / callsARound;
+}
+
+async function sizeOf({ address }: { address: string }, request: Dispatcher.RequestOptions): Promise<number> {
+  const pool = new Pool(address);
+  const text = await (await pool.request(request)).body.text();
+  await pool.close();
+  if (!text.includes('"get_contact"')) {
+    throw new Error(`the list lacks its tools: ${text.slice(0, 300)}`);
+  }
+  return Buffer.byteLength(text);
+}
+
+/** Microseconds that the process has used, of all its threads. */
+async function askCpu(child: ChildProcess): Promise<number> {
+  const answer = once(child, "message", { signal: AbortSignal.timeout(patienceMs) });
+  child.send("cpu");
+  const [micros] = await answer;
+  return Number(micros);
+}
+
+function modernList(): Dispatcher.RequestOptions {
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  return listCall({ _meta }, { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" });
+}
+
+function legacyList(): Dispatcher.RequestOptions {
+  return listCall({}, { "mcp-protocol-version": "2025-11-25" });
+}
+
+function listCall(params: object, headers: Readonly<Record<string, string>>): Dispatcher.RequestOptions {
+  return {
+    method: "POST",
+    path: "/mcp",
+    headers: {
+      "x-api-key": key,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params }),
+  };
+}
+
+/** Starts this file in another role, and learns where it listens. */
+async function start(as: string, what = ""): Promise<{ child: ChildProcess; address: string }> {
+  const child = fork(import.meta.filename, [as, what], { execArgv: ["--import", "tsx"] });
+  const [address] = await once(child, "message", { signal: AbortSignal.timeout(patienceMs) });
+  return { child, address: String(address) };
+}
+
+async function listen(handle: RequestListener): Promise<void> {
+  const server = createServer(handle).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const bound = server.address() as AddressInfo; // a TCP port, as just asked for
+  process.send?.(`http://127.0.0.1:${bound.port}`);
+  process.on("message", () => {
+    const { user, system } = process.cpuUsage();
+    process.send?.(user + system);
+  });
+  process.once("disconnect", () => process.exit(0));
+}
+
+function answerPlainly(size: number): RequestListener {
+  const body = "x".repeat(size);
+  return (request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(body);
+  };
+}
+
+function createFace(isLookedUp: boolean): RequestListener {
+  const quiet = () => undefined;
+  const lookUp = createLookUp();
+  const anyone = { scopes: new Set(allScopes) };
+  return createMcpHttpHandler({
+    client: createClient({ baseUrl: "http://127.0.0.1:9" }),
+    version: "0",
+    log: { debug: quiet, info: quiet, warn: quiet, error: console.error },
+    authenticate: async (credential) => (isLookedUp ? lookUp(credential) : anyone),
+  });
+}
+
+/** Keys in memory, known by their hashes. */
+function createLookUp() {
+  const known = new Map([[hash(key), allScopes]]);
+  return (credential: string) => {
+    const scopes = known.get(hash(credential));
+    return scopes && { scopes: new Set(scopes) };
+  };
+}
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function measureLookUp(): number {
+  const lookUp = createLookUp();
+  const times = 100_000;
+  const before = process.cpuUsage();
+  for (let count = 0; count < times; count += 1) {
+    lookUp(key);
+  }
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / times;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}

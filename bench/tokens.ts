@@ -1,0 +1,43 @@
+/** M5: what the list of tools costs a model, in tokens of o200k_base over name, description and input schema. */
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { builtTools } from "../src/built.ts";
+import { tools } from "../src/mcp/tools.ts";
+
+/** Medians of other servers' lists, in tokens a tool. */
+const peers = { GitHub: 230, Twilio: 368, Notion: 715 };
+const targetMedian = 130;
+const targetMost = 500;
+
+const offered = new Set(builtTools);
+const counted = tools
+  .map(({ name, wire: { description, inputSchema } }) => ({
+    name,
+    tokens: countTokens(JSON.stringify({ name, description, inputSchema })),
+    isOffered: offered.has(name),
+  }))
+  .sort((a, b) => b.tokens - a.tokens);
+
+for (const { name, tokens, isOffered } of counted) {
+  console.log(
+    `${String(tokens).padStart(5)}  ${name}${isOffered ? "" : "  (not offered by the embedded service)"}`,
+  );
+}
+report("whole catalogue", counted);
+report(
+  "embedded service",
+  counted.filter(({ isOffered }) => isOffered),
+);
+const theirs = Object.entries(peers).map(([name, tokens]) => `${name} ${tokens}`);
+console.log(`peers, median a tool: ${theirs.join(", ")}`);
+console.log(`targets: median ${targetMedian}, none over ${targetMost}`);
+
+function report(what: string, list: readonly { readonly tokens: number }[]): void {
+  const values = list.map(({ tokens }) => tokens);
+  const total = values.reduce((sum, value) => sum + value, 0);
+  const most = Math.max(...values);
+  console.log(`${what}: ${values.length} tools, ${total} in all, median ${median(values)}, most ${most}`);
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
