@@ -66,7 +66,8 @@ test("an expiry in the past and an unknown scope are refused by name", async () 
   });
   const failure = await refusal(create({ scopes: ["contacts:fly"] }));
   expect(failure).toMatchObject({ status: 400, code: "invalid_scope" });
-  expect(failure.error).toMatchObject({ param: "scopes", known: allScopes.join(", ") });
+  const known = allScopes.filter((scope) => !scope.startsWith("tokens:")).join(", ");
+  expect(failure.error).toMatchObject({ param: "scopes", known });
 });
 
 test("a key can't grant what it does not hold, and no key can grant account scopes", async () => {

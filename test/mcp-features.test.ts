@@ -90,6 +90,21 @@ describe("search mode", () => {
     expect(textOf(wrong)[0]).toContain("to, body");
   });
 
+  test.each([
+    ["text somebody and confirm delivery", ["send_message", "get_message"]],
+    ["read messages in a conversation", ["list_messages"]],
+    ["remove a contact", ["delete_contact"]],
+    ["find a contact by name", ["list_contacts"]],
+    ["read the customer's choice", ["list_messages"]],
+    ["SMS somebody", ["send_message"]],
+  ])("%s: the tools for it are among the first", async (query, wanted) => {
+    await using client = await connect({ "x-tidings-tool-mode": "search" });
+    const { structuredContent } = await client.callTool({ name: "search_tools", arguments: { query } });
+    const { tools } = structuredContent as { tools: { name: string }[] };
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(wanted));
+    expect(tools[0]?.name === "delete_contact").toBe(wanted.includes("delete_contact"));
+  });
+
   test("a narrow key finds and runs no more than it may", async () => {
     await using client = await connect({ "x-tidings-tool-mode": "search" }, reader);
     const found = await client.callTool({
@@ -113,6 +128,11 @@ describe("answers", () => {
     const result = await client.callTool({ name: "list_messages", arguments: { conversation_id } });
     expect(result.structuredContent).toMatchObject({ data: [{ text: { body } }] });
     expect(textOf(result)[1]).toMatch(/^Untrusted: .*data\[\]\.text\.body/);
+    const given = { to: "+14155550226", body: "our own words" };
+    const sent = await client.callTool({ name: "send_message", arguments: given });
+    const ours = (sent.structuredContent as { data: { conversation_id: string } }).data.conversation_id;
+    const own = await client.callTool({ name: "list_messages", arguments: { conversation_id: ours } });
+    expect(textOf(own)).toHaveLength(1);
   });
 
   test("a list over the budget is cut between items, and says how to get the rest", async () => {

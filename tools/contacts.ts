@@ -37,7 +37,8 @@ export const contacts = {
     path: "/v1/contacts",
     scope: "contacts:read",
     title: "List contacts",
-    description: "List or search contacts, newest first. Use it to find a contact's id.",
+    description:
+      "List or search contacts, newest first. Use it to find a contact's id; get_contact adds the attributes.",
     input: z.object({
       search: z
         .string()
@@ -76,7 +77,7 @@ export const contacts = {
     scope: "contacts:write",
     title: "Find or create contact",
     description:
-      "Find the contact with this phone number or create it, and set the name and attributes that are sent. Safe to repeat.",
+      "Find the contact with this phone number or create it, and set what is sent; metadata, when sent, replaces all of it. Safe to repeat.",
     input: z.object({ phone_number: phone, name: name.optional(), metadata: attributes.optional() }),
     output: one(Contact.extend({ created: z.boolean() })),
     tier: "extended",
@@ -104,7 +105,7 @@ export const contacts = {
     path: "/v1/contacts/{id}",
     scope: "contacts:manage",
     title: "Delete contact",
-    description: "Erase a contact and the text of its messages. This can't be undone.",
+    description: "Erase a contact, its conversations and the text of its messages. This can't be undone.",
     input: z.object({ id: contactId }),
     output: one(z.object({ id: z.string(), deleted: z.literal(true) })),
   }),

@@ -74,7 +74,7 @@ const body = z
   .refine((text) => text.trim() !== "", "The text is blank.")
   .describe("Text of the message, at most 4096 characters");
 const media_url = z
-  .url({ protocol: /^https?$/ })
+  .url({ protocol: /^https?$/, error: "Send an address that begins with http:// or https://." })
   .max(2048)
   .describe("Public address of the file");
 const caption = z

@@ -117,7 +117,10 @@ function has(value: unknown, [step, ...rest]: readonly string[]): boolean {
   if (step === "[]") {
     return Array.isArray(value) && value.some((item) => has(item, rest));
   }
-  return typeof value === "object" && value !== null && has(Reflect.get(value, step), rest);
+  // A message of ours holds what we wrote.
+  const isThing =
+    typeof value === "object" && value !== null && Reflect.get(value, "direction") !== "outbound";
+  return isThing && has(Reflect.get(value, step), rest);
 }
 
 function isThere(value: unknown): boolean {

@@ -105,7 +105,10 @@ export function createRunTool(parts: Parts, perform: Perform): RunTool {
     }
     const tool = list.find(call.name);
     if (!tool) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${call.name.slice(0, 128)}`);
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `Unknown tool: ${call.name.slice(0, 128)}. tools/list has the names.`,
+      );
     }
     return run(tool, caller, call);
   };

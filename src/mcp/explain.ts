@@ -30,7 +30,7 @@ function describeFields(details: unknown, said: string): string[] {
   const list: Readonly<Record<string, unknown>>[] = Array.isArray(details) ? details.slice(0, 20) : [];
   return list
     .filter((detail) => typeof detail?.message === "string")
-    .filter(({ field, message }) => !said.includes(`${field}: ${message}`))
+    .filter(({ field, message }) => message !== said && !said.includes(`${field}: ${message}`))
     .map(({ field, message, fix }) =>
       sentence(["Field", `${field}:`, message, fix].filter(Boolean).join(" ")),
     );

@@ -11,6 +11,7 @@ import { Failure, fail } from "../../tools/failure.ts";
 import { readScope, type Scope } from "../../tools/scopes.ts";
 import { type Allowed, answerBrowser, createHostGuard, readCredential, refuse } from "./admit.ts";
 import { loadArguments, type McpCaller } from "./call.ts";
+import { findFault, parseError } from "./gate.ts";
 import { type Narrowing, NarrowingError, narrowFurther } from "./narrow.ts";
 import { createServerFactory, defaultNarrowing, type ServerParts } from "./server.ts";
 import { tools } from "./tools.ts";
@@ -75,8 +76,9 @@ function createAnswer(options: McpHttpOptions, handle: Handle) {
     const auth = { ...identity, extra: { narrowing: narrow(narrowing, request) } };
     await inTurn(credential, async () => {
       const body = parse(await readBody(request, maxBodyBytes));
-      if (request.method === "POST" && !body) {
-        refuseSyntax(response);
+      const fault = request.method === "POST" ? (body ? findFault(body.value) : parseError()) : undefined;
+      if (fault) {
+        response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(fault));
         return;
       }
       await handle(Object.assign(request, { auth }), response, body?.value);
@@ -159,10 +161,4 @@ function parse(text: string): { readonly value: unknown } | undefined {
   } catch {
     return undefined;
   }
-}
-
-function refuseSyntax(response: ServerResponse): void {
-  const error = { code: -32_700, message: "Parse error: the body is not JSON" };
-  response.writeHead(400, { "content-type": "application/json" });
-  response.end(JSON.stringify({ jsonrpc: "2.0", error, id: null }));
 }

@@ -18,7 +18,7 @@ const finder = {
   name: searchToolsName,
   title: "Search tools",
   description:
-    "Find the tools for a task: contacts, conversations, messages, templates, broadcasts and more. Answers names and descriptions, with the input schema of the best matches. Run one with execute_tool.",
+    "Find the tools for a task by words of it. Answers names and descriptions, with the input schema of the best matches. Run one with execute_tool.",
   inputSchema: {
     type: "object" as const,
     properties: {
@@ -133,20 +133,74 @@ export function rank(tools: readonly ListedTool[], query: string): ListedTool[] 
     const count = texts.filter((text) => score(text, word) > 0).length;
     return Math.log(1 + tools.length / Math.max(1, count));
   });
-  return tools
-    .map((tool, index) => {
-      const text = texts[index];
-      const points = wanted.map((word, at) => (text ? score(text, word) : 0) * (weights[at] ?? 0));
-      return { tool, points: points.reduce((sum, one) => sum + one, 0) };
-    })
-    .filter(({ points }) => points > 0)
-    .sort((a, b) => b.points - a.points)
-    .map(({ tool }) => tool);
+  return (
+    tools
+      .map((tool, index) => {
+        const text = texts[index];
+        const points = wanted.map((word, at) => (text ? score(text, word) : 0) * (weights[at] ?? 0));
+        return { tool, points: points.reduce((sum, one) => sum + one, 0) };
+      })
+      .filter(({ points }) => points > 0)
+      // Of equals, the one that does no harm.
+      .sort((a, b) => b.points - a.points || harmOf(a.tool) - harmOf(b.tool))
+      .map(({ tool }) => tool)
+  );
 }
 
-function score(text: { name: string[]; title: string[]; description: string[] }, word: string): number {
-  return 5 * match(text.name, word) + 3 * match(text.title, word) + match(text.description, word);
+interface Texts {
+  readonly name: readonly string[];
+  readonly title: readonly string[];
+  readonly description: readonly string[];
 }
+
+/** A word, or what people say in its place, which counts a little less. */
+function score(text: Texts, word: string): number {
+  const others = (synonyms[word] ?? []).map((other) => 0.8 * scoreWord(text, other));
+  return Math.max(scoreWord(text, word), ...others);
+}
+
+function scoreWord({ name, title, description }: Texts, word: string): number {
+  return 5 * match(name, word) + 3 * match(title, word) + 0.5 * match(description, word);
+}
+
+function harmOf({ wire }: ListedTool): number {
+  return wire.annotations?.readOnlyHint ? 0 : wire.annotations?.destructiveHint ? 2 : 1;
+}
+
+/** What people say, and the words that the tools use for it. */
+const synonyms: Readonly<Record<string, readonly string[]>> = {
+  answer: ["send", "list"],
+  choice: ["list"],
+  confirm: ["get"],
+  customer: ["contact"],
+  delivered: ["get"],
+  delivery: ["get"],
+  edit: ["update"],
+  erase: ["delete"],
+  find: ["list", "search"],
+  forget: ["delete"],
+  inbox: ["conversation"],
+  look: ["list", "get"],
+  people: ["contact"],
+  person: ["contact"],
+  read: ["list", "get"],
+  remove: ["delete"],
+  rename: ["update"],
+  reply: ["message", "send"],
+  revoke: ["delete"],
+  search: ["list"],
+  see: ["list", "get"],
+  show: ["get", "list"],
+  sms: ["send", "message"],
+  somebody: ["contact"],
+  someone: ["contact"],
+  status: ["get"],
+  text: ["send", "message"],
+  thread: ["conversation"],
+  who: ["contact", "whoami"],
+  write: ["send"],
+  wrote: ["list", "message"],
+};
 
 /** A word counts whole, and half where it only begins the same. */
 function match(words: readonly string[], word: string): number {

@@ -5,11 +5,13 @@
  * and when the input ends the connection is over: whoever started it leaves at once then, whatever is
  * still running. No process is started.
  */
+import { createInterface } from "node:readline";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Scope } from "../../tools/scopes.ts";
 import type { McpCaller } from "./call.ts";
+import { findFault, type MessageError, parseError } from "./gate.ts";
 import { createServerFactory, defaultNarrowing, type ServerParts } from "./server.ts";
 
 export interface StdioOptions extends ServerParts {
@@ -92,7 +94,15 @@ function createCaller(
 
 /** Passes the input on until it ends, or until nobody reads the output any more. */
 function forward(stdin: Readable, stdout: Writable, inlet: PassThrough) {
-  stdin.pipe(inlet, { end: false });
+  const lines = createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY });
+  lines.on("line", (line) => {
+    const fault = line.trim() === "" ? undefined : check(line);
+    if (fault) {
+      stdout.write(`${JSON.stringify(fault)}\n`);
+      return;
+    }
+    inlet.write(`${line}\n`);
+  });
   const isOver = stdin.readableEnded || stdin.destroyed;
   const inputOver = isOver ? Promise.resolve() : anyOf(stdin, ["end", "close", "error"]);
   const ending = inputOver.then(() => sleep(hurryMs));
@@ -103,6 +113,15 @@ function forward(stdin: Readable, stdout: Writable, inlet: PassThrough) {
       inlet.end();
     }),
   };
+}
+
+/** What is wrong with a line. */
+function check(line: string): MessageError | undefined {
+  try {
+    return findFault(JSON.parse(line));
+  } catch {
+    return parseError();
+  }
 }
 
 function anyOf(stream: Readable | Writable, events: readonly string[]): Promise<void> {

@@ -98,7 +98,10 @@ function readScopes(wanted: readonly string[], caller: Caller, isPersonal: boole
   const scopes = wanted.map((text) => {
     const scope = readScope(text);
     if (!scope) {
-      throw refuse("scopes", "invalid_scope", { value: text, known: allScopes.join(", ") });
+      throw refuse("scopes", "invalid_scope", {
+        value: text,
+        known: allScopes.filter((one) => isPersonal || !isAdministrative(one)).join(", "),
+      });
     }
     if (isAdministrative(scope) && !isPersonal) {
       throw refuse("scopes", "scope_needs_sign_in", { value: scope });

@@ -219,7 +219,11 @@ function renamed(name: string) {
   return sql<string>`${searchable(name)} || ' ' || coalesce(phone_number, '')`;
 }
 
-/** Small letters without accents, so that "lopez" finds López. */
+/** Small letters without accents, so that "lopez" finds López, and "lukasz" Łukasz. */
 function searchable(text: string): string {
-  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  const bare = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  return bare.replace(/[łøđßæœı]/g, (letter) => plain[letter] ?? letter);
 }
+
+/** Letters that are no accented ones, as they are typed where the keyboard has none of them. */
+const plain: Readonly<Record<string, string>> = { ł: "l", ø: "o", đ: "d", ß: "ss", æ: "ae", œ: "oe", ı: "i" };
