@@ -18,6 +18,7 @@ import { type Dispatcher, Pool } from "undici";
 import { builtTools } from "../src/built.ts";
 import { operationsOf } from "../src/platform/index.ts";
 import { catalogue } from "../tools/index.ts";
+import { mcpRequest, modernMeta } from "./support/mcp-request.ts";
 
 const seed = Number(process.argv[2] ?? 20_261_121);
 const counts = { REST: 4_000, "MCP 2026-07-28": 2_000, "MCP 2025-11-25": 2_000, stdio: 2_000 };
@@ -209,22 +210,18 @@ function restHeaders(): fc.Arbitrary<Record<string, string>> {
 }
 
 function modernCalls(): fc.Arbitrary<Dispatcher.RequestOptions> {
-  const _meta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-  };
   return fc
     .record({ message: messages(), body: bodies(), version: versions("2026-07-28"), odd: fc.nat(9) })
     .map(({ message, body, version, odd }) => {
       const { method, params } = message;
       // Most agree with the headers, as the protocol wants it, so that they get past its first checks.
-      const whole = { ...message, params: odd === 1 ? params : { ...params, _meta } };
+      const whole = { ...message, params: odd === 1 ? params : { ...params, _meta: modernMeta } };
       const headers = {
         "mcp-protocol-version": version,
         "mcp-method": odd === 2 ? "tools/list" : headerOf(method),
         "mcp-name": odd === 3 ? "nobody" : headerOf(params.name),
       };
-      return mcpCall(headers, odd === 0 ? body : JSON.stringify(whole));
+      return mcpRequest(key, headers, odd === 0 ? body : JSON.stringify(whole));
     });
 }
 
@@ -232,22 +229,8 @@ function legacyCalls(): fc.Arbitrary<Dispatcher.RequestOptions> {
   return fc
     .record({ message: messages(), body: bodies(), version: versions("2025-11-25"), odd: fc.nat(9) })
     .map(({ message, body, version, odd }) =>
-      mcpCall({ "mcp-protocol-version": version }, odd === 0 ? body : JSON.stringify(message)),
+      mcpRequest(key, { "mcp-protocol-version": version }, odd === 0 ? body : JSON.stringify(message)),
     );
-}
-
-function mcpCall(headers: Readonly<Record<string, string>>, body: string): Dispatcher.RequestOptions {
-  return {
-    method: "POST",
-    path: "/mcp",
-    headers: {
-      "x-api-key": key,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      ...headers,
-    },
-    body,
-  };
 }
 
 /** What a header can carry of any value. */

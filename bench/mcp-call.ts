@@ -18,6 +18,8 @@ import { createClient } from "../src/client.ts";
 import { createMcpHttpHandler } from "../src/mcp/http.ts";
 import { contacts } from "../tools/contacts.ts";
 import { allScopes } from "../tools/scopes.ts";
+import { mcpRequest, modernMeta } from "./support/mcp-request.ts";
+import { median } from "./support/median.ts";
 
 const connections = 16;
 const rounds = 5;
@@ -149,16 +151,12 @@ function restCall(id: string): Dispatcher.RequestOptions {
 }
 
 function modernCall(id: string): Dispatcher.RequestOptions {
-  const meta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-  };
   const extra = {
     "mcp-protocol-version": "2026-07-28",
     "mcp-method": "tools/call",
     "mcp-name": "get_contact",
   };
-  return mcpCall({ name: "get_contact", arguments: { id }, _meta: meta }, extra);
+  return mcpCall({ name: "get_contact", arguments: { id }, _meta: modernMeta }, extra);
 }
 
 function legacyCall(id: string): Dispatcher.RequestOptions {
@@ -166,17 +164,7 @@ function legacyCall(id: string): Dispatcher.RequestOptions {
 }
 
 function mcpCall(params: object, headers: Readonly<Record<string, string>>): Dispatcher.RequestOptions {
-  return {
-    method: "POST",
-    path: "/mcp",
-    headers: {
-      "x-api-key": key,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      ...headers,
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
-  };
+  return mcpRequest(key, headers, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
 }
 
 /** Starts this file in another role, and learns where it listens. */
@@ -215,8 +203,4 @@ function createFace(baseUrl: string): RequestListener {
     log: { debug: quiet, info: quiet, warn: quiet, error: console.error },
     authenticate: async () => caller,
   });
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }

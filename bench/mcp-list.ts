@@ -15,6 +15,8 @@ import { type Dispatcher, Pool } from "undici";
 import { createClient } from "../src/client.ts";
 import { createMcpHttpHandler } from "../src/mcp/http.ts";
 import { allScopes } from "../tools/scopes.ts";
+import { mcpRequest, modernMeta } from "./support/mcp-request.ts";
+import { median } from "./support/median.ts";
 
 const rounds = 7;
 const callsARound = 2_000;
@@ -110,11 +112,10 @@ async function askCpu(child: ChildProcess): Promise<number> {
 }
 
 function modernList(): Dispatcher.RequestOptions {
-  const _meta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-  };
-  return listCall({ _meta }, { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" });
+  return listCall(
+    { _meta: modernMeta },
+    { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" },
+  );
 }
 
 function legacyList(): Dispatcher.RequestOptions {
@@ -122,17 +123,7 @@ function legacyList(): Dispatcher.RequestOptions {
 }
 
 function listCall(params: object, headers: Readonly<Record<string, string>>): Dispatcher.RequestOptions {
-  return {
-    method: "POST",
-    path: "/mcp",
-    headers: {
-      "x-api-key": key,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      ...headers,
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params }),
-  };
+  return mcpRequest(key, headers, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params }));
 }
 
 /** Starts this file in another role, and learns where it listens. */
@@ -197,8 +188,4 @@ function measureLookUp(): number {
   }
   const { user, system } = process.cpuUsage(before);
   return (user + system) / times;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }

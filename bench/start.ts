@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { median } from "./support/median.ts";
 
 const rounds = 5;
 const port = "39417";
@@ -55,8 +56,4 @@ async function timeBare(): Promise<number> {
   const started = performance.now();
   await once(spawn(process.execPath, ["-e", "0"], { stdio: "ignore" }), "exit");
   return Math.round(performance.now() - started);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }

@@ -15,6 +15,7 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { allScopes } from "../tools/scopes.ts";
+import { median } from "./support/median.ts";
 
 const rounds = 15;
 /** Past this a process is taken to hang. */
@@ -181,8 +182,4 @@ function report(what: string, lives: readonly Round[]): void {
       `peak ${median(of("listMb")).toFixed(1)} MB by then, ${median(of("mostMb")).toFixed(1)} MB in all; ` +
       `M6 exit ${median(of("exitMs")).toFixed(0)} ms (most ${Math.max(...of("exitMs")).toFixed(0)})`,
   );
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }

@@ -2,6 +2,7 @@
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { builtTools } from "../src/built.ts";
 import { tools } from "../src/mcp/tools.ts";
+import { median } from "./support/median.ts";
 
 /** Medians of other servers' lists, in tokens a tool. */
 const peers = { GitHub: 230, Twilio: 368, Notion: 715 };
@@ -36,8 +37,4 @@ function report(what: string, list: readonly { readonly tokens: number }[]): voi
   const total = values.reduce((sum, value) => sum + value, 0);
   const most = Math.max(...values);
   console.log(`${what}: ${values.length} tools, ${total} in all, median ${median(values)}, most ${most}`);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
