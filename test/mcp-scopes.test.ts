@@ -1,0 +1,45 @@
+/** What a key may do is learned from its service: by asking, from its tools, or not at all. */
+import { afterEach, expect, test, vi } from "vitest";
+import { createClient } from "../src/client.ts";
+import { learnScopes } from "../src/mcp/scopes.ts";
+import { type Asked, type Scripted, startUpstream } from "./support/upstream.ts";
+
+const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+afterEach(() => log.warn.mockClear());
+
+async function learn(answers: Readonly<Record<string, Scripted>>) {
+  const answer = ({ method, path }: Asked) => answers[`${method} ${path}`] ?? { status: 404, body: {} };
+  await using upstream = await startUpstream(answer);
+  const client = createClient({ baseUrl: upstream.url, key: "sk_live_x", retries: 0 });
+  const scopes = await learnScopes(client, log);
+  await client.close();
+  return scopes && [...scopes].sort();
+}
+
+const tools = (...names: string[]) => ({
+  body: { data: names.map((name) => ({ name, description: "", input_schema: {} })) },
+});
+
+test("our own service says them", async () => {
+  const body = { data: { scopes: ["inbox:read", "contacts:read"] } };
+  expect(await learn({ "GET /v1/whoami": { body } })).toEqual(["contacts:read", "inbox:read"]);
+});
+
+test("another service's list of tools proves them", async () => {
+  const listed = tools("send_message", "list_contacts", "a_tool_of_theirs");
+  expect(await learn({ "GET /v1/mcp/tools": listed })).toEqual(["contacts:read", "inbox:write"]);
+  expect(log.warn).not.toHaveBeenCalled();
+});
+
+test.each([
+  ["knows neither", {}],
+  ["lists nothing that is known", { "GET /v1/mcp/tools": tools("theirs") }],
+  ["refuses the key", { "GET /v1/whoami": { status: 401, body: {} } }],
+  [
+    "answers something else",
+    { "GET /v1/whoami": { body: "<html>" }, "GET /v1/mcp/tools": { body: "<html>" } },
+  ],
+])("a service that %s leaves them unknown, with one warning", async (_, answers) => {
+  expect(await learn(answers as Record<string, Scripted>)).toBeUndefined();
+  expect(log.warn).toHaveBeenCalledTimes(1);
+});
