@@ -19,14 +19,13 @@ const ApiKey = z.object({
   is_active: z.boolean(),
 });
 
-const CreatedApiKey = ApiKey.pick({
-  id: true,
-  name: true,
-  prefix: true,
-  scopes: true,
-  expires_at: true,
-  created_at: true,
-}).extend({ secret_key: z.string() });
+// The secret before its prefix, which is easily taken for it.
+const CreatedApiKey = z.object({
+  id: ApiKey.shape.id,
+  name: ApiKey.shape.name,
+  secret_key: z.string(),
+  ...ApiKey.pick({ prefix: true, scopes: true, expires_at: true, created_at: true }).shape,
+});
 
 export const apiKeys = {
   create_api_key: operation({
