@@ -179,8 +179,17 @@ function arrange(env: z.output<typeof Environment>) {
 export function secretsOf({ upstream, secret, owner, databaseUrl }: Config): string[] {
   const password =
     databaseUrl !== undefined && URL.canParse(databaseUrl) ? new URL(databaseUrl).password : "";
-  const values = [upstream?.key, secret, owner.password, owner.key, password, decodeURIComponent(password)];
+  const values = [upstream?.key, secret, owner.password, owner.key, password, decode(password)];
   return values.flatMap((value) => value || []);
+}
+
+/** As it was before it was written into an address; as it stands if that can't be read. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Names between commas; whoever knows the tools says whether they exist. */

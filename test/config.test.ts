@@ -150,6 +150,13 @@ test("a base address without its key is refused, and the other way round", () =>
   );
 });
 
+test("a database password that is no proper percent-encoding is still a secret", () => {
+  const { config } = readConfig({ DATABASE_URL: "postgres://app:100%25sure@db/app" });
+  expect(secretsOf(config)).toEqual(["100%25sure", "100%sure"]);
+  const { config: odd } = readConfig({ DATABASE_URL: "postgres://app:100%sure@db/app" });
+  expect(secretsOf(odd)).toContain("100%sure");
+});
+
 test("no message repeats a value", () => {
   for (const { name } of settings) {
     try {

@@ -129,3 +129,26 @@ describe("scopes that are not known", () => {
     await serveOverStdio({ client, version: "0.0.0", log: quiet, learnScopes, stdin, stdout }).ended;
   });
 });
+
+test("a line separator inside a message does not end it", async () => {
+  const client = createClient({ baseUrl: "http://127.0.0.1:9" });
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const told: string[] = [];
+  stdout.on("data", (chunk) => told.push(String(chunk)));
+  const params = {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "a\u2028b", version: "1" },
+  };
+  const { ended } = serveOverStdio({
+    client,
+    version: "0.0.0",
+    log: quiet,
+    learnScopes: async () => undefined,
+    stdin,
+    stdout,
+  });
+  stdin.end(`${JSON.stringify({ jsonrpc: "2.0", id: 7, method: "initialize", params })}\n`);
+  await ended;
+  expect(JSON.parse(told.join(""))).toMatchObject({ id: 7, result: { serverInfo: { name: "tidings" } } });
+});

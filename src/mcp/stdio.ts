@@ -5,8 +5,8 @@
  * and when the input ends the connection is over: whoever started it leaves at once then, whatever is
  * still running. No process is started.
  */
-import { createInterface } from "node:readline";
 import { PassThrough, type Readable, type Writable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Scope } from "../../tools/scopes.ts";
@@ -94,8 +94,7 @@ function createCaller(
 
 /** Passes the input on until it ends, or until nobody reads the output any more. */
 function forward(stdin: Readable, stdout: Writable, inlet: PassThrough) {
-  const lines = createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY });
-  lines.on("line", (line) => {
+  readLines(stdin, (line) => {
     const fault = line.trim() === "" ? undefined : check(line);
     if (fault) {
       stdout.write(`${JSON.stringify(fault)}\n`);
@@ -113,6 +112,21 @@ function forward(stdin: Readable, stdout: Writable, inlet: PassThrough) {
       inlet.end();
     }),
   };
+}
+
+/** Lines end with a line feed and nothing else: newer readlines also end them at U+2028, which JSON may hold. */
+function readLines(input: Readable, take: (line: string) => void): void {
+  const decoder = new StringDecoder("utf8");
+  let begun: string[] = [];
+  input.on("data", (chunk: Buffer) => {
+    const [first = "", ...others] = decoder.write(chunk).split("\n");
+    begun.push(first);
+    for (const next of others) {
+      take(begun.join(""));
+      begun = [next];
+    }
+  });
+  input.once("end", () => take(begun.join("")));
 }
 
 /** What is wrong with a line. */
