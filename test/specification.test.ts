@@ -87,7 +87,35 @@ const specification = `
   .map(comparable);
 
 /** What the catalogue has beyond it. */
-const ours = ["PUT /v1/contacts", "POST /v1/contacts/{}/tags", "GET /v1/whoami"];
+const ours = [
+  "PUT /v1/contacts",
+  "POST /v1/contacts/{}/tags",
+  "GET /v1/whoami",
+  "GET /v1/users",
+  "POST /v1/users",
+  "PUT /v1/users/{}",
+  "GET /v1/inboxes",
+  "POST /v1/inboxes",
+  "PUT /v1/inboxes/{}",
+  "GET /v1/teams",
+  "GET /v1/teams/{}",
+  "PUT /v1/teams/{}",
+  "DELETE /v1/teams/{}",
+  "GET /v1/teams/{}/members",
+  "PUT /v1/teams/{}/members/{}",
+  "DELETE /v1/teams/{}/members/{}",
+  "GET /v1/routing/policies",
+  "GET /v1/routing/policies/{}",
+  "PUT /v1/routing/policies/{}",
+  "DELETE /v1/routing/policies/{}",
+  "POST /v1/routing/simulate",
+  "GET /v1/conversations/{}/routing-decisions",
+  "GET /v1/conversations/{}/context",
+  "PATCH /v1/conversations/{}",
+  "POST /v1/conversations/{}/unassign",
+  "GET /v1/conversations/{}/assignments",
+  "GET /v1/messages/wait",
+];
 
 const operations: [string, Operation][] = Object.entries(catalogue);
 

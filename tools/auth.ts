@@ -3,8 +3,7 @@ import { z } from "zod";
 import { timestamp } from "./fields.ts";
 import { one, operation } from "./operation.ts";
 import { allScopes } from "./scopes.ts";
-
-export const roles = ["owner", "admin", "supervisor", "agent"] as const;
+import { roles } from "./users.ts";
 
 const User = z.object({
   id: z.string(),
@@ -77,6 +76,5 @@ export const auth = {
         now: timestamp,
       }),
     ),
-    tier: "extended",
   }),
 };

@@ -3,13 +3,15 @@ import { z } from "zod";
 import { id, metadata, phone, timestamp, untrusted } from "./fields.ts";
 import { one, operation, paged, paging } from "./operation.ts";
 
-const Contact = z.object({
+export const Contact = z.object({
   id: z.string(),
   organization_id: z.string(),
   phone_number: z.string().nullable(),
   name: untrusted(z.string()).nullable(),
   tags: z.array(z.string()),
   metadata: untrusted(z.record(z.string(), z.unknown())),
+  /** Opted out of marketing: by a stop word, or by an update. */
+  opted_out: z.boolean(),
   created_at: timestamp,
   updated_at: timestamp,
 });
@@ -66,8 +68,13 @@ export const contacts = {
     scope: "contacts:write",
     title: "Update contact",
     description:
-      "Change a contact's name or attributes. Only the fields sent change; an empty name removes it; metadata, when sent, replaces all of it. The phone number can't be changed.",
-    input: z.object({ id: contactId, name: name.optional(), metadata: attributes.optional() }),
+      "Change a contact's name, attributes or consent to marketing. Only the fields sent change; an empty name removes it; metadata, when sent, replaces all of it. The phone number can't be changed.",
+    input: z.object({
+      id: contactId,
+      name: name.optional(),
+      metadata: attributes.optional(),
+      opted_out: z.boolean().optional().describe("true: wants no marketing; replies stay possible"),
+    }),
     output: one(Contact.omit({ organization_id: true })),
   }),
 
@@ -80,7 +87,6 @@ export const contacts = {
       "Find the contact with this phone number or create it, and set what is sent; metadata, when sent, replaces all of it. Safe to repeat.",
     input: z.object({ phone_number: phone, name: name.optional(), metadata: attributes.optional() }),
     output: one(Contact.extend({ created: z.boolean() })),
-    tier: "extended",
   }),
 
   tag_contact: operation({

@@ -12,10 +12,10 @@ export function id(thing: string, list: string) {
 }
 
 /** The inbox to work in; a conversation tells its own. */
-export const inboxId = id("Inbox", "get_conversation");
+export const inboxId = id("Inbox", "list_inboxes or get_conversation");
 
 /** A person of the organization: an agent. */
-export const userId = id("User", "whoami or get_conversation");
+export const userId = id("User", "list_users");
 
 /** A phone number as a caller may write it; the service keeps it in E.164 form. */
 export const phone = z.string().min(3).max(32).describe("Phone number with country code, like +14155550123");

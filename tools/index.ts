@@ -8,6 +8,7 @@ import { chatbot } from "./chatbot.ts";
 import { cohorts } from "./cohorts.ts";
 import { contacts } from "./contacts.ts";
 import { conversations } from "./conversations.ts";
+import { inboxes } from "./inboxes.ts";
 import { knowledgeBase } from "./knowledge-base.ts";
 import { mcp } from "./mcp.ts";
 import { messages } from "./messages.ts";
@@ -17,6 +18,7 @@ import { routing } from "./routing.ts";
 import { teams } from "./teams.ts";
 import { templates } from "./templates.ts";
 import { uploads } from "./uploads.ts";
+import { users } from "./users.ts";
 import { webhooks } from "./webhooks.ts";
 
 /** Every resource under the name of its file, in the order in which tools are listed. */
@@ -28,8 +30,10 @@ export const resources = {
   templates,
   cohorts,
   broadcasts,
+  users,
   teams,
   routing,
+  inboxes,
   automation,
   chatbot,
   "knowledge-base": knowledgeBase,

@@ -1,6 +1,9 @@
 /** Messages: what is sent to a contact and what comes back. */
 import { z } from "zod";
+import { Contact } from "./contacts.ts";
+import { Conversation } from "./conversations.ts";
 import { id, jsonObject, phone, timestamp, untrusted } from "./fields.ts";
+import { Interactive, interactiveFields } from "./interactive.ts";
 import { one, operation, paged, paging } from "./operation.ts";
 import { templateLanguage, templateName } from "./templates.ts";
 
@@ -15,57 +18,6 @@ export const messageTypes = [
 ] as const;
 export const mediaTypes = ["image", "video", "document", "audio"] as const;
 export const messageStatuses = ["queued", "sent", "delivered", "read", "failed", "received"] as const;
-
-const button = z.object({
-  id: z.string().min(1).max(256).describe("Returned when it is tapped"),
-  title: z.string().min(1).max(20).describe("Text on the button, at most 20 characters"),
-});
-
-const row = z.object({
-  id: z.string().min(1).max(200).describe("Returned when it is chosen"),
-  title: z.string().min(1).max(24).describe("At most 24 characters"),
-  description: z.string().max(72).optional().describe("At most 72 characters"),
-});
-
-const list = z
-  .object({
-    button: z.string().min(1).max(20).describe("Text that opens the list, at most 20 characters"),
-    sections: z
-      .array(z.object({ title: z.string().max(24).optional(), rows: z.array(row).min(1) }))
-      .min(1)
-      .max(10),
-  })
-  .refine(
-    ({ sections }) => sections.reduce((rows, section) => rows + section.rows.length, 0) <= 10,
-    "A list holds at most 10 rows in all its sections.",
-  );
-
-const interactiveFields = {
-  body: z.string().min(1).max(4096).describe("Text above the choices; at most 1024 characters with buttons"),
-  header: z.string().max(60).optional().describe("Bold line on top, at most 60 characters"),
-  footer: z.string().max(60).optional().describe("Small line at the bottom, at most 60"),
-  buttons: z.array(button).min(1).max(3).optional().describe("Up to 3 reply buttons; or use list"),
-  list: list.optional().describe("A menu of up to 10 rows; or use buttons"),
-};
-
-export const Interactive = z.object(interactiveFields).superRefine((value, context) => {
-  if ((value.buttons === undefined) === (value.list === undefined)) {
-    context.addIssue({ code: "custom", path: ["buttons"], message: "Send either buttons or list." });
-  }
-  if (value.buttons && value.body.length > 1024) {
-    context.addIssue({ code: "custom", path: ["body"], message: "At most 1024 characters with buttons." });
-  }
-  const ids =
-    value.buttons?.map((one) => one.id) ?? value.list?.sections.flatMap((s) => s.rows.map((r) => r.id));
-  if (new Set(ids).size !== (ids?.length ?? 0)) {
-    context.addIssue({
-      code: "custom",
-      path: [value.buttons ? "buttons" : "list"],
-      message: "Each choice needs an id of its own.",
-    });
-  }
-});
-export type Interactive = z.infer<typeof Interactive>;
 
 const body = z
   .string()
@@ -161,6 +113,29 @@ const Message = z.object({
   created_at: timestamp,
 });
 
+const Listed = Message.pick({
+  id: true,
+  conversation_id: true,
+  direction: true,
+  type: true,
+  text: true,
+  media: true,
+  interactive: true,
+  reply: true,
+  status: true,
+  error: true,
+  created_at: true,
+});
+
+/** One thing that can be done with a conversation, by its tool's name. */
+const Action = z.object({
+  tool: z.string(),
+  /** Whether it would be accepted now. */
+  is_allowed: z.boolean(),
+  /** Why not, and what to do instead; null when it is allowed. */
+  reason: z.string().nullable(),
+});
+
 const sends = { destructive: true, openWorld: true } as const;
 const windowRule =
   "Only within 24 hours of the contact's last message; later it is refused (the simulated channel warns and sends).";
@@ -245,21 +220,52 @@ export const messages = {
     title: "List messages",
     description: "List a conversation's messages with their text and status, newest first.",
     input: z.object({ conversation_id: id("Conversation", "list_conversations"), ...paging(25) }),
-    output: paged(
-      Message.pick({
-        id: true,
-        conversation_id: true,
-        direction: true,
-        type: true,
-        text: true,
-        media: true,
-        interactive: true,
-        reply: true,
-        status: true,
-        error: true,
-        created_at: true,
+    output: paged(Listed),
+  }),
+
+  get_conversation_context: operation({
+    method: "GET",
+    path: "/v1/conversations/{id}/context",
+    scope: "inbox:read",
+    title: "Get conversation context",
+    description:
+      "All that is needed to act on a conversation, in one call: the contact, the latest messages, the assignee, the 24-hour window, and what may be done now, with the reason where it may not. Call it before answering.",
+    input: z.object({
+      id: id("Conversation", "list_conversations"),
+      messages: z.int().min(1).max(50).default(10).describe("How many of the latest messages, at most 50"),
+    }),
+    output: one(
+      z.object({
+        conversation: Conversation,
+        /** Without attributes for a credential that may not read contacts. */
+        contact: Contact.omit({ organization_id: true }).partial({ metadata: true, tags: true }),
+        /** Oldest first. */
+        messages: z.array(Listed),
+        actions: z.array(Action),
+        /** For wait_for_message: what comes after this moment. */
+        cursor: z.string(),
       }),
     ),
+  }),
+
+  wait_for_message: operation({
+    method: "GET",
+    path: "/v1/messages/wait",
+    scope: "inbox:read",
+    title: "Wait for message",
+    description:
+      "Wait until a contact writes, in one conversation or in any, or the time is up. Pass the answer's cursor as after in the next call, and nothing is missed in between.",
+    input: z.object({
+      conversation_id: id("Conversation", "list_conversations").optional(),
+      after: z
+        .string()
+        .max(4096)
+        .optional()
+        .describe("cursor of the last answer, or the id of a message; from now when left out"),
+      timeout_seconds: z.int().min(0).max(55).default(25).describe("How long to wait, at most 55"),
+    }),
+    output: one(z.object({ messages: z.array(Listed), cursor: z.string(), is_timed_out: z.boolean() })),
+    waits: true,
   }),
 
   get_message: operation({

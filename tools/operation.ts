@@ -65,7 +65,10 @@ export interface Operation<
   readonly input: Input;
   readonly output: Output;
   readonly status: 200 | 201;
+  /** Core is listed to an assistant by default: the specification's, and those it can't do without. */
   readonly tier: "core" | "extended";
+  /** Its answer may take as long as the caller's `timeout_seconds` allows. */
+  readonly waits: boolean;
   readonly hints: Hints;
   readonly effect: Kind;
   /** Its answer shows a secret once: what is kept of it for a repeated request is sealed. */
@@ -135,6 +138,7 @@ interface Declaration<
   readonly output: Output;
   readonly status?: 200 | 201;
   readonly tier?: "core" | "extended";
+  readonly waits?: boolean;
   readonly hints?: Partial<Hints>;
   /** `read` for a question that travels by POST, because it does not fit a query. */
   readonly effect?: Declared;
@@ -166,6 +170,7 @@ export function operation<
     credential: "any",
     status: 200,
     tier: "core",
+    waits: false,
     showsSecret: false,
     encoding: "json",
     ...declaration,

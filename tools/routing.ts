@@ -1,7 +1,7 @@
 /** Routing: the policies by which waiting conversations find an agent. */
 import { z } from "zod";
-import { id, jsonObject, timestamp } from "./fields.ts";
-import { one, operation } from "./operation.ts";
+import { Deleted, id, jsonObject, timestamp } from "./fields.ts";
+import { all, one, operation, paged, paging } from "./operation.ts";
 
 export const routingStrategies = [
   "round_robin",
@@ -10,7 +10,22 @@ export const routingStrategies = [
   "skills_based",
   "sticky",
 ] as const;
+export type RoutingStrategy = (typeof routingStrategies)[number];
 export const routingTargets = ["team", "user"] as const;
+
+/** What made the service look for an agent. */
+export const routingTriggers = ["inbound", "assign", "capacity", "escalation", "requeue", "reopen"] as const;
+/** What came of it. */
+export const routingOutcomes = ["assigned", "queued", "unmatched"] as const;
+/** Why somebody was passed over. */
+export const passedOver = [
+  "unavailable",
+  "inactive",
+  "at_capacity",
+  "lacks_skills",
+  "not_next",
+  "not_last_agent",
+] as const;
 
 const RoutingPolicy = z.object({
   id: z.string(),
@@ -28,6 +43,50 @@ const RoutingPolicy = z.object({
   updated_at: timestamp,
 });
 
+export const Candidate = z.object({
+  user_id: z.string(),
+  name: z.string(),
+  team_id: z.string().nullable(),
+  current_chat_count: z.int().nullable(),
+  max_concurrent_chats: z.int().nullable(),
+  /** Null for the one who was chosen. */
+  passed_over: z.enum(passedOver).nullable(),
+});
+
+const Decision = z.object({
+  id: z.string(),
+  conversation_id: z.string(),
+  trigger: z.enum(routingTriggers),
+  outcome: z.enum(routingOutcomes),
+  /** The decision in a sentence. */
+  explanation: z.string(),
+  policy_id: z.string().nullable(),
+  policy_name: z.string().nullable(),
+  strategy: z.enum(routingStrategies).nullable(),
+  team_id: z.string().nullable(),
+  assigned_to: z.string().nullable(),
+  candidates: z.array(Candidate),
+  created_at: timestamp,
+});
+
+const name = z.string().min(1).max(255).describe("Name");
+const description = z.string().max(1000).describe("What it is for");
+const strategy = z.enum(routingStrategies).describe("How an agent is chosen; sticky: the last one again");
+const priority = z.int32().describe("Higher is matched first");
+const conditions = jsonObject.describe(
+  'Which conversations, as create_cohort\'s query; all when empty. Example {"attribute":"conversation.tags","operator":"has_any","value":["billing"]}',
+);
+const target_type = z.enum(routingTargets).describe("What target_id is");
+const target_id = id("Team or user", "list_teams or list_users").describe(
+  "Id from list_teams or list_users; without it every active team, lowest tier first",
+);
+const settings = jsonObject.describe(
+  'For weighted {"weights":{"<user id>":2}}, skills_based {"required_skills":["fr"]}, sticky {"ttl_days":30}; for all {"escalate_after_seconds":120}',
+);
+const is_active = z.boolean().describe("Whether it is in force");
+const policyId = id("Routing policy", "list_routing_policies");
+const conversationId = id("Conversation", "list_conversations");
+
 export const routing = {
   create_routing_policy: operation({
     method: "POST",
@@ -37,23 +96,101 @@ export const routing = {
     description:
       "Route new conversations to a team or a user by itself. assign_conversation assigns a single one by hand.",
     input: z.object({
-      name: z.string().min(1).max(255).describe("Name"),
-      description: z.string().max(1000).default("").describe("What it is for"),
-      strategy: z.enum(routingStrategies).describe("How an agent is chosen; sticky: the last one again"),
-      priority: z.int32().default(0).describe("Higher is matched first"),
-      conditions: jsonObject
-        .default({})
-        .describe("Which conversations, as create_cohort's query; all when empty"),
-      target_type: z.enum(routingTargets).describe("What target_id is"),
-      target_id: id("Team or user", "create_team or get_conversation").optional(),
-      settings: jsonObject
-        .default({})
-        .describe(
-          'For weighted {"weights":{"<user id>":2}}, skills_based {"required_skills":["fr"]}, sticky {"ttl_days":30}',
-        ),
-      is_active: z.boolean().default(true).describe("Whether it is in force"),
+      name,
+      description: description.default(""),
+      strategy,
+      priority: priority.default(0),
+      conditions: conditions.default({}),
+      target_type,
+      target_id: target_id.optional(),
+      settings: settings.default({}),
+      is_active: is_active.default(true),
     }),
     output: one(RoutingPolicy),
     status: 201,
+  }),
+
+  list_routing_policies: operation({
+    method: "GET",
+    path: "/v1/routing/policies",
+    scope: "inbox:read",
+    title: "List routing policies",
+    description: "List the routing policies in the order in which they are matched.",
+    input: z.object(paging(25)),
+    output: paged(RoutingPolicy),
+    tier: "extended",
+  }),
+
+  get_routing_policy: operation({
+    method: "GET",
+    path: "/v1/routing/policies/{id}",
+    scope: "inbox:read",
+    title: "Get routing policy",
+    description: "Get one routing policy with its conditions and settings.",
+    input: z.object({ id: policyId }),
+    output: one(RoutingPolicy),
+    tier: "extended",
+  }),
+
+  update_routing_policy: operation({
+    method: "PUT",
+    path: "/v1/routing/policies/{id}",
+    scope: "inbox:write",
+    title: "Update routing policy",
+    description:
+      "Change a routing policy, or switch it on or off. Only the fields sent change; conditions and settings, when sent, replace all of them. Conversations that have an agent keep them.",
+    input: z.object({
+      id: policyId,
+      name: name.optional(),
+      description: description.optional(),
+      strategy: strategy.optional(),
+      priority: priority.optional(),
+      conditions: conditions.optional(),
+      target_type: target_type.optional(),
+      target_id: target_id.optional(),
+      settings: settings.optional(),
+      is_active: is_active.optional(),
+    }),
+    output: one(RoutingPolicy),
+    tier: "extended",
+  }),
+
+  delete_routing_policy: operation({
+    method: "DELETE",
+    path: "/v1/routing/policies/{id}",
+    scope: "inbox:write",
+    title: "Delete routing policy",
+    description: "Delete a routing policy. Conversations that it assigned keep their agents.",
+    input: z.object({ id: policyId }),
+    output: one(Deleted),
+    tier: "extended",
+  }),
+
+  simulate_routing: operation({
+    method: "POST",
+    path: "/v1/routing/simulate",
+    scope: "inbox:read",
+    title: "Simulate routing",
+    description:
+      "Tell who would get a conversation now, and why the others would not, without assigning it: by all policies, or by one of them even if it is switched off.",
+    input: z.object({
+      conversation_id: conversationId,
+      policy_id: policyId.optional().describe("Only this policy, from list_routing_policies"),
+    }),
+    output: one(Decision.omit({ id: true, trigger: true, created_at: true })),
+    effect: "read",
+    tier: "extended",
+  }),
+
+  list_routing_decisions: operation({
+    method: "GET",
+    path: "/v1/conversations/{id}/routing-decisions",
+    scope: "inbox:read",
+    title: "List routing decisions",
+    description:
+      "Tell why a conversation went to whom it went: each decision, newest first, with its policy, its candidates and why each was passed over.",
+    input: z.object({ id: conversationId }),
+    output: all(Decision),
+    tier: "extended",
   }),
 };

@@ -1,7 +1,7 @@
 /** Teams: the agents who answer conversations, and how much each of them takes. */
 import { z } from "zod";
-import { id, jsonObject, timestamp, userId } from "./fields.ts";
-import { one, operation } from "./operation.ts";
+import { Deleted, id, jsonObject, timestamp, userId } from "./fields.ts";
+import { one, operation, paged, paging } from "./operation.ts";
 
 export const memberRoles = ["lead", "member", "supervisor"] as const;
 
@@ -30,6 +30,18 @@ const TeamMember = z.object({
   updated_at: timestamp,
 });
 
+const name = z.string().min(1).max(255).describe("Name");
+const description = z.string().max(1000).describe("What the team does");
+const settings = jsonObject.describe("Free JSON object");
+const is_active = z.boolean().describe("Whether it receives conversations");
+const tier = z.int32().describe("Escalation tier; lower tiers come first");
+const role = z.enum(memberRoles).describe("Role in the team");
+const is_available = z.boolean().describe("Whether conversations may be assigned");
+const max_concurrent_chats = z.int().min(1).max(100).describe("Most open conversations at once");
+const skills = z.array(z.string().min(1).max(64)).max(100).describe("Tags for skills_based routing");
+const teamId = id("Team", "list_teams");
+const memberId = id("Member", "list_team_members");
+
 export const teams = {
   create_team: operation({
     method: "POST",
@@ -39,14 +51,79 @@ export const teams = {
     description:
       "Create a team of agents. It receives conversations once it is active and has members (add_team_member); create_routing_policy sends them to it.",
     input: z.object({
-      name: z.string().min(1).max(255).describe("Name"),
-      description: z.string().max(1000).optional().describe("What the team does"),
-      settings: jsonObject.default({}).describe("Free JSON object"),
-      is_active: z.boolean().default(false).describe("Whether it receives conversations"),
-      tier: z.int32().default(1).describe("Escalation tier; lower tiers come first"),
+      name,
+      description: description.optional(),
+      settings: settings.default({}),
+      is_active: is_active.default(false),
+      tier: tier.default(1),
     }),
     output: one(Team),
     status: 201,
+  }),
+
+  list_teams: operation({
+    method: "GET",
+    path: "/v1/teams",
+    scope: "inbox:read",
+    title: "List teams",
+    description: "List the teams, the lowest tier first, with their members and how busy each of them is.",
+    input: z.object(paging(25)),
+    output: paged(
+      Team.extend({
+        members: z.array(
+          TeamMember.pick({
+            user_id: true,
+            role: true,
+            is_available: true,
+            max_concurrent_chats: true,
+            current_chat_count: true,
+            skills: true,
+          }).extend({ name: z.string() }),
+        ),
+      }),
+    ),
+  }),
+
+  get_team: operation({
+    method: "GET",
+    path: "/v1/teams/{id}",
+    scope: "inbox:read",
+    title: "Get team",
+    description: "Get one team. list_team_members tells who is in it.",
+    input: z.object({ id: teamId }),
+    output: one(Team),
+    tier: "extended",
+  }),
+
+  update_team: operation({
+    method: "PUT",
+    path: "/v1/teams/{id}",
+    scope: "inbox:write",
+    title: "Update team",
+    description:
+      "Change a team, or switch it on or off. Only the fields sent change; settings, when sent, replaces all of them.",
+    input: z.object({
+      id: teamId,
+      name: name.optional(),
+      description: description.optional(),
+      settings: settings.optional(),
+      is_active: is_active.optional(),
+      tier: tier.optional(),
+    }),
+    output: one(Team),
+    tier: "extended",
+  }),
+
+  delete_team: operation({
+    method: "DELETE",
+    path: "/v1/teams/{id}",
+    scope: "inbox:write",
+    title: "Delete team",
+    description:
+      "Delete a team and its memberships. Its conversations keep their agents and leave its queue. Refused while a routing policy targets it.",
+    input: z.object({ id: teamId }),
+    output: one(Deleted),
+    tier: "extended",
   }),
 
   add_team_member: operation({
@@ -56,18 +133,55 @@ export const teams = {
     title: "Add team member",
     description: "Add a user to a team.",
     input: z.object({
-      id: id("Team", "create_team"),
+      id: teamId,
       user_id: userId,
-      role: z.enum(memberRoles).describe("Role in the team"),
-      is_available: z.boolean().default(true).describe("Whether conversations may be assigned"),
-      max_concurrent_chats: z.int().min(1).max(100).default(5).describe("Most open conversations at once"),
-      skills: z
-        .array(z.string().min(1).max(64))
-        .max(100)
-        .default([])
-        .describe("Tags for skills_based routing"),
+      role,
+      is_available: is_available.default(true),
+      max_concurrent_chats: max_concurrent_chats.default(5),
+      skills: skills.default([]),
     }),
     output: one(TeamMember),
     status: 201,
+  }),
+
+  list_team_members: operation({
+    method: "GET",
+    path: "/v1/teams/{id}/members",
+    scope: "inbox:read",
+    title: "List team members",
+    description: "List a team's members with their load, their skills and whether they are available.",
+    input: z.object({ id: teamId, ...paging(25) }),
+    output: paged(TeamMember.extend({ name: z.string(), email: z.string() })),
+    tier: "extended",
+  }),
+
+  update_team_member: operation({
+    method: "PUT",
+    path: "/v1/teams/{id}/members/{member_id}",
+    scope: "inbox:write",
+    title: "Update team member",
+    description:
+      "Change a member's role, capacity, skills or availability. Only the fields sent change. Who becomes free is given the conversation that has waited longest.",
+    input: z.object({
+      id: teamId,
+      member_id: memberId,
+      role: role.optional(),
+      is_available: is_available.optional(),
+      max_concurrent_chats: max_concurrent_chats.optional(),
+      skills: skills.optional(),
+    }),
+    output: one(TeamMember),
+    tier: "extended",
+  }),
+
+  remove_team_member: operation({
+    method: "DELETE",
+    path: "/v1/teams/{id}/members/{member_id}",
+    scope: "inbox:write",
+    title: "Remove team member",
+    description: "Take a user out of a team. Conversations that they have stay with them.",
+    input: z.object({ id: teamId, member_id: memberId }),
+    output: one(Deleted),
+    tier: "extended",
   }),
 };

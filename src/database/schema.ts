@@ -61,6 +61,7 @@ export interface Tables {
     phone_number: string;
     settings: Json<Record<string, unknown>>;
     created_at: string;
+    updated_at: string;
   };
   contacts: {
     organization_id: string;
@@ -70,9 +71,17 @@ export interface Tables {
     search_text: Generated<string>;
     tags: Generated<string[]>;
     metadata: Json<Record<string, unknown>>;
+    opted_out: Generated<boolean>;
     created_at: string;
     updated_at: string;
     erased_at: string | null;
+  };
+  contact_identities: {
+    organization_id: string;
+    kind: "phone" | "wa_id" | "bsuid" | "username";
+    value: string;
+    contact_id: string;
+    created_at: string;
   };
   conversations: {
     organization_id: string;
@@ -87,6 +96,89 @@ export interface Tables {
     is_favorite: Generated<boolean>;
     assigned_to: string | null;
     team_id: string | null;
+    tags: Generated<string[]>;
+    is_unread: Generated<boolean>;
+    waiting_since: string | null;
+    queued_at: string | null;
+    policy_id: string | null;
+    created_at: string;
+    updated_at: string;
+  };
+  teams: {
+    organization_id: string;
+    id: string;
+    name: string;
+    description: string | null;
+    settings: Json<Record<string, unknown>>;
+    is_active: boolean;
+    tier: number;
+    created_at: string;
+    updated_at: string;
+  };
+  team_members: {
+    organization_id: string;
+    team_id: string;
+    user_id: string;
+    id: string;
+    role: "lead" | "member" | "supervisor";
+    is_available: boolean;
+    max_concurrent_chats: number;
+    current_chat_count: Generated<number>;
+    skills: string[];
+    turn: Generated<number>;
+    created_at: string;
+    updated_at: string;
+  };
+  routing_policies: {
+    organization_id: string;
+    id: string;
+    name: string;
+    description: string;
+    strategy: "round_robin" | "weighted" | "load_balanced" | "skills_based" | "sticky";
+    priority: number;
+    conditions: Json<Record<string, unknown>>;
+    target_type: "team" | "user";
+    target_id: string | null;
+    settings: Json<Record<string, unknown>>;
+    is_active: boolean;
+    created_at: string;
+    updated_at: string;
+  };
+  routing_credits: { organization_id: string; policy_id: string; user_id: string; credit: number };
+  routing_decisions: {
+    organization_id: string;
+    id: string;
+    conversation_id: string;
+    trigger: "inbound" | "assign" | "capacity" | "escalation" | "requeue" | "reopen";
+    outcome: "assigned" | "queued" | "unmatched";
+    explanation: string;
+    policy_id: string | null;
+    policy_name: string | null;
+    strategy: "round_robin" | "weighted" | "load_balanced" | "skills_based" | "sticky" | null;
+    team_id: string | null;
+    assigned_to: string | null;
+    candidates: Json<unknown>;
+    created_at: string;
+  };
+  assignments: {
+    organization_id: string;
+    id: string;
+    conversation_id: string;
+    contact_id: string;
+    assigned_to: string | null;
+    assigned_by: string | null;
+    assignment_type: "manual" | "transfer" | "routing" | "unassign";
+    team_id: string | null;
+    reason: string | null;
+    over_capacity: boolean;
+    created_at: string;
+  };
+  quick_replies: {
+    organization_id: string;
+    id: string;
+    short_code: string;
+    content: string;
+    created_by: string | null;
     created_at: string;
     updated_at: string;
   };

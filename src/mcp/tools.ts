@@ -39,9 +39,6 @@ const promises = new Set([
   "maxItems",
 ]);
 
-/** Extended tools that an assistant can't do without: what am I, and find or create in one call. */
-const indispensable = new Set(["whoami", "upsert_contact"]);
-
 const operations: Readonly<Record<string, Operation>> = catalogue;
 
 const toolsets = new Map(
@@ -76,7 +73,7 @@ function toListed({ name, operation, scope, title, description, hints, ...schema
     operation,
     scope,
     toolset: toolsets.get(operation) ?? "",
-    isCore: declared?.tier === "core" || indispensable.has(name),
+    isCore: declared?.tier === "core",
     untrusted: declared ? untrustedPaths(declared.output) : [],
     wire: { name, title, description, inputSchema, outputSchema, annotations },
   };

@@ -90,6 +90,7 @@ export async function createOrganization(
       phone_number: inboxNumber,
       settings: "{}",
       created_at,
+      updated_at: created_at,
     })
     .execute();
 }

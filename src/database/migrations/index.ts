@@ -1,7 +1,9 @@
 /** Every migration by name, in the order of their numbers: given as code, because a bundle has no folder to read. */
 import type { Migration } from "kysely";
 import * as foundation from "./0001-foundation.ts";
+import * as people from "./0002-people.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
+  "0002-people": people,
 };

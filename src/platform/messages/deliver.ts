@@ -9,7 +9,7 @@
 import { fail } from "../../../tools/failure.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
 import type { Channel, MessageContent, Outbound, SendResult } from "../../ports/channel.ts";
-import { isWindowStrict, windowOf } from "../conversations.ts";
+import { isWindowStrict, windowOf } from "../conversations/index.ts";
 import type { Work } from "../core/module.ts";
 import type { World } from "../core/world.ts";
 import { explain, type MessageError, ownFailures } from "./failures.ts";

@@ -13,6 +13,7 @@ import { queueMessage } from "./send.ts";
 export { receiveMessage, receiveReceipts } from "./receive.ts";
 
 export const messages = implement(contract, {
+  unbuilt: ["get_conversation_context", "wait_for_message"],
   unbuiltTools: ["send_template_message"],
   operations: {
     async send_message(input, context) {

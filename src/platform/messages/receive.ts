@@ -5,7 +5,7 @@ import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import type { Inbound, Receipt } from "../../ports/channel.ts";
 import { changeContact, findOrCreateContact } from "../contacts.ts";
-import { getInbox, noteInbound, openThread } from "../conversations.ts";
+import { getInbox, noteInbound, openThread } from "../conversations/index.ts";
 import { emit } from "../core/events.ts";
 import type { Work } from "../core/module.ts";
 import type { World } from "../core/world.ts";

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { fail } from "../../../tools/failure.ts";
 import type { messages as contract } from "../../../tools/messages.ts";
 import { findOrCreateContact } from "../contacts.ts";
-import { getInbox, isWindowStrict, noteOutbound, openThread, windowOf } from "../conversations.ts";
+import { getInbox, isWindowStrict, noteOutbound, openThread, windowOf } from "../conversations/index.ts";
 import { normalizePhone } from "../core/phone.ts";
 import { freshId, type WriteContext } from "../core/world.ts";
 import { deliver } from "./deliver.ts";

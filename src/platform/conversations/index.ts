@@ -1,43 +1,26 @@
 /** Conversations: one thread for each contact and inbox, its status and its 24-hour window. */
-import { type ExpressionBuilder, sql } from "kysely";
-import {
-  type ConversationStatus,
-  conversations as contract,
-  type conversationFilters,
-} from "../../tools/conversations.ts";
-import { fail } from "../../tools/failure.ts";
-import type { Queries, Transaction } from "../database/database.ts";
-import { newId } from "../database/id.ts";
-import type { Tables } from "../database/schema.ts";
-import { implement } from "./core/module.ts";
-import { readPage } from "./core/page.ts";
-import type { Caller } from "./core/world.ts";
+import { sql } from "kysely";
+import { type ConversationStatus, conversations as contract } from "../../../tools/conversations.ts";
+import { fail } from "../../../tools/failure.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
+import { newId } from "../../database/id.ts";
+import { implement } from "../core/module.ts";
+import { listConversations, threads } from "./list.ts";
+import { windowOf } from "./window.ts";
 
-/** How long free text may follow the contact's last message. */
-export const windowMs = 24 * 3_600_000;
+export { windowOf } from "./window.ts";
 
 export const conversations = implement(contract, {
-  unbuilt: ["assign_conversation", "transfer_conversation"],
+  unbuilt: [
+    "update_conversation",
+    "assign_conversation",
+    "unassign_conversation",
+    "list_assignments",
+    "transfer_conversation",
+  ],
   operations: {
-    async list_conversations({ filter, page, per_page, ...equal }, { db, organization, caller, now }) {
-      let found = threads(db, organization);
-      for (const [column, value] of Object.entries(equal)) {
-        // The remaining inputs are named as the columns that they compare with.
-        found =
-          value === undefined
-            ? found
-            : found.where(`conversations.${column as keyof typeof equal}`, "=", value);
-      }
-      if (filter) {
-        found = found.where((rows) => filters[filter](rows, caller, now));
-      }
-      const shown = found
-        .selectAll("conversations")
-        .select(["contacts.name as contact_name", "contacts.phone_number", "inboxes.platform"])
-        .orderBy("last_message_at", (order) => order.desc().nullsLast())
-        .orderBy("conversations.id", "desc");
-      const { rows, meta } = await readPage(shown, { page, per_page });
-      return { data: rows.map((row) => ({ ...row, ...windowOf(row, now) })), meta };
+    async list_conversations(input, context) {
+      return listConversations(input, context);
     },
 
     async get_conversation({ id }, { db, organization, now }) {
@@ -59,21 +42,6 @@ export const conversations = implement(contract, {
     },
   },
 });
-
-/** Whether free text may be sent now, until when, and whether a window there was has lapsed. */
-export function windowOf(conversation: { last_user_message_at: string | null }, now: Date) {
-  const { last_user_message_at } = conversation;
-  if (last_user_message_at === null) {
-    return { is_within_24h_window: false, window_expires_at: null, is_expired: false };
-  }
-  const expiresAt = Date.parse(last_user_message_at) + windowMs;
-  const isOpen = now.getTime() < expiresAt;
-  return {
-    is_within_24h_window: isOpen,
-    window_expires_at: new Date(expiresAt).toISOString(),
-    is_expired: !isOpen,
-  };
-}
 
 /** Whether the inbox refuses free text outside the window, or only warns (the simulated channel's default). */
 export function isWindowStrict(inbox: { channel: string; settings: Record<string, unknown> }): boolean {
@@ -140,6 +108,9 @@ export async function noteInbound(
       snoozed_until: null,
       last_message_at: latest("last_message_at", at),
       last_user_message_at: latest("last_user_message_at", at),
+      // The first of several unanswered messages is the one that has waited.
+      waiting_since: sql`coalesce(waiting_since, ${at}::timestamptz)`,
+      is_unread: true,
     })
     .where("organization_id", "=", conversation.organization_id)
     .where("id", "=", conversation.id)
@@ -157,6 +128,8 @@ export async function noteOutbound(
     .set({
       last_message_at: latest("last_message_at", at),
       last_agent_message_at: latest("last_agent_message_at", at),
+      waiting_since: null,
+      is_unread: false,
       // A person's reply takes the thread over from a bot.
       status: sql`case when status = 'pending' then 'open' else status end`,
     })
@@ -170,44 +143,3 @@ type Time = "last_message_at" | "last_user_message_at" | "last_agent_message_at"
 function latest(column: Time, at: string) {
   return sql<string>`greatest(${sql.ref(column)}, ${at}::timestamptz)`;
 }
-
-/** Threads whose contact has not been erased. */
-function threads(db: Queries, organization: string) {
-  return db
-    .selectFrom("conversations")
-    .innerJoin("contacts", (join) =>
-      join
-        .onRef("contacts.organization_id", "=", "conversations.organization_id")
-        .onRef("contacts.id", "=", "conversations.contact_id"),
-    )
-    .innerJoin("inboxes", (join) =>
-      join
-        .onRef("inboxes.organization_id", "=", "conversations.organization_id")
-        .onRef("inboxes.id", "=", "conversations.inbox_id"),
-    )
-    .where("conversations.organization_id", "=", organization)
-    .where("contacts.erased_at", "is", null);
-}
-
-type Filter = (typeof conversationFilters)[number];
-type Rows = ExpressionBuilder<Tables, "conversations">;
-
-const filters: Record<Filter, (rows: Rows, caller: Caller, now: Date) => ReturnType<Rows["and"]>> = {
-  assigned_to_me(rows, caller) {
-    if (!caller.user) {
-      throw fail("needs_user", { value: "assigned_to_me", param: "filter" });
-    }
-    return rows.and([rows("assigned_to", "=", caller.user.id)]);
-  },
-  unassigned: (rows) => rows.and([rows("assigned_to", "is", null)]),
-  unanswered: (rows) =>
-    rows.and([
-      rows("last_user_message_at", "is not", null),
-      rows.or([
-        rows("last_agent_message_at", "is", null),
-        rows("last_agent_message_at", "<", rows.ref("last_user_message_at")),
-      ]),
-    ]),
-  expired_window: (rows, _, now) =>
-    rows.and([rows("last_user_message_at", "<=", new Date(now.getTime() - windowMs).toISOString())]),
-};

@@ -1,0 +1,82 @@
+/** Inboxes: the organization's own numbers, at which contacts write to it. */
+import { z } from "zod";
+import { id, phone, timestamp } from "./fields.ts";
+import { all, one, operation } from "./operation.ts";
+
+/** The channels that an inbox can be on. */
+export const channels = ["simulator"] as const;
+
+const words = z.array(z.string().trim().min(1).max(64)).max(100);
+const reply = z.string().max(1024);
+
+/** What an inbox may be told; what is left out is as the channel has it. */
+export const InboxSettings = z.object({
+  service_window: z
+    .enum(["strict", "advisory"])
+    .optional()
+    .describe("Free text after the 24-hour window: strict refuses it, advisory warns"),
+  stop_words: words.optional().describe("A message of just one of these opts the contact out of marketing"),
+  start_words: words.optional().describe("A message of just one of these undoes it"),
+  stop_reply: reply.optional().describe("Sent once to who opts out; empty for none"),
+  start_reply: reply.optional().describe("Sent once to who opts in again; empty for none"),
+});
+export type InboxSettings = z.infer<typeof InboxSettings>;
+
+const Inbox = z.object({
+  id: z.string(),
+  organization_id: z.string(),
+  name: z.string(),
+  channel: z.string(),
+  platform: z.string(),
+  phone_number: z.string(),
+  settings: InboxSettings,
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+const name = z.string().trim().min(1).max(255).describe("Name");
+
+export const inboxes = {
+  list_inboxes: operation({
+    method: "GET",
+    path: "/v1/inboxes",
+    scope: "inbox:read",
+    title: "List inboxes",
+    description: "List the organization's own numbers. The first one sends to contacts that never wrote.",
+    input: z.object({}),
+    output: all(Inbox),
+    tier: "extended",
+  }),
+
+  create_inbox: operation({
+    method: "POST",
+    path: "/v1/inboxes",
+    scope: "tokens:create",
+    title: "Create inbox",
+    description: "Add a number at which contacts can write.",
+    input: z.object({
+      name,
+      phone_number: phone,
+      channel: z.enum(channels).default("simulator").describe("How it is connected"),
+      settings: InboxSettings.default({}).describe("Window rule, opt-out words and replies"),
+    }),
+    output: one(Inbox),
+    status: 201,
+    tier: "extended",
+  }),
+
+  update_inbox: operation({
+    method: "PUT",
+    path: "/v1/inboxes/{id}",
+    scope: "tokens:create",
+    title: "Update inbox",
+    description: "Change an inbox's name or settings. settings, when sent, replaces all of them.",
+    input: z.object({
+      id: id("Inbox", "list_inboxes"),
+      name: name.optional(),
+      settings: InboxSettings.optional().describe("Window rule, opt-out words and replies"),
+    }),
+    output: one(Inbox),
+    tier: "extended",
+  }),
+};

@@ -1,0 +1,75 @@
+/** Users: the people of an organization who sign in and answer conversations. */
+import { z } from "zod";
+import { id, timestamp } from "./fields.ts";
+import { one, operation, paged, paging } from "./operation.ts";
+
+/** From the most to the least: what each may do follows from its scopes. */
+export const roles = ["owner", "admin", "supervisor", "agent"] as const;
+
+const User = z.object({
+  id: z.string(),
+  organization_id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: z.enum(roles),
+  is_active: z.boolean(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+const email = z.email("Send an e-mail address.").max(320).describe("E-mail address, which signs in");
+const name = z.string().trim().min(1).max(255).describe("Name");
+const role = z.enum(roles).describe("What the person may do; agents answer conversations");
+const password = z
+  .string()
+  .min(10, "At least 10 characters.")
+  .max(1024)
+  .describe("Password, at least 10 characters");
+
+export const users = {
+  list_users: operation({
+    method: "GET",
+    path: "/v1/users",
+    scope: "inbox:read",
+    title: "List users",
+    description: "List the organization's people with their roles. Use it to find whom to assign to.",
+    input: z.object({
+      search: z.string().max(255).optional().describe("Part of a name or an e-mail address"),
+      role: z.enum(roles).optional().describe("Only this role"),
+      ...paging(25),
+    }),
+    output: paged(User.omit({ organization_id: true })),
+  }),
+
+  create_user: operation({
+    method: "POST",
+    path: "/v1/users",
+    scope: "tokens:create",
+    title: "Create user",
+    description:
+      "Add a person who can sign in. Without a password one is made and shown in this answer only. Nobody can grant a role that may do more than they may themselves.",
+    input: z.object({ email, name, role: role.default("agent"), password: password.optional() }),
+    output: one(User.extend({ password: z.string().optional() })),
+    status: 201,
+    tier: "extended",
+    showsSecret: true,
+  }),
+
+  update_user: operation({
+    method: "PUT",
+    path: "/v1/users/{id}",
+    scope: "tokens:create",
+    title: "Update user",
+    description:
+      "Change a person's name, role or password, or switch them off. Only the fields sent change; a new password or is_active false ends their sign-ins at once.",
+    input: z.object({
+      id: id("User", "list_users"),
+      name: name.optional(),
+      role: role.optional(),
+      password: password.optional(),
+      is_active: z.boolean().optional().describe("false: can't sign in and gets no conversations"),
+    }),
+    output: one(User),
+    tier: "extended",
+  }),
+};
