@@ -44,6 +44,7 @@ const rooms: Readonly<Record<string, { allowed: string[]; refused: string[] }>> 
       "node:crypto",
       "libphonenumber-js/min",
       "./core/module.ts",
+      "./core/query/parse.ts",
       "./messages/index.ts",
     ],
     refused: ["undici", "node:http", "node:net", "pg", "fastify", "../adapters/channel/simulator/index.ts"],
@@ -55,6 +56,7 @@ const rooms: Readonly<Record<string, { allowed: string[]; refused: string[] }>> 
       "../../jobs/job.ts",
       "./part.ts",
       "../contacts.ts",
+      "../core/query/matches.ts",
     ],
     refused: [
       "../../http/server.ts",
@@ -67,6 +69,10 @@ const rooms: Readonly<Record<string, { allowed: string[]; refused: string[] }>> 
   "src/platform/core/planted.ts": {
     allowed: ["./world.ts", "../../database/database.ts", "../../../tools/scopes.ts"],
     refused: ["../contacts.ts", "../messages/index.ts", "../index.ts"],
+  },
+  "src/platform/core/query/planted.ts": {
+    allowed: ["zod", "./parse.ts", "../../../../tools/cohorts.ts", "libphonenumber-js/min"],
+    refused: ["../../contacts.ts", "../../messages/index.ts", "../../../http/server.ts", "undici"],
   },
   "src/platform/contacts.ts": {
     allowed: ["./core/module.ts", "../../tools/contacts.ts", "../../tools/messages.ts"],
