@@ -18,6 +18,7 @@ const withoutDatabase = [
   "test/mcp-*.test.ts",
   "test/message-states.test.ts",
   "test/packaging.test.ts",
+  "test/query.test.ts",
   "test/tools.test.ts",
   "test/simulator*.test.ts",
   "test/scopes.test.ts",
