@@ -22,6 +22,7 @@ const withoutDatabase = [
   "test/simulator*.test.ts",
   "test/scopes.test.ts",
   "test/specification.test.ts",
+  "test/web.test.ts",
 ];
 
 const shared = {
