@@ -23,6 +23,7 @@ const withoutDatabase = [
   "test/simulator*.test.ts",
   "test/scopes.test.ts",
   "test/specification.test.ts",
+  "test/web.test.ts",
 ];
 
 const shared = {

@@ -101,9 +101,27 @@ const Environment = z.object({
   TIDINGS_BODY_LIMIT: whole(1_024, 104_857_600)
     .default(1_048_576)
     .describe("Largest request body that is taken, in bytes"),
+  TIDINGS_WEB_ALLOW: list(
+    readNetwork,
+    "IP addresses or networks such as 10.1.0.0/16, separated by commas",
+  ).describe(
+    "Networks that are not public and may be reached all the same, as webhook receivers and sources of files; by https, on ports 443 and 8443",
+  ),
+  TIDINGS_ALLOW_LOCAL_WEBHOOKS: z
+    .enum(["true", "false", "1", "0"], takes("true or false"))
+    .default("false")
+    .describe(
+      "For development: receivers on this machine, plain http and any port. Refused unless `HOST` is loopback",
+    ),
 });
 
-const Settings = Environment.superRefine(({ TIDINGS_BASE_URL, TIDINGS_API_KEY }, context) => {
+const Settings = Environment.superRefine((env, context) => {
+  const { TIDINGS_BASE_URL, TIDINGS_API_KEY } = env;
+  if (isYes(env.TIDINGS_ALLOW_LOCAL_WEBHOOKS) && !isLoopback(env.HOST)) {
+    const message =
+      "true only while HOST is loopback: strangers could reach this machine's own services by it";
+    context.addIssue({ code: "custom", path: ["TIDINGS_ALLOW_LOCAL_WEBHOOKS"], message });
+  }
   if ((TIDINGS_BASE_URL === undefined) !== (TIDINGS_API_KEY === undefined)) {
     const [missing, given] =
       TIDINGS_API_KEY === undefined
@@ -162,11 +180,13 @@ function arrange(env: z.output<typeof Environment>) {
     allowedOrigins: env.TIDINGS_ALLOWED_ORIGINS,
     trustedProxies: env.TIDINGS_TRUSTED_PROXIES,
     bodyLimit: env.TIDINGS_BODY_LIMIT,
+    /** Which addresses that customers give may be reached, beside the public ones. */
+    web: { allow: env.TIDINGS_WEB_ALLOW, isLocalAllowed: isYes(env.TIDINGS_ALLOW_LOCAL_WEBHOOKS) },
     /** What the key is said to be allowed; undefined if the service is to be asked. */
     scopes: env.TIDINGS_SCOPES.length > 0 ? env.TIDINGS_SCOPES : undefined,
     narrowing: {
       toolsets: env.TIDINGS_TOOLSETS,
-      readOnly: ["true", "1"].includes(env.TIDINGS_READ_ONLY),
+      readOnly: isYes(env.TIDINGS_READ_ONLY),
       allow: env.TIDINGS_TOOLS_ALLOW,
       deny: env.TIDINGS_TOOLS_DENY,
       mode: env.TIDINGS_TOOL_MODE,
@@ -233,6 +253,14 @@ function readNetwork(text: string): string | undefined {
   const [address = "", bits] = text.split("/");
   const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
   return isAddress && (bits === undefined || ipaddr.isValidCIDR(text)) ? text : undefined;
+}
+
+function isYes(text: string): boolean {
+  return text === "true" || text === "1";
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || (ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback");
 }
 
 function expandHome(path: string): string {

@@ -37,6 +37,10 @@ const rooms: Readonly<Record<string, { allowed: string[]; refused: string[] }>> 
     allowed: ["./faults.ts", "../../../ports/channel.ts"],
     refused: ["../../../platform/index.ts", "../../../http/server.ts", "../../../app.ts"],
   },
+  "src/adapters/web/planted.ts": {
+    allowed: ["undici", "ipaddr.js", "node:net", "./rules.ts", "../../ports/web.ts"],
+    refused: ["../../config.ts", "../../client.ts", "../../platform/index.ts"],
+  },
   "src/platform/planted.ts": {
     allowed: [
       "zod",
