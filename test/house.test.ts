@@ -121,8 +121,12 @@ const rooms: Readonly<Record<string, { allowed: string[]; refused: string[] }>> 
   },
   "src/folder.ts": { allowed: ["node:fs/promises", "node:net"], refused: ["zod", "./client.ts", "./app.ts"] },
   "src/config.ts": {
-    allowed: ["zod", "ipaddr.js", "node:path", "../tools/scopes.ts"],
-    refused: ["pino", "./log.ts", "./app.ts", "../tools/index.ts"],
+    allowed: ["zod", "./config/fields.ts"],
+    refused: ["pino", "node:path", "./log.ts", "./app.ts", "../tools/index.ts"],
+  },
+  "src/config/planted.ts": {
+    allowed: ["zod", "ipaddr.js", "node:path", "../../tools/scopes.ts"],
+    refused: ["pino", "../log.ts", "../../tools/index.ts"],
   },
   "src/planted.ts": { allowed: ["./version.ts"], refused: ["./app.ts", "./instance.ts", "./main.ts"] },
   "src/app.ts": { allowed: ["./http/server.ts", "./platform/index.ts"], refused: ["./main.ts"] },
