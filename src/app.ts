@@ -33,6 +33,7 @@ import {
   modules,
   operationsOf,
   type Platform,
+  recordersOf,
 } from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
@@ -135,8 +136,8 @@ function build({ database, secret, now, log, built, web }: Parts) {
   const definitions = [...defineJobs(() => world, built), simulator.receiptJob];
   const jobs = createJobs({ database, now, definitions, log });
   const channels = { simulator: simulator.channel };
-  const listeners = listenersOf(built);
-  const world: World = { database, jobs, now, log, channels, web, secret, listeners };
+  const [listeners, recorders] = [listenersOf(built), recordersOf(built)];
+  const world: World = { database, jobs, now, log, channels, web, secret, listeners, recorders };
   const platform = createPlatform(world, built);
   return { platform, jobs, controls: simulator.routes.map(refusing) };
 }

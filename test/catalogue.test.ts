@@ -90,6 +90,8 @@ const things: Readonly<Record<string, keyof Neighbour>> = {
   conversations: "conversation_id",
   messages: "message_id",
   "api-keys": "api_key_id",
+  "webhook-subscriptions": "webhook_id",
+  deliveries: "delivery_id",
 };
 
 /** Operations that take an id: in the path, or by the name of the thing. */
@@ -131,7 +133,9 @@ function sample(schema: JsonSchema): unknown {
       return Object.fromEntries(required.map((name) => [name, sample(properties[name] ?? {})]));
     },
     array: () => [sample((schema.items ?? {}) as JsonSchema)],
-    string: () => (schema.enum as string[] | undefined)?.[0] ?? "x",
+    string: () =>
+      (schema.enum as string[] | undefined)?.[0] ??
+      (schema.format === "date-time" ? "2030-01-01T00:00:00Z" : "x"),
     integer: () => schema.minimum ?? 1,
     number: () => schema.minimum ?? 1,
     boolean: () => true,

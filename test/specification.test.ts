@@ -115,6 +115,13 @@ const ours = [
   "POST /v1/conversations/{}/unassign",
   "GET /v1/conversations/{}/assignments",
   "GET /v1/messages/wait",
+  "GET /v1/webhook-subscriptions/{}",
+  "PUT /v1/webhook-subscriptions/{}",
+  "POST /v1/webhook-subscriptions/{}/rotate-secret",
+  "GET /v1/webhook-subscriptions/{}/deliveries",
+  "POST /v1/webhook-subscriptions/{}/deliveries/{}/replay",
+  "POST /v1/webhook-subscriptions/{}/recover",
+  "GET /v1/events",
 ];
 
 const operations: [string, Operation][] = Object.entries(catalogue);
@@ -188,7 +195,7 @@ const refused: readonly Case[] = [
     "description",
     { url: "https://a.example", events: ["message.read"], description: "x".repeat(501) },
   ],
-  ["create_webhook", "url", { url: "http://a.example", events: ["message.read"] }],
+  ["create_webhook", "url", { url: "ftp://a.example", events: ["message.read"] }],
   ["create_webhook", "events", { url: "https://a.example", events: [] }],
   ["add_document", "source_url", { name: "d", source_type: "pdf" }],
   ["add_document", "source_url", { name: "d", source_type: "url" }],

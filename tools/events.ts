@@ -18,6 +18,8 @@ const Progress = z.object({
   type: z.enum(messageTypes),
   status: z.enum(messageStatuses),
   timestamp,
+  /** Rises with each event of one message, so that a receiver can put them in order. */
+  sequence: z.int(),
   error: MessageError.optional(),
 });
 

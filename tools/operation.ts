@@ -18,10 +18,11 @@ export type Encoding = "json" | "multipart";
 
 /**
  * How a call runs: a read without a transaction; a write inside one, with the answer stored for its
- * idempotency key; a delegated call, which runs another operation whose rules hold; or a public call,
- * which has no caller and sees to its own transaction.
+ * idempotency key; an outward call, which reaches another's server and so has no transaction; a delegated call, which
+ * runs another operation whose rules hold; or a public call, which has no caller and sees to its own
+ * transaction.
  */
-export type Effect = "read" | "write" | "delegated" | "public";
+export type Effect = "read" | "write" | "outward" | "delegated" | "public";
 
 export interface Hints {
   readonly readOnly: boolean;
@@ -112,7 +113,7 @@ type FormOf<Route, Fields> = {
 
 type EffectOf<Verb extends Method, Access extends Credential, Declared> = Access extends "none"
   ? "public"
-  : Declared extends "delegated" | "read"
+  : Declared extends "delegated" | "outward" | "read"
     ? Declared
     : Verb extends "GET"
       ? "read"
@@ -122,7 +123,7 @@ interface Declaration<
   Verb extends Method,
   Path extends string,
   Access extends Credential,
-  Declared extends "delegated" | "read" | undefined,
+  Declared extends "delegated" | "outward" | "read" | undefined,
   Shape extends z.core.$ZodLooseShape,
   Output extends z.ZodObject,
   Forms,
@@ -156,7 +157,7 @@ export function operation<
   Shape extends z.core.$ZodLooseShape & Record<PathField<Path>, z.ZodType>,
   Output extends z.ZodObject,
   const Access extends Credential = "any",
-  const Declared extends "delegated" | "read" | undefined = undefined,
+  const Declared extends "delegated" | "outward" | "read" | undefined = undefined,
   Forms = Record<never, never>,
 >(
   declaration: Declaration<Verb, Path, Access, Declared, Shape, Output, Forms>,

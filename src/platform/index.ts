@@ -11,15 +11,17 @@ import { authenticate } from "./core/authenticate.ts";
 import { type Call, createCall } from "./core/call.ts";
 import { forgetAnswers } from "./core/idempotency.ts";
 import type { Listeners, Module, Work } from "./core/module.ts";
-import type { Caller, World } from "./core/world.ts";
+import type { Caller, Recorder, World } from "./core/world.ts";
 import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
+import { webhooks } from "./webhooks/index.ts";
 
 /** Every module that is built, under the name of its file in the catalogue. */
 export const modules: Modules = {
   contacts,
   conversations,
   messages,
+  webhooks,
   "api-keys": apiKeys,
   auth,
   mcp,
@@ -74,6 +76,11 @@ export function listenersOf(built: Modules = modules): ReadonlyMap<EventName, re
     }
   }
   return map;
+}
+
+/** Who writes of each event in its own transaction. */
+export function recordersOf(built: Modules = modules): readonly Recorder[] {
+  return Object.values(built).flatMap(({ record }) => record ?? []);
 }
 
 function listening<Name extends EventName>(

@@ -30,7 +30,7 @@ export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Starts a house on the engine of this test run. */
 export async function openHouse(
-  options: { built?: Modules; env?: Record<string, string> } = {},
+  options: { built?: Modules; env?: Record<string, string>; works?: boolean; log?: Log } = {},
 ): Promise<House> {
   const database = await freshDatabase();
   const { config } = readConfig({
@@ -46,10 +46,10 @@ export async function openHouse(
   const now = () => new Date(time);
   const app = await startApp({
     config,
-    log: silentLog,
+    log: options.log ?? silentLog,
     listen: { host: "127.0.0.1", port: 0 },
     now,
-    works: false,
+    works: options.works ?? false,
     ...(options.built ? { built: options.built } : {}),
   });
   const client = createClient({ baseUrl: app.address, key: ownerKey, retries: 0 });

@@ -5,7 +5,9 @@ import { createOrganization } from "../../src/platform/bootstrap.ts";
 import { apiKeys } from "../../tools/api-keys.ts";
 import { messages } from "../../tools/messages.ts";
 import { allScopes } from "../../tools/scopes.ts";
+import { webhooks } from "../../tools/webhooks.ts";
 import type { House } from "./house.ts";
+import { phone } from "./simulator.ts";
 
 export interface Neighbour {
   readonly key: string;
@@ -14,6 +16,8 @@ export interface Neighbour {
   readonly conversation_id: string;
   readonly message_id: string;
   readonly api_key_id: string;
+  readonly webhook_id: string;
+  readonly delivery_id: string;
 }
 
 export async function moveIn(house: House): Promise<Neighbour> {
@@ -38,6 +42,7 @@ export async function moveIn(house: House): Promise<Neighbour> {
     { name: "theirs", scopes: ["contacts:read"] },
     { key },
   );
+  const webhook = await holdAnEvent(house, key);
   const contact = await house.app.database.queries
     .selectFrom("contacts")
     .select("id")
@@ -50,5 +55,17 @@ export async function moveIn(house: House): Promise<Neighbour> {
     conversation_id: message.conversation_id,
     message_id: message.id,
     api_key_id: apiKey.id,
+    ...webhook,
   };
+}
+
+/** A webhook that is off, so that nobody is sent anything, with a delivery that is held for it. */
+async function holdAnEvent(house: House, key: string) {
+  const input = { url: "https://hooks.example.com/", events: ["message.received" as const] };
+  const { data: webhook } = await house.call(webhooks.create_webhook, input, { key });
+  const id = webhook.id;
+  await house.call(webhooks.update_webhook, { id, is_active: false }, { key });
+  await phone(house, "+14155550198", key).write("private");
+  const { data } = await house.call(webhooks.list_webhook_deliveries, { id }, { key });
+  return { webhook_id: id, delivery_id: data[0]?.id ?? "" };
 }

@@ -8,11 +8,13 @@ export interface Phone {
   shows(): Promise<{ direction: string; status: string; type: string; text?: { body: string } }[]>;
 }
 
-export function phone(house: House, number: string): Phone {
+export function phone(house: House, number: string, key?: string): Phone {
+  const as = key === undefined ? {} : { key };
   const path = `/simulator/phones/${encodeURIComponent(number)}`;
   return {
     async write(text, more = {}) {
       const answer = await house.fetch("/simulator/inbound", {
+        ...as,
         method: "POST",
         json: { from: number, text, ...more },
       });
@@ -20,11 +22,11 @@ export function phone(house: House, number: string): Phone {
       return data;
     },
     async read() {
-      await house.fetch(`${path}/read`, { method: "POST", json: {} });
+      await house.fetch(`${path}/read`, { ...as, method: "POST", json: {} });
       await house.settle();
     },
     async shows() {
-      const answer = await house.fetch(`${path}/messages`);
+      const answer = await house.fetch(`${path}/messages`, as);
       const { data } = (await answer.json()) as { data: Awaited<ReturnType<Phone["shows"]>> };
       return data.reverse();
     },

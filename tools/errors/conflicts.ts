@@ -56,6 +56,12 @@ export const conflictErrors = {
     "A conversation that is {current_state} can't become {value}.",
     "Use one of: {allowed}.",
   ),
+  webhook_inactive: entry(
+    "conflict",
+    409,
+    "The webhook is switched off: nothing is sent to it.",
+    "Switch it on first: update_webhook with is_active true.",
+  ),
   idempotency_key_reused: entry(
     "idempotency",
     422,

@@ -68,6 +68,18 @@ export const missingErrors = {
     "There is no quick reply with this id.",
     "Find the id with list_quick_replies (GET /v1/quick-replies).",
   ),
+  webhook_not_found: entry(
+    "not_found",
+    404,
+    "There is no webhook with this id.",
+    "Find the id with list_webhooks (GET /v1/webhook-subscriptions).",
+  ),
+  webhook_delivery_not_found: entry(
+    "not_found",
+    404,
+    "This webhook has no delivery with this id.",
+    "Find the id with list_webhook_deliveries; deliveries are kept for 15 days.",
+  ),
   tool_not_found: entry(
     "not_found",
     404,

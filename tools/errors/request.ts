@@ -74,6 +74,18 @@ export const requestErrors = {
     "{value} needs a person: this credential is an API key, which is nobody.",
     "Sign in as a user, or use another filter.",
   ),
+  webhook_address_refused: entry(
+    "invalid_request",
+    400,
+    "Nothing can be sent to this address. {reason}",
+    "Send an https:// address of the public internet, on port 443 or 8443.",
+  ),
+  since_too_early: entry(
+    "invalid_request",
+    400,
+    "since is more than {limit} days ago.",
+    "Send a time within the last {limit} days.",
+  ),
   unknown_argument: entry("invalid_request", 400, "Unknown argument: {value}.", "Known arguments: {known}."),
   invalid_idempotency_key: entry(
     "invalid_request",

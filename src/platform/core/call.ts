@@ -59,7 +59,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
     if (!caller) {
       return answer(operation, await entry.handle(parsed.data, context));
     }
-    const runs = { read, write, delegated, public: publicly };
+    const runs = { read, write, outward: read, delegated, public: publicly };
     return runs[operation.effect](run, caller);
   };
 

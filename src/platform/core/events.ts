@@ -5,7 +5,7 @@ import { newId } from "../../database/id.ts";
 import type { World } from "./world.ts";
 
 /**
- * Adds one job for each listener, so that the event and its cause commit together.
+ * Has the event recorded and adds one job for each listener, so that all of it commits with its cause.
  * Events with the same `order` reach a listener one at a time, in the order in which they were emitted.
  */
 export async function emit<Name extends EventName>(
@@ -14,12 +14,12 @@ export async function emit<Name extends EventName>(
   happening: { type: Name; organization_id: string; order: string; data: EventData<Name> },
 ): Promise<void> {
   const listeners = world.listeners.get(happening.type) ?? [];
-  if (listeners.length === 0) {
-    return;
-  }
   const now = world.now();
   const { order, ...told } = happening;
   const event: Event<Name> = { id: newId("evt", now), created_at: now.toISOString(), ...told };
+  for (const record of world.recorders) {
+    await record(tx, world, { event, order });
+  }
   await world.jobs.enqueue(
     tx,
     ...listeners.map((name) => ({

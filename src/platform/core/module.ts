@@ -7,11 +7,12 @@ import type { z } from "zod";
 import type { Event, EventName } from "../../../tools/events.ts";
 import type { Effect, Operation } from "../../../tools/operation.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
-import type { DelegatedContext, PublicContext, ReadContext, World, WriteContext } from "./world.ts";
+import type { DelegatedContext, PublicContext, ReadContext, Recorder, World, WriteContext } from "./world.ts";
 
 interface Contexts {
   read: ReadContext;
   write: WriteContext;
+  outward: ReadContext;
   delegated: DelegatedContext;
   public: PublicContext;
 }
@@ -44,6 +45,7 @@ export interface Module {
   readonly operations: Readonly<Record<string, (input: never, context: never) => Promise<unknown>>>;
   readonly jobs: readonly Work<never>[];
   readonly on: Listeners;
+  readonly record: Recorder | undefined;
 }
 
 /**
@@ -61,14 +63,16 @@ export function implement<
     readonly operations: { readonly [Name in Exclude<keyof Contract, Unbuilt>]: Handler<Contract[Name]> };
     readonly jobs?: readonly Work<never>[];
     readonly on?: Listeners;
+    /** What it writes of each event, in the event's own transaction. */
+    readonly record?: Recorder;
   },
 ): Module {
-  const { unbuilt = [], unbuiltTools = [], operations, jobs = [], on = {} } = parts;
+  const { unbuilt = [], unbuiltTools = [], operations, jobs = [], on = {}, record } = parts;
   const names: readonly string[] = unbuilt;
   const built = Object.entries<Operation>(contract)
     .filter(([name]) => !names.includes(name))
     .map(([name, operation]) => [name, withoutTools(operation, unbuiltTools)]);
-  return { contract: Object.fromEntries(built), operations, jobs, on };
+  return { contract: Object.fromEntries(built), operations, jobs, on, record };
 }
 
 function withoutTools(operation: Operation, names: readonly string[]): Operation {

@@ -1,6 +1,6 @@
 /** What a handler is given: who asks, when, and the parts of the world it may use. */
 
-import type { EventName } from "../../../tools/events.ts";
+import type { Event, EventName } from "../../../tools/events.ts";
 import type { Scope } from "../../../tools/scopes.ts";
 import type { Database, Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
@@ -26,7 +26,18 @@ export interface World {
   readonly secret: string;
   /** The names of the jobs that listen to each event. */
   readonly listeners: ReadonlyMap<EventName, readonly string[]>;
+  /** Those who write of each event. */
+  readonly recorders: readonly Recorder[];
 }
+
+/** What is emitted: the event, and what is told one after the other. */
+export interface Emission {
+  readonly event: Event;
+  readonly order: string;
+}
+
+/** Writes of an event in the transaction in which it happened. */
+export type Recorder = (tx: Transaction, world: World, emission: Emission) => Promise<void>;
 
 /** Who asks: the authority without which no tenant's data is read. */
 export interface Caller {

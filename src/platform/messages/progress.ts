@@ -102,6 +102,9 @@ function progressOf({
   return { status, sent_at, delivered_at, read_at, failed_at };
 }
 
+/** The order in which a message can come to be each of these: what fails may yet prove to be delivered. */
+const sequences: Record<ReceiptType, number> = { sent: 1, failed: 2, delivered: 3, read: 4 };
+
 async function tell(
   tx: Transaction,
   world: World,
@@ -119,6 +122,7 @@ async function tell(
       type: message.type,
       status: type,
       timestamp: at,
+      sequence: sequences[type],
       ...(error ? { error } : {}),
     },
   });

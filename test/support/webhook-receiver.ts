@@ -1,0 +1,63 @@
+/** A receiver of webhooks, written from the specification's text alone: it keeps what is truly ours. */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { startReceiver } from "./receiver.ts";
+
+/** One delivery as it came. */
+export interface Told {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly event: { id: string; type: string; organization_id: string; created_at: string; data: Data };
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+export interface Reaction {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Never answers. */
+  readonly hangs?: boolean;
+}
+
+export interface WebhookReceiver extends AsyncDisposable {
+  readonly url: string;
+  readonly told: Told[];
+  /** Deliveries whose signature is not that of the secret; there must be none. */
+  readonly forged: number;
+  /** As shown when the webhook was created; before that, everything is forged. */
+  secret: string;
+  react: (told: Told) => Reaction;
+}
+
+export async function startWebhookReceiver(): Promise<WebhookReceiver> {
+  const state = { secret: "", told: [] as Told[], forged: 0, react: (): Reaction => ({}) };
+  const take = async (request: IncomingMessage, response: ServerResponse) => {
+    const raw = Buffer.concat(await request.toArray());
+    if (request.method !== "POST" || !isAuthentic(raw, request.headers, state.secret)) {
+      state.forged += 1;
+      response.writeHead(401).end();
+      return;
+    }
+    const body = raw.toString("utf8");
+    const told = { headers: request.headers, body, event: JSON.parse(body) as Told["event"] };
+    state.told.push(told);
+    const { status = 200, headers = {}, body: answer = "ok", hangs } = receiver.react(told);
+    if (!hangs) {
+      response.writeHead(status, headers).end(answer);
+    }
+  };
+  const server = await startReceiver((request, response) => void take(request, response));
+  const receiver: WebhookReceiver = Object.assign(state, {
+    url: `http://127.0.0.1:${server.port}/hooks`,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  });
+  return receiver;
+}
+
+/** X-Webhook-Signature: lowercase hex of HMAC-SHA256 over the raw body, keyed with the secret. */
+function isAuthentic(raw: Buffer, headers: IncomingHttpHeaders, secret: string): boolean {
+  const given = Buffer.from(String(headers["x-webhook-signature"]));
+  const expected = Buffer.from(createHmac("sha256", secret).update(raw).digest("hex"));
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}

@@ -1,0 +1,257 @@
+/** Webhooks: what a subscriber is told, how it can be sure of it, and which addresses are told nothing. */
+import { Webhook } from "standardwebhooks";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { auth } from "../tools/auth.ts";
+import { messages } from "../tools/messages.ts";
+import { webhookEvents, webhooks } from "../tools/webhooks.ts";
+import { refusal } from "./support/failure.ts";
+import { type House, openHouse, ownerEmail, ownerPassword } from "./support/house.ts";
+import { phone } from "./support/simulator.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "./support/webhook-receiver.ts";
+
+let house: House;
+let receiver: WebhookReceiver;
+beforeAll(async () => {
+  house = await openHouse({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
+});
+afterAll(() => house[Symbol.asyncDispose]());
+beforeEach(async () => {
+  receiver = await startWebhookReceiver();
+});
+afterEach(async () => {
+  const { data } = await house.call(webhooks.list_webhooks, {});
+  for (const { id } of data.webhooks) {
+    await house.call(webhooks.delete_webhook, { id });
+  }
+  await receiver[Symbol.asyncDispose]();
+});
+
+type Events = (typeof webhookEvents)[number][];
+
+async function subscribe(events: Events = webhookEvents, url = receiver.url) {
+  const { data } = await house.call(webhooks.create_webhook, { url, events });
+  receiver.secret = data.signing_secret;
+  return data;
+}
+
+const send = (to: string) => house.call(messages.send_message, { to, type: "text", text: { body: "hello" } });
+
+test("the secret is shown once", async () => {
+  const { id, signing_secret } = await subscribe();
+  expect(signing_secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  const listed = await house.call(webhooks.list_webhooks, {});
+  expect(listed.data.webhooks[0]).toEqual({
+    id,
+    url: receiver.url,
+    events: webhookEvents,
+    is_active: true,
+    disabled_reason: null,
+    description: null,
+    created_by: expect.any(String),
+    created_at: house.now().toISOString(),
+    updated_at: house.now().toISOString(),
+  });
+  expect(JSON.stringify(listed)).not.toContain(signing_secret);
+});
+
+test("the other path answers the same, to a person too", async () => {
+  const { data } = await house.call(auth.login, { email: ownerEmail, password: ownerPassword });
+  const answer = await house.fetch("/v1/developer-access/webhooks", {
+    method: "POST",
+    json: { url: receiver.url, events: ["message.read"] },
+    key: null,
+    headers: { authorization: `Bearer ${data.access_token}` },
+  });
+  expect(answer.status).toBe(201);
+  expect(await answer.json()).toMatchObject({ data: { signing_secret: expect.stringMatching(/^whsec_/) } });
+});
+
+test("a receiver written from the specification believes each of the five events", async () => {
+  await subscribe();
+  const { message_id, conversation_id } = await phone(house, "+14155550131").write("hi");
+  await send("+14155550131");
+  await house.turn(1000);
+  await phone(house, "+14155550131").read();
+  await house.turn(1000);
+  await house.fetch("/simulator/faults", {
+    method: "PUT",
+    json: { failures: [{ code: "invalid_recipient" }] },
+  });
+  await send("+14155550132");
+  await house.turn(1000);
+  await house.fetch("/simulator/faults", { method: "PUT", json: {} });
+  expect(receiver.forged).toBe(0);
+  expect(receiver.told.map(({ event }) => event.type)).toEqual([
+    "message.received",
+    "message.sent",
+    "message.delivered",
+    "message.read",
+    "message.failed",
+  ]);
+  const [received, sent] = receiver.told;
+  expect(received?.event).toEqual({
+    id: expect.stringMatching(/^evt_/),
+    type: "message.received",
+    organization_id: expect.stringMatching(/^org_/),
+    created_at: expect.any(String),
+    data: { message_id, conversation_id, from: "+14155550131", type: "text", text: { body: "hi" } },
+  });
+  expect(sent?.event.data).toEqual({
+    message_id: expect.stringMatching(/^msg_/),
+    conversation_id,
+    to: "+14155550131",
+    type: "text",
+    status: "sent",
+    timestamp: expect.any(String),
+    sequence: 1,
+  });
+  expect(receiver.told.slice(1, 4).map(({ event }) => event.data.sequence)).toEqual([1, 3, 4]);
+  expect(receiver.told.at(-1)?.event.data).toMatchObject({
+    status: "failed",
+    error: { code: expect.any(String) },
+  });
+});
+
+test("the same secret proves it by Standard Webhooks", async () => {
+  const { signing_secret } = await subscribe();
+  await phone(house, "+14155550133").write("hi");
+  await house.settle();
+  const [{ body, headers, event } = never()] = receiver.told;
+  expect(new Webhook(signing_secret).verify(body, headers as Record<string, string>)).toEqual(event);
+  expect(headers["webhook-id"]).toBe(event.id);
+  expect(() => new Webhook(signing_secret).verify(`${body} `, headers as Record<string, string>)).toThrow();
+});
+
+test("only what is subscribed to is told", async () => {
+  await subscribe(["message.delivered"]);
+  await phone(house, "+14155550134").write("hi");
+  await send("+14155550134");
+  await house.turn(1000);
+  expect(receiver.told.map(({ event }) => event.type)).toEqual(["message.delivered"]);
+});
+
+test("nothing is told after the deletion, not even what waits in the queue", async () => {
+  const { id } = await subscribe();
+  await phone(house, "+14155550135").write("hi");
+  expect(await house.call(webhooks.delete_webhook, { id })).toEqual({ data: { deleted: true } });
+  await house.settle();
+  expect(receiver.told).toEqual([]);
+  expect(await refusal(house.call(webhooks.delete_webhook, { id }))).toMatchObject({
+    status: 404,
+    code: "webhook_not_found",
+  });
+});
+
+describe("the test event", () => {
+  test("is signed, and its answer told", async () => {
+    const { id } = await subscribe(["message.read"]);
+    const { data } = await house.call(webhooks.test_webhook, { id });
+    expect(data).toMatchObject({ delivered: true, status_code: 200 });
+    expect(receiver.told.map(({ event }) => event)).toEqual([data.event]);
+    expect(data.event).toMatchObject({
+      id: expect.stringMatching(/^evt_test_/),
+      type: "message.received",
+      data: { test: true },
+    });
+  });
+
+  test.each([
+    ["a failure", { status: 500 }, { delivered: false, status_code: 500 }],
+    ["a redirect", { status: 302, headers: { location: "/" } }, { delivered: false, status_code: 302 }],
+  ])("tells %s, tried once", async (_, reaction, expected) => {
+    const { id } = await subscribe();
+    receiver.react = () => reaction;
+    const { data } = await house.call(webhooks.test_webhook, { id });
+    expect(data).toMatchObject(expected);
+    await house.turn(60_000);
+    expect(receiver.told).toHaveLength(1);
+  });
+
+  test("tells of an address where nobody is", async () => {
+    const { id } = await subscribe();
+    await receiver[Symbol.asyncDispose]();
+    const { data } = await house.call(webhooks.test_webhook, { id });
+    expect(data).toMatchObject({ delivered: false, status_code: null });
+    receiver = await startWebhookReceiver();
+  });
+});
+
+test("after a rotation both secrets prove an event for a day", async () => {
+  const before = await subscribe();
+  const { data: after } = await house.call(webhooks.rotate_webhook_secret, { id: before.id });
+  expect(after.signing_secret).not.toBe(before.signing_secret);
+  receiver.secret = after.signing_secret;
+  const believes = ({ signing_secret }: { signing_secret: string }) => {
+    const { body, headers } = receiver.told.at(-1) ?? never();
+    try {
+      return Boolean(new Webhook(signing_secret).verify(body, headers as Record<string, string>));
+    } catch {
+      return false;
+    }
+  };
+  await phone(house, "+14155550136").write("hi");
+  await house.settle();
+  expect([believes(before), believes(after)]).toEqual([true, true]);
+  await house.turn(24 * 3_600_000);
+  await phone(house, "+14155550136").write("hi");
+  await house.settle();
+  expect(receiver.told.at(-1)?.headers["webhook-signature"]).toMatch(/^v1,\S+$/);
+});
+
+test("a webhook changes by the fields that are sent", async () => {
+  const { id } = await subscribe();
+  const { data } = await house.call(webhooks.update_webhook, {
+    id,
+    events: ["message.read"],
+    description: "x",
+  });
+  expect(data).toMatchObject({ id, url: receiver.url, events: ["message.read"], description: "x" });
+  expect((await house.call(webhooks.get_webhook, { id })).data).toEqual(data);
+});
+
+describe("an address that may not be reached", () => {
+  const create = (where: House, url: string) =>
+    refusal(where.call(webhooks.create_webhook, { url, events: ["message.read"] }));
+
+  test("is refused when it is given, plain http and this machine too unless that is allowed", async () => {
+    await using strict = await openHouse();
+    for (const url of [
+      "http://example.com/",
+      "https://127.0.0.1/",
+      "https://10.0.0.1/",
+      "https://a.example:22/",
+    ]) {
+      expect(await create(strict, url), url).toMatchObject({ status: 400, code: "webhook_address_refused" });
+    }
+    const input = { url: "https://hooks.example.com/", events: ["message.read" as const] };
+    const { data } = await strict.call(webhooks.create_webhook, input);
+    const change = strict.call(webhooks.update_webhook, { id: data.id, url: "http://example.com/" });
+    expect(await refusal(change)).toMatchObject({ code: "webhook_address_refused" });
+  });
+
+  test("is refused in development if it is on another private network", async () => {
+    expect(await create(house, "http://169.254.169.254/")).toMatchObject({ code: "webhook_address_refused" });
+  });
+
+  test("is not connected to, however it came into the table", async () => {
+    const { id } = await subscribe();
+    await house.app.database.queries
+      .updateTable("webhooks")
+      .set({ url: "http://169.254.169.254/latest" })
+      .where("id", "=", id)
+      .execute();
+    await phone(house, "+14155550137").write("hi");
+    await house.settle();
+    const { data } = await house.call(webhooks.list_webhook_deliveries, { id });
+    expect(data[0]).toMatchObject({
+      status: "pending",
+      attempts: [
+        { status_code: null, error: expect.stringContaining("not an address of the public internet") },
+      ],
+    });
+  });
+});
+
+function never(): never {
+  throw new Error("nothing was told");
+}
