@@ -24,6 +24,7 @@ const withoutDatabase = [
   "test/scopes.test.ts",
   "test/specification.test.ts",
   "test/web.test.ts",
+  "test/webhook-schedule.test.ts",
 ];
 
 const shared = {

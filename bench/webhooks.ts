@@ -1,0 +1,139 @@
+/**
+ * S4: webhooks to a local receiver, 1,000 events a second for a minute; then again with one that hangs and one that refuses.
+ *
+ * `--embedded` runs it on the embedded database, at 200 events a second; `--seconds 10` is shorter.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { type App, startApp } from "../src/app.ts";
+import { createClient } from "../src/client.ts";
+import { readConfig } from "../src/config.ts";
+import type { Transaction } from "../src/database/database.ts";
+import { newId } from "../src/database/id.ts";
+import { emit } from "../src/platform/core/events.ts";
+import type { World } from "../src/platform/core/world.ts";
+import { listenersOf, recordersOf } from "../src/platform/index.ts";
+import { administer, withDatabase } from "../test/support/postgres.ts";
+import { webhookEvents, webhooks } from "../tools/webhooks.ts";
+import { type Receivers, startReceivers } from "./support/receivers.ts";
+import { until } from "./support/service.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    embedded: { type: "boolean", default: false },
+    seconds: { type: "string", default: "60" },
+    rate: { type: "string" },
+  },
+});
+const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
+const rate = Number(options.rate ?? (options.embedded ? 200 : 1_000));
+const seconds = Number(options.seconds);
+const key = `sk_live_${"w".repeat(43)}`;
+const log = { debug() {}, info() {}, warn() {}, error: console.error };
+
+using receivers = await startReceivers();
+const healthy = await run(receivers, []);
+const beside = await run(receivers, ["hanging", "refusing"]);
+console.log(`beside one that hangs and one that refuses, p99 moves by ${percent(beside / healthy - 1)}`);
+
+/** On a database of its own; the p99 of the healthy receiver. */
+async function run(receivers: Receivers, others: readonly string[]): Promise<number> {
+  const dataDir = await mkdtemp(join(tmpdir(), "tidings-webhooks-"));
+  const name = `tidings_webhooks_${process.pid}`;
+  if (!options.embedded) {
+    await administer(server, `create database ${name}`);
+  }
+  const { config } = readConfig({
+    TIDINGS_DATA_DIR: dataDir,
+    TIDINGS_BOOTSTRAP_KEY: key,
+    TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true",
+    ...(options.embedded ? {} : { DATABASE_URL: withDatabase(server, name) }),
+  });
+  const app = await startApp({ config, log, listen: { host: "127.0.0.1", port: 0 } });
+  await subscribe(app, receivers, others);
+  const told = await tell(app);
+  await until(
+    async () => (await receivers.report()).arrivals.length >= told.size || (await sleep(500, false)),
+  );
+  const p99 = await report(receivers, told, others);
+  await app[Symbol.asyncDispose]();
+  if (!options.embedded) {
+    await administer(server, `drop database ${name} with (force)`);
+  }
+  await rm(dataDir, { recursive: true });
+  return p99;
+}
+
+async function subscribe(app: App, receivers: Receivers, others: readonly string[]): Promise<void> {
+  const client = createClient({ baseUrl: app.address, key });
+  const { healthy, hanging } = receivers.ports;
+  const ports: Readonly<Record<string, number>> = { hanging, refusing: 1 };
+  for (const port of [...others.map((name) => ports[name]), healthy]) {
+    const url = `http://127.0.0.1:${port}/`;
+    const { data } = await client.call(webhooks.create_webhook, { url, events: webhookEvents });
+    receivers.expect(data.signing_secret);
+  }
+  await client.close();
+}
+
+/** Tells events at an even pace: what has come due in a few milliseconds in one transaction, as receipts come. */
+async function tell(app: App): Promise<Set<string>> {
+  const { id: organization } = await app.database.queries
+    .selectFrom("organizations")
+    .select("id")
+    .executeTakeFirstOrThrow();
+  const told = new Set<string>();
+  const begin = performance.now();
+  while (told.size < rate * seconds) {
+    const due = Math.min(((performance.now() - begin) / 1_000) * rate, rate * seconds);
+    const events = Array.from({ length: Math.ceil(due) - told.size }, () => newId("msg", new Date()));
+    await app.database.transaction(async (tx) => {
+      for (const message of events) {
+        await tellOne(tx, app, { organization, message });
+      }
+    });
+    for (const message of events) {
+      told.add(message);
+    }
+    await sleep(5);
+  }
+  const took = (performance.now() - begin) / 1_000;
+  console.log(`told ${told.size} events in ${took.toFixed(1)} s`);
+  return told;
+}
+
+async function tellOne(
+  tx: Transaction,
+  { database, jobs }: App,
+  { organization, message }: { organization: string; message: string },
+): Promise<void> {
+  const world = { database, jobs, now: () => new Date(), listeners: listenersOf(), recorders: recordersOf() };
+  const conversation_id = newId("cnv", new Date());
+  const text = { body: "Is my order on its way?" };
+  // All that telling needs of the world.
+  await emit(tx, world as unknown as World, {
+    type: "message.received",
+    organization_id: organization,
+    order: conversation_id,
+    data: { message_id: message, conversation_id, from: "+14155550123", type: "text", text },
+  });
+}
+
+async function report(receivers: Receivers, told: ReadonlySet<string>, others: readonly string[]) {
+  const { arrivals, repeated, forged } = await receivers.report();
+  const missing = told.size - new Set(arrivals.map(([, message]) => message)).size;
+  const times = arrivals.map(([, , ms]) => ms).sort((a, b) => a - b);
+  const at = (share: number) => times[Math.floor(share * times.length)] ?? Number.NaN;
+  const where = options.embedded ? "embedded" : "PostgreSQL";
+  console.log(
+    `${where}${others.map((name) => `, one ${name}`).join("")}: ${told.size} events at ${rate}/s, ${missing} missing, ${repeated} repeated, ${forged} forged; event to first try p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1 - 1e-9)} ms`,
+  );
+  return at(0.99);
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(0)} %`;
+}
