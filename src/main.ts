@@ -10,18 +10,23 @@ Usage: tidings <command>
   serve     Serve REST (/v1) and MCP (/mcp) over HTTP, with an embedded database or DATABASE_URL.
   mcp       Serve MCP on stdin and stdout. With TIDINGS_BASE_URL and TIDINGS_API_KEY it forwards to
             that service; without them it runs the embedded one, and shares it with other processes.
+  listen    Forward this organization's events to a program under development, as its webhook would be
+            told of them: tidings listen --forward-to http://127.0.0.1:4000/hooks. Of the service at
+            TIDINGS_BASE_URL with TIDINGS_API_KEY or, without them, of the one that runs on this machine.
 
+      --forward-to <address>   Where listen sends the events.
   -h, --help     Show this.
   -v, --version  Show the version.
 
 Settings are environment variables:
 `;
 
-const commands: Readonly<Record<string, () => Promise<void>>> = {
+const commands: Readonly<Record<string, (forwardTo?: string) => Promise<void>>> = {
   help,
   version: async () => console.log(version),
   serve: async () => (await import("./commands/serve.ts")).serve(),
   mcp: async () => (await import("./commands/mcp.ts")).mcp(),
+  listen: async (forwardTo) => (await import("./commands/listen.ts")).listen(forwardTo),
 };
 
 keepCompiled();
@@ -42,13 +47,18 @@ async function main(args: string[]): Promise<void> {
   if (!command || positionals.length > 1) {
     throw new Error(`There is no command "${positionals.join(" ")}". Run tidings --help.`);
   }
-  await command();
+  const forwardTo = values["forward-to"];
+  if (forwardTo !== undefined && name !== "listen") {
+    throw new Error(`--forward-to belongs to tidings listen, not to tidings ${name}.`);
+  }
+  await command(forwardTo);
 }
 
 function read(args: string[]) {
   const options = {
     help: { type: "boolean", short: "h" },
     version: { type: "boolean", short: "v" },
+    "forward-to": { type: "string" },
   } as const;
   try {
     return parseArgs({ args, allowPositionals: true, options });

@@ -1,6 +1,13 @@
-/** Reads events in the order in which their transactions began, and none before those before it have ended. */
+/**
+ * Reads events from where one looked last: what was committed since.
+ *
+ * An id or a time can't tell that, because what began first may commit last; so a cursor is the database's own
+ * snapshot of which transactions had ended. While more has come than one answer holds, it also says up to
+ * which snapshot it reads, and behind which event it goes on.
+ */
 import { sql } from "kysely";
 import type { z } from "zod";
+import { refuse } from "../../../tools/failure.ts";
 import type { webhooks as contract } from "../../../tools/webhooks.ts";
 import type { Queries } from "../../database/database.ts";
 
@@ -9,34 +16,81 @@ type Page = z.input<typeof contract.list_events.output>["data"];
 /** Events of one answer. */
 const mostEvents = 100;
 
-/**
- * A transaction that is still open may yet write an event that belongs before those seen so far. So only what
- * is older than every open one is shown: the cursor never passes over an event, and a long one delays it.
- */
+interface Cursor {
+  /** What was committed in this snapshot has been seen. */
+  readonly seen: string;
+  readonly rest: { readonly until: string; readonly transaction: string; readonly id: string } | undefined;
+}
+
+/** @throws Failure `invalid_cursor`. */
 export async function readEvents(db: Queries, organization: string, after?: string): Promise<Page> {
-  const [transaction, id = ""] = after?.split(".") ?? [];
-  if (transaction === undefined) {
-    return { events: [], cursor: await begin(db) };
-  }
-  const { rows } = await sql<{ id: string; body: string; transaction_id: string }>`
-    select id, body, transaction_id::text from events
-    where organization_id = ${organization}
-      and (transaction_id, id) > (${transaction}::text::xid8, ${id}::text)
-      and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-    order by transaction_id, id
-    limit ${mostEvents}
+  const cursor = after === undefined ? undefined : readCursor(after);
+  const { rows } = await sql<Row>`
+    select moment.snapshot, found.*
+    from (select pg_current_snapshot()::text as snapshot) as moment
+    left join lateral (${cursor ? committedSince(organization, cursor) : nothing}) as found on true
+    order by found.place
   `.execute(db);
-  const last = rows.at(-1);
+  const snapshot = rows[0]?.snapshot ?? "";
+  const found = rows.filter(({ id }) => id !== null);
+  const shown = found.slice(0, mostEvents);
+  const [last, until] = [shown.at(-1), cursor?.rest?.until ?? snapshot];
   return {
     // Written by `record` from an event.
-    events: rows.map(({ body }) => JSON.parse(body) as Page["events"][number]),
-    cursor: last ? `${last.transaction_id}.${last.id}` : `${transaction}.${id}`,
+    events: shown.map(({ body }) => JSON.parse(body) as Page["events"][number]),
+    cursor:
+      cursor && last && found.length > mostEvents
+        ? `${cursor.seen}/${until}/${last.transaction_id}.${last.id}`
+        : until,
   };
 }
 
-async function begin(db: Queries): Promise<string> {
-  const { rows } = await sql<{ now: string }>`
-    select pg_snapshot_xmin(pg_current_snapshot())::text as now
-  `.execute(db);
-  return `${rows[0]?.now ?? "0"}.`;
+interface Row {
+  readonly snapshot: string;
+  readonly id: string | null;
+  readonly body: string;
+  readonly transaction_id: string;
+}
+
+const nothing = sql`select null as id, null as body, null as transaction_id, null as place limit 0`;
+
+function committedSince(organization: string, { seen, rest }: Cursor) {
+  const more = rest
+    ? sql`and pg_visible_in_snapshot(transaction_id, ${rest.until}::text::pg_snapshot)
+        and (transaction_id, id) > (${rest.transaction}::text::xid8, ${rest.id}::text)`
+    : sql``;
+  return sql`
+    select id, body, transaction_id::text, row_number() over (order by transaction_id, id) as place
+    from events
+    where organization_id = ${organization}
+      and transaction_id >= pg_snapshot_xmin(${seen}::text::pg_snapshot)
+      and not pg_visible_in_snapshot(transaction_id, ${seen}::text::pg_snapshot) ${more}
+    order by transaction_id, id
+    limit ${mostEvents + 1}`;
+}
+
+function readCursor(text: string): Cursor {
+  const [seen = "", until, last] = text.split("/");
+  const [, transaction, id] = /^(\d{1,18})\.(evt_\w{1,60})$/.exec(last ?? "") ?? [];
+  const isWhole = until === undefined || (isSnapshot(until) && transaction !== undefined && id !== undefined);
+  if (!isSnapshot(seen) || !isWhole) {
+    throw refuse("after", "invalid_cursor", { value: text });
+  }
+  return {
+    seen,
+    rest:
+      until === undefined || transaction === undefined || id === undefined
+        ? undefined
+        : { until, transaction, id },
+  };
+}
+
+/** What PostgreSQL takes for one: `xmin:xmax:xip,…`, each number no less than the one before. */
+function isSnapshot(text: string): boolean {
+  const [, xmin, xmax, open] = /^(\d{1,18}):(\d{1,18}):((?:\d{1,18}(?:,\d{1,18})*)?)$/.exec(text) ?? [];
+  if (xmin === undefined || xmax === undefined || open === undefined || BigInt(xmin) < 1n) {
+    return false;
+  }
+  const rising = [xmin, ...open.split(",").filter(Boolean), xmax].map(BigInt);
+  return rising.every((number, index) => index === 0 || number >= (rising[index - 1] ?? 0n));
 }
