@@ -40,7 +40,7 @@ export async function readEvents(db: Queries, organization: string, after?: stri
     events: shown.map(({ body }) => JSON.parse(body) as Page["events"][number]),
     cursor:
       cursor && last && found.length > mostEvents
-        ? `${cursor.seen}/${until}/${last.transaction_id}.${last.id}`
+        ? `${cursor.seen}/${until}/${last.written_by}.${last.id}`
         : until,
   };
 }
@@ -49,10 +49,11 @@ interface Row {
   readonly snapshot: string;
   readonly id: string | null;
   readonly body: string;
-  readonly transaction_id: string;
+  /** As text: the number is compared in the database. */
+  readonly written_by: string;
 }
 
-const nothing = sql`select null as id, null as body, null as transaction_id, null as place limit 0`;
+const nothing = sql`select null as id, null as body, null as written_by, null as place limit 0`;
 
 function committedSince(organization: string, { seen, rest }: Cursor) {
   const more = rest
@@ -60,7 +61,7 @@ function committedSince(organization: string, { seen, rest }: Cursor) {
         and (transaction_id, id) > (${rest.transaction}::text::xid8, ${rest.id}::text)`
     : sql``;
   return sql`
-    select id, body, transaction_id::text, row_number() over (order by transaction_id, id) as place
+    select id, body, transaction_id::text as written_by, row_number() over (order by transaction_id, id) as place
     from events
     where organization_id = ${organization}
       and transaction_id >= pg_snapshot_xmin(${seen}::text::pg_snapshot)

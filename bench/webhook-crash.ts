@@ -1,0 +1,120 @@
+/**
+ * R3: kill -9 of the service while it delivers webhooks; then every event is looked for at the receiver.
+ *
+ * On PostgreSQL, or with `--embedded` on the embedded database. Each event comes from a customer's message that
+ * was acknowledged; one that comes twice must have one id.
+ */
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "../src/client.ts";
+import { administer, withDatabase } from "../test/support/postgres.ts";
+import { webhooks } from "../tools/webhooks.ts";
+import { startService, until } from "./support/service.ts";
+
+const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
+const isEmbedded = process.argv.includes("--embedded");
+const port = 39_431;
+const key = `sk_live_${"r".repeat(43)}`;
+const wanted = isEmbedded ? 500 : 2_000;
+const kills = 5;
+const name = "tidings_webhook_crash";
+
+/** Of each message the ids of the events that told of it, once for each arrival. */
+const arrivals = new Map<string, string[]>();
+const receiver = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on("data", (chunk: Buffer) => chunks.push(chunk));
+  request.on("end", async () => {
+    const { id, data } = JSON.parse(Buffer.concat(chunks).toString()) as {
+      id: string;
+      data: { message_id: string };
+    };
+    arrivals.set(data.message_id, [...(arrivals.get(data.message_id) ?? []), id]);
+    // Long enough for a kill to come between the arrival and its record.
+    await sleep(20);
+    response.end("ok");
+  });
+});
+await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+const { port: hooks } = receiver.address() as AddressInfo; // a TCP port, as just asked for
+
+const dataDir = await mkdtemp(join(tmpdir(), "tidings-webhook-crash-"));
+if (!isEmbedded) {
+  await administer(server, `drop database if exists ${name} with (force)`);
+  await administer(server, `create database ${name}`);
+}
+const env = {
+  TIDINGS_DATA_DIR: dataDir,
+  TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true",
+  ...(isEmbedded ? {} : { DATABASE_URL: withDatabase(server, name) }),
+};
+const start = () => startService(port, key, env);
+
+let { child, baseUrl } = await start();
+const client = createClient({ baseUrl, key });
+await client.call(webhooks.create_webhook, {
+  url: `http://127.0.0.1:${hooks}/`,
+  events: ["message.received"],
+});
+const acknowledged = new Set<string>();
+const writing = Promise.all(Array.from({ length: 8 }, write));
+for (let kill = 1; kill <= kills; kill += 1) {
+  await until(() => arrivals.size > (wanted / (kills + 1)) * kill);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  ({ child } = await start());
+}
+await writing;
+// What was taken at a kill comes back with its lease, a minute later.
+const end = Date.now() + 180_000;
+await until(async () => isComplete() || Date.now() > end || (await sleep(200, false)));
+report();
+await client.close();
+child.kill("SIGKILL");
+await once(child, "exit");
+receiver.closeAllConnections();
+receiver.close();
+await rm(dataDir, { recursive: true });
+if (!isEmbedded) {
+  await administer(server, `drop database ${name} with (force)`);
+}
+
+/** Customers write, each message until it is acknowledged or its fate is unknown. */
+async function write(): Promise<void> {
+  while (acknowledged.size < wanted) {
+    const answer = await fetch(`${baseUrl}/simulator/inbound`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: JSON.stringify({ from: "+14155550123", text: "Is my order on its way?" }),
+    })
+      .then(async (response) => (response.ok ? ((await response.json()) as Inbound) : undefined))
+      .catch(() => undefined);
+    if (answer) {
+      acknowledged.add(answer.data.message_id);
+    } else {
+      await sleep(50);
+    }
+  }
+}
+
+interface Inbound {
+  readonly data: { readonly message_id: string };
+}
+
+function isComplete(): boolean {
+  return [...acknowledged].every((message) => arrivals.has(message));
+}
+
+function report(): void {
+  const lost = [...acknowledged].filter((message) => !arrivals.has(message)).length;
+  const doubled = [...arrivals.values()].filter((ids) => ids.length > 1);
+  const renamed = doubled.filter((ids) => new Set(ids).size > 1).length;
+  console.log(
+    `${isEmbedded ? "embedded" : "PostgreSQL"}: ${acknowledged.size} events over ${kills} kills: ${lost} lost, ${doubled.length} came again, ${renamed} of those under another id`,
+  );
+}
