@@ -8,7 +8,7 @@ import { type House, openHouse, silentLog } from "./support/house.ts";
 import { phone } from "./support/simulator.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./support/webhook-receiver.ts";
 
-const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
+const [minute, day] = [60_000, 24 * 3_600_000];
 const warnings: object[] = [];
 const open = (more: { works?: boolean } = {}) =>
   openHouse({
@@ -250,41 +250,4 @@ test("one that hangs and one that refuses delay nobody", async () => {
   await vi.waitFor(() => expect(new Set(ids()).size).toBe(40), { timeout: 10_000 });
   // What hangs has no more than its own share of tries at once.
   expect(hanging.told.length).toBeLessThanOrEqual(16);
-});
-
-test("events are read in order by a cursor, each once, and forgotten after 15 days", async () => {
-  const start = await house.call(webhooks.list_events, {});
-  await write("one");
-  const first = await house.call(webhooks.list_events, { after: start.data.cursor });
-  await write("two");
-  const second = await house.call(webhooks.list_events, { after: first.data.cursor });
-  const texts = [first, second].map(({ data }) => data.events.map((event) => event.data.text));
-  expect(texts).toEqual([[{ body: "one" }], [{ body: "two" }]]);
-  expect((await house.call(webhooks.list_events, { after: second.data.cursor })).data.events).toEqual([]);
-  await house.turn(15 * day + hour);
-  expect((await house.call(webhooks.list_events, { after: start.data.cursor })).data.events).toEqual([]);
-});
-
-test("more events than one answer holds are read in several, and a made-up cursor is refused", async () => {
-  let after = (await house.call(webhooks.list_events, {})).data.cursor;
-  for (let number = 0; number < 210; number += 1) {
-    await write(`number ${number}`);
-  }
-  const sizes: number[] = [];
-  const seen = new Set<string>();
-  for (let round = 0; round < 4; round += 1) {
-    const { data } = await house.call(webhooks.list_events, { after });
-    after = data.cursor;
-    sizes.push(data.events.length);
-    for (const { id } of data.events) {
-      seen.add(id);
-    }
-  }
-  expect([sizes, seen.size]).toEqual([[100, 100, 10, 0], 210]);
-  for (const made of ["x", "5:4:", "1:9:7,3", "1:9:/x", `1:9:/1:9:/${"9".repeat(30)}.evt_1`]) {
-    expect(await refusal(house.call(webhooks.list_events, { after: made })), made).toMatchObject({
-      status: 400,
-      code: "invalid_cursor",
-    });
-  }
 });

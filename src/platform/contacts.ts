@@ -5,6 +5,7 @@ import { fail } from "../../tools/failure.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import type { Tables } from "../database/schema.ts";
+import { forgetEvents } from "./core/events.ts";
 import { implement } from "./core/module.ts";
 import { readPage } from "./core/page.ts";
 import { normalizePhone } from "./core/phone.ts";
@@ -197,7 +198,9 @@ async function erase(tx: Transaction, organization: string, id: string, now: Dat
     .where("organization_id", "=", organization)
     .where("conversation_id", "in", threads)
     .execute();
-  const named = [id, ...(await threads.execute()).map((thread) => thread.id)];
+  const conversations = (await threads.execute()).map((thread) => thread.id);
+  await forgetEvents(tx, organization, conversations);
+  const named = [id, ...conversations];
   await tx
     .deleteFrom("idempotency")
     .where("organization_id", "=", organization)

@@ -1,4 +1,5 @@
 /** Tells the house that something happened, inside the transaction in which it did. */
+import { sql } from "kysely";
 import type { Event, EventData, EventName } from "../../../tools/events.ts";
 import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
@@ -29,4 +30,18 @@ export async function emit<Name extends EventName>(
       key: `${name}:${order}`,
     })),
   );
+}
+
+/** Takes back what was recorded of these conversations: their contact was erased. */
+export async function forgetEvents(tx: Transaction, organization: string, conversations: readonly string[]) {
+  const { rows } = await sql<{ id: string }>`
+    delete from events
+    where organization_id = ${organization} and conversation_id = any(${conversations}::text[])
+    returning id
+  `.execute(tx);
+  // What receivers answered may repeat what they were told.
+  await sql`
+    delete from webhook_deliveries
+    where organization_id = ${organization} and event_id = any(${rows.map(({ id }) => id)}::text[])
+  `.execute(tx);
 }
