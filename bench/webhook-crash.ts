@@ -22,6 +22,8 @@ const port = 39_431;
 const key = `sk_live_${"r".repeat(43)}`;
 const wanted = isEmbedded ? 500 : 2_000;
 const kills = 5;
+/** What one customer writes is told one after the other. */
+const customers = 200;
 const name = "tidings_webhook_crash";
 
 /** Of each message the ids of the events that told of it, once for each arrival. */
@@ -71,7 +73,7 @@ for (let kill = 1; kill <= kills; kill += 1) {
 }
 await writing;
 // What was taken at a kill comes back with its lease, a minute later.
-const end = Date.now() + 180_000;
+const end = Date.now() + 120_000;
 await until(async () => isComplete() || Date.now() > end || (await sleep(200, false)));
 report();
 await client.close();
@@ -87,10 +89,11 @@ if (!isEmbedded) {
 /** Customers write, each message until it is acknowledged or its fate is unknown. */
 async function write(): Promise<void> {
   while (acknowledged.size < wanted) {
+    const from = `+1415555${String(2_000 + (acknowledged.size % customers))}`;
     const answer = await fetch(`${baseUrl}/simulator/inbound`, {
       method: "POST",
       headers: { "x-api-key": key, "content-type": "application/json" },
-      body: JSON.stringify({ from: "+14155550123", text: "Is my order on its way?" }),
+      body: JSON.stringify({ from, text: "Is my order on its way?" }),
     })
       .then(async (response) => (response.ok ? ((await response.json()) as Inbound) : undefined))
       .catch(() => undefined);

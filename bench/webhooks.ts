@@ -54,11 +54,16 @@ async function run(receivers: Receivers, others: readonly string[]): Promise<num
   });
   const app = await startApp({ config, log, listen: { host: "127.0.0.1", port: 0 } });
   await subscribe(app, receivers, others);
+  const before = process.cpuUsage();
   const told = await tell(app);
   await until(
     async () => (await receivers.report()).arrivals.length >= told.size || (await sleep(500, false)),
   );
+  const { user, system } = process.cpuUsage(before);
   const p99 = await report(receivers, told, others);
+  console.log(
+    `  of this process ${((user + system) / 1_000 / told.size).toFixed(2)} ms of CPU for each event`,
+  );
   await app[Symbol.asyncDispose]();
   if (!options.embedded) {
     await administer(server, `drop database ${name} with (force)`);

@@ -67,6 +67,9 @@ export interface App extends AsyncDisposable {
 /** How long running requests and jobs may take to end when the house stops. */
 const graceMs = 10_000;
 
+/** Jobs of one lane at once. A webhook's tries mostly wait; it is as many as the web connects to one host. */
+const concurrency = 32;
+
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, log, now = () => new Date(), built = modules, works = true } = options;
   const database = await openDatabase({
@@ -134,7 +137,7 @@ function build({ database, secret, now, log, built, web }: Parts) {
   });
   const simulator = createSimulator({ store, ears, now });
   const definitions = [...defineJobs(() => world, built), simulator.receiptJob];
-  const jobs = createJobs({ database, now, definitions, log });
+  const jobs = createJobs({ database, now, definitions, log, concurrency });
   const channels = { simulator: simulator.channel };
   const [listeners, recorders] = [listenersOf(built), recordersOf(built)];
   const world: World = { database, jobs, now, log, channels, web, secret, listeners, recorders };
