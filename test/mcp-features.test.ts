@@ -182,6 +182,20 @@ describe("resources and prompts", () => {
     await expect(client.readResource({ uri: "tidings://contacts/con_x" })).rejects.toThrow();
   });
 
+  test.each([
+    ...["contacts", "conversations"].flatMap((kind) =>
+      ["%", "%2", "%zz", "a%c3%28b", "%ff", "..", "%2e%2e", "%00", "", "a/b", "a?b=c", "a#b"].map(
+        (id) => `tidings://${kind}/${id}`,
+      ),
+    ),
+    ...["", "%", "tidings://", "tidings://contacts", "tidings://%/x", "http://[", "tidings://reference/%"],
+  ])("the address %j is a mistake of whoever wrote it", async (uri) => {
+    await using client = await connect();
+    const failure = await client.readResource({ uri }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: -32_602 });
+    expect(String(failure)).not.toMatch(/malformed|URIError|internal/i);
+  });
+
   test.each(["errors", "events", "scopes"])("the reference of %s can be read", async (name) => {
     await using client = await connect({}, reader);
     const { contents } = await client.readResource({ uri: `tidings://reference/${name}` });

@@ -105,9 +105,10 @@ export function createResources({ list, perform }: { list: ToolList; perform: Pe
         return show(uri, await readReference(document.name));
       }
       for (const kind of kinds) {
-        const id = kind.address.exec(uri)?.[1];
+        const written = kind.address.exec(uri)?.[1];
         const tools = toolsOf(kind, caller);
-        if (id !== undefined && tools) {
+        if (written !== undefined && tools) {
+          const id = readId(uri, written);
           const read = (name: string) => readPart({ perform, tools, caller, signal, uri }, kind, name, id);
           const parts = await Promise.all(Object.keys(kind.parts).map(read));
           return show(uri, Object.fromEntries(parts));
@@ -128,7 +129,7 @@ interface Reading {
 
 async function readPart(reading: Reading, kind: Kind, name: string, id: string): Promise<[string, unknown]> {
   const { perform, tools, caller, signal, uri } = reading;
-  const part = kind.parts[name]?.(decodeURIComponent(id));
+  const part = kind.parts[name]?.(id);
   const tool = tools.find((one) => one.name === part?.tool);
   if (!part || !tool) {
     throw new ResourceNotFoundError(uri);
@@ -141,9 +142,23 @@ async function readPart(reading: Reading, kind: Kind, name: string, id: string):
     throw new ResourceNotFoundError(uri);
   }
   if (trouble) {
-    throw new ProtocolError(ProtocolErrorCode.InternalError, explain(tool.name, trouble, false));
+    const isRefused = trouble.status === 400 || trouble.status === 422;
+    const code = isRefused ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
+    throw new ProtocolError(code, explain(tool.name, trouble, false));
   }
   return [name, (answer as { data?: unknown } | undefined)?.data];
+}
+
+/** @throws ProtocolError for an address that is no address: `%` begins an escape, and here nothing follows. */
+function readId(uri: string, written: string): string {
+  try {
+    return decodeURIComponent(written);
+  } catch {
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `Not an address: ${uri.slice(0, 128)} holds a broken escape. Write % as %25.`,
+    );
+  }
 }
 
 async function readReference(name: string): Promise<unknown> {
