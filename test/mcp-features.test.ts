@@ -174,6 +174,26 @@ describe("resources and prompts", () => {
     });
   });
 
+  test("what is read by an address keeps to the budget of an answer, and names what customers wrote", async () => {
+    const writer = phone(house, "+14155550227");
+    const { conversation_id } = await writer.write("first", { name: "Eve" });
+    for (let number = 0; number < 12; number += 1) {
+      await writer.write(`${number} ${"a long story ".repeat(40)}`);
+    }
+    await using client = await connect();
+    const read = async (uri: string) =>
+      (await client.readResource({ uri })).contents.map((one) => (one as { text: string }).text);
+    const [json = "", note] = await read(`tidings://conversations/${conversation_id}`);
+    expect(json.length).toBeLessThanOrEqual(4000);
+    const shown = JSON.parse(json);
+    expect(shown.messages.length).toBeGreaterThan(0);
+    expect(shown.left_out.messages.next).toMatch(/call list_messages with per_page=\d+ and page=2/);
+    expect(note).toMatch(/^Untrusted: .*conversation\.contact_name.*messages\[\]\.text\.body/);
+    expect((await read(`tidings://contacts/${shown.conversation.contact_id}`))[1]).toMatch(
+      /^Untrusted: contact\.name/,
+    );
+  });
+
   test("a key that may not read conversations is not offered them, and finds none", async () => {
     await using client = await connect({}, reader);
     const { resourceTemplates } = await client.listResourceTemplates();

@@ -57,12 +57,10 @@ export function createServerFactory(
   callerOf: (context: McpRequestContext) => McpCaller,
 ): McpServerFactory {
   const { client, version, log, built, instructions = defaultInstructions } = parts;
+  const { resultLimit = defaultResultLimit } = parts;
   const list = createToolList(tools, built);
   const perform = createPerform({ client, list, log });
-  const runTool = createRunTool(
-    { client, list, log, resultLimit: parts.resultLimit ?? defaultResultLimit },
-    perform,
-  );
+  const runTool = createRunTool({ client, list, log, resultLimit }, perform);
   const info = { name: "tidings", title: "Tidings", version };
   const options = {
     capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, completions: {} },
@@ -81,7 +79,7 @@ export function createServerFactory(
     const caller = callerOf(context);
     const server = new Server(info, caller.narrowing.isSearch ? searching : options);
     serveTools(server, caller, list, runTool);
-    serveResources(server, caller, createResources({ list, perform }));
+    serveResources(server, caller, createResources({ list, perform, resultLimit }));
     servePrompts(server, caller, createPrompts(list));
     server.setRequestHandler("completion/complete", ({ params }, { mcpReq }) =>
       complete({ list, perform }, caller, params, mcpReq.signal),
