@@ -5,9 +5,11 @@ import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { describe, expect, test, vi } from "vitest";
 import { createClient } from "../src/client.ts";
+import { longestLine } from "../src/mcp/lines.ts";
 import { serveOverStdio } from "../src/mcp/stdio.ts";
 import { tools } from "../src/mcp/tools.ts";
 import type { Scope } from "../tools/scopes.ts";
+import { maxUploadBytes } from "../tools/uploads.ts";
 import { info, program, quiet, useFace } from "./support/mcp-face.ts";
 
 const face = useFace();
@@ -130,25 +132,48 @@ describe("scopes that are not known", () => {
   });
 });
 
-test("a line separator inside a message does not end it", async () => {
+/** A connection that can reach no service, and what it has told. */
+function openAlone() {
   const client = createClient({ baseUrl: "http://127.0.0.1:9" });
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
-  const told: string[] = [];
-  stdout.on("data", (chunk) => told.push(String(chunk)));
-  const params = {
-    protocolVersion: "2025-11-25",
-    capabilities: {},
-    clientInfo: { name: "a\u2028b", version: "1" },
-  };
-  const { ended } = serveOverStdio({
-    client,
-    version: "0.0.0",
-    log: quiet,
-    learnScopes: async () => undefined,
-    stdin,
-    stdout,
-  });
-  stdin.end(`${JSON.stringify({ jsonrpc: "2.0", id: 7, method: "initialize", params })}\n`);
+  const told: unknown[] = [];
+  createInterface(stdout).on("line", (line) => told.push(JSON.parse(line)));
+  const learnScopes = async () => undefined;
+  const { ended } = serveOverStdio({ client, version: "0.0.0", log: quiet, learnScopes, stdin, stdout });
+  return { stdin, told, ended };
+}
+
+test("a line that is too long is refused before it ends, forgotten, and the next one is read", async () => {
+  const { stdin, told, ended } = openAlone();
+  const part = Buffer.alloc(1_000_000, "x");
+  for (let size = 0; size <= longestLine; size += part.length) {
+    await new Promise((resolve) => stdin.write(part, resolve));
+  }
+  expect(told).toMatchObject([{ jsonrpc: "2.0", id: null, error: { code: -32_600 } }]);
+  stdin.end(`\n${lines(initialize)}`);
   await ended;
-  expect(JSON.parse(told.join(""))).toMatchObject({ id: 7, result: { serverInfo: { name: "tidings" } } });
+  expect(told).toHaveLength(2);
+  expect(told[1]).toMatchObject({ id: 1, result: { serverInfo: { name: "tidings" } } });
+});
+
+test("the largest file that may be uploaded fits in a line", async () => {
+  const { stdin, told, ended } = openAlone();
+  const params = {
+    name: "no_such_tool",
+    arguments: { content_base64: "A".repeat(Math.ceil(maxUploadBytes / 3) * 4) },
+  };
+  stdin.write(lines(initialize));
+  stdin.write(lines({ jsonrpc: "2.0", id: 2, method: "tools/call", params }));
+  await vi.waitFor(() => expect(told).toHaveLength(2), 10_000);
+  expect(told[1]).toMatchObject({ id: 2, error: { message: expect.stringContaining("no_such_tool") } });
+  stdin.end();
+  await ended;
+});
+
+test("a line separator inside a message does not end it", async () => {
+  const { stdin, told, ended } = openAlone();
+  const clientInfo = { name: "a\u2028b", version: "1" };
+  stdin.end(lines({ ...initialize, params: { ...initialize.params, clientInfo } }));
+  await ended;
+  expect(told).toMatchObject([{ id: 1, result: { serverInfo: { name: "tidings" } } }]);
 });

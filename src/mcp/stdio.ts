@@ -6,12 +6,12 @@
  * still running. No process is started.
  */
 import { PassThrough, type Readable, type Writable } from "node:stream";
-import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Scope } from "../../tools/scopes.ts";
 import type { McpCaller } from "./call.ts";
-import { findFault, type MessageError, parseError } from "./gate.ts";
+import { findFault, type MessageError, parseError, tooLong } from "./gate.ts";
+import { longestLine, readLines } from "./lines.ts";
 import { createServerFactory, defaultNarrowing, type ServerParts } from "./server.ts";
 
 export interface StdioOptions extends ServerParts {
@@ -28,6 +28,9 @@ export interface StdioConnection {
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
+
+/** The library closes the connection past this; what is no UTF-8 grows to three bytes when it is read. */
+const largestRead = 3 * longestLine + 1;
 
 /** What was asked just before the input ended (a script's pipe) is still answered within this, */
 const graceMs = 120;
@@ -50,7 +53,7 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
       return factory(context);
     },
     {
-      transport: new StdioServerTransport(inlet, stdout),
+      transport: new StdioServerTransport(inlet, stdout, { maxBufferSize: largestRead }),
       onerror: (error) => log.warn({ err: error }, "a message on stdin could not be handled"),
     },
   );
@@ -94,14 +97,12 @@ function createCaller(
 
 /** Passes the input on until it ends, or until nobody reads the output any more. */
 function forward(stdin: Readable, stdout: Writable, inlet: PassThrough) {
-  readLines(stdin, (line) => {
+  const answer = (fault: MessageError) => stdout.write(`${JSON.stringify(fault)}\n`);
+  const take = (line: string) => {
     const fault = line.trim() === "" ? undefined : check(line);
-    if (fault) {
-      stdout.write(`${JSON.stringify(fault)}\n`);
-      return;
-    }
-    inlet.write(`${line}\n`);
-  });
+    return fault ? answer(fault) : inlet.write(`${line}\n`);
+  };
+  readLines(stdin, take, () => answer(tooLong(longestLine)));
   const isOver = stdin.readableEnded || stdin.destroyed;
   const inputOver = isOver ? Promise.resolve() : anyOf(stdin, ["end", "close", "error"]);
   const ending = inputOver.then(() => sleep(hurryMs));
@@ -112,21 +113,6 @@ function forward(stdin: Readable, stdout: Writable, inlet: PassThrough) {
       inlet.end();
     }),
   };
-}
-
-/** Lines end with a line feed and nothing else: newer readlines also end them at U+2028, which JSON may hold. */
-function readLines(input: Readable, take: (line: string) => void): void {
-  const decoder = new StringDecoder("utf8");
-  let begun: string[] = [];
-  input.on("data", (chunk: Buffer) => {
-    const [first = "", ...others] = decoder.write(chunk).split("\n");
-    begun.push(first);
-    for (const next of others) {
-      take(begun.join(""));
-      begun = [next];
-    }
-  });
-  input.once("end", () => take(begun.join("")));
 }
 
 /** What is wrong with a line. */
