@@ -15,6 +15,7 @@ import { permits, type Scope } from "../../tools/scopes.ts";
 import { CallFailure, type Client, Unreachable } from "../client.ts";
 import type { Log } from "../ports/log.ts";
 import { present } from "./answer.ts";
+import { concealFailure } from "./conceal.ts";
 import { explain, type Trouble } from "./explain.ts";
 import type { ToolList } from "./list.ts";
 import { isRead, type Narrowing } from "./narrow.ts";
@@ -189,20 +190,20 @@ async function send({ client, log }: Omit<Parts, "resultLimit">, prepared: Prepa
     if (error instanceof Unreachable) {
       log.warn({ err: error, tool: tool.name }, "the service can't be reached");
     }
-    return { trouble: toTrouble(error, call.signal), ...told };
+    return { trouble: toTrouble(error, caller, call), ...told };
   }
 }
 
 /** @throws what is no failure of the call. */
-function toTrouble(error: unknown, signal: AbortSignal): Trouble {
+function toTrouble(error: unknown, { key }: McpCaller, call: Omit<ToolCall, "name">): Trouble {
   if (error instanceof Unreachable) {
     // Not its own sentence, which names the host: the log does that.
     return { code: error.code, message: silences[error.code], mayHaveRun: error.mayHaveRun };
   }
   if (error instanceof CallFailure) {
-    return error;
+    return concealFailure(error, { arguments: call.arguments, key });
   }
-  if (signal.aborted) {
+  if (call.signal.aborted) {
     return { code: "cancelled", message: "The call was cancelled." };
   }
   throw error;
