@@ -17,7 +17,7 @@ import type { Log } from "../ports/log.ts";
 import { present } from "./answer.ts";
 import { concealFailure } from "./conceal.ts";
 import { explain, type Trouble } from "./explain.ts";
-import type { ToolList } from "./list.ts";
+import type { ToolList, Viewer } from "./list.ts";
 import { isRead, type Narrowing } from "./narrow.ts";
 import { executeToolName, readExecution, SearchRefusal, search, searchToolsName } from "./search.ts";
 import type { ListedTool } from "./tools.ts";
@@ -29,8 +29,15 @@ export interface McpCaller {
   readonly narrowing: Narrowing;
   /** Undefined while they are not known: then the service decides alone. */
   scopes(): ReadonlySet<Scope> | undefined;
+  /** The tools that the service was learned to have, where that was learned. */
+  built?(): ReadonlySet<string> | undefined;
   /** Waited for before a list is answered. */
   ready?(): Promise<void>;
+}
+
+/** What decides over the lists that a caller is shown. */
+export function viewerOf(caller: McpCaller): Viewer {
+  return { scopes: caller.scopes(), narrowing: caller.narrowing, built: caller.built?.() };
 }
 
 export interface ToolCall {
@@ -125,10 +132,7 @@ async function runSearch(
   try {
     if (call.name === searchToolsName) {
       await caller.ready?.();
-      return search(
-        list.reachable({ scopes: caller.scopes(), narrowing: caller.narrowing }),
-        call.arguments ?? {},
-      );
+      return search(list.reachable(viewerOf(caller)), call.arguments ?? {});
     }
     const wanted = readExecution(call.arguments ?? {});
     const tool = list.find(wanted.name);

@@ -13,7 +13,7 @@ import {
   type ResourceTemplateType,
 } from "@modelcontextprotocol/server";
 import { type Part, presentTogether } from "./answer.ts";
-import type { McpCaller, Perform } from "./call.ts";
+import { type McpCaller, type Perform, viewerOf } from "./call.ts";
 import { explain } from "./explain.ts";
 import type { ToolList } from "./list.ts";
 import type { ListedTool } from "./tools.ts";
@@ -98,7 +98,7 @@ interface Parts {
 
 export function createResources({ list, perform, resultLimit }: Parts): Resources {
   const toolsOf = (kind: Kind, caller: McpCaller): ListedTool[] | undefined => {
-    const reachable = list.reachable({ scopes: caller.scopes(), narrowing: caller.narrowing });
+    const reachable = list.reachable(viewerOf(caller));
     const needed = Object.values(kind.parts).map((part) => part("").tool);
     const found = reachable.filter(({ name }) => needed.includes(name));
     return found.length === needed.length ? found : undefined;

@@ -8,7 +8,14 @@ import { type McpRequestContext, type McpServerFactory, Server } from "@modelcon
 import type { Client } from "../client.ts";
 import type { Log } from "../ports/log.ts";
 import { defaultResultLimit } from "./answer.ts";
-import { createPerform, createRunTool, loadArguments, type McpCaller, type RunTool } from "./call.ts";
+import {
+  createPerform,
+  createRunTool,
+  loadArguments,
+  type McpCaller,
+  type RunTool,
+  viewerOf,
+} from "./call.ts";
 import { complete } from "./complete.ts";
 import { createToolList, type ToolList } from "./list.ts";
 import { createNarrowing, type Narrowing, noNarrowing } from "./narrow.ts";
@@ -93,7 +100,7 @@ function serveTools(server: Server, caller: McpCaller, list: ToolList, runTool: 
     await caller.ready?.();
     // Behind the answer: a list is mostly followed by a call.
     setImmediate(() => loadArguments().catch(() => undefined));
-    return { tools: list.for({ scopes: caller.scopes(), narrowing: caller.narrowing }) };
+    return { tools: list.for(viewerOf(caller)) };
   });
   server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
     runTool(caller, {

@@ -8,17 +8,19 @@
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Scope } from "../../tools/scopes.ts";
 import type { McpCaller } from "./call.ts";
 import { findFault, type MessageError, parseError, tooLong } from "./gate.ts";
 import { longestLine, readLines } from "./lines.ts";
+import type { Access } from "./scopes.ts";
 import { createServerFactory, defaultNarrowing, type ServerParts } from "./server.ts";
 
 export interface StdioOptions extends ServerParts {
   /** Learns what the client's key may do; undefined if that can't be learned. */
-  learnScopes(): Promise<ReadonlySet<Scope> | undefined>;
-  /** How long a list waits for the scopes: a person who starts a program is waiting for it. */
+  learnAccess(): Promise<Access | undefined>;
+  /** How long a list waits for that: a person who starts a program is waiting for it. */
   readonly listWaitMs?: number;
+  /** How long after an attempt that failed a list may begin another. */
+  readonly retryAfterMs?: number;
   readonly stdin?: Readable;
   readonly stdout?: Writable;
 }
@@ -68,28 +70,32 @@ export function guardStdout(): void {
 }
 
 interface Learner extends McpCaller {
-  /** Begins to learn the scopes, if that has not begun. */
+  /** Begins to learn what the key may do, if that has not begun or was in vain. */
   learn(): Promise<void>;
 }
 
 function createCaller(
-  { learnScopes, listWaitMs = 1_500, narrowing = defaultNarrowing }: StdioOptions,
+  { learnAccess, listWaitMs = 1_500, retryAfterMs = 60_000, narrowing = defaultNarrowing }: StdioOptions,
   ending: Promise<void>,
 ): Learner {
-  let scopes: ReadonlySet<Scope> | undefined;
+  let access: Access | undefined;
   let learning: Promise<void> | undefined;
+  const begin = async () => {
+    access = await learnAccess().catch(() => undefined);
+    if (!access) {
+      setTimeout(() => {
+        learning = undefined;
+      }, retryAfterMs).unref();
+    }
+  };
   const learn = () => {
-    learning ??= learnScopes().then(
-      (value) => {
-        scopes = value;
-      },
-      () => undefined,
-    );
+    learning ??= begin();
     return learning;
   };
   return {
     narrowing,
-    scopes: () => scopes,
+    scopes: () => access?.scopes,
+    built: () => access?.built,
     learn,
     ready: () => Promise.race([learn(), ending, sleep(listWaitMs, undefined, { ref: false })]),
   };
