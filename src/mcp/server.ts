@@ -16,7 +16,7 @@ import {
   type RunTool,
   viewerOf,
 } from "./call.ts";
-import { complete } from "./complete.ts";
+import { canComplete, complete } from "./complete.ts";
 import { createToolList, type ToolList } from "./list.ts";
 import { createNarrowing, type Narrowing, noNarrowing } from "./narrow.ts";
 import { createPrompts, type Prompts } from "./prompts.ts";
@@ -69,8 +69,10 @@ export function createServerFactory(
   const perform = createPerform({ client, list, log });
   const runTool = createRunTool({ client, list, log, resultLimit }, perform);
   const info = { name: "tidings", title: "Tidings", version };
+  const completes = canComplete(list);
+  const completions = completes ? { completions: {} } : {};
   const options = {
-    capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, completions: {} },
+    capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, ...completions },
     instructions,
     cacheHints: {
       "tools/list": listHints,
@@ -88,9 +90,11 @@ export function createServerFactory(
     serveTools(server, caller, list, runTool);
     serveResources(server, caller, createResources({ list, perform, resultLimit }));
     servePrompts(server, caller, createPrompts(list));
-    server.setRequestHandler("completion/complete", ({ params }, { mcpReq }) =>
-      complete({ list, perform }, caller, params, mcpReq.signal),
-    );
+    if (completes) {
+      server.setRequestHandler("completion/complete", ({ params }, { mcpReq }) =>
+        complete({ list, perform }, caller, params, mcpReq.signal),
+      );
+    }
     return server;
   };
 }
