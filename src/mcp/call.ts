@@ -15,8 +15,9 @@ import { permits, type Scope } from "../../tools/scopes.ts";
 import { CallFailure, type Client, Unreachable } from "../client.ts";
 import type { Log } from "../ports/log.ts";
 import { present } from "./answer.ts";
+import { concealFailure } from "./conceal.ts";
 import { explain, type Trouble } from "./explain.ts";
-import type { ToolList } from "./list.ts";
+import type { ToolList, Viewer } from "./list.ts";
 import { isRead, type Narrowing } from "./narrow.ts";
 import { executeToolName, readExecution, SearchRefusal, search, searchToolsName } from "./search.ts";
 import type { ListedTool } from "./tools.ts";
@@ -28,10 +29,17 @@ export interface McpCaller {
   readonly narrowing: Narrowing;
   /** Undefined while they are not known: then the service decides alone. */
   scopes(): ReadonlySet<Scope> | undefined;
+  /** The tools that the service was learned to have, where that was learned. */
+  built?(): ReadonlySet<string> | undefined;
   /** Waited for before a list is answered. */
   ready?(): Promise<void>;
   /** Takes the list's text, to put it into the answer in place of an empty list. */
   takeList?(text: string): void;
+}
+
+/** What decides over the lists that a caller is shown. */
+export function viewerOf(caller: McpCaller): Viewer {
+  return { scopes: caller.scopes(), narrowing: caller.narrowing, built: caller.built?.() };
 }
 
 export interface ToolCall {
@@ -126,10 +134,7 @@ async function runSearch(
   try {
     if (call.name === searchToolsName) {
       await caller.ready?.();
-      return search(
-        list.reachable({ scopes: caller.scopes(), narrowing: caller.narrowing }),
-        call.arguments ?? {},
-      );
+      return search(list.reachable(viewerOf(caller)), call.arguments ?? {});
     }
     const wanted = readExecution(call.arguments ?? {});
     const tool = list.find(wanted.name);
@@ -191,20 +196,20 @@ async function send({ client, log }: Omit<Parts, "resultLimit">, prepared: Prepa
     if (error instanceof Unreachable) {
       log.warn({ err: error, tool: tool.name }, "the service can't be reached");
     }
-    return { trouble: toTrouble(error, call.signal), ...told };
+    return { trouble: toTrouble(error, caller, call), ...told };
   }
 }
 
 /** @throws what is no failure of the call. */
-function toTrouble(error: unknown, signal: AbortSignal): Trouble {
+function toTrouble(error: unknown, { key }: McpCaller, call: Omit<ToolCall, "name">): Trouble {
   if (error instanceof Unreachable) {
     // Not its own sentence, which names the host: the log does that.
     return { code: error.code, message: silences[error.code], mayHaveRun: error.mayHaveRun };
   }
   if (error instanceof CallFailure) {
-    return error;
+    return concealFailure(error, { arguments: call.arguments, key });
   }
-  if (signal.aborted) {
+  if (call.signal.aborted) {
     return { code: "cancelled", message: "The call was cancelled." };
   }
   throw error;

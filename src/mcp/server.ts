@@ -8,8 +8,15 @@ import { type McpRequestContext, type McpServerFactory, Server } from "@modelcon
 import type { Client } from "../client.ts";
 import type { Log } from "../ports/log.ts";
 import { defaultResultLimit } from "./answer.ts";
-import { createPerform, createRunTool, loadArguments, type McpCaller, type RunTool } from "./call.ts";
-import { complete } from "./complete.ts";
+import {
+  createPerform,
+  createRunTool,
+  loadArguments,
+  type McpCaller,
+  type RunTool,
+  viewerOf,
+} from "./call.ts";
+import { canComplete, complete } from "./complete.ts";
 import { createToolList, type ToolList } from "./list.ts";
 import { createNarrowing, type Narrowing, noNarrowing } from "./narrow.ts";
 import { createPrompts, type Prompts } from "./prompts.ts";
@@ -57,15 +64,15 @@ export function createServerFactory(
   callerOf: (context: McpRequestContext) => McpCaller,
 ): McpServerFactory {
   const { client, version, log, built, instructions = defaultInstructions } = parts;
+  const { resultLimit = defaultResultLimit } = parts;
   const list = createToolList(tools, built);
   const perform = createPerform({ client, list, log });
-  const runTool = createRunTool(
-    { client, list, log, resultLimit: parts.resultLimit ?? defaultResultLimit },
-    perform,
-  );
+  const runTool = createRunTool({ client, list, log, resultLimit }, perform);
   const info = { name: "tidings", title: "Tidings", version };
+  const completes = canComplete(list);
+  const completions = completes ? { completions: {} } : {};
   const options = {
-    capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, completions: {} },
+    capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, ...completions },
     instructions,
     cacheHints: {
       "tools/list": listHints,
@@ -81,11 +88,13 @@ export function createServerFactory(
     const caller = callerOf(context);
     const server = new Server(info, caller.narrowing.isSearch ? searching : options);
     serveTools(server, caller, list, runTool);
-    serveResources(server, caller, createResources({ list, perform }));
+    serveResources(server, caller, createResources({ list, perform, resultLimit }));
     servePrompts(server, caller, createPrompts(list));
-    server.setRequestHandler("completion/complete", ({ params }, { mcpReq }) =>
-      complete({ list, perform }, caller, params, mcpReq.signal),
-    );
+    if (completes) {
+      server.setRequestHandler("completion/complete", ({ params }, { mcpReq }) =>
+        complete({ list, perform }, caller, params, mcpReq.signal),
+      );
+    }
     return server;
   };
 }
@@ -95,7 +104,7 @@ function serveTools(server: Server, caller: McpCaller, list: ToolList, runTool: 
     await caller.ready?.();
     // Behind the answer: a list is mostly followed by a call.
     setImmediate(() => loadArguments().catch(() => undefined));
-    const viewer = { scopes: caller.scopes(), narrowing: caller.narrowing };
+    const viewer = viewerOf(caller);
     if (caller.takeList) {
       caller.takeList(list.textFor(viewer));
       return { tools: [] };
