@@ -82,7 +82,8 @@ export async function startApp(options: AppOptions): Promise<App> {
       await admitLocalKey(database, options.localKey, now());
     }
     const secret = config.secret ?? (await sharedSecret(database));
-    const { platform, jobs, controls } = build({ database, secret, now, log, built });
+    const { previousSecret } = config;
+    const { platform, jobs, controls } = build({ database, secret, previousSecret, now, log, built });
     const { host, port } = options.listen ?? config;
     const face = openFaces({ config, log, platform, database, controls, built });
     const address = await face.listen(host, port);
@@ -108,13 +109,14 @@ export async function startApp(options: AppOptions): Promise<App> {
 interface Parts {
   readonly database: Database;
   readonly secret: string;
+  readonly previousSecret: string | undefined;
   readonly now: Clock;
   readonly log: Log;
   readonly built: Modules;
 }
 
 /** Ports, jobs and platform, each given what it needs of the others. */
-function build({ database, secret, now, log, built }: Parts) {
+function build({ database, secret, previousSecret, now, log, built }: Parts) {
   const ears: Platform["ears"] = {
     inbound: (message) => platform.ears.inbound(message),
     receipts: (receipts) => platform.ears.receipts(receipts),
@@ -129,7 +131,8 @@ function build({ database, secret, now, log, built }: Parts) {
   const definitions = [...defineJobs(() => world, built), simulator.receiptJob];
   const jobs = createJobs({ database, now, definitions, log });
   const channels = { simulator: simulator.channel };
-  const world: World = { database, jobs, now, log, channels, secret, listeners: listenersOf(built) };
+  const listeners = listenersOf(built);
+  const world: World = { database, jobs, now, log, channels, secret, previousSecret, listeners };
   const platform = createPlatform(world, built);
   return { platform, jobs, controls: simulator.routes.map(refusing) };
 }

@@ -39,6 +39,13 @@ const Environment = z.object({
     .describe(
       "Signs access tokens; at least 32 characters. Left out, one is generated and kept in the database",
     ),
+  TIDINGS_PREVIOUS_SECRET: z
+    .string()
+    .min(32, takes("at least 32 characters"))
+    .optional()
+    .describe(
+      "The secret that `TIDINGS_SECRET` replaced; what was signed under it stays good until it expires",
+    ),
   TIDINGS_BASE_URL: z
     .url({ protocol: /^https?$/, ...takes("the address of a Tidings service, http:// or https://") })
     .optional()
@@ -148,6 +155,7 @@ function arrange(env: z.output<typeof Environment>) {
     dataDir: env.TIDINGS_DATA_DIR,
     databaseUrl: env.DATABASE_URL,
     secret: env.TIDINGS_SECRET,
+    previousSecret: env.TIDINGS_PREVIOUS_SECRET,
     /** The service to forward to, in place of one of our own. */
     upstream: baseUrl !== undefined && key !== undefined ? { baseUrl, key } : undefined,
     /** What the first start is to make. */
@@ -176,10 +184,18 @@ function arrange(env: z.output<typeof Environment>) {
 }
 
 /** The values that no log may show. */
-export function secretsOf({ upstream, secret, owner, databaseUrl }: Config): string[] {
+export function secretsOf({ upstream, secret, previousSecret, owner, databaseUrl }: Config): string[] {
   const password =
     databaseUrl !== undefined && URL.canParse(databaseUrl) ? new URL(databaseUrl).password : "";
-  const values = [upstream?.key, secret, owner.password, owner.key, password, decode(password)];
+  const values = [
+    upstream?.key,
+    secret,
+    previousSecret,
+    owner.password,
+    owner.key,
+    password,
+    decode(password),
+  ];
   return values.flatMap((value) => value || []);
 }
 

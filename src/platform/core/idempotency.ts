@@ -10,6 +10,7 @@ import { Failure, fail } from "../../../tools/failure.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Work } from "./module.ts";
 import { seal, unseal } from "./seal.ts";
+import type { World } from "./world.ts";
 
 const keptMs = 24 * 3_600_000;
 
@@ -33,12 +34,15 @@ export interface Keeping {
   read(stored: unknown): unknown;
 }
 
+type Secrets = Pick<World, "secret" | "previousSecret">;
+
 export const keepClear: Keeping = { write: (body) => JSON.stringify(body), read: (stored) => stored };
 
-export function keepSealed(secret: string): Keeping {
+export function keepSealed({ secret, previousSecret }: Secrets): Keeping {
+  const secrets = previousSecret === undefined ? [secret] : [secret, previousSecret];
   return {
     write: (body) => JSON.stringify(seal(secret, JSON.stringify(body))),
-    read: (stored) => JSON.parse(unseal(secret, String(stored))),
+    read: (stored) => JSON.parse(unseal(secrets, String(stored))),
   };
 }
 
