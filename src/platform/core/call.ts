@@ -128,16 +128,14 @@ async function write({ name, entry, input, context, key, route }: Run, caller: C
     if (key === undefined) {
       return effect();
     }
-    const claim = {
-      organization_id: caller.organization_id,
-      credential_id: caller.credential.id,
-      route,
-      key,
-      request_hash: hashRequest(name, input),
-      now: context.now,
-      keeping: operation.showsSecret ? keepSealed(context.world) : keepClear,
+    const { world, now } = context;
+    const repeatable = {
+      claim: { organization_id: caller.organization_id, credential_id: caller.credential.id, route, key },
+      hashes: hashRequest(world, name, input),
+      keeping: operation.showsSecret ? keepSealed(world) : keepClear,
+      now,
     };
-    return once(tx, claim, effect);
+    return once(tx, repeatable, effect);
   });
   if (result.status >= 400) {
     throw Failure.restore(ErrorBody.parse(result.body), result.isReplay);

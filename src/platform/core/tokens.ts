@@ -2,6 +2,7 @@
 import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import { jwtVerify, SignJWT } from "jose";
 import { fail } from "../../../tools/failure.ts";
+import { secretsOf } from "./secrets.ts";
 import type { World } from "./world.ts";
 
 export const accessTokenSeconds = 15 * 60;
@@ -47,8 +48,8 @@ export async function readAccessToken(world: Secrets, token: string) {
 }
 
 /** The secret in use, or the one before it, whose tokens live on until they expire. */
-function findSecret({ secret, previousSecret }: Secrets, kid: string | undefined): string {
-  const found = [secret, previousSecret].find((one) => one !== undefined && kidOf(one) === kid);
+function findSecret(world: Secrets, kid: string | undefined): string {
+  const found = secretsOf(world).find((secret) => kidOf(secret) === kid);
   if (found === undefined) {
     throw new Error("no secret of ours has this kid");
   }
