@@ -209,7 +209,13 @@ export function all<Data extends z.ZodType>(data: Data) {
 export function paged<Data extends z.ZodType>(data: Data) {
   return z.object({
     data: z.array(data),
-    meta: z.object({ page: z.int(), per_page: z.int(), total: z.int() }),
+    meta: z.object({
+      page: z.int(),
+      per_page: z.int(),
+      total: z.int(),
+      /** Only where a list is too long to be counted for each page. */
+      total_is_estimate: z.literal(true).optional(),
+    }),
   });
 }
 

@@ -99,6 +99,7 @@ export interface Tables {
     assigned_to: string | null;
     team_id: string | null;
     tags: Generated<string[]>;
+    erased_at: string | null;
     is_unread: Generated<boolean>;
     waiting_since: string | null;
     queued_at: string | null;

@@ -186,6 +186,12 @@ async function erase(tx: Transaction, organization: string, id: string, now: Dat
     .where("organization_id", "=", organization)
     .where("contact_id", "=", id);
   await tx
+    .updateTable("conversations")
+    .set({ erased_at: now.toISOString() })
+    .where("organization_id", "=", organization)
+    .where("contact_id", "=", id)
+    .execute();
+  await tx
     .updateTable("messages")
     .set({ content: "{}", from: null, to: null })
     .where("organization_id", "=", organization)

@@ -91,6 +91,8 @@ const statements = [
 
   `alter table conversations
     add column tags text[] not null default '{}',
+    -- Its contact was erased: nobody sees it any more, and its messages still count.
+    add column erased_at timestamptz,
     add column is_unread boolean not null default false,
     -- Since when the contact has waited for an answer.
     add column waiting_since timestamptz,
@@ -100,10 +102,25 @@ const statements = [
   `update conversations set waiting_since = last_user_message_at
     where last_user_message_at is not null
     and (last_agent_message_at is null or last_agent_message_at < last_user_message_at)`,
-  `create index conversations_status on conversations (organization_id, status, last_message_at desc nulls last, id desc)`,
-  `create index conversations_assigned on conversations (organization_id, assigned_to, last_message_at desc nulls last, id desc)`,
-  `create index conversations_team on conversations (organization_id, team_id, last_message_at desc nulls last, id desc)`,
-  `create index conversations_waiting on conversations (organization_id, waiting_since, id) where waiting_since is not null`,
+  `update conversations set erased_at = contacts.erased_at from contacts
+    where contacts.organization_id = conversations.organization_id and contacts.id = conversations.contact_id`,
+  `drop index conversations_latest`,
+  `create index conversations_latest on conversations (organization_id, last_message_at desc nulls last, id desc)
+    where erased_at is null`,
+  `create index conversations_status on conversations (organization_id, status, last_message_at desc nulls last, id desc)
+    where erased_at is null`,
+  `create index conversations_assigned on conversations (organization_id, assigned_to, last_message_at desc nulls last, id desc)
+    where erased_at is null`,
+  `create index conversations_team on conversations (organization_id, team_id, last_message_at desc nulls last, id desc)
+    where erased_at is null`,
+  `create index conversations_waiting on conversations (organization_id, waiting_since, id) where erased_at is null`,
+  `create index conversations_favorite on conversations (organization_id, last_message_at desc nulls last, id desc)
+    where is_favorite and erased_at is null`,
+  `create index conversations_unread on conversations (organization_id, last_message_at desc nulls last, id desc)
+    where is_unread and erased_at is null`,
+  // Of all organizations together: an index of arrays can't begin with one. The rows are compared again.
+  `create index conversations_tags on conversations using gin (tags)`,
+  `create index contacts_tags on contacts using gin (tags)`,
   `create index conversations_queue on conversations (organization_id, queued_at, id) where queued_at is not null`,
 
   `create table assignments (

@@ -25,6 +25,16 @@ export const conversations = implement(contract, {
 
     async get_conversation({ id }, { db, organization, now }) {
       const found = await threads(db, organization)
+        .innerJoin("contacts", (join) =>
+          join
+            .onRef("contacts.organization_id", "=", "conversations.organization_id")
+            .onRef("contacts.id", "=", "conversations.contact_id"),
+        )
+        .innerJoin("inboxes", (join) =>
+          join
+            .onRef("inboxes.organization_id", "=", "conversations.organization_id")
+            .onRef("inboxes.id", "=", "conversations.inbox_id"),
+        )
         .leftJoin("users", (join) =>
           join
             .onRef("users.organization_id", "=", "conversations.organization_id")

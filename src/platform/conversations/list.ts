@@ -26,48 +26,26 @@ export async function listConversations(
   for (const [column, value] of Object.entries(equal)) {
     if (value !== undefined) {
       // The remaining inputs are named as the columns that they compare with.
-      found = found.where(`conversations.${column as keyof typeof equal}`, "=", value);
+      found = found.where(column as keyof typeof equal, "=", value);
     }
   }
   if (tag !== undefined) {
-    found = found.where(sql<boolean>`${tag} = any(conversations.tags)`);
+    found = found.where(sql<boolean>`tags @> array[${tag}]::text[]`);
   }
   if (filter) {
     found = found.where((rows) => filters[filter](rows, caller, now));
   }
-  const shown = orders[sort](found)
-    .selectAll("conversations")
-    .select(["contacts.name as contact_name", "contacts.phone_number", "inboxes.platform"]);
-  const { rows, meta } = await readPage(shown, { page, per_page });
-  const previews = await readPreviews(
-    db,
-    organization,
-    rows.map(({ id }) => id),
-  );
-  const data = rows.map((row) => ({
-    ...row,
-    ...windowOf(row, now),
-    last_message: previews.get(row.id) ?? null,
-  }));
-  return { data, meta };
+  const { rows, meta } = await readPage(orders[sort](found).selectAll(), { page, per_page });
+  const shown = await describe(db, organization, rows);
+  return { data: shown.map((row) => ({ ...row, ...windowOf(row, now) })), meta };
 }
 
 /** Threads whose contact has not been erased. */
 export function threads(db: Queries, organization: string) {
   return db
     .selectFrom("conversations")
-    .innerJoin("contacts", (join) =>
-      join
-        .onRef("contacts.organization_id", "=", "conversations.organization_id")
-        .onRef("contacts.id", "=", "conversations.contact_id"),
-    )
-    .innerJoin("inboxes", (join) =>
-      join
-        .onRef("inboxes.organization_id", "=", "conversations.organization_id")
-        .onRef("inboxes.id", "=", "conversations.inbox_id"),
-    )
     .where("conversations.organization_id", "=", organization)
-    .where("contacts.erased_at", "is", null);
+    .where("conversations.erased_at", "is", null);
 }
 
 type Found = ReturnType<typeof threads>;
@@ -76,31 +54,27 @@ type Order = (typeof conversationOrders)[number];
 const orders: Record<Order, (found: Found) => Found> = {
   latest: (found) =>
     found.orderBy("last_message_at", (order) => order.desc().nullsLast()).orderBy("conversations.id", "desc"),
-  waiting: (found) =>
-    found.orderBy("waiting_since", (order) => order.asc().nullsLast()).orderBy("conversations.id"),
+  waiting: (found) => found.orderBy("waiting_since", (order) => order.asc().nullsLast()).orderBy("id"),
 };
 
 type Filter = (typeof conversationFilters)[number];
 type Rows = ExpressionBuilder<Tables, "conversations">;
 
 const filters: Record<Filter, (rows: Rows, caller: Caller, now: Date) => ReturnType<Rows["and"]>> = {
-  assigned_to_me: (rows, caller) =>
-    rows.and([rows("conversations.assigned_to", "=", personOf(caller, "assigned_to_me"))]),
-  unassigned: (rows) => rows.and([rows("conversations.assigned_to", "is", null)]),
+  assigned_to_me: (rows, caller) => rows.and([rows("assigned_to", "=", personOf(caller, "assigned_to_me"))]),
+  unassigned: (rows) => rows.and([rows("assigned_to", "is", null)]),
   assigned_to_others: (rows, caller) =>
-    rows.and([rows("conversations.assigned_to", "!=", personOf(caller, "assigned_to_others"))]),
+    rows.and([rows("assigned_to", "!=", personOf(caller, "assigned_to_others"))]),
   mine_or_unassigned: (rows, caller) =>
     rows.or([
-      rows("conversations.assigned_to", "=", personOf(caller, "mine_or_unassigned")),
-      rows("conversations.assigned_to", "is", null),
+      rows("assigned_to", "=", personOf(caller, "mine_or_unassigned")),
+      rows("assigned_to", "is", null),
     ]),
-  favorite: (rows) => rows.and([rows("conversations.is_favorite", "=", true)]),
-  unread: (rows) => rows.and([rows("conversations.is_unread", "=", true)]),
-  unanswered: (rows) => rows.and([rows("conversations.waiting_since", "is not", null)]),
+  favorite: (rows) => rows.and([rows("is_favorite", "is", true)]),
+  unread: (rows) => rows.and([rows("is_unread", "is", true)]),
+  unanswered: (rows) => rows.and([rows("waiting_since", "is not", null)]),
   expired_window: (rows, _, now) =>
-    rows.and([
-      rows("conversations.last_user_message_at", "<=", new Date(now.getTime() - windowMs).toISOString()),
-    ]),
+    rows.and([rows("last_user_message_at", "<=", new Date(now.getTime() - windowMs).toISOString())]),
 };
 
 function personOf(caller: Caller, filter: Filter): string {
@@ -110,28 +84,44 @@ function personOf(caller: Caller, filter: Filter): string {
   return caller.user.id;
 }
 
-/** The latest message of each of these threads, in few words. */
-async function readPreviews(db: Queries, organization: string, ids: readonly string[]) {
-  const rows = await sql<{
-    id: string;
-    direction: "inbound" | "outbound";
-    type: string;
-    text: string | null;
-  }>`
-    select thread.id, latest.direction, latest.type, latest.text
-    from unnest(${ids}::text[]) as thread (id)
-    cross join lateral (
+interface Details {
+  readonly contact_name: string | null;
+  readonly phone_number: string | null;
+  readonly platform: string;
+  readonly direction: "inbound" | "outbound" | null;
+  readonly type: string | null;
+  readonly text: string | null;
+}
+
+/** Adds contact, platform and the latest message: for one page's threads, so that a deep page costs no more. */
+async function describe<Row extends { id: string }>(db: Queries, organization: string, page: readonly Row[]) {
+  const { rows } = await sql<Details & { id: string }>`
+    select conversations.id, contacts.name as contact_name, contacts.phone_number, inboxes.platform,
+      latest.direction, latest.type, latest.text
+    from conversations
+    join contacts using (organization_id)
+    join inboxes using (organization_id)
+    left join lateral (
       select direction, type,
         coalesce(content #>> '{text,body}', content #>> '{media,caption}', content #>> '{reply,title}',
           content #>> '{interactive,body}') as text
       from messages
-      where organization_id = ${organization} and conversation_id = thread.id
+      where organization_id = conversations.organization_id and conversation_id = conversations.id
       order by id desc limit 1
-    ) as latest
+    ) as latest on true
+    where organization_id = ${organization} and conversations.id = any(${page.map(({ id }) => id)}::text[])
+      and contacts.id = conversations.contact_id and inboxes.id = conversations.inbox_id
   `.execute(db);
-  return new Map(rows.rows.map(({ id, text, ...rest }) => [id, { ...rest, text: shorten(text) }]));
+  const details = new Map(rows.map((row) => [row.id, row]));
+  return page.flatMap((row) => {
+    const found = details.get(row.id);
+    return found ? [{ ...row, ...found, last_message: previewOf(found) }] : [];
+  });
 }
 
-function shorten(text: string | null): string | null {
-  return text !== null && text.length > previewLength ? `${text.slice(0, previewLength)}…` : text;
+function previewOf({ direction, type, text }: Details) {
+  const isLong = text !== null && text.length > previewLength;
+  return direction && type
+    ? { direction, type, text: isLong ? `${text.slice(0, previewLength)}…` : text }
+    : null;
 }
