@@ -85,8 +85,10 @@ export async function startApp(options: AppOptions): Promise<App> {
       await admitLocalKey(database, options.localKey, now());
     }
     const secret = config.secret ?? (await sharedSecret(database));
+    const { previousSecret } = config;
     const web = createWeb({ rules: rulesOf(config.web) });
-    const { platform, jobs, controls } = build({ database, secret, now, log, built, web });
+    const parts = { database, secret, previousSecret, now, log, built, web };
+    const { platform, jobs, controls } = build(parts);
     const { host, port } = options.listen ?? config;
     const face = openFaces({ config, log, platform, database, controls, built });
     const address = await face.listen(host, port);
@@ -113,6 +115,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 interface Parts {
   readonly database: Database;
   readonly secret: string;
+  readonly previousSecret: string | undefined;
   readonly now: Clock;
   readonly log: Log;
   readonly built: Modules;
@@ -120,7 +123,7 @@ interface Parts {
 }
 
 /** Ports, jobs and platform, each given what it needs of the others. */
-function build({ database, secret, now, log, built, web }: Parts) {
+function build({ database, secret, previousSecret, now, log, built, web }: Parts) {
   const ears: Platform["ears"] = {
     inbound: (message) => platform.ears.inbound(message),
     receipts: (receipts) => platform.ears.receipts(receipts),
@@ -136,7 +139,7 @@ function build({ database, secret, now, log, built, web }: Parts) {
   const jobs = createJobs({ database, now, definitions, log });
   const channels = { simulator: simulator.channel };
   const listeners = listenersOf(built);
-  const world: World = { database, jobs, now, log, channels, web, secret, listeners };
+  const world: World = { database, jobs, now, log, channels, web, secret, previousSecret, listeners };
   const platform = createPlatform(world, built);
   return { platform, jobs, controls: simulator.routes.map(refusing) };
 }

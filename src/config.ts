@@ -55,6 +55,7 @@ function arrange(env: z.output<typeof Environment>) {
     dataDir: env.TIDINGS_DATA_DIR,
     databaseUrl: env.DATABASE_URL,
     secret: env.TIDINGS_SECRET,
+    previousSecret: env.TIDINGS_PREVIOUS_SECRET,
     /** The service to forward to, in place of one of our own. */
     upstream: baseUrl !== undefined && key !== undefined ? { baseUrl, key } : undefined,
     /** What the first start is to make. */
@@ -85,10 +86,18 @@ function arrange(env: z.output<typeof Environment>) {
 }
 
 /** The values that no log may show. */
-export function secretsOf({ upstream, secret, owner, databaseUrl }: Config): string[] {
+export function secretsOf({ upstream, secret, previousSecret, owner, databaseUrl }: Config): string[] {
   const password =
     databaseUrl !== undefined && URL.canParse(databaseUrl) ? new URL(databaseUrl).password : "";
-  const values = [upstream?.key, secret, owner.password, owner.key, password, decode(password)];
+  const values = [
+    upstream?.key,
+    secret,
+    previousSecret,
+    owner.password,
+    owner.key,
+    password,
+    decode(password),
+  ];
   return values.flatMap((value) => value || []);
 }
 

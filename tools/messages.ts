@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { Contact } from "./contacts.ts";
 import { Conversation } from "./conversations.ts";
-import { id, jsonObject, phone, timestamp, untrusted } from "./fields.ts";
+import { id, inboxId, jsonObject, phone, timestamp, untrusted } from "./fields.ts";
 import { Interactive, interactiveFields } from "./interactive.ts";
 import { one, operation, paged, paging } from "./operation.ts";
 import { templateLanguage, templateName } from "./templates.ts";
@@ -36,6 +36,10 @@ const caption = z
   .describe("Text under the file, at most 1024 characters; not for audio");
 const file_name = z.string().max(240).optional().describe("Name shown for a document");
 
+const inbox_id = inboxId
+  .optional()
+  .describe("Inbox id, from get_conversation; by default that of the latest message");
+
 const components = z
   .array(jsonObject)
   .max(10)
@@ -63,6 +67,7 @@ const NewMessage = z
     caption,
     file_name,
     interactive: Interactive.optional().describe("For type interactive"),
+    inbox_id,
   })
   .superRefine((message, context) => {
     if (message.type === "audio" && message.caption !== undefined) {
@@ -165,7 +170,7 @@ export const messages = {
       send_message: {
         title: "Send message",
         description: `Send a text message to a phone number; needs no contact or conversation beforehand. Answers when it is queued: get_message tells whether it was delivered. ${windowRule}`,
-        input: z.object({ to: phone, body }),
+        input: z.object({ to: phone, body, inbox_id }),
         fixed: { type: "text" },
         place: { body: "text.body" },
       },
@@ -178,6 +183,7 @@ export const messages = {
           media_url,
           caption,
           file_name,
+          inbox_id,
         }),
       },
       send_template_message: {
@@ -189,6 +195,7 @@ export const messages = {
           template_name: Template.shape.name,
           language: Template.shape.language,
           components,
+          inbox_id,
         }),
         fixed: { type: "template" },
         place: {
@@ -200,7 +207,7 @@ export const messages = {
       send_interactive_message: {
         title: "Send interactive message",
         description: `Send a text with up to 3 reply buttons, or with a list of up to 10 rows; the contact's choice comes back as a message with reply. ${windowRule}`,
-        input: z.object({ to: phone, ...interactiveFields }),
+        input: z.object({ to: phone, ...interactiveFields, inbox_id }),
         fixed: { type: "interactive" },
         place: {
           body: "interactive.body",

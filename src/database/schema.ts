@@ -15,6 +15,7 @@ export interface Tables {
     role: "owner" | "admin" | "supervisor" | "agent";
     password_hash: string;
     is_active: Generated<boolean>;
+    session_version: Generated<number>;
     created_at: string;
     updated_at: string;
   };
@@ -35,6 +36,7 @@ export interface Tables {
     id: string;
     user_id: string;
     family_id: string;
+    session_version: Generated<number>;
     hash: string;
     family_expires_at: string;
     expires_at: string;

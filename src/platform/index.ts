@@ -12,14 +12,20 @@ import { type Call, createCall } from "./core/call.ts";
 import { forgetAnswers } from "./core/idempotency.ts";
 import type { Listeners, Module, Work } from "./core/module.ts";
 import type { Caller, World } from "./core/world.ts";
+import { inboxes } from "./inboxes.ts";
 import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
+import { quickReplies } from "./quick-replies.ts";
+import { users } from "./users.ts";
 
 /** Every module that is built, under the name of its file in the catalogue. */
 export const modules: Modules = {
   contacts,
   conversations,
   messages,
+  "quick-replies": quickReplies,
+  users,
+  inboxes,
   "api-keys": apiKeys,
   auth,
   mcp,

@@ -70,7 +70,7 @@ export interface Inbound {
   readonly channel_message_id: string;
   /** The sender's number, E.164. */
   readonly from: string;
-  /** The inbox's number; null: the organization's own inbox of this channel. */
+  /** The inbox's number; null: the organization's first one. */
   readonly to: string | null;
   readonly name: string | null;
   readonly occurred_at: string;

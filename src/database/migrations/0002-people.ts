@@ -5,6 +5,10 @@
 import { type Kysely, sql } from "kysely";
 
 const statements = [
+  // Raised to end every sign-in of a person at once: what was issued under another number is void.
+  `alter table users add column session_version integer not null default 1`,
+  `alter table refresh_tokens add column session_version integer not null default 1`,
+
   `alter table inboxes add column updated_at timestamptz`,
   `update inboxes set updated_at = created_at`,
   `alter table inboxes alter column updated_at set not null`,

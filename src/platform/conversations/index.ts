@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { type ConversationStatus, conversations as contract } from "../../../tools/conversations.ts";
 import { fail } from "../../../tools/failure.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
+import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { implement } from "../core/module.ts";
 import { listConversations, threads } from "./list.ts";
@@ -52,23 +52,6 @@ export const conversations = implement(contract, {
     },
   },
 });
-
-/** Whether the inbox refuses free text outside the window, or only warns (the simulated channel's default). */
-export function isWindowStrict(inbox: { channel: string; settings: Record<string, unknown> }): boolean {
-  const rule = inbox.settings.service_window ?? (inbox.channel === "simulator" ? "advisory" : "strict");
-  return rule === "strict";
-}
-
-/** The organization's inbox: the one with this number, or its first. */
-export async function getInbox(db: Queries, organization: string, phone_number: string | null = null) {
-  return db
-    .selectFrom("inboxes")
-    .selectAll()
-    .where("organization_id", "=", organization)
-    .$if(phone_number !== null, (query) => query.where("phone_number", "=", phone_number ?? ""))
-    .orderBy("id")
-    .executeTakeFirst();
-}
 
 /** The thread of a contact in an inbox, made as `open` if there is none; its row is locked until the commit. */
 export async function openThread(

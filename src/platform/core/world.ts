@@ -22,8 +22,10 @@ export interface World {
   readonly channels: Readonly<Record<string, Channel>>;
   /** The addresses that customers give: nothing else reaches them. */
   readonly web: Web;
-  /** Signs access tokens and links. */
+  /** Signs access tokens and links, and seals what nobody may read. */
   readonly secret: string;
+  /** The one that it replaced: what was signed or sealed under it is still read. */
+  readonly previousSecret: string | undefined;
   /** The names of the jobs that listen to each event. */
   readonly listeners: ReadonlyMap<EventName, readonly string[]>;
 }

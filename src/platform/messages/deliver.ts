@@ -9,9 +9,10 @@
 import { fail } from "../../../tools/failure.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
 import type { Channel, MessageContent, Outbound, SendResult } from "../../ports/channel.ts";
-import { isWindowStrict, windowOf } from "../conversations/index.ts";
+import { windowOf } from "../conversations/index.ts";
 import type { Work } from "../core/module.ts";
 import type { World } from "../core/world.ts";
+import { isWindowStrict } from "../inboxes.ts";
 import { explain, type MessageError, ownFailures } from "./failures.ts";
 import { applyParked, lockMessage, type MessageRow, move } from "./progress.ts";
 

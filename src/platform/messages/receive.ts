@@ -5,10 +5,11 @@ import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import type { Inbound, Receipt } from "../../ports/channel.ts";
 import { changeContact, findOrCreateContact } from "../contacts.ts";
-import { getInbox, noteInbound, openThread } from "../conversations/index.ts";
+import { noteInbound, openThread } from "../conversations/index.ts";
 import { emit } from "../core/events.ts";
 import type { Work } from "../core/module.ts";
 import type { World } from "../core/world.ts";
+import { getInbox } from "../inboxes.ts";
 import { applyParked, lockMessage, move, receiptFact } from "./progress.ts";
 
 /** Stores an inbound message with its contact and conversation, once for each channel id. */
@@ -18,7 +19,7 @@ export async function receiveMessage(world: World, inbound: Inbound) {
     const now = world.now();
     const inbox = await getInbox(tx, organization, inbound.to);
     if (!inbox) {
-      throw fail("no_inbox");
+      throw inbound.to === null ? fail("no_inbox") : fail("inbox_not_found", { param: "to" });
     }
     const { contact } = await findOrCreateContact(tx, {
       organization,

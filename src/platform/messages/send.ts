@@ -2,10 +2,12 @@
 import type { z } from "zod";
 import { fail } from "../../../tools/failure.ts";
 import type { messages as contract } from "../../../tools/messages.ts";
+import type { Transaction } from "../../database/database.ts";
 import { findOrCreateContact } from "../contacts.ts";
-import { getInbox, isWindowStrict, noteOutbound, openThread, windowOf } from "../conversations/index.ts";
+import { noteOutbound, openThread, windowOf } from "../conversations/index.ts";
 import { normalizePhone } from "../core/phone.ts";
 import { freshId, type WriteContext } from "../core/world.ts";
+import { isWindowStrict } from "../inboxes.ts";
 import { deliver } from "./deliver.ts";
 
 type Input = z.output<typeof contract.send_message.input>;
@@ -16,11 +18,8 @@ export async function queueMessage(input: Input, { tx, world, organization, now 
     // Until templates are built there are none, approved or not.
     throw fail("template_not_approved", { name: input.template?.name, language: input.template?.language });
   }
-  const inbox = await getInbox(tx, organization);
-  if (!inbox) {
-    throw fail("no_inbox");
-  }
   const { contact } = await findOrCreateContact(tx, { organization, phone_number, now });
+  const inbox = await chooseInbox(tx, { organization, contact_id: contact.id, inbox_id: input.inbox_id });
   const thread = await openThread(tx, { organization, inbox_id: inbox.id, contact_id: contact.id, now });
   const { is_within_24h_window: isOpen, window_expires_at } = windowOf(thread, now);
   if (!isOpen && isWindowStrict(inbox)) {
@@ -51,6 +50,33 @@ export async function queueMessage(input: Input, { tx, world, organization, now 
     key: thread.id,
   });
   return { ...message, ...(isOpen ? {} : { warnings: ["outside_service_window"] }) };
+}
+
+/** The inbox that the caller names, or that of the contact's latest thread, or the first one. */
+async function chooseInbox(
+  tx: Transaction,
+  wanted: { organization: string; contact_id: string; inbox_id: string | undefined },
+) {
+  const { organization, contact_id, inbox_id } = wanted;
+  const inbox = await tx
+    .selectFrom("inboxes")
+    .leftJoin("conversations", (join) =>
+      join
+        .onRef("conversations.organization_id", "=", "inboxes.organization_id")
+        .onRef("conversations.inbox_id", "=", "inboxes.id")
+        .on("conversations.contact_id", "=", contact_id),
+    )
+    .selectAll("inboxes")
+    .where("inboxes.organization_id", "=", organization)
+    .$if(inbox_id !== undefined, (query) => query.where("inboxes.id", "=", inbox_id ?? ""))
+    .orderBy("conversations.last_message_at", (order) => order.desc().nullsLast())
+    .orderBy("inboxes.id")
+    .limit(1)
+    .executeTakeFirst();
+  if (!inbox) {
+    throw inbox_id === undefined ? fail("no_inbox") : fail("inbox_not_found", { param: "inbox_id" });
+  }
+  return inbox;
 }
 
 /** What is stored beside the type, in the shape that the channel port takes. */

@@ -13,6 +13,8 @@ export interface ContactMessage {
   readonly organization_id: string;
   /** The contact's number, E.164. */
   readonly from: string;
+  /** The inbox's number, E.164; the organization's first inbox when left out. */
+  readonly to?: string | undefined;
   readonly name?: string | null | undefined;
   readonly content: Inbound["content"];
   /** Given: a repeat is the same message. Left out: a new one each time. */
@@ -33,7 +35,7 @@ export interface Page {
 }
 
 export interface SimulatorControls {
-  /** A contact writes to the organization's own inbox. */
+  /** A contact writes to an inbox of the organization. */
   inbound(message: ContactMessage): Promise<Heard>;
   /** The phone's owner reads all that was delivered; answers how many messages that were. */
   read(organization_id: string, phone_number: string): Promise<number>;
@@ -96,7 +98,7 @@ async function readFaults(store: SimulatorStore, organization_id: string): Promi
 }
 
 async function hear({ store, ears, now }: ControlParts, message: ContactMessage): Promise<Heard> {
-  const { organization_id, from, name = null, content } = message;
+  const { organization_id, from, to = null, name = null, content } = message;
   const at = now();
   const id = message.channel_message_id ?? store.newId(at);
   const kept = await store.receive({
@@ -116,7 +118,7 @@ async function hear({ store, ears, now }: ControlParts, message: ContactMessage)
     organization_id,
     channel_message_id: id,
     from,
-    to: null,
+    to,
     name,
     occurred_at: kept.created_at,
     content,

@@ -61,9 +61,9 @@ const Limit = z.object({
 
 const write: Handle = async (controls, { organization_id, body }) => {
   const written = parse(Written, body);
-  const { from, name, channel_message_id } = written;
+  const { from, to, name, channel_message_id } = written;
   const content = await contentOf(written, organization_id, controls);
-  const heard = await controls.inbound({ organization_id, from, name, channel_message_id, content });
+  const heard = await controls.inbound({ organization_id, from, to, name, channel_message_id, content });
   return { status: 201, body: { data: heard } };
 };
 

@@ -22,6 +22,7 @@ const ways = {
 export const Written = z
   .object({
     from: phoneNumber,
+    to: phoneNumber.optional().describe("The inbox's number; left out, the first inbox"),
     name: words(256).nullish(),
     channel_message_id: words(128).optional().describe("A repeat with the same id is the same message"),
     ...z.object(ways).partial().shape,
