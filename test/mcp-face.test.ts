@@ -117,7 +117,7 @@ describe("what a failed call says", () => {
   test("an unknown argument is named, with the known ones", async () => {
     const text = textOf(await client.callTool({ ...send, arguments: { ...send.arguments, colour: "red" } }));
     expect(text).toBe(
-      "send_message failed: unknown_argument (400). Unknown argument: colour. Next: Known arguments: to, body, inbox_id.",
+      "send_message failed: unknown_argument (400). Unknown argument: colour. Next: Known arguments: to, body.",
     );
   });
 

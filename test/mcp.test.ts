@@ -64,7 +64,7 @@ test("an unknown tool is 404, and a made-up argument is answered with the known 
   const failure = await refusal(call);
   expect(failure).toMatchObject({ status: 400, code: "unknown_argument" });
   expect(failure.message).toContain("text");
-  expect(failure.error).toMatchObject({ known: "to, body, inbox_id" });
+  expect(failure.error).toMatchObject({ known: "to, body" });
 });
 
 test("the call's idempotency key holds for the operation that it runs", async () => {

@@ -49,7 +49,7 @@ export const contacts = {
         .describe("Words of a name in any order, or part of a number; accents don't matter"),
       ...paging(20),
     }),
-    output: paged(Contact.omit({ organization_id: true, metadata: true })),
+    output: paged(Contact.omit({ organization_id: true, metadata: true, opted_out: true })),
   }),
 
   get_contact: operation({

@@ -170,7 +170,7 @@ export const messages = {
       send_message: {
         title: "Send message",
         description: `Send a text message to a phone number; needs no contact or conversation beforehand. Answers when it is queued: get_message tells whether it was delivered. ${windowRule}`,
-        input: z.object({ to: phone, body, inbox_id }),
+        input: z.object({ to: phone, body }),
         fixed: { type: "text" },
         place: { body: "text.body" },
       },
@@ -183,7 +183,6 @@ export const messages = {
           media_url,
           caption,
           file_name,
-          inbox_id,
         }),
       },
       send_template_message: {
@@ -195,7 +194,6 @@ export const messages = {
           template_name: Template.shape.name,
           language: Template.shape.language,
           components,
-          inbox_id,
         }),
         fixed: { type: "template" },
         place: {
@@ -207,7 +205,7 @@ export const messages = {
       send_interactive_message: {
         title: "Send interactive message",
         description: `Send a text with up to 3 reply buttons, or with a list of up to 10 rows; the contact's choice comes back as a message with reply. ${windowRule}`,
-        input: z.object({ to: phone, ...interactiveFields, inbox_id }),
+        input: z.object({ to: phone, ...interactiveFields }),
         fixed: { type: "interactive" },
         place: {
           body: "interactive.body",
