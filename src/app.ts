@@ -4,6 +4,7 @@
  * config → database → migrate → ports → jobs → platform → http → worker. It is the only place that
  * knows them all; tests call it with another config and a clock of their own.
  */
+import { setMaxListeners } from "node:events";
 import type { AddressInfo } from "node:net";
 import { Failure, fail } from "../tools/failure.ts";
 import { toolNames } from "../tools/tool.ts";
@@ -31,6 +32,7 @@ import {
   modules,
   operationsOf,
   type Platform,
+  toolsOf,
 } from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
@@ -82,7 +84,11 @@ export async function startApp(options: AppOptions): Promise<App> {
       await admitLocalKey(database, options.localKey, now());
     }
     const secret = config.secret ?? (await sharedSecret(database));
-    const { platform, jobs, controls } = build({ database, secret, now, log, built });
+    const stopping = new AbortController();
+    // Each call that waits listens to it.
+    setMaxListeners(0, stopping.signal);
+    const parts = { database, secret, now, log, built, stopping: stopping.signal };
+    const { platform, jobs, controls } = build(parts);
     const { host, port } = options.listen ?? config;
     const face = openFaces({ config, log, platform, database, controls, built });
     const address = await face.listen(host, port);
@@ -94,6 +100,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       jobs,
       database,
       async [Symbol.asyncDispose]() {
+        stopping.abort();
         await face.close();
         await jobs.stop(graceMs);
         await database[Symbol.asyncDispose]();
@@ -111,10 +118,11 @@ interface Parts {
   readonly now: Clock;
   readonly log: Log;
   readonly built: Modules;
+  readonly stopping: AbortSignal;
 }
 
 /** Ports, jobs and platform, each given what it needs of the others. */
-function build({ database, secret, now, log, built }: Parts) {
+function build({ database, secret, now, log, built, stopping }: Parts) {
   const ears: Platform["ears"] = {
     inbound: (message) => platform.ears.inbound(message),
     receipts: (receipts) => platform.ears.receipts(receipts),
@@ -129,7 +137,8 @@ function build({ database, secret, now, log, built }: Parts) {
   const definitions = [...defineJobs(() => world, built), simulator.receiptJob];
   const jobs = createJobs({ database, now, definitions, log });
   const channels = { simulator: simulator.channel };
-  const world: World = { database, jobs, now, log, channels, secret, listeners: listenersOf(built) };
+  const derived = { listeners: listenersOf(built), tools: toolsOf(built) };
+  const world: World = { database, jobs, now, log, channels, secret, stopping, ...derived };
   const platform = createPlatform(world, built);
   return { platform, jobs, controls: simulator.routes.map(refusing) };
 }

@@ -1,7 +1,7 @@
 /** Messages: what is sent to a contact and what comes back. */
 import { z } from "zod";
 import { Contact } from "./contacts.ts";
-import { Conversation } from "./conversations.ts";
+import { Conversation, conversationStatuses } from "./conversations.ts";
 import { id, jsonObject, phone, timestamp, untrusted } from "./fields.ts";
 import { Interactive, interactiveFields } from "./interactive.ts";
 import { one, operation, paged, paging } from "./operation.ts";
@@ -134,6 +134,8 @@ const Action = z.object({
   is_allowed: z.boolean(),
   /** Why not, and what to do instead; null when it is allowed. */
   reason: z.string().nullable(),
+  /** Of update_conversation: what the status may become. */
+  statuses: z.array(z.enum(conversationStatuses)).optional(),
 });
 
 const sends = { destructive: true, openWorld: true } as const;

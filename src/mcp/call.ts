@@ -12,12 +12,13 @@ import { randomUUID } from "node:crypto";
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { Operation } from "../../tools/operation.ts";
 import { permits, type Scope } from "../../tools/scopes.ts";
-import { CallFailure, type Client, Unreachable } from "../client.ts";
+import { CallFailure, type Client, patienceOf, Unreachable, waitMsOf } from "../client.ts";
 import type { Log } from "../ports/log.ts";
 import { present } from "./answer.ts";
 import { explain, type Trouble } from "./explain.ts";
 import type { ToolList } from "./list.ts";
 import { isRead, type Narrowing } from "./narrow.ts";
+import { type Report, reportWaiting } from "./progress.ts";
 import { executeToolName, readExecution, SearchRefusal, search, searchToolsName } from "./search.ts";
 import type { ListedTool } from "./tools.ts";
 
@@ -37,12 +38,13 @@ export interface ToolCall {
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
   readonly signal: AbortSignal;
+  readonly report?: Report | undefined;
 }
 
 export type RunTool = (caller: McpCaller, call: ToolCall) => Promise<CallToolResult>;
 
 /** Clients give up after 30 s or more; a failure that arrives before is worth more than a success after. */
-const timeoutMs = 25_000;
+const usualMs = 25_000;
 
 /** A model is told to wait rather than kept waiting for longer. */
 const longestWaitMs = 2_000;
@@ -176,6 +178,9 @@ interface Prepared {
 async function send({ client, log }: Omit<Parts, "resultLimit">, prepared: Prepared) {
   const { tool, caller, call, operation, input, idempotencyKey } = prepared;
   const told = isRead(tool) ? {} : { idempotencyKey };
+  const waitMs = waitMsOf(operation, input);
+  const timeoutMs = patienceOf(waitMs, usualMs);
+  using _ = reportWaiting(call.report, waitMs);
   try {
     const answer = await client.call(operation, input, {
       key: caller.key,
@@ -189,15 +194,19 @@ async function send({ client, log }: Omit<Parts, "resultLimit">, prepared: Prepa
     if (error instanceof Unreachable) {
       log.warn({ err: error, tool: tool.name }, "the service can't be reached");
     }
-    return { trouble: toTrouble(error, call.signal), ...told };
+    return { trouble: toTrouble(error, call.signal, timeoutMs), ...told };
   }
 }
 
 /** @throws what is no failure of the call. */
-function toTrouble(error: unknown, signal: AbortSignal): Trouble {
+function toTrouble(error: unknown, signal: AbortSignal, timeoutMs: number): Trouble {
   if (error instanceof Unreachable) {
     // Not its own sentence, which names the host: the log does that.
-    return { code: error.code, message: silences[error.code], mayHaveRun: error.mayHaveRun };
+    return {
+      code: error.code,
+      message: silences[error.code](timeoutMs / 1000),
+      mayHaveRun: error.mayHaveRun,
+    };
   }
   if (error instanceof CallFailure) {
     return error;
@@ -227,8 +236,8 @@ function refused(name: string, trouble: Trouble, key?: string, isWrite = false):
 }
 
 const silences = {
-  unreachable: "The service can't be reached, or broke off before it answered.",
-  timeout: `The service did not answer within ${timeoutMs / 1000} s.`,
+  unreachable: () => "The service can't be reached, or broke off before it answered.",
+  timeout: (seconds: number) => `The service did not answer within ${seconds} s.`,
 } as const;
 
 /** The W3C trace context, whose names in `_meta` are those of its headers. */

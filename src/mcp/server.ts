@@ -4,7 +4,12 @@
  * One is made for each connection (stdio) or request (HTTP), with a few handlers and no state of its own.
  * It is the SDK's low-level server, because the list depends on who asks and is made once.
  */
-import { type McpRequestContext, type McpServerFactory, Server } from "@modelcontextprotocol/server";
+import {
+  type McpRequestContext,
+  type McpServerFactory,
+  Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import type { Client } from "../client.ts";
 import type { Log } from "../ports/log.ts";
 import { defaultResultLimit } from "./answer.ts";
@@ -12,6 +17,7 @@ import { createPerform, createRunTool, loadArguments, type McpCaller, type RunTo
 import { complete } from "./complete.ts";
 import { createToolList, type ToolList } from "./list.ts";
 import { createNarrowing, type Narrowing, noNarrowing } from "./narrow.ts";
+import type { Report } from "./progress.ts";
 import { createPrompts, type Prompts } from "./prompts.ts";
 import { createResources, type Resources } from "./resources.ts";
 import { tools } from "./tools.ts";
@@ -103,8 +109,17 @@ function serveTools(server: Server, caller: McpCaller, list: ToolList, runTool: 
       arguments: params.arguments,
       meta: mcpReq._meta,
       signal: mcpReq.signal,
+      report: reportOf(mcpReq),
     }),
   );
+}
+
+/** Sends progress under the request's token, if it has one. */
+function reportOf({ _meta, notify }: ServerContext["mcpReq"]): Report | undefined {
+  const progressToken = _meta?.progressToken;
+  return progressToken === undefined
+    ? undefined
+    : (progress) => notify({ method: "notifications/progress", params: { progressToken, ...progress } });
 }
 
 function serveResources(server: Server, caller: McpCaller, resources: Resources): void {
