@@ -2,6 +2,7 @@
 import { EventEmitter, once, setMaxListeners } from "node:events";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { newId } from "../src/database/id.ts";
+import { readCursor, writeCursor } from "../src/platform/messages/cursor.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
@@ -175,6 +176,19 @@ test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
     expect((await wait({ after: second.cursor, timeout_seconds: 0 })).messages).toEqual([]);
   },
 );
+
+test("a cursor is read as it was written, and stays short however many transactions run", () => {
+  const id = newId("msg", house.now());
+  const running = Array.from({ length: 1_000 }, (_, index) => 5_000_000_000 + index * 1_000_000);
+  const snapshot = `4000000000:9000000000:${running.join(",")}`;
+  const quiet = { seen: "754:754:", from: id, rest: { until: "754:760:755,759", last: id } };
+  expect(readCursor(writeCursor(quiet))).toEqual(quiet);
+  const busy = { seen: snapshot, from: id, rest: { until: snapshot, last: id } };
+  const text = writeCursor(busy);
+  expect(text.length).toBeLessThanOrEqual(4096);
+  // What the later ones wrote counts as not seen.
+  expect(readCursor(text).seen?.split(":")[1]).toBe(String(running[200]));
+});
 
 test("of an erased contact nothing is heard", async () => {
   const after = await begin();

@@ -256,7 +256,7 @@ export const messages = {
     scope: "inbox:read",
     title: "Wait for message",
     description:
-      "Wait until a contact writes, in one conversation or in any, or the time is up. Pass the answer's cursor as after in the next call, and nothing is missed in between.",
+      "Wait until a contact writes, in one conversation or in any, or the time is up. Answers at most 20 messages. Pass the answer's cursor as after in the next call, and nothing is missed in between.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations").optional(),
       after: z

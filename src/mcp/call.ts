@@ -14,6 +14,7 @@ import type { Operation } from "../../tools/operation.ts";
 import { permits, type Scope } from "../../tools/scopes.ts";
 import { CallFailure, type Client, patienceOf, Unreachable, waitMsOf } from "../client.ts";
 import type { Log } from "../ports/log.ts";
+import { offerCallable } from "./actions.ts";
 import { present } from "./answer.ts";
 import { explain, type Trouble } from "./explain.ts";
 import type { ToolList } from "./list.ts";
@@ -97,9 +98,14 @@ export function createRunTool(parts: Parts, perform: Perform): RunTool {
   const run = async (tool: ListedTool, caller: McpCaller, call: ToolCall): Promise<CallToolResult> => {
     const { idempotencyKey, ...outcome } = await perform(tool, caller, call);
     const told = idempotencyKey === undefined ? {} : { _meta: { [idempotencyMeta]: idempotencyKey } };
-    return outcome.trouble
-      ? { ...refused(tool.name, outcome.trouble, caller.key, !isRead(tool)), ...told }
-      : { ...present(tool, outcome.input, outcome.answer, resultLimit), ...told };
+    if (outcome.trouble) {
+      return { ...refused(tool.name, outcome.trouble, caller.key, !isRead(tool)), ...told };
+    }
+    const answer =
+      tool.operation === "get_conversation_context"
+        ? offerCallable(outcome.answer, (name) => isCallable(list.find(name), caller.narrowing))
+        : outcome.answer;
+    return { ...present(tool, outcome.input, answer, resultLimit), ...told };
   };
   return async (caller, call) => {
     if (caller.narrowing.isSearch && (call.name === searchToolsName || call.name === executeToolName)) {
@@ -114,6 +120,10 @@ export function createRunTool(parts: Parts, perform: Perform): RunTool {
     }
     return run(tool, caller, call);
   };
+}
+
+function isCallable(tool: ListedTool | undefined, narrowing: Narrowing): boolean {
+  return tool !== undefined && narrowing.hiddenBy(tool) === undefined;
 }
 
 /** The two tools of search mode: both are results even where they fail, so that a model can read why. */

@@ -46,6 +46,8 @@ export const defaultInstructions = `Tidings sends and receives messages on a bus
 
 Sending: free text, media and choices reach a contact only within 24 hours of the contact's last message. Outside that window a send is refused with outside_service_window: wait until the contact writes, or send an approved template where there is a tool for it. The simulated channel warns and sends. A send answers when it is queued; get_message tells whether it was delivered, and why not.
 
+Answering: first call get_conversation_context. It holds the contact, the latest messages, and what may be done now or why not. After sending, wait_for_message hears the reply; pass its cursor on.
+
 Ids: never make one up. list_contacts (search by name or number) finds a contact's id, list_conversations a conversation's, list_messages a message's. Phone numbers are written with the country code: +14155550123. Times are ISO 8601 with an offset.
 
 Lists come in pages: meta.total tells how many there are, page asks for the next.
