@@ -11,6 +11,8 @@ import { toolNames } from "../tools/tool.ts";
 import { createSimulator } from "./adapters/channel/simulator/index.ts";
 import { ControlRefusal } from "./adapters/channel/simulator/refusal.ts";
 import type { ControlRoute } from "./adapters/channel/simulator/routes.ts";
+import { createWeb } from "./adapters/web/index.ts";
+import { rulesOf } from "./adapters/web/rules.ts";
 import { type Client, createClient } from "./client.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./database/connect.ts";
@@ -36,6 +38,7 @@ import {
 } from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
+import type { Web } from "./ports/web.ts";
 import { version } from "./version.ts";
 
 export interface AppOptions {
@@ -84,10 +87,11 @@ export async function startApp(options: AppOptions): Promise<App> {
       await admitLocalKey(database, options.localKey, now());
     }
     const secret = config.secret ?? (await sharedSecret(database));
+    const web = createWeb({ rules: rulesOf(config.web) });
     const stopping = new AbortController();
     // Each call that waits listens to it.
     setMaxListeners(0, stopping.signal);
-    const parts = { database, secret, now, log, built, stopping: stopping.signal };
+    const parts = { database, secret, now, log, built, web, stopping: stopping.signal };
     const { platform, jobs, controls } = build(parts);
     const { host, port } = options.listen ?? config;
     const face = openFaces({ config, log, platform, database, controls, built });
@@ -103,6 +107,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         stopping.abort();
         await face.close();
         await jobs.stop(graceMs);
+        await web[Symbol.asyncDispose]();
         await database[Symbol.asyncDispose]();
       },
     };
@@ -118,11 +123,12 @@ interface Parts {
   readonly now: Clock;
   readonly log: Log;
   readonly built: Modules;
+  readonly web: Web;
   readonly stopping: AbortSignal;
 }
 
 /** Ports, jobs and platform, each given what it needs of the others. */
-function build({ database, secret, now, log, built, stopping }: Parts) {
+function build({ database, secret, now, log, built, web, stopping }: Parts) {
   const ears: Platform["ears"] = {
     inbound: (message) => platform.ears.inbound(message),
     receipts: (receipts) => platform.ears.receipts(receipts),
@@ -138,7 +144,7 @@ function build({ database, secret, now, log, built, stopping }: Parts) {
   const jobs = createJobs({ database, now, definitions, log });
   const channels = { simulator: simulator.channel };
   const derived = { listeners: listenersOf(built), tools: toolsOf(built) };
-  const world: World = { database, jobs, now, log, channels, secret, stopping, ...derived };
+  const world: World = { database, jobs, now, log, channels, web, secret, stopping, ...derived };
   const platform = createPlatform(world, built);
   return { platform, jobs, controls: simulator.routes.map(refusing) };
 }

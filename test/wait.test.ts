@@ -216,6 +216,31 @@ test("a credential has 20 waits at once; hanging up makes room at once, and othe
   await vi.waitFor(() => wait({ timeout_seconds: 0 }, { key }), { timeout: 5_000 });
 });
 
+test("an assistant's waits leave its other calls their turns, and end with its connections", async () => {
+  const { data } = await house.call(apiKeys.create_api_key, { name: "mcp", scopes: ["inbox:read"] });
+  const hangUp = new AbortController();
+  setMaxListeners(0, hangUp.signal);
+  const call = async (name: string, given: object, signal?: AbortSignal) => {
+    const answer = await house.fetch("/mcp", {
+      method: "POST",
+      key: data.secret_key,
+      headers: { accept: "application/json, text/event-stream" },
+      json: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: given } },
+      ...(signal ? { signal } : {}),
+    });
+    return answer.text();
+  };
+  const waits = Array.from({ length: 21 }, () => call("wait_for_message", {}, hangUp.signal));
+  expect(await Promise.race(waits)).toContain("Wait 5 s and try again");
+  expect(await call("list_conversations", {})).toContain("per_page");
+  hangUp.abort();
+  await Promise.allSettled(waits);
+  await vi.waitFor(
+    async () => expect(await call("wait_for_message", { timeout_seconds: 0 })).toContain("is_timed_out"),
+    { timeout: 5_000 },
+  );
+});
+
 test("a house that stops answers those who wait, with a cursor that goes on", async () => {
   const other = await openHouse();
   const waiting = other.fetch("/v1/messages/wait?timeout_seconds=55");

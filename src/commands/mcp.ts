@@ -1,4 +1,5 @@
 /** `tidings mcp`: MCP on stdin and stdout, before a service elsewhere or the embedded one. */
+import { setFlagsFromString } from "node:v8";
 import { allScopes } from "../../tools/scopes.ts";
 import { builtTools } from "../built.ts";
 import { createClient } from "../client.ts";
@@ -6,7 +7,7 @@ import { type Config, readConfig, secretsOf } from "../config.ts";
 import { openFolder } from "../folder.ts";
 import type { Instance } from "../instance.ts";
 import { createNarrowing } from "../mcp/narrow.ts";
-import { learnScopes } from "../mcp/scopes.ts";
+import { learnAccess } from "../mcp/scopes.ts";
 import { guardStdout, type StdioConnection, serveOverStdio } from "../mcp/stdio.ts";
 import { tools } from "../mcp/tools.ts";
 import type { Log } from "../ports/log.ts";
@@ -30,10 +31,13 @@ export async function mcp(): Promise<void> {
 }
 
 function forward(config: Config, { baseUrl, key }: { baseUrl: string; key: string }, log: Log) {
+  // undici's parser is one large function of WebAssembly, which V8 optimises after the first answer: 35 MB
+  // and 150 ms on another thread, and no call is quicker for it. Not where PGlite runs, which is quicker.
+  setFlagsFromString("--liftoff-only");
   const client = createClient({ baseUrl, key, userAgent: `tidings-mcp/${version}` });
   const { scopes } = config;
-  const learn = () => (scopes ? Promise.resolve(new Set(scopes)) : learnScopes(client, log));
-  return serveOverStdio({ ...settingsOf(config), client, log, learnScopes: learn });
+  const learn = async () => (scopes ? { scopes: new Set(scopes) } : learnAccess(client, log));
+  return serveOverStdio({ ...settingsOf(config), client, log, learnAccess: learn });
 }
 
 /** What both ways have in common. */
@@ -69,7 +73,7 @@ async function embed(config: Config, log: Log): Promise<StdioConnection> {
     ...settings,
     client,
     log,
-    learnScopes: async () => scopes,
+    learnAccess: async () => ({ scopes }),
     built: new Set(builtTools),
   });
   setImmediate(() => void start(instance));

@@ -16,8 +16,9 @@ import { CallFailure, type Client, patienceOf, Unreachable, waitMsOf } from "../
 import type { Log } from "../ports/log.ts";
 import { offerCallable } from "./actions.ts";
 import { present } from "./answer.ts";
+import { concealFailure } from "./conceal.ts";
 import { explain, type Trouble } from "./explain.ts";
-import type { ToolList } from "./list.ts";
+import type { ToolList, Viewer } from "./list.ts";
 import { isRead, type Narrowing } from "./narrow.ts";
 import { type Report, reportWaiting } from "./progress.ts";
 import { executeToolName, readExecution, SearchRefusal, search, searchToolsName } from "./search.ts";
@@ -30,8 +31,17 @@ export interface McpCaller {
   readonly narrowing: Narrowing;
   /** Undefined while they are not known: then the service decides alone. */
   scopes(): ReadonlySet<Scope> | undefined;
+  /** The tools that the service was learned to have, where that was learned. */
+  built?(): ReadonlySet<string> | undefined;
   /** Waited for before a list is answered. */
   ready?(): Promise<void>;
+  /** Takes the list's text, to put it into the answer in place of an empty list. */
+  takeList?(text: string): void;
+}
+
+/** What decides over the lists that a caller is shown. */
+export function viewerOf(caller: McpCaller): Viewer {
+  return { scopes: caller.scopes(), narrowing: caller.narrowing, built: caller.built?.() };
 }
 
 export interface ToolCall {
@@ -136,10 +146,7 @@ async function runSearch(
   try {
     if (call.name === searchToolsName) {
       await caller.ready?.();
-      return search(
-        list.reachable({ scopes: caller.scopes(), narrowing: caller.narrowing }),
-        call.arguments ?? {},
-      );
+      return search(list.reachable(viewerOf(caller)), call.arguments ?? {});
     }
     const wanted = readExecution(call.arguments ?? {});
     const tool = list.find(wanted.name);
@@ -204,24 +211,28 @@ async function send({ client, log }: Omit<Parts, "resultLimit">, prepared: Prepa
     if (error instanceof Unreachable) {
       log.warn({ err: error, tool: tool.name }, "the service can't be reached");
     }
-    return { trouble: toTrouble(error, call.signal, timeoutMs), ...told };
+    return { trouble: toTrouble(error, caller, { ...call, timeoutMs }), ...told };
   }
 }
 
 /** @throws what is no failure of the call. */
-function toTrouble(error: unknown, signal: AbortSignal, timeoutMs: number): Trouble {
+function toTrouble(
+  error: unknown,
+  { key }: McpCaller,
+  call: Omit<ToolCall, "name"> & { readonly timeoutMs: number },
+): Trouble {
   if (error instanceof Unreachable) {
     // Not its own sentence, which names the host: the log does that.
     return {
       code: error.code,
-      message: silences[error.code](timeoutMs / 1000),
+      message: silences[error.code](call.timeoutMs / 1000),
       mayHaveRun: error.mayHaveRun,
     };
   }
   if (error instanceof CallFailure) {
-    return error;
+    return concealFailure(error, { arguments: call.arguments, key });
   }
-  if (signal.aborted) {
+  if (call.signal.aborted) {
     return { code: "cancelled", message: "The call was cancelled." };
   }
   throw error;

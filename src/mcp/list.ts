@@ -12,11 +12,15 @@ const keptLists = 64;
 export interface Viewer {
   readonly scopes: ReadonlySet<Scope> | undefined;
   readonly narrowing: Narrowing;
+  /** The tools that the service was learned to have; unknown when left out. */
+  readonly built?: ReadonlySet<string> | undefined;
 }
 
 export interface ToolList {
   /** As a client sees it: the tools, or the two that search and run them. */
   for(viewer: Viewer): WireTool[];
+  /** The same as JSON, written once. */
+  textFor(viewer: Viewer): string;
   /** The tools that may be called, listed or not. */
   reachable(viewer: Viewer): readonly ListedTool[];
   find(name: string): ListedTool | undefined;
@@ -25,6 +29,8 @@ export interface ToolList {
 interface View {
   readonly tools: readonly ListedTool[];
   readonly wires: WireTool[];
+  /** Made when first asked for. */
+  text?: string;
 }
 
 /** @param built the tools that the service behind has, by name; all when left out. */
@@ -33,17 +39,20 @@ export function createToolList(tools: readonly ListedTool[], built?: ReadonlySet
   const byName = new Map(offered.map((tool) => [tool.name, tool]));
   const views = new Map<string, View>();
 
-  const make = ({ scopes, narrowing }: Viewer): View => {
+  const make = ({ scopes, narrowing, built: learned }: Viewer): View => {
     const reachable = offered.filter(
-      (tool) => (!scopes || permits(scopes, tool.scope)) && narrowing.hiddenBy(tool) === undefined,
+      (tool) =>
+        (!scopes || permits(scopes, tool.scope)) &&
+        (learned?.has(tool.name) ?? true) &&
+        narrowing.hiddenBy(tool) === undefined,
     );
     const wires = narrowing.isSearch ? searchWires(narrowing.isReadOnly) : reachable.map(({ wire }) => wire);
     return { tools: reachable, wires };
   };
   const view = (viewer: Viewer): View => {
-    const { scopes, narrowing } = viewer;
+    const { scopes, narrowing, built: learned } = viewer;
     const held = scopes === undefined ? "all" : allScopes.filter((scope) => scopes.has(scope)).join();
-    const name = `${held} ${narrowing.name}`;
+    const name = `${held} ${narrowing.name} ${learned ? [...learned].join() : ""}`;
     const known = views.get(name);
     if (known) {
       return known;
@@ -57,6 +66,11 @@ export function createToolList(tools: readonly ListedTool[], built?: ReadonlySet
   };
   return {
     for: (viewer) => view(viewer).wires,
+    textFor(viewer) {
+      const seen = view(viewer);
+      seen.text ??= JSON.stringify(seen.wires);
+      return seen.text;
+    },
     reachable: (viewer) => view(viewer).tools,
     find: (name) => byName.get(name),
   };

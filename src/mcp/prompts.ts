@@ -5,7 +5,7 @@ import {
   ProtocolError,
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
-import type { McpCaller } from "./call.ts";
+import { type McpCaller, viewerOf } from "./call.ts";
 import type { ToolList } from "./list.ts";
 
 interface Recipe {
@@ -56,14 +56,17 @@ const recipes: readonly Recipe[] = [
       arguments: [
         { name: "goal", description: "What the broadcast is to achieve", required: true },
         { name: "audience", description: "Who should get it, in words" },
+        { name: "template", description: "The name of an approved template, if you know it" },
       ],
     },
     needs: ["preview_cohort", "create_cohort", "list_templates", "create_broadcast"],
-    write: ({ goal, audience }) =>
+    write: ({ goal, audience, template }) =>
       [
         `Plan a broadcast. Goal: ${goal}. Audience: ${audience ?? "suggest one"}.`,
         "1. Turn the audience into a cohort query and count it with preview_cohort; show me the query and the count.",
-        "2. Find an approved template that fits with list_templates (status=approved), or tell me what a new one should say.",
+        template
+          ? `2. Use the template ${template}, if list_templates (status=approved, search=${template}) has it; if not, say so.`
+          : "2. Find an approved template that fits with list_templates (status=approved), or tell me what a new one should say.",
         "3. After I agree, create the cohort and the broadcast as a draft (leave scheduled_at out). Do not send it: I decide that.",
       ].join("\n"),
   },
@@ -76,8 +79,8 @@ export interface Prompts {
 }
 
 export function createPrompts(list: ToolList): Prompts {
-  const offered = ({ scopes, narrowing }: McpCaller) => {
-    const names = new Set(list.reachable({ scopes: scopes(), narrowing }).map(({ name }) => name));
+  const offered = (caller: McpCaller) => {
+    const names = new Set(list.reachable(viewerOf(caller)).map(({ name }) => name));
     return recipes.filter(({ needs }) => needs.every((name) => names.has(name)));
   };
   return {

@@ -13,8 +13,15 @@ import {
 import type { Client } from "../client.ts";
 import type { Log } from "../ports/log.ts";
 import { defaultResultLimit } from "./answer.ts";
-import { createPerform, createRunTool, loadArguments, type McpCaller, type RunTool } from "./call.ts";
-import { complete } from "./complete.ts";
+import {
+  createPerform,
+  createRunTool,
+  loadArguments,
+  type McpCaller,
+  type RunTool,
+  viewerOf,
+} from "./call.ts";
+import { canComplete, complete } from "./complete.ts";
 import { createToolList, type ToolList } from "./list.ts";
 import { createNarrowing, type Narrowing, noNarrowing } from "./narrow.ts";
 import type { Report } from "./progress.ts";
@@ -65,15 +72,15 @@ export function createServerFactory(
   callerOf: (context: McpRequestContext) => McpCaller,
 ): McpServerFactory {
   const { client, version, log, built, instructions = defaultInstructions } = parts;
+  const { resultLimit = defaultResultLimit } = parts;
   const list = createToolList(tools, built);
   const perform = createPerform({ client, list, log });
-  const runTool = createRunTool(
-    { client, list, log, resultLimit: parts.resultLimit ?? defaultResultLimit },
-    perform,
-  );
+  const runTool = createRunTool({ client, list, log, resultLimit }, perform);
   const info = { name: "tidings", title: "Tidings", version };
+  const completes = canComplete(list);
+  const completions = completes ? { completions: {} } : {};
   const options = {
-    capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, completions: {} },
+    capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, ...completions },
     instructions,
     cacheHints: {
       "tools/list": listHints,
@@ -89,11 +96,13 @@ export function createServerFactory(
     const caller = callerOf(context);
     const server = new Server(info, caller.narrowing.isSearch ? searching : options);
     serveTools(server, caller, list, runTool);
-    serveResources(server, caller, createResources({ list, perform }));
+    serveResources(server, caller, createResources({ list, perform, resultLimit }));
     servePrompts(server, caller, createPrompts(list));
-    server.setRequestHandler("completion/complete", ({ params }, { mcpReq }) =>
-      complete({ list, perform }, caller, params, mcpReq.signal),
-    );
+    if (completes) {
+      server.setRequestHandler("completion/complete", ({ params }, { mcpReq }) =>
+        complete({ list, perform }, caller, params, mcpReq.signal),
+      );
+    }
     return server;
   };
 }
@@ -103,7 +112,12 @@ function serveTools(server: Server, caller: McpCaller, list: ToolList, runTool: 
     await caller.ready?.();
     // Behind the answer: a list is mostly followed by a call.
     setImmediate(() => loadArguments().catch(() => undefined));
-    return { tools: list.for({ scopes: caller.scopes(), narrowing: caller.narrowing }) };
+    const viewer = viewerOf(caller);
+    if (caller.takeList) {
+      caller.takeList(list.textFor(viewer));
+      return { tools: [] };
+    }
+    return { tools: list.for(viewer) };
   });
   server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
     runTool(caller, {
