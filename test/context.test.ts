@@ -104,7 +104,13 @@ const scopeSets: readonly Scope[][] = [
 ];
 const statuses = ["open", "pending", "closed", "snoozed", "spam"] as const;
 const windows = ["open", "closed", "never"] as const;
-const states = [
+interface State {
+  readonly status: (typeof statuses)[number];
+  readonly window: (typeof windows)[number];
+  readonly rule: "strict" | "advisory";
+  readonly isAssigned: boolean;
+}
+const states: readonly State[] = [
   ...statuses.map((status) => ({ status, window: "open", rule: "strict", isAssigned: true }) as const),
   ...windows.flatMap((window) =>
     (["strict", "advisory"] as const).flatMap((rule) =>
@@ -112,7 +118,6 @@ const states = [
     ),
   ),
 ];
-type State = (typeof states)[number];
 
 test("what it says is allowed is accepted, and what it says is not is refused, in every state and scope", async () => {
   const keys = await Promise.all(scopeSets.map(keyWith));
@@ -135,6 +140,28 @@ test("what it says is allowed is accepted, and what it says is not is refused, i
   await setRule("advisory");
   expect(lies).toEqual([]);
 }, 300_000);
+
+test.runIf(toolsOf().has("update_conversation"))(
+  "the statuses that it names are those that update_conversation takes",
+  async () => {
+    for (const [index, status] of statuses.entries()) {
+      const state = { status, window: "open", rule: "advisory", isAssigned: false } as const;
+      const { id } = await put(state, `+1415555069${index}`);
+      const { actions } = await read(id);
+      const named = actions.find(({ tool }) => tool === "update_conversation")?.statuses;
+      const taken: string[] = [];
+      for (const wanted of statuses.filter((one) => one !== status)) {
+        await arrange(state, id);
+        const answer = await house.fetch(`/v1/conversations/${id}`, {
+          method: "PATCH",
+          json: { status: wanted },
+        });
+        taken.push(...(answer.ok ? [wanted] : []));
+      }
+      expect([...(named ?? [])].sort()).toEqual(taken.sort());
+    }
+  },
+);
 
 type Context = Awaited<ReturnType<typeof read>>;
 interface Situation {
