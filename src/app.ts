@@ -4,6 +4,7 @@
  * config → database → migrate → ports → jobs → platform → http → worker. It is the only place that
  * knows them all; tests call it with another config and a clock of their own.
  */
+import { setMaxListeners } from "node:events";
 import type { AddressInfo } from "node:net";
 import { Failure, fail } from "../tools/failure.ts";
 import { toolNames } from "../tools/tool.ts";
@@ -33,6 +34,7 @@ import {
   modules,
   operationsOf,
   type Platform,
+  toolsOf,
 } from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
@@ -87,7 +89,10 @@ export async function startApp(options: AppOptions): Promise<App> {
     const secret = config.secret ?? (await sharedSecret(database));
     const { previousSecret } = config;
     const web = createWeb({ rules: rulesOf(config.web) });
-    const parts = { database, secret, previousSecret, now, log, built, web };
+    const stopping = new AbortController();
+    // Each call that waits listens to it.
+    setMaxListeners(0, stopping.signal);
+    const parts = { database, secret, previousSecret, now, log, built, web, stopping: stopping.signal };
     const { platform, jobs, controls } = build(parts);
     const { host, port } = options.listen ?? config;
     const face = openFaces({ config, log, platform, database, controls, built });
@@ -100,6 +105,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       jobs,
       database,
       async [Symbol.asyncDispose]() {
+        stopping.abort();
         await face.close();
         await jobs.stop(graceMs);
         await web[Symbol.asyncDispose]();
@@ -120,10 +126,12 @@ interface Parts {
   readonly log: Log;
   readonly built: Modules;
   readonly web: Web;
+  readonly stopping: AbortSignal;
 }
 
 /** Ports, jobs and platform, each given what it needs of the others. */
-function build({ database, secret, previousSecret, now, log, built, web }: Parts) {
+function build({ built, ...given }: Parts) {
+  const { database, now, log } = given;
   const ears: Platform["ears"] = {
     inbound: (message) => platform.ears.inbound(message),
     receipts: (receipts) => platform.ears.receipts(receipts),
@@ -138,8 +146,8 @@ function build({ database, secret, previousSecret, now, log, built, web }: Parts
   const definitions = [...defineJobs(() => world, built), simulator.receiptJob];
   const jobs = createJobs({ database, now, definitions, log });
   const channels = { simulator: simulator.channel };
-  const listeners = listenersOf(built);
-  const world: World = { database, jobs, now, log, channels, web, secret, previousSecret, listeners };
+  const derived = { listeners: listenersOf(built), tools: toolsOf(built) };
+  const world: World = { ...given, ...derived, jobs, channels };
   const platform = createPlatform(world, built);
   return { platform, jobs, controls: simulator.routes.map(refusing) };
 }

@@ -64,6 +64,23 @@ describe("narrowing", () => {
     expect(await namesOf(client)).toEqual([]);
   });
 
+  test("a conversation's context offers only what may be called here", async () => {
+    const { conversation_id } = await phone(house, "+14155550228").write("hi");
+    const call = { name: "get_conversation_context", arguments: { id: conversation_id } };
+    const offered = async (headers: Record<string, string>) => {
+      await using client = await connect(headers);
+      const { structuredContent } = await client.callTool(call);
+      return (structuredContent as { data: { actions: { tool: string }[] } }).data.actions.map(
+        (one) => one.tool,
+      );
+    };
+    expect(await offered({ "x-tidings-tools-allow": "tag_contact,get_conversation_context" })).toEqual([]);
+    const core = await offered({});
+    expect(core).toContain("send_message");
+    expect(core).not.toContain("tag_contact");
+    expect(await offered({ "x-tidings-read-only": "true" })).toEqual(["wait_for_message"]);
+  });
+
   test("a name that does not exist is refused with those that do", async () => {
     await expect(connect({ "x-tidings-toolsets": "contract" })).rejects.toThrow(/contacts, conversations/);
   });

@@ -1,7 +1,7 @@
 /** Messages: what is sent to a contact and what comes back. */
 import { z } from "zod";
 import { Contact } from "./contacts.ts";
-import { Conversation } from "./conversations.ts";
+import { Conversation, conversationStatuses } from "./conversations.ts";
 import { id, inboxId, jsonObject, phone, timestamp, untrusted } from "./fields.ts";
 import { Interactive, interactiveFields } from "./interactive.ts";
 import { one, operation, paged, paging } from "./operation.ts";
@@ -139,6 +139,8 @@ const Action = z.object({
   is_allowed: z.boolean(),
   /** Why not, and what to do instead; null when it is allowed. */
   reason: z.string().nullable(),
+  /** Of update_conversation: what the status may become. */
+  statuses: z.array(z.enum(conversationStatuses)).optional(),
 });
 
 const sends = { destructive: true, openWorld: true } as const;
@@ -259,7 +261,7 @@ export const messages = {
     scope: "inbox:read",
     title: "Wait for message",
     description:
-      "Wait until a contact writes, in one conversation or in any, or the time is up. Pass the answer's cursor as after in the next call, and nothing is missed in between.",
+      "Wait until a contact writes, in one conversation or in any, or the time is up. Answers at most 20 messages. Pass the answer's cursor as after in the next call, and nothing is missed in between.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations").optional(),
       after: z

@@ -203,6 +203,8 @@ export interface Tables {
     failed_at: string | null;
     error: Json<Record<string, unknown>> | null;
     created_at: string;
+    /** The one that wrote the row; an xid8. */
+    transaction_id: Generated<string>;
   };
   message_receipts: {
     organization_id: string;

@@ -140,7 +140,10 @@ function shortenValue(value: unknown, measure: Measure): unknown {
   }
   if (typeof value === "object" && value !== null) {
     const entries = Object.entries(value).slice(0, measure.items);
-    return Object.fromEntries(entries.map(([name, one]) => [name, shortenValue(one, measure)]));
+    // Half a cursor leads nowhere.
+    return Object.fromEntries(
+      entries.map(([name, one]) => [name, name === "cursor" ? one : shortenValue(one, measure)]),
+    );
   }
   return value;
 }

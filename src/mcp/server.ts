@@ -4,7 +4,12 @@
  * One is made for each connection (stdio) or request (HTTP), with a few handlers and no state of its own.
  * It is the SDK's low-level server, because the list depends on who asks and is made once.
  */
-import { type McpRequestContext, type McpServerFactory, Server } from "@modelcontextprotocol/server";
+import {
+  type McpRequestContext,
+  type McpServerFactory,
+  Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import type { Client } from "../client.ts";
 import type { Log } from "../ports/log.ts";
 import { defaultResultLimit } from "./answer.ts";
@@ -19,6 +24,7 @@ import {
 import { canComplete, complete } from "./complete.ts";
 import { createToolList, type ToolList } from "./list.ts";
 import { createNarrowing, type Narrowing, noNarrowing } from "./narrow.ts";
+import type { Report } from "./progress.ts";
 import { createPrompts, type Prompts } from "./prompts.ts";
 import { createResources, type Resources } from "./resources.ts";
 import { tools } from "./tools.ts";
@@ -46,6 +52,8 @@ const listHints = { ttlMs: 300_000, cacheScope: "private" } as const;
 export const defaultInstructions = `Tidings sends and receives messages on a business's messaging channel and manages its contacts and conversations. Every tool acts for the one organization that the API key belongs to; whoami tells which, with the key's scopes and the present time.
 
 Sending: free text, media and choices reach a contact only within 24 hours of the contact's last message. Outside that window a send is refused with outside_service_window: wait until the contact writes, or send an approved template where there is a tool for it. The simulated channel warns and sends. A send answers when it is queued; get_message tells whether it was delivered, and why not.
+
+Answering: first call get_conversation_context. It holds the contact, the latest messages, and what may be done now or why not. After sending, wait_for_message hears the reply; pass its cursor on.
 
 Ids: never make one up. list_contacts (search by name or number) finds a contact's id, list_conversations a conversation's, list_messages a message's. Phone numbers are written with the country code: +14155550123. Times are ISO 8601 with an offset.
 
@@ -117,8 +125,17 @@ function serveTools(server: Server, caller: McpCaller, list: ToolList, runTool: 
       arguments: params.arguments,
       meta: mcpReq._meta,
       signal: mcpReq.signal,
+      report: reportOf(mcpReq),
     }),
   );
+}
+
+/** Sends progress under the request's token, if it has one. */
+function reportOf({ _meta, notify }: ServerContext["mcpReq"]): Report | undefined {
+  const progressToken = _meta?.progressToken;
+  return progressToken === undefined
+    ? undefined
+    : (progress) => notify({ method: "notifications/progress", params: { progressToken, ...progress } });
 }
 
 function serveResources(server: Server, caller: McpCaller, resources: Resources): void {

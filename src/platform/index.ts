@@ -1,6 +1,7 @@
 /** The platform: its modules put together, given a world, and offered as one thing to call. */
 import type { EventName } from "../../tools/events.ts";
 import type { Operation } from "../../tools/operation.ts";
+import { formsOf } from "../../tools/tool.ts";
 import type { JobDefinition } from "../jobs/job.ts";
 import type { ChannelEars } from "../ports/channel.ts";
 import { apiKeys } from "./api-keys.ts";
@@ -36,6 +37,15 @@ export type Modules = Readonly<Record<string, Module>>;
 /** Every operation that these modules have, by name. */
 export function operationsOf(built: Modules = modules): Readonly<Record<string, Operation>> {
   return Object.assign({}, ...Object.values(built).map(({ contract }) => contract));
+}
+
+/** Every tool that these modules offer, by name, with the operation that it calls. */
+export function toolsOf(built: Modules = modules): ReadonlyMap<string, Operation> {
+  return new Map(
+    Object.entries(operationsOf(built)).flatMap(([name, operation]) =>
+      Object.keys(formsOf(name, operation)).map((tool) => [tool, operation] as const),
+    ),
+  );
 }
 
 export interface Platform {

@@ -1,13 +1,14 @@
 /** Conversations: one thread for each contact and inbox, its status and its 24-hour window. */
 import { sql } from "kysely";
 import { type ConversationStatus, conversations as contract } from "../../../tools/conversations.ts";
-import { fail } from "../../../tools/failure.ts";
 import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { implement } from "../core/module.ts";
-import { listConversations, threads } from "./list.ts";
-import { windowOf } from "./window.ts";
+import { listConversations } from "./list.ts";
+import { showThread } from "./thread.ts";
 
+export { settable } from "./states.ts";
+export { showThread } from "./thread.ts";
 export { windowOf } from "./window.ts";
 
 export const conversations = implement(contract, {
@@ -24,31 +25,7 @@ export const conversations = implement(contract, {
     },
 
     async get_conversation({ id }, { db, organization, now }) {
-      const found = await threads(db, organization)
-        .innerJoin("contacts", (join) =>
-          join
-            .onRef("contacts.organization_id", "=", "conversations.organization_id")
-            .onRef("contacts.id", "=", "conversations.contact_id"),
-        )
-        .innerJoin("inboxes", (join) =>
-          join
-            .onRef("inboxes.organization_id", "=", "conversations.organization_id")
-            .onRef("inboxes.id", "=", "conversations.inbox_id"),
-        )
-        .leftJoin("users", (join) =>
-          join
-            .onRef("users.organization_id", "=", "conversations.organization_id")
-            .onRef("users.id", "=", "conversations.assigned_to"),
-        )
-        .selectAll("conversations")
-        .select(["contacts.name as contact_name", "contacts.phone_number", "inboxes.platform"])
-        .select("users.name as assigned_to_name")
-        .where("conversations.id", "=", id)
-        .executeTakeFirst();
-      if (!found) {
-        throw fail("conversation_not_found");
-      }
-      return { data: { ...found, ...windowOf(found, now) } };
+      return { data: await showThread(db, organization, { id, now }) };
     },
   },
 });

@@ -23,6 +23,8 @@ export interface Request {
   readonly idempotencyKey?: string | undefined;
   /** The route under which the key counts; that of the path when left out. */
   readonly route?: string;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
 }
 
 export type Call = (request: Request) => Promise<Answer>;
@@ -56,7 +58,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
     if (!parsed.success) {
       throw refuseInput(parsed.error.issues, request.input);
     }
-    const context = { world, now: world.now(), path };
+    const context = { world, now: world.now(), path, signal: request.signal };
     const { idempotencyKey: key, route = `${operation.method} ${path}` } = request;
     const run = { name: request.operation, entry, input: parsed.data, context, key, route };
     if (!caller) {
@@ -68,7 +70,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
 
   const tools = (
     caller: Caller,
-    { key, route }: Run,
+    { key, route, context: { signal } }: Run,
     note: (answer: Answer) => void,
   ): DelegatedContext["tools"] => ({
     list: () =>
@@ -79,7 +81,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
       const [operation, form] = findForm(contracts, name);
       requireScope(caller, contracts[operation]?.scope ?? null);
       const input = readArguments(form, given);
-      const result = await call({ operation, caller, input, idempotencyKey: key, route });
+      const result = await call({ operation, caller, input, idempotencyKey: key, route, signal });
       note(result);
       return result.body as Record<string, unknown>; // every output is an object
     },

@@ -1,6 +1,7 @@
 /** What a handler is given: who asks, when, and the parts of the world it may use. */
 
 import type { EventName } from "../../../tools/events.ts";
+import type { Operation } from "../../../tools/operation.ts";
 import type { Scope } from "../../../tools/scopes.ts";
 import type { Database, Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
@@ -28,6 +29,10 @@ export interface World {
   readonly previousSecret: string | undefined;
   /** The names of the jobs that listen to each event. */
   readonly listeners: ReadonlyMap<EventName, readonly string[]>;
+  /** The tools that the house offers, by name, each with the operation that it calls. */
+  readonly tools: ReadonlyMap<string, Operation>;
+  /** Aborted when the house begins to stop: whoever waits in it answers. */
+  readonly stopping: AbortSignal;
 }
 
 /** Who asks: the authority without which no tenant's data is read. */
@@ -53,6 +58,8 @@ export interface PublicContext {
   readonly now: Date;
   /** The declared path by which the call came. */
   readonly path: string;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
 }
 
 export interface ReadContext extends PublicContext {

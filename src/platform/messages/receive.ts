@@ -1,7 +1,7 @@
 /** Takes what a channel hears: inbound messages and receipts. Safe to repeat. */
 
 import { fail } from "../../../tools/failure.ts";
-import type { Transaction } from "../../database/database.ts";
+import { afterCommit, type Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import type { Inbound, Receipt } from "../../ports/channel.ts";
 import { changeContact, findOrCreateContact } from "../contacts.ts";
@@ -11,6 +11,7 @@ import type { Work } from "../core/module.ts";
 import type { World } from "../core/world.ts";
 import { getInbox } from "../inboxes.ts";
 import { applyParked, lockMessage, move, receiptFact } from "./progress.ts";
+import { waitersOf } from "./waiters.ts";
 
 /** Stores an inbound message with its contact and conversation, once for each channel id. */
 export async function receiveMessage(world: World, inbound: Inbound) {
@@ -54,6 +55,7 @@ export async function receiveMessage(world: World, inbound: Inbound) {
       return known(tx, inbound);
     }
     await noteInbound(tx, thread, inbound.occurred_at);
+    afterCommit(tx, () => waitersOf(world).ring(organization, thread.id));
     await emit(tx, world, {
       type: "message.received",
       organization_id: organization,
