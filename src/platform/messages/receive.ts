@@ -9,6 +9,7 @@ import { getInbox, noteInbound, openThread } from "../conversations/index.ts";
 import { emit } from "../core/events.ts";
 import type { Work } from "../core/module.ts";
 import type { World } from "../core/world.ts";
+import { noteConsent } from "./consent.ts";
 import { applyParked, lockMessage, move, receiptFact } from "./progress.ts";
 
 /** Stores an inbound message with its contact and conversation, once for each channel id. */
@@ -28,6 +29,10 @@ export async function receiveMessage(world: World, inbound: Inbound) {
     }
     await noteInbound(tx, thread, inbound.occurred_at);
     await tell(tx, world, inbound, { message_id, conversation_id: thread.id });
+    if (inbound.content.type === "text") {
+      const to = inbound.from ?? inbound.identities?.bsuid ?? null;
+      await noteConsent(tx, world, { inbox, contact, thread, text: inbound.content.text.body, to, now });
+    }
     return { message_id, conversation_id: thread.id };
   });
 }
