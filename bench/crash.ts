@@ -1,5 +1,4 @@
 /** R2: kill -9 of the whole service during 5,000 acknowledged writes, embedded and on PostgreSQL; then every one is looked for. */
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,9 +8,10 @@ import { type Client, createClient } from "../src/client.ts";
 import { administer, withDatabase } from "../test/support/postgres.ts";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages.ts";
+import { startService, until } from "./support/service.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
-const port = "39418";
+const port = 39_418;
 const baseUrl = `http://127.0.0.1:${port}`;
 const key = `sk_live_${"c".repeat(43)}`;
 const writes = 5_000;
@@ -28,7 +28,8 @@ async function run(engine: string, env: Record<string, string>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), "tidings-crash-"));
   const client = createClient({ baseUrl, key, timeoutMs: 60_000, retries: 20 });
   const acknowledged = { contacts: [] as string[], messages: [] as string[] };
-  let child = await start({ ...env, TIDINGS_DATA_DIR: dataDir });
+  const start = () => startService(port, key, { ...env, TIDINGS_DATA_DIR: dataDir });
+  let { child } = await start();
   const ended = write(client, acknowledged);
   for (let kill = 1; kill <= kills; kill += 1) {
     await until(
@@ -36,7 +37,7 @@ async function run(engine: string, env: Record<string, string>): Promise<void> {
     );
     child.kill("SIGKILL");
     await once(child, "exit");
-    child = await start({ ...env, TIDINGS_DATA_DIR: dataDir });
+    ({ child } = await start());
   }
   await ended;
   await report(engine, client, acknowledged);
@@ -111,27 +112,4 @@ async function arrivals(): Promise<string[]> {
     found.push(...data.map(({ token }) => token));
   }
   return found;
-}
-
-async function start(env: Record<string, string>): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ["dist/tidings.js", "serve"], {
-    env: {
-      ...process.env,
-      ...env,
-      PORT: port,
-      TIDINGS_BOOTSTRAP_KEY: key,
-      TIDINGS_LOG_LEVEL: "error",
-      TIDINGS_RATE_LIMIT: "1000000",
-      TIDINGS_RATE_BURST: "1000000",
-    },
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  await until(async () => (await fetch(`${baseUrl}/healthz`).catch(() => undefined))?.ok ?? false);
-  return child;
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) {
-    await sleep(10);
-  }
 }

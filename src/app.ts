@@ -10,6 +10,8 @@ import { toolNames } from "../tools/tool.ts";
 import { createSimulator } from "./adapters/channel/simulator/index.ts";
 import { ControlRefusal } from "./adapters/channel/simulator/refusal.ts";
 import type { ControlRoute } from "./adapters/channel/simulator/routes.ts";
+import { createWeb } from "./adapters/web/index.ts";
+import { rulesOf } from "./adapters/web/rules.ts";
 import { type Client, createClient } from "./client.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./database/connect.ts";
@@ -34,6 +36,7 @@ import {
 } from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
+import type { Web } from "./ports/web.ts";
 import { version } from "./version.ts";
 
 export interface AppOptions {
@@ -82,7 +85,8 @@ export async function startApp(options: AppOptions): Promise<App> {
       await admitLocalKey(database, options.localKey, now());
     }
     const secret = config.secret ?? (await sharedSecret(database));
-    const { platform, jobs, controls } = build({ database, secret, now, log, built });
+    const web = createWeb({ rules: rulesOf(config.web) });
+    const { platform, jobs, controls } = build({ database, secret, now, log, built, web });
     const { host, port } = options.listen ?? config;
     const face = openFaces({ config, log, platform, database, controls, built });
     const address = await face.listen(host, port);
@@ -96,6 +100,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       async [Symbol.asyncDispose]() {
         await face.close();
         await jobs.stop(graceMs);
+        await web[Symbol.asyncDispose]();
         await database[Symbol.asyncDispose]();
       },
     };
@@ -111,10 +116,11 @@ interface Parts {
   readonly now: Clock;
   readonly log: Log;
   readonly built: Modules;
+  readonly web: Web;
 }
 
 /** Ports, jobs and platform, each given what it needs of the others. */
-function build({ database, secret, now, log, built }: Parts) {
+function build({ database, secret, now, log, built, web }: Parts) {
   const ears: Platform["ears"] = {
     inbound: (message) => platform.ears.inbound(message),
     receipts: (receipts) => platform.ears.receipts(receipts),
@@ -129,7 +135,8 @@ function build({ database, secret, now, log, built }: Parts) {
   const definitions = [...defineJobs(() => world, built), simulator.receiptJob];
   const jobs = createJobs({ database, now, definitions, log });
   const channels = { simulator: simulator.channel };
-  const world: World = { database, jobs, now, log, channels, secret, listeners: listenersOf(built) };
+  const listeners = listenersOf(built);
+  const world: World = { database, jobs, now, log, channels, web, secret, listeners };
   const platform = createPlatform(world, built);
   return { platform, jobs, controls: simulator.routes.map(refusing) };
 }

@@ -1,5 +1,6 @@
 /** The command line: reads the arguments, starts what they name, stops on a signal. */
 import { parseArgs } from "node:util";
+import { keepCompiled } from "./compile-cache.ts";
 import { version } from "./version.ts";
 
 const usage = `Tidings ${version}: business messaging that an AI assistant can operate.
@@ -23,6 +24,7 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
   mcp: async () => (await import("./commands/mcp.ts")).mcp(),
 };
 
+keepCompiled();
 await main(process.argv.slice(2)).catch(exitWith);
 
 async function main(args: string[]): Promise<void> {

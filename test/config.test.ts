@@ -23,6 +23,7 @@ test("without settings the service is embedded, on loopback, with the documented
       allowedOrigins: [],
       trustedProxies: [],
       bodyLimit: 1_048_576,
+      web: { allow: [], isLocalAllowed: false },
       scopes: undefined,
       narrowing: { toolsets: [], readOnly: false, allow: [], deny: [], mode: "core" },
       resultLimit: 80_000,
@@ -56,6 +57,8 @@ test("every setting is read", () => {
     TIDINGS_ALLOWED_ORIGINS: "https://App.example.com:443, http://app.example.com:8080",
     TIDINGS_TRUSTED_PROXIES: "10.0.0.0/8, 192.0.2.7, 2001:db8::/32,",
     TIDINGS_BODY_LIMIT: "2097152",
+    TIDINGS_WEB_ALLOW: "10.1.0.0/16, fd00::/8",
+    TIDINGS_ALLOW_LOCAL_WEBHOOKS: "false",
     TIDINGS_SCOPES: "contacts.read, inbox:write",
     TIDINGS_TOOLSETS: "contacts,messages",
     TIDINGS_READ_ONLY: "true",
@@ -78,6 +81,7 @@ test("every setting is read", () => {
     allowedOrigins: ["https://app.example.com", "http://app.example.com:8080"],
     trustedProxies: ["10.0.0.0/8", "192.0.2.7", "2001:db8::/32"],
     bodyLimit: 2_097_152,
+    web: { allow: ["10.1.0.0/16", "fd00::/8"], isLocalAllowed: false },
     scopes: ["contacts:read", "inbox:write"],
     narrowing: {
       toolsets: ["contacts", "messages"],
@@ -133,6 +137,12 @@ const wrong: readonly [name: string, value: string, takes: string][] = [
   ["TIDINGS_READ_ONLY", "perhaps", "true or false"],
   ["TIDINGS_TOOL_MODE", "some", "one of core, all, search"],
   ["TIDINGS_RESULT_LIMIT", "10", "a whole number from 2000 to 10000000"],
+  [
+    "TIDINGS_WEB_ALLOW",
+    "10.1.0.0/16, intranet",
+    "IP addresses or networks such as 10.1.0.0/16, separated by commas",
+  ],
+  ["TIDINGS_ALLOW_LOCAL_WEBHOOKS", "perhaps", "true or false"],
   ["TIDINGS_BODY_LIMIT", "1MB", "a whole number from 1024 to 104857600"],
 ];
 
@@ -148,6 +158,19 @@ test("a base address without its key is refused, and the other way round", () =>
   expect(() => readConfig({ ...key, TIDINGS_BASE_URL: "tidings.example.com" })).toThrow(
     "TIDINGS_BASE_URL takes the address of a Tidings service, http:// or https://.",
   );
+});
+
+test("receivers on this machine are allowed only where no stranger can ask for them", () => {
+  for (const HOST of ["127.0.0.1", "127.1.2.3", "localhost", "::1"]) {
+    const { config } = readConfig({ HOST, TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" });
+    expect(config.web.isLocalAllowed).toBe(true);
+  }
+  for (const HOST of ["0.0.0.0", "::", "10.0.0.7", "tidings.example.com"]) {
+    expect(() => readConfig({ HOST, TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" })).toThrow(
+      "TIDINGS_ALLOW_LOCAL_WEBHOOKS takes true only while HOST is loopback: strangers could reach this machine's own services by it.",
+    );
+    expect(() => readConfig({ HOST, TIDINGS_ALLOW_LOCAL_WEBHOOKS: "false" })).not.toThrow();
+  }
 });
 
 test("a database password that is no proper percent-encoding is still a secret", () => {

@@ -37,6 +37,10 @@ const rooms: Readonly<Record<string, { allowed: string[]; refused: string[] }>> 
     allowed: ["./faults.ts", "../../../ports/channel.ts"],
     refused: ["../../../platform/index.ts", "../../../http/server.ts", "../../../app.ts"],
   },
+  "src/adapters/web/planted.ts": {
+    allowed: ["undici", "ipaddr.js", "node:net", "./rules.ts", "../../ports/web.ts"],
+    refused: ["../../config.ts", "../../client.ts", "../../platform/index.ts"],
+  },
   "src/platform/planted.ts": {
     allowed: [
       "zod",
@@ -44,6 +48,7 @@ const rooms: Readonly<Record<string, { allowed: string[]; refused: string[] }>> 
       "node:crypto",
       "libphonenumber-js/min",
       "./core/module.ts",
+      "./core/query/parse.ts",
       "./messages/index.ts",
     ],
     refused: ["undici", "node:http", "node:net", "pg", "fastify", "../adapters/channel/simulator/index.ts"],
@@ -55,6 +60,7 @@ const rooms: Readonly<Record<string, { allowed: string[]; refused: string[] }>> 
       "../../jobs/job.ts",
       "./part.ts",
       "../contacts.ts",
+      "../core/query/matches.ts",
     ],
     refused: [
       "../../http/server.ts",
@@ -67,6 +73,10 @@ const rooms: Readonly<Record<string, { allowed: string[]; refused: string[] }>> 
   "src/platform/core/planted.ts": {
     allowed: ["./world.ts", "../../database/database.ts", "../../../tools/scopes.ts"],
     refused: ["../contacts.ts", "../messages/index.ts", "../index.ts"],
+  },
+  "src/platform/core/query/planted.ts": {
+    allowed: ["zod", "./parse.ts", "../../../../tools/cohorts.ts", "libphonenumber-js/min"],
+    refused: ["../../contacts.ts", "../../messages/index.ts", "../../../http/server.ts", "undici"],
   },
   "src/platform/contacts.ts": {
     allowed: ["./core/module.ts", "../../tools/contacts.ts", "../../tools/messages.ts"],
@@ -111,8 +121,12 @@ const rooms: Readonly<Record<string, { allowed: string[]; refused: string[] }>> 
   },
   "src/folder.ts": { allowed: ["node:fs/promises", "node:net"], refused: ["zod", "./client.ts", "./app.ts"] },
   "src/config.ts": {
-    allowed: ["zod", "ipaddr.js", "node:path", "../tools/scopes.ts"],
-    refused: ["pino", "./log.ts", "./app.ts", "../tools/index.ts"],
+    allowed: ["zod", "./config/fields.ts"],
+    refused: ["pino", "node:path", "./log.ts", "./app.ts", "../tools/index.ts"],
+  },
+  "src/config/planted.ts": {
+    allowed: ["zod", "ipaddr.js", "node:path", "../../tools/scopes.ts"],
+    refused: ["pino", "../log.ts", "../../tools/index.ts"],
   },
   "src/planted.ts": { allowed: ["./version.ts"], refused: ["./app.ts", "./instance.ts", "./main.ts"] },
   "src/app.ts": { allowed: ["./http/server.ts", "./platform/index.ts"], refused: ["./main.ts"] },

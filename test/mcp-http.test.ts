@@ -116,6 +116,15 @@ describe("the door over HTTP", () => {
     await broken.close();
   });
 
+  test("an id that looks like the place of the list does not get it", async () => {
+    const id = '"tools":[]';
+    const response = await post(key, { ...ping, id });
+    const text = await response.text();
+    const answer = JSON.parse(text.replace(/^.*?data: /s, ""));
+    expect(answer.id).toBe(id);
+    expect(answer.result.tools.length).toBeGreaterThan(10);
+  });
+
   test("only what is built is listed and called", async () => {
     const part = await serveHttp(face.upstream, { built: new Set(["get_contact"]) });
     const client = await connect(part.url);

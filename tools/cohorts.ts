@@ -29,6 +29,7 @@ export const queryOperators = [
   "has_any",
   "has_all",
 ] as const;
+export type QueryOperator = (typeof queryOperators)[number];
 
 const Cohort = z.object({
   id: z.string(),

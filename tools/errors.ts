@@ -4,6 +4,7 @@ import { accessErrors } from "./errors/access.ts";
 import { conflictErrors } from "./errors/conflicts.ts";
 import { type Entry, errorTypes } from "./errors/entry.ts";
 import { missingErrors } from "./errors/missing.ts";
+import { queryErrors } from "./errors/query.ts";
 import { requestErrors } from "./errors/request.ts";
 import { ruleErrors } from "./errors/rules.ts";
 import { serviceErrors } from "./errors/service.ts";
@@ -12,6 +13,7 @@ export { errorTypes } from "./errors/entry.ts";
 
 export const errors = {
   ...requestErrors,
+  ...queryErrors,
   ...accessErrors,
   ...missingErrors,
   ...conflictErrors,

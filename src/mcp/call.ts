@@ -30,6 +30,8 @@ export interface McpCaller {
   scopes(): ReadonlySet<Scope> | undefined;
   /** Waited for before a list is answered. */
   ready?(): Promise<void>;
+  /** Takes the list's text, to put it into the answer in place of an empty list. */
+  takeList?(text: string): void;
 }
 
 export interface ToolCall {

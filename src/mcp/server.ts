@@ -95,7 +95,12 @@ function serveTools(server: Server, caller: McpCaller, list: ToolList, runTool: 
     await caller.ready?.();
     // Behind the answer: a list is mostly followed by a call.
     setImmediate(() => loadArguments().catch(() => undefined));
-    return { tools: list.for({ scopes: caller.scopes(), narrowing: caller.narrowing }) };
+    const viewer = { scopes: caller.scopes(), narrowing: caller.narrowing };
+    if (caller.takeList) {
+      caller.takeList(list.textFor(viewer));
+      return { tools: [] };
+    }
+    return { tools: list.for(viewer) };
   });
   server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
     runTool(caller, {

@@ -143,6 +143,13 @@ const statements = [
   `create index conversations_team on conversations (organization_id, team_id, last_message_at desc nulls last, id desc)
     where erased_at is null`,
   `create index conversations_waiting on conversations (organization_id, waiting_since, id) where erased_at is null`,
+  `create index conversations_favorite on conversations (organization_id, last_message_at desc nulls last, id desc)
+    where is_favorite and erased_at is null`,
+  `create index conversations_unread on conversations (organization_id, last_message_at desc nulls last, id desc)
+    where is_unread and erased_at is null`,
+  // Of all organizations together: an index of arrays can't begin with one. The rows are compared again.
+  `create index conversations_tags on conversations using gin (tags)`,
+  `create index contacts_tags on contacts using gin (tags)`,
   `create index conversations_queue on conversations (organization_id, queued_at, id) where queued_at is not null`,
 
   `create table assignments (

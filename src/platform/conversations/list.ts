@@ -30,7 +30,7 @@ export async function listConversations(
     }
   }
   if (tag !== undefined) {
-    found = found.where(sql<boolean>`${tag} = any(tags)`);
+    found = found.where(sql<boolean>`tags @> array[${tag}]::text[]`);
   }
   if (filter) {
     found = found.where((rows) => filters[filter](rows, caller, now));
@@ -70,8 +70,8 @@ const filters: Record<Filter, (rows: Rows, caller: Caller, now: Date) => ReturnT
       rows("assigned_to", "=", personOf(caller, "mine_or_unassigned")),
       rows("assigned_to", "is", null),
     ]),
-  favorite: (rows) => rows.and([rows("is_favorite", "=", true)]),
-  unread: (rows) => rows.and([rows("is_unread", "=", true)]),
+  favorite: (rows) => rows.and([rows("is_favorite", "is", true)]),
+  unread: (rows) => rows.and([rows("is_unread", "is", true)]),
   unanswered: (rows) => rows.and([rows("waiting_since", "is not", null)]),
   expired_window: (rows, _, now) =>
     rows.and([rows("last_user_message_at", "<=", new Date(now.getTime() - windowMs).toISOString())]),

@@ -1,0 +1,34 @@
+/** The built service in a process of its own, as a bench starts it: quiet, without rate limits, under a known key. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface Service {
+  readonly child: ChildProcess;
+  readonly baseUrl: string;
+}
+
+/** Resolves when it answers; `env` says where its data is. */
+export async function startService(port: number, key: string, env: Record<string, string>): Promise<Service> {
+  const child = spawn(process.execPath, ["dist/tidings.js", "serve"], {
+    env: {
+      ...process.env,
+      ...env,
+      PORT: String(port),
+      TIDINGS_BOOTSTRAP_KEY: key,
+      TIDINGS_LOG_LEVEL: "error",
+      TIDINGS_RATE_LIMIT: "1000000",
+      TIDINGS_RATE_BURST: "1000000",
+    },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const baseUrl = `http://127.0.0.1:${port}`;
+  await until(async () => (await fetch(`${baseUrl}/healthz`).catch(() => undefined))?.ok ?? false);
+  return { child, baseUrl };
+}
+
+/** Waits for what takes a while and can only be asked for. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) {
+    await sleep(10);
+  }
+}

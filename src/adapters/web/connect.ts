@@ -1,0 +1,104 @@
+/**
+ * Opens connections to permitted addresses alone.
+ *
+ * The guard stands where the socket gets its address: a name is looked up once, its addresses are judged,
+ * and those same addresses are what the socket tries, so an answer that changes afterwards changes nothing.
+ * A socket looks nothing up for a host that is an address already; that one is judged before. Both hold for
+ * every connection, however many requests it serves.
+ *
+ * The environment's proxy is not used: it would do the look-up, out of this guard's sight.
+ */
+import { isIP, type LookupFunction } from "node:net";
+import type { Agent, buildConnector } from "undici";
+import { isReachable } from "./addresses.ts";
+import type { Resolve } from "./resolve.ts";
+import { addressesOf, type Rules } from "./rules.ts";
+
+/** The host leads to no permitted address; nothing was connected. */
+export class Barred extends Error {
+  override readonly name = "Barred";
+}
+
+/** The host has no address, or none could be learned. */
+export class Unresolved extends Error {
+  override readonly name = "Unresolved";
+}
+
+export interface ConnectOptions {
+  readonly rules: Rules;
+  readonly resolve: Resolve;
+  /** Certificates to trust in place of the usual ones. */
+  readonly ca?: string | undefined;
+  /** Ends every connection, also one that is still being made. */
+  readonly stopping: AbortSignal;
+}
+
+/**
+ * Connections to one scheme, host and port. Past them a request waits its turn, within its own time; other
+ * hosts don't. So many because one host may receive for many customers, so few because it is one host.
+ */
+const connectionsPerOrigin = 32;
+
+export async function openAgent(options: ConnectOptions): Promise<Agent> {
+  const { rules, resolve, ca, stopping } = options;
+  // Loaded at the first request, like the client's: it takes long to load. By its default export, because a
+  // bundler knows no others of a CommonJS module that is imported on demand.
+  const undici = (await import("undici")).default;
+  const connectTo = undici.buildConnector({
+    lookup: guardedLookup(rules, resolve),
+    signal: stopping,
+    timeout: 10_000,
+    // Tries a host's addresses one after the other. A second each: the default of 250 ms gives up on
+    // receivers on the other side of the world.
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: 1_000,
+    ...(ca === undefined ? {} : { ca }),
+  });
+  return new undici.Agent({
+    connect: guardedConnector(rules, connectTo),
+    connections: connectionsPerOrigin,
+    // The exchange's own deadline ends it.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+}
+
+function guardedConnector(rules: Rules, connectTo: buildConnector.connector): buildConnector.connector {
+  return (options, callback) => {
+    const { hostname } = options;
+    if (isIP(hostname) !== 0 && !isReachable(hostname, rules.allowed)) {
+      // Later, as from a socket: the pool does not expect an answer while it is still asking.
+      queueMicrotask(() => callback(new Barred(hostname), null));
+      return;
+    }
+    connectTo(options, callback);
+  };
+}
+
+function guardedLookup(rules: Rules, resolve: Resolve): LookupFunction {
+  return (hostname, _, callback) => {
+    lookUp(hostname, rules, resolve).then(
+      (addresses) => callback(null, addresses),
+      (error) => callback(error, []),
+    );
+  };
+}
+
+/** Addresses that are not permitted are left out: networks with NAT64 add such to every name. */
+async function lookUp(hostname: string, rules: Rules, resolve: Resolve) {
+  const found = addressesOf(hostname) ?? (await ask(hostname, resolve));
+  if (found.length === 0) {
+    throw new Unresolved(hostname);
+  }
+  const permitted = found.filter((address) => isReachable(address, rules.allowed));
+  if (permitted.length === 0) {
+    throw new Barred(hostname);
+  }
+  return permitted.map((address) => ({ address, family: isIP(address) }));
+}
+
+function ask(hostname: string, resolve: Resolve): Promise<readonly string[]> {
+  return resolve(hostname).catch((cause: unknown) => {
+    throw new Unresolved(hostname, { cause });
+  });
+}

@@ -1,0 +1,90 @@
+/** How an exchange fails, in the port's words. */
+import type { Failed, Forbidden } from "../../ports/web.ts";
+import { Barred, Unresolved } from "./connect.ts";
+import type { Deadline } from "./deadline.ts";
+import { forbid } from "./rules.ts";
+
+type Reason = Failed["reason"];
+
+/** The answer's body passed what the caller takes. */
+export class TooLarge extends Error {
+  override readonly name = "TooLarge";
+}
+
+/** The answer can't be read. */
+export class Malformed extends Error {
+  override readonly name = "Malformed";
+}
+
+export function explain(error: unknown, host: string, deadline: Deadline): Failed | Forbidden {
+  if (error instanceof Barred) {
+    return forbid("address", `${host} leads to no address of the public internet.`);
+  }
+  const reason = deadline.ended ?? reasonOf(error);
+  return { outcome: "failed", reason, detail: describe(reason, host, error), ms: deadline.elapsedMs() };
+}
+
+function describe(reason: Reason, host: string, error: unknown): string {
+  const code = codeOf(error);
+  const isTelling = reason === "tls" || reason === "other";
+  return sentences[reason](host) + (isTelling ? ` (${code})` : "");
+}
+
+function reasonOf(error: unknown): Reason {
+  const code = codeOf(error);
+  const [, kind] = kinds.find(([type]) => error instanceof type) ?? [];
+  const [, family] = families.find(([pattern]) => pattern.test(code)) ?? [];
+  return kind ?? reasons[code] ?? family ?? "other";
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) {
+    return "";
+  }
+  return "code" in error && error.code !== undefined ? String(error.code) : error.name;
+}
+
+const kinds: readonly [type: new (message?: string) => Error, reason: Reason][] = [
+  [Unresolved, "unresolved"],
+  [TooLarge, "too_large"],
+  [Malformed, "malformed"],
+];
+
+const reasons: Readonly<Record<string, Reason>> = {
+  ECONNREFUSED: "refused",
+  EHOSTUNREACH: "unreachable",
+  ENETUNREACH: "unreachable",
+  EADDRNOTAVAIL: "unreachable",
+  ETIMEDOUT: "timeout",
+  UND_ERR_CONNECT_TIMEOUT: "timeout",
+  ECONNRESET: "reset",
+  EPIPE: "reset",
+  UND_ERR_SOCKET: "reset",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "reset",
+  UND_ERR_HEADERS_OVERFLOW: "malformed",
+  HTTPParserError: "malformed", // a name: it has a code only at times
+  // OpenSSL's words for a certificate that it does not trust.
+  DEPTH_ZERO_SELF_SIGNED_CERT: "tls",
+  SELF_SIGNED_CERT_IN_CHAIN: "tls",
+  HOSTNAME_MISMATCH: "tls",
+  EPROTO: "tls",
+};
+
+/** Codes that come in families. */
+const families: readonly [pattern: RegExp, reason: Reason][] = [
+  [/^HPE_/, "malformed"],
+  [/^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_)/, "tls"],
+];
+
+const sentences: Readonly<Record<Reason, (host: string) => string>> = {
+  timeout: (host) => `${host} did not answer in time.`,
+  unresolved: (host) => `No address was found for ${host}.`,
+  refused: (host) => `${host} refused the connection.`,
+  unreachable: (host) => `There is no way to ${host}.`,
+  tls: (host) => `No secure connection to ${host} could be made.`,
+  reset: (host) => `${host} closed the connection before its answer was complete.`,
+  malformed: (host) => `${host} answered what can't be read.`,
+  too_large: (host) => `${host} answered more than is taken.`,
+  aborted: () => "The request was given up.",
+  other: (host) => `The request to ${host} failed.`,
+};

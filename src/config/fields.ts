@@ -1,0 +1,57 @@
+/** How the text of a setting is read, and what it takes when it can't be. */
+import ipaddr from "ipaddr.js";
+import { z } from "zod";
+
+/** A field's complaint, which ends the sentence "NAME takes …"; it never repeats the value, which may be secret. */
+export const takes = (what: string) => ({ error: what });
+
+/** Names between commas; whoever knows the tools says whether they exist. */
+export function names(description: string) {
+  const read = (text: string) => (/^[\w-]{1,64}$/.test(text) ? text : undefined);
+  return list(read, "names separated by commas").describe(description);
+}
+
+/** A whole number within limits. */
+export function whole(from: number, to: number) {
+  const what = takes(`a whole number from ${from} to ${to}`);
+  return z.string().regex(/^\d+$/, what).transform(Number).pipe(z.number().min(from, what).max(to, what));
+}
+
+/** Texts between commas, each read by `read`, which answers undefined to what it can't read. */
+export function list<Value extends string>(read: (text: string) => Value | undefined, what: string) {
+  return z
+    .string()
+    .transform((text, context): readonly Value[] => {
+      const items = text.split(",").flatMap((item) => item.trim() || []);
+      const values = items.flatMap((item) => read(item) ?? []);
+      if (values.length < items.length) {
+        context.addIssue({ code: "custom", message: what });
+      }
+      return values;
+    })
+    .default([]);
+}
+
+export function readHost(text: string): string | undefined {
+  return /^(?:[a-z\d](?:[a-z\d.-]*[a-z\d])?|\[[a-f\d:.]+\])$/i.test(text) ? text.toLowerCase() : undefined;
+}
+
+/** An origin as a browser writes it: lower case, without the scheme's own port. */
+export function readOrigin(text: string): string | undefined {
+  const isOrigin = /^https?:\/\/[^\s/?#@]+$/i.test(text) && URL.canParse(text);
+  return isOrigin ? new URL(text).origin : undefined;
+}
+
+export function readNetwork(text: string): string | undefined {
+  const [address = "", bits] = text.split("/");
+  const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
+  return isAddress && (bits === undefined || ipaddr.isValidCIDR(text)) ? text : undefined;
+}
+
+export function isYes(text: string): boolean {
+  return text === "true" || text === "1";
+}
+
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || (ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback");
+}
