@@ -121,6 +121,14 @@ test("search finds by part of a name, of a number, and takes wildcards as letter
   expect(await find("李明")).toEqual([]);
 });
 
+test("a search is planned for its own words: it leaves no statement behind", async () => {
+  await house.call(contacts.list_contacts, { search: "zoe", tag: "vip" });
+  const { rows } = await sql`
+    select name from pg_prepared_statements where statement like '%search_grams%'
+  `.execute(house.app.database.queries);
+  expect(rows).toEqual([]);
+});
+
 test("search knows no accents and no order of words", async () => {
   const { data } = await house.call(contacts.create_contact, {
     phone_number: "+14155550116",

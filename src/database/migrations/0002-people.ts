@@ -54,7 +54,6 @@ const statements = [
     )`,
   // Written at once: a list of what is pending would be read by every search.
   `create index contacts_search on contacts using gin (search_grams(search_text)) with (fastupdate = off)`,
-  `create index contacts_tags on contacts using gin (tags) with (fastupdate = off)`,
 
   `create table teams (
     organization_id text collate "C" not null references organizations (id),
