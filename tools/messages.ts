@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { Contact } from "./contacts.ts";
 import { Conversation, conversationStatuses } from "./conversations.ts";
-import { id, inboxId, jsonObject, phone, timestamp, untrusted } from "./fields.ts";
+import { id, inboxId, jsonObject, recipient, timestamp, untrusted } from "./fields.ts";
 import { Interactive, interactiveFields } from "./interactive.ts";
 import { one, operation, paged, paging } from "./operation.ts";
 import { templateLanguage, templateName } from "./templates.ts";
@@ -57,7 +57,7 @@ const contentOf = { text: "text", template: "template", interactive: "interactiv
 
 const NewMessage = z
   .object({
-    to: phone,
+    to: recipient,
     type: z.enum(messageTypes).describe("What is sent"),
     text: z.object({ body }).optional().describe("For type text"),
     template: Template.optional().describe("For type template"),
@@ -172,7 +172,7 @@ export const messages = {
       send_message: {
         title: "Send message",
         description: `Send a text message to a phone number; needs no contact or conversation beforehand. Answers when it is queued: get_message tells whether it was delivered. ${windowRule}`,
-        input: z.object({ to: phone, body }),
+        input: z.object({ to: recipient, body }),
         fixed: { type: "text" },
         place: { body: "text.body" },
       },
@@ -180,7 +180,7 @@ export const messages = {
         title: "Send media message",
         description: `Send an image, video, document or audio file by its public address. ${windowRule}`,
         input: z.object({
-          to: phone,
+          to: recipient,
           type: z.enum(mediaTypes).describe("What the file is"),
           media_url,
           caption,
@@ -192,7 +192,7 @@ export const messages = {
         description:
           "Send an approved template to a phone number, also outside the 24-hour window. list_templates with status approved finds one; create_broadcast sends it to many.",
         input: z.object({
-          to: phone,
+          to: recipient,
           template_name: Template.shape.name,
           language: Template.shape.language,
           components,
@@ -207,7 +207,7 @@ export const messages = {
       send_interactive_message: {
         title: "Send interactive message",
         description: `Send a text with up to 3 reply buttons, or with a list of up to 10 rows; the contact's choice comes back as a message with reply. ${windowRule}`,
-        input: z.object({ to: phone, ...interactiveFields }),
+        input: z.object({ to: recipient, ...interactiveFields }),
         fixed: { type: "interactive" },
         place: {
           body: "interactive.body",

@@ -16,6 +16,12 @@ export interface Database extends AsyncDisposable {
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
 }
 
+/**
+ * Stands in a statement whose best plan depends on its values, such as a search: it gets no name, and so no
+ * plan that serves all values alike.
+ */
+export const plannedAnew = "/* planned anew */";
+
 const callbacks = new WeakMap<Transaction, (() => void)[]>();
 
 /** Runs `callback` once `tx` has committed; never if it is rolled back. */

@@ -74,6 +74,8 @@ export interface Tables {
     tags: Generated<string[]>;
     metadata: Json<Record<string, unknown>>;
     opted_out: Generated<boolean>;
+    bsuid: string | null;
+    username: string | null;
     created_at: string;
     updated_at: string;
     erased_at: string | null;

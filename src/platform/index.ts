@@ -6,7 +6,7 @@ import type { JobDefinition } from "../jobs/job.ts";
 import type { ChannelEars } from "../ports/channel.ts";
 import { apiKeys } from "./api-keys.ts";
 import { auth } from "./auth.ts";
-import { contacts } from "./contacts.ts";
+import { contacts } from "./contacts/index.ts";
 import { conversations } from "./conversations/index.ts";
 import { authenticate } from "./core/authenticate.ts";
 import { type Call, createCall } from "./core/call.ts";
