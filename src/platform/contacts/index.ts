@@ -3,7 +3,7 @@ import { contacts as contract } from "../../../tools/contacts.ts";
 import { fail } from "../../../tools/failure.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { implement } from "../core/module.ts";
-import { readPage } from "../core/page.ts";
+import { matchesCountedUpTo, readPage } from "../core/page.ts";
 import { normalizePhone } from "../core/phone.ts";
 import { erase } from "./erase.ts";
 import { findOrCreateContact } from "./find.ts";
@@ -34,7 +34,8 @@ export const contacts = implement(contract, {
       const found = living(db, organization)
         .where((rows) => matches(rows, search ?? ""))
         .$if(tag !== undefined, (query) => query.where(hasTag(tag ?? "")));
-      const { rows, meta } = await readPage(found.selectAll().orderBy("id", "desc"), paging);
+      const mostCounted = search === undefined ? undefined : matchesCountedUpTo;
+      const { rows, meta } = await readPage(found.selectAll().orderBy("id", "desc"), paging, mostCounted);
       return { data: rows, meta };
     },
 
