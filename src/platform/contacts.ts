@@ -5,6 +5,7 @@ import { fail } from "../../tools/failure.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import type { Tables } from "../database/schema.ts";
+import { closeThreadsOf } from "./core/capacity.ts";
 import { implement } from "./core/module.ts";
 import { readPage } from "./core/page.ts";
 import { normalizePhone } from "./core/phone.ts";
@@ -63,8 +64,10 @@ export const contacts = implement(contract, {
       return { data: await changeContact(tx, organization, id, { tags: [...kept] }, now) };
     },
 
-    async delete_contact({ id }, { tx, organization, now }) {
+    async delete_contact({ id }, context) {
+      const { tx, organization, now } = context;
       await getContact(tx, organization, id, { locks: true });
+      await closeThreadsOf(context, { organization, contact_id: id });
       await erase(tx, organization, id, now);
       return { data: { id, deleted: true as const } };
     },

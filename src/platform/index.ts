@@ -14,10 +14,14 @@ import type { Listeners, Module, Work } from "./core/module.ts";
 import type { Caller, World } from "./core/world.ts";
 import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
+import { routing } from "./routing/index.ts";
+import { teams } from "./teams.ts";
 
 /** Every module that is built, under the name of its file in the catalogue. */
 export const modules: Modules = {
   contacts,
+  teams,
+  routing,
   conversations,
   messages,
   "api-keys": apiKeys,

@@ -4,8 +4,10 @@ import { insertKey } from "../../src/platform/api-keys.ts";
 import { createOrganization } from "../../src/platform/bootstrap.ts";
 import { apiKeys } from "../../tools/api-keys.ts";
 import { messages } from "../../tools/messages.ts";
+import { routing } from "../../tools/routing.ts";
 import { allScopes } from "../../tools/scopes.ts";
 import type { House } from "./house.ts";
+import { makeTeam } from "./staff.ts";
 
 export interface Neighbour {
   readonly key: string;
@@ -14,6 +16,10 @@ export interface Neighbour {
   readonly conversation_id: string;
   readonly message_id: string;
   readonly api_key_id: string;
+  readonly user_id: string;
+  readonly team_id: string;
+  readonly member_id: string;
+  readonly policy_id: string;
 }
 
 export async function moveIn(house: House): Promise<Neighbour> {
@@ -43,6 +49,12 @@ export async function moveIn(house: House): Promise<Neighbour> {
     .select("id")
     .where("organization_id", "=", organization)
     .executeTakeFirstOrThrow();
+  const team = await makeTeam(house, { name: "Theirs" }, { Neighbour: {} }, { key, organization });
+  const { data: policy } = await house.call(
+    routing.create_routing_policy,
+    { name: "theirs", strategy: "round_robin", target_type: "team", target_id: team.id },
+    { key },
+  );
   return {
     key,
     organization_id: organization,
@@ -50,5 +62,9 @@ export async function moveIn(house: House): Promise<Neighbour> {
     conversation_id: message.conversation_id,
     message_id: message.id,
     api_key_id: apiKey.id,
+    user_id: team.users.Neighbour ?? "",
+    team_id: team.id,
+    member_id: team.members.Neighbour ?? "",
+    policy_id: policy.id,
   };
 }

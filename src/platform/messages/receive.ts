@@ -52,7 +52,7 @@ export async function receiveMessage(world: World, inbound: Inbound) {
     if (!stored) {
       return known(tx, inbound);
     }
-    await noteInbound(tx, thread, inbound.occurred_at);
+    await noteInbound({ tx, world, now }, thread, inbound.occurred_at);
     await emit(tx, world, {
       type: "message.received",
       organization_id: organization,

@@ -42,7 +42,7 @@ export async function queueMessage(input: Input, { tx, world, organization, now 
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await noteOutbound(tx, thread, now.toISOString());
+  await noteOutbound({ tx, world, now }, thread, now.toISOString());
   await world.jobs.enqueue(tx, {
     name: deliver.name,
     payload: { organization_id: organization, message_id: message.id },
