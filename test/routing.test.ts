@@ -253,6 +253,19 @@ describe("when nobody is free", () => {
     expect(await miscounts(house)).toEqual([]);
   });
 
+  test("who comes just as somebody becomes free does not pass those who wait", async () => {
+    const team = await makeTeam(house, {}, { Ada: { max_concurrent_chats: 1 } });
+    await create(team, { strategy: "round_robin" });
+    const served = await write();
+    const waiting = await write();
+    await house.turn(1000);
+    const { conversation_id: late } = await phone(house, nextNumber()).write("me first");
+    await close(served);
+    await house.settle();
+    expect((await get(waiting)).assigned_to).toBe(team.users.Ada);
+    expect((await get(late)).assigned_to).toBeNull();
+  });
+
   test("who waits for another skill is passed over, and keeps the place", async () => {
     const team = await makeTeam(
       house,

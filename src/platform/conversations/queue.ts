@@ -178,6 +178,7 @@ async function serveAll(world: World): Promise<void> {
         payload: { organization_id },
         organization_id,
         key: `${serveQueueJob}:${organization_id}`,
+        isShared: true,
       })),
     ),
   );

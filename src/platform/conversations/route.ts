@@ -1,5 +1,5 @@
 /** Carries out what routing decides: the conversation gets its agent, or waits in a queue and is tried again. */
-import { isBusy, type Work } from "../core/capacity.ts";
+import { announceCapacity, isBusy, type Work } from "../core/capacity.ts";
 import type { Work as Job } from "../core/module.ts";
 import type { World } from "../core/world.ts";
 import {
@@ -74,14 +74,37 @@ async function routeThread(work: Work, thread: Thread, trigger: Trigger): Promis
   const [matching] = await matchPolicies(tx, { thread, policies, now });
   const policy = matching ?? (await policyOfOwnTeam(work, thread));
   if (policy) {
-    const decided = await decide(tx, policy, { thread, now, locks: true });
-    await carryOut(work, thread, { decided, trigger });
+    await carryOut(work, thread, { decided: await decideInTurn(work, thread, policy), trigger });
     return;
   }
   // Who has set up nothing is told nothing.
   if (policies.length > 0) {
     await recordDecision(work, thread, { trigger, decision: decideNothing(policies) });
   }
+}
+
+/** Whoever has become free belongs to those who wait: a newcomer does not pass them. */
+async function decideInTurn(work: Work, thread: Thread, policy: Policy): Promise<Decided> {
+  const { tx, now } = work;
+  const decided = await decide(tx, policy, { thread, now, locks: true });
+  if (decided.assigned_to === null || !(await doOthersWait(work, thread, decided))) {
+    return decided;
+  }
+  await announceCapacity(work, thread.organization_id);
+  return decide(tx, policy, { thread, now, locks: true, isBehind: true });
+}
+
+async function doOthersWait({ tx }: Work, thread: Thread, { policy_id, team_id }: Decided): Promise<boolean> {
+  const waiting = tx
+    .selectFrom("conversations")
+    .select("id")
+    .where("organization_id", "=", thread.organization_id)
+    .where("queued_at", "is not", null);
+  const same =
+    policy_id === null
+      ? waiting.where("policy_id", "is", null).where("team_id", "=", team_id)
+      : waiting.where("policy_id", "=", policy_id);
+  return (await same.limit(1).executeTakeFirst()) !== undefined;
 }
 
 async function policyOfOwnTeam({ tx, now }: Work, thread: Thread): Promise<Policy | undefined> {

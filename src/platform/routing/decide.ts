@@ -28,23 +28,27 @@ export interface Decided extends Decision {
   readonly credits: ReadonlyMap<string, number>;
 }
 
-interface When {
+interface Terms {
+  readonly thread: Thread;
   readonly now: Date;
   /** Holds the candidates until the commit, so that the choice is still right when it is made. */
   readonly locks: boolean;
+  /** Others have waited longer by the same policy: whoever is free is theirs first. */
+  readonly isBehind?: boolean;
 }
 
 /** Whom this policy gives the conversation to, if anybody is free. */
-export async function decide(db: Queries, policy: Policy, { thread, now, locks }: { thread: Thread } & When) {
+export async function decide(db: Queries, policy: Policy, terms: Terms) {
+  const { thread, now, locks, isBehind = false } = terms;
   const since = Date.parse(thread.queued_at ?? now.toISOString());
   const waitedMs = now.getTime() - since;
   const candidates = await findCandidates(db, policy, { thread, waitedMs, locks });
   const situation = await readSituation(db, policy, { thread, waitedMs, now });
   const free = candidates.tiers.map((tier) => tier.filter(({ obstacle }) => obstacle === null));
-  const choice = strategies[policy.strategy](free, situation);
+  const choice = isBehind ? undefined : strategies[policy.strategy](free, situation);
   const waits = [candidates.nextTierAfterMs, relaxesAfter(policy, waitedMs)].filter((ms) => ms !== null);
   return {
-    ...(choice ? assigned(policy, choice, candidates) : queued(policy, candidates, situation)),
+    ...(choice ? assigned(policy, choice, candidates) : queued(policy, candidates, { situation, isBehind })),
     policy_id: policy.id,
     policy_name: policy.id && policy.name,
     strategy: policy.strategy,
@@ -95,9 +99,13 @@ function assigned(policy: Policy, choice: Choice, { team }: Candidates) {
   return { outcome: "assigned" as const, explanation, team_id, assigned_to: user_id };
 }
 
-function queued(policy: Policy, candidates: Candidates, situation: Situation) {
+function queued(
+  policy: Policy,
+  candidates: Candidates,
+  { situation, isBehind }: { situation: Situation; isBehind: boolean },
+) {
   const reasons = candidates.tiers.flat().map((one) => one.obstacle ?? missesOf(one, situation, "not_next"));
-  const explanation = explainQueue(policy, reasons, candidates.team);
+  const explanation = explainQueue(policy, isBehind ? "others wait longer" : reasons, candidates.team);
   return { outcome: "queued" as const, explanation, team_id: candidates.team?.id ?? null, assigned_to: null };
 }
 

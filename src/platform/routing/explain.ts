@@ -22,13 +22,20 @@ export function explainChoice(policy: Policy, { agent, because }: Choice, home: 
   return `${nameOf(policy)} chose ${agent.name}, ${because}${beyond}.`;
 }
 
-export function explainQueue(policy: Policy, found: readonly PassedOver[], home: Team | null): string {
+export function explainQueue(
+  policy: Policy,
+  found: readonly PassedOver[] | "others wait longer",
+  home: Team | null,
+): string {
+  const where = home ? ` in the queue of ${home.name}` : "";
+  if (found === "others wait longer") {
+    return `${nameOf(policy)} lets it wait${where} behind others who wait longer.`;
+  }
   const counts = Object.entries(reasons).map(([reason, words]) => {
     const count = found.filter((one) => one === reason).length;
     return count > 0 ? `${count} ${words}` : "";
   });
   const why = counts.filter(Boolean).join(", ") || "nobody is there";
-  const where = home ? ` in the queue of ${home.name}` : "";
   return `${nameOf(policy)} found nobody free (${why}): it waits${where}.`;
 }
 
