@@ -3,7 +3,8 @@
  *
  * In one process and without HTTP: what a channel hears goes in, the jobs route it, and agents close what
  * they have had for a while through the platform's own call. Three strategies in turn; in the last one the
- * agents are too slow for a while, so that many wait. On PostgreSQL; `--embedded` for the other. Some 2 min.
+ * agents are too slow for a while, so that many wait. On PostgreSQL; `--embedded` for the other; a number
+ * for fewer conversations. Some 2 min where two cores are free.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,7 +23,7 @@ import { administer, withDatabase } from "../test/support/postgres.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 const key = `sk_live_${"r".repeat(43)}`;
-const conversations = 5_000;
+const conversations = Number(process.argv.find((argument) => /^\d+$/.test(argument)) ?? 5_000);
 const perSecond = 200;
 const agents = 50;
 const capacity = 10;

@@ -9,6 +9,7 @@
 import { sql } from "kysely";
 import { serveQueueJob, type Work } from "../core/capacity.ts";
 import type { Work as Job } from "../core/module.ts";
+import { inTurn } from "../core/turns.ts";
 import type { World } from "../core/world.ts";
 import { decide, policyOfQueue } from "../routing/index.ts";
 import { recordAssignment } from "./assignments.ts";
@@ -31,8 +32,10 @@ export const serve: Job<{ readonly organization_id: string; readonly after?: Pla
     const full = new Set<string>();
     let place = after;
     for (let count = 0; count < perRun; count += 1) {
-      const next = await world.database.transaction((tx) =>
-        serveNext({ tx, world, now: world.now() }, organization_id, { after: place, full }),
+      const next = await inTurn(organization_id, () =>
+        world.database.transaction((tx) =>
+          serveNext({ tx, world, now: world.now() }, organization_id, { after: place, full }),
+        ),
       );
       if (!next) {
         return undefined;

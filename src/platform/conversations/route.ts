@@ -1,6 +1,7 @@
 /** Carries out what routing decides: the conversation gets its agent, or waits in a queue and is tried again. */
 import { announceCapacity, isBusy, type Work } from "../core/capacity.ts";
 import type { Work as Job } from "../core/module.ts";
+import { inTurn } from "../core/turns.ts";
 import type { World } from "../core/world.ts";
 import {
   activePolicies,
@@ -30,11 +31,13 @@ export const route: Job<Payload & { readonly trigger: Trigger }> = {
   name: "conversation.route",
 
   async run(payload, world) {
-    await withThread(world, payload, async (work, thread) => {
-      if (needsAgent(thread)) {
-        await routeThread(work, thread, payload.trigger);
-      }
-    });
+    await inTurn(payload.organization_id, () =>
+      withThread(world, payload, async (work, thread) => {
+        if (needsAgent(thread)) {
+          await routeThread(work, thread, payload.trigger);
+        }
+      }),
+    );
     return undefined;
   },
 };
