@@ -42,7 +42,7 @@ interface Run {
 const runs: readonly Run[] = [
   { name: "round robin", strategy: "round_robin", handleMs: 600, weight: () => 1 },
   { name: "weighted 1 to 5", strategy: "weighted", handleMs: 300, weight: (index) => 1 + (index % 5) },
-  { name: "load balanced, agents too slow", strategy: "load_balanced", handleMs: 5_000, weight: () => 1 },
+  { name: "load balanced, agents too slow", strategy: "load_balanced", handleMs: 12_000, weight: () => 1 },
 ];
 
 const isEmbedded = process.argv.includes("--embedded");
@@ -69,36 +69,16 @@ async function measure(database: Database): Promise<void> {
   const world: World = { database, jobs, now, log, channels: {}, secret: "bench", listeners: listenersOf() };
   const platform = createPlatform(world);
   const caller = await platform.authenticate(key);
-  const call = async (operation: string, input: object) =>
-    (await platform.call({ operation, caller, input })).body as { data: { id: string } };
   await using running = jobs;
   running.start();
-  const organization = caller.organization_id;
-  for (const [index, run] of runs.entries()) {
-    const users = await hire(database, organization, index);
-    const { data: team } = await call("create_team", { name: run.name, is_active: true });
-    for (const user_id of users) {
-      const member = { id: team.id, user_id, role: "member", max_concurrent_chats: capacity };
-      await call("add_team_member", member);
-    }
-    const weights = Object.fromEntries(users.map((user, at) => [user, run.weight(at)]));
-    const { data: policy } = await call("create_routing_policy", {
-      name: run.name,
-      strategy: run.strategy,
-      target_type: "team",
-      target_id: team.id,
-      settings: { weights },
-    });
-    const ended = new AbortController();
-    const watch = watchCapacity(database, team.id, ended.signal);
-    const work = closeWhatIsOld(
-      { database, team: team.id, handleMs: run.handleMs, signal: ended.signal },
-      (id) => call("update_conversation", { id, status: "closed" }),
-    );
-    const started = performance.now();
-    await write(index, (from) =>
+  const service: Service = {
+    database,
+    organization: caller.organization_id,
+    call: async (operation, input) =>
+      (await platform.call({ operation, caller, input })).body as { data: { id: string } },
+    hear: (from) =>
       platform.ears.inbound({
-        organization_id: organization,
+        organization_id: caller.organization_id,
         channel_message_id: `bench-${from}`,
         from,
         to: null,
@@ -106,14 +86,48 @@ async function measure(database: Database): Promise<void> {
         content: { type: "text", text: { body: "hello" } },
         occurred_at: now().toISOString(),
       }),
-    );
-    const written = performance.now() - started;
-    await until(async () => (await assigned(database, team.id)).length >= conversations);
-    ended.abort();
-    await work;
-    report(run, { written, over: await watch, users, weights, rows: await assigned(database, team.id) });
-    await call("delete_routing_policy", { id: policy.id });
+  };
+  for (const [index, run] of runs.entries()) {
+    await perform(service, run, index);
   }
+}
+
+interface Service {
+  readonly database: Database;
+  readonly organization: string;
+  call(operation: string, input: object): Promise<{ data: { id: string } }>;
+  /** A message from this number. */
+  hear(from: string): Promise<unknown>;
+}
+
+/** One strategy, with a team and agents of its own. */
+async function perform({ database, organization, call, hear }: Service, run: Run, index: number) {
+  const users = await hire(database, organization, index);
+  const { data: team } = await call("create_team", { name: run.name, is_active: true });
+  for (const user_id of users) {
+    const member = { id: team.id, user_id, role: "member", max_concurrent_chats: capacity };
+    await call("add_team_member", member);
+  }
+  const weights = Object.fromEntries(users.map((user, at) => [user, run.weight(at)]));
+  const { data: policy } = await call("create_routing_policy", {
+    name: run.name,
+    strategy: run.strategy,
+    target_type: "team",
+    target_id: team.id,
+    settings: { weights },
+  });
+  const ended = new AbortController();
+  const watch = watchCapacity(database, team.id, ended.signal);
+  const agentsOf = { database, team: team.id, handleMs: run.handleMs, signal: ended.signal };
+  const work = closeWhatIsOld(agentsOf, (id) => call("update_conversation", { id, status: "closed" }));
+  const started = performance.now();
+  await write(index, hear);
+  const written = performance.now() - started;
+  await until(async () => (await assigned(database, team.id)).length >= conversations);
+  ended.abort();
+  await work;
+  report(run, { written, over: await watch, users, weights, rows: await assigned(database, team.id) });
+  await call("delete_routing_policy", { id: policy.id });
 }
 
 async function hire(database: Database, organization_id: string, run: number): Promise<string[]> {
