@@ -60,10 +60,9 @@ test("an address belongs to one person, in whichever letters and organization", 
   const { email, id } = await hire(house, "agent");
   const again = await refusal(house.call(users.create_user, { email: email.toUpperCase(), name: "Twin" }));
   expect(again).toMatchObject({ status: 409, code: "user_exists", error: { existing_id: id } });
-  await moveIn(house);
-  const theirs = await refusal(
-    house.call(users.create_user, { email: "neighbour@example.com", name: "Spy" }),
-  );
+  const { user_id } = await moveIn(house);
+  const taken = `${user_id}@example.com`;
+  const theirs = await refusal(house.call(users.create_user, { email: taken, name: "Spy" }));
   expect(theirs).toMatchObject({ status: 409, code: "user_exists" });
   expect(theirs.error).not.toHaveProperty("existing_id");
 });

@@ -56,7 +56,16 @@ export const contacts = {
       tag: tag.optional().describe("Only with this tag"),
       ...paging(20),
     }),
-    output: paged(Contact.omit({ organization_id: true, metadata: true, opted_out: true })),
+    output: paged(
+      Contact.pick({
+        id: true,
+        phone_number: true,
+        name: true,
+        tags: true,
+        created_at: true,
+        updated_at: true,
+      }),
+    ),
   }),
 
   get_contact: operation({

@@ -127,6 +127,7 @@ export interface Tables {
     id: string;
     role: "lead" | "member" | "supervisor";
     is_available: boolean;
+    unavailable_since: string | null;
     max_concurrent_chats: number;
     current_chat_count: Generated<number>;
     skills: string[];

@@ -14,6 +14,8 @@ export interface NewJob {
   readonly key?: string;
   /** Not before this time; default now. */
   readonly runAt?: Date;
+  /** Left out while one with the same key waits to begin: it begins after this commit, and sees what is done here. */
+  readonly isShared?: boolean;
 }
 
 /** One attempt at a job. */

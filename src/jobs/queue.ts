@@ -66,6 +66,24 @@ export async function addJobs(tx: Transaction, jobs: readonly NewJob[], now: Dat
 }
 
 /**
+ * The jobs, without the shared ones for which another of their key will do. That one is held until the commit,
+ * so that it can't begin before; one that is being taken just now is locked, and passed over here.
+ */
+export async function withoutWaiting(tx: Transaction, jobs: readonly NewJob[], now: Date): Promise<NewJob[]> {
+  const keys = jobs.flatMap(({ isShared, key }) => (isShared && key !== undefined ? [key] : []));
+  if (keys.length === 0) {
+    return [...jobs];
+  }
+  const { rows } = await sql<{ key: string }>`
+    select key from jobs
+    where key = any(${keys}::text[]) and claims = 0 and run_at <= ${now.toISOString()}::timestamptz
+    for share skip locked
+  `.execute(tx);
+  const waiting = new Set(rows.map(({ key }) => key));
+  return jobs.filter(({ isShared, key }) => !(isShared && key !== undefined && waiting.has(key)));
+}
+
+/**
  * Plans are kept by connection and text, and the table is often empty when they are made: a plan that reads
  * an empty table whole still does so at 100,000 rows (1,800 ms for one claim, against 1 ms by index).
  */

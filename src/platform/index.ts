@@ -17,11 +17,15 @@ import { inboxes } from "./inboxes.ts";
 import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
 import { quickReplies } from "./quick-replies.ts";
+import { routing } from "./routing/index.ts";
+import { teams } from "./teams.ts";
 import { users } from "./users.ts";
 
 /** Every module that is built, under the name of its file in the catalogue. */
 export const modules: Modules = {
   contacts,
+  teams,
+  routing,
   conversations,
   messages,
   "quick-replies": quickReplies,

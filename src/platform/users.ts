@@ -4,6 +4,7 @@ import { users as contract } from "../../tools/users.ts";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { roleScopes } from "./core/authenticate.ts";
+import { announceCapacity } from "./core/capacity.ts";
 import { implement } from "./core/module.ts";
 import { readPage } from "./core/page.ts";
 import { hashPassword, newPassword } from "./core/passwords.ts";
@@ -57,11 +58,8 @@ interface Changes {
   readonly password_hash: string | undefined;
 }
 
-async function changeUser(
-  { tx, caller, organization, now }: WriteContext,
-  id: string,
-  { password_hash, ...changes }: Changes,
-) {
+async function changeUser(context: WriteContext, id: string, { password_hash, ...changes }: Changes) {
+  const { tx, caller, organization, now } = context;
   // Two owners who step down at once must not both find the other one.
   await takeTurn(tx, organization);
   const user = await getUser(tx, organization, id);
@@ -72,6 +70,9 @@ async function changeUser(
     await requireOtherOwner(tx, organization, id);
   }
   const endsSessions = password_hash !== undefined || !is_active;
+  if (is_active && !user.is_active) {
+    await announceCapacity(context, organization);
+  }
   return tx
     .updateTable("users")
     .set({

@@ -6,9 +6,10 @@ import { apiKeys } from "../../tools/api-keys.ts";
 import { inboxes } from "../../tools/inboxes.ts";
 import { messages } from "../../tools/messages.ts";
 import { quickReplies } from "../../tools/quick-replies.ts";
+import { routing } from "../../tools/routing.ts";
 import { allScopes } from "../../tools/scopes.ts";
-import { users } from "../../tools/users.ts";
 import type { House } from "./house.ts";
+import { makeTeam } from "./staff.ts";
 
 export interface Neighbour {
   readonly key: string;
@@ -20,6 +21,9 @@ export interface Neighbour {
   readonly user_id: string;
   readonly inbox_id: string;
   readonly quick_reply_id: string;
+  readonly team_id: string;
+  readonly member_id: string;
+  readonly policy_id: string;
 }
 
 export async function moveIn(house: House): Promise<Neighbour> {
@@ -44,11 +48,6 @@ export async function moveIn(house: House): Promise<Neighbour> {
     { name: "theirs", scopes: ["contacts:read"] },
     { key },
   );
-  const { data: user } = await house.call(
-    users.create_user,
-    { email: "neighbour@example.com", name: "Neighbour" },
-    { key },
-  );
   const { data: inboxList } = await house.call(inboxes.list_inboxes, {}, { key });
   const { data: quickReply } = await house.call(
     quickReplies.create_quick_reply,
@@ -60,6 +59,12 @@ export async function moveIn(house: House): Promise<Neighbour> {
     .select("id")
     .where("organization_id", "=", organization)
     .executeTakeFirstOrThrow();
+  const team = await makeTeam(house, { name: "Theirs" }, { Neighbour: {} }, { key, organization });
+  const { data: policy } = await house.call(
+    routing.create_routing_policy,
+    { name: "theirs", strategy: "round_robin", target_type: "team", target_id: team.id },
+    { key },
+  );
   return {
     key,
     organization_id: organization,
@@ -67,8 +72,11 @@ export async function moveIn(house: House): Promise<Neighbour> {
     conversation_id: message.conversation_id,
     message_id: message.id,
     api_key_id: apiKey.id,
-    user_id: user.id,
+    user_id: team.users.Neighbour ?? "",
     inbox_id: inboxList[0]?.id ?? "",
     quick_reply_id: quickReply.id,
+    team_id: team.id,
+    member_id: team.members.Neighbour ?? "",
+    policy_id: policy.id,
   };
 }

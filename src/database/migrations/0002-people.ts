@@ -79,6 +79,8 @@ const statements = [
     id text collate "C" not null,
     role text not null check (role in ('lead', 'member', 'supervisor')),
     is_available boolean not null,
+    -- Null while available.
+    unavailable_since timestamptz,
     max_concurrent_chats integer not null check (max_concurrent_chats between 1 and 100),
     -- The open and pending conversations of this team that the user has.
     current_chat_count integer not null default 0 check (current_chat_count >= 0),

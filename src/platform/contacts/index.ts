@@ -2,6 +2,7 @@
 import { contacts as contract } from "../../../tools/contacts.ts";
 import { fail } from "../../../tools/failure.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
+import { closeThreadsOf } from "../core/capacity.ts";
 import { implement } from "../core/module.ts";
 import { matchesCountedUpTo, readPage } from "../core/page.ts";
 import { normalizePhone } from "../core/phone.ts";
@@ -74,8 +75,10 @@ export const contacts = implement(contract, {
       return { data: await changeContact(tx, organization, id, { tags: [...kept] }, now) };
     },
 
-    async delete_contact({ id }, { tx, organization, now }) {
+    async delete_contact({ id }, context) {
+      const { tx, organization, now } = context;
       const { phone_number, bsuid } = await getContact(tx, organization, id, { locks: true });
+      await closeThreadsOf(context, { organization, contact_id: id });
       await erase(tx, { organization, id, phone_number, bsuid, now });
       return { data: { id, deleted: true as const } };
     },

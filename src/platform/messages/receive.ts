@@ -29,7 +29,7 @@ export async function receiveMessage(world: World, inbound: Inbound) {
     if (message_id === undefined) {
       return known(tx, inbound);
     }
-    await noteInbound(tx, thread, inbound.occurred_at);
+    await noteInbound({ tx, world, now }, thread, inbound.occurred_at);
     afterCommit(tx, () => waitersOf(world).ring(organization, thread.id));
     await tell(tx, world, inbound, { message_id, conversation_id: thread.id });
     if (inbound.content.type === "text") {

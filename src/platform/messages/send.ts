@@ -34,7 +34,7 @@ export async function queueMessage(input: Input, context: WriteContext) {
     content: contentOf(input),
     now,
   });
-  await noteOutbound(tx, thread, now.toISOString());
+  await noteOutbound({ tx, world, now }, thread, now.toISOString());
   return { ...message, ...(isOpen ? {} : { warnings: ["outside_service_window"] }) };
 }
 
