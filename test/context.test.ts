@@ -50,6 +50,17 @@ test("it holds the conversation, the contact and the latest messages, oldest fir
   expect(short.messages.map(({ text }) => text?.body)).toEqual(["two", "three"]);
 });
 
+test("it tells to whom the conversation was given, and why", async () => {
+  const { conversation_id: id } = await phone(house, "+14155550629").write("hallo");
+  expect((await read(id)).assignment).toBeNull();
+  await house.call(conversations.assign_conversation, { id, assigned_to: user, reason: "Writes German" });
+  expect((await read(id)).assignment).toMatchObject({
+    assigned_to: user,
+    assignment_type: "manual",
+    reason: "Writes German",
+  });
+});
+
 test("without contacts:read a contact's tags and attributes are not shown", async () => {
   const { conversation_id } = await phone(house, "+14155550622").write("hi", { name: "Bo" });
   const { contact } = await read(conversation_id, await keyWith(["inbox:read"]));

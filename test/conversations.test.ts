@@ -300,3 +300,16 @@ test("one that comes back keeps its agent only while they are there and have roo
   ]);
   expect(await miscounts(house)).toEqual([]);
 });
+
+test("nobody waits in what is closed or spam, and who writes to what was closed waits anew", async () => {
+  const waitsIn = async (id: string) => (await get(id)).waiting_since !== null;
+  const id = await write("+14155550198");
+  expect(await waitsIn(id)).toBe(true);
+  await house.call(conversations.update_conversation, { id, status: "closed" });
+  expect(await waitsIn(id)).toBe(false);
+  await write("+14155550198");
+  expect(await waitsIn(id)).toBe(true);
+  await house.call(conversations.update_conversation, { id, status: "spam" });
+  await write("+14155550198");
+  expect(await waitsIn(id)).toBe(false);
+});

@@ -30,6 +30,7 @@ test("a list shows the lowest tier first, with members, their names and their lo
   expect(data.map(({ id }) => id)).toEqual([low.id, high.id]);
   expect(data[1]?.members).toEqual([
     {
+      id: high.members.Eve,
       user_id: high.users.Eve,
       name: "Eve",
       role: "member",

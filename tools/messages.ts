@@ -1,7 +1,7 @@
 /** Messages: what is sent to a contact and what comes back. */
 import { z } from "zod";
 import { Contact } from "./contacts.ts";
-import { Conversation, conversationStatuses } from "./conversations.ts";
+import { Assignment, Conversation, conversationStatuses } from "./conversations.ts";
 import { id, inboxId, jsonObject, recipient, timestamp, untrusted } from "./fields.ts";
 import { Interactive, interactiveFields } from "./interactive.ts";
 import { one, operation, paged, paging } from "./operation.ts";
@@ -236,7 +236,7 @@ export const messages = {
     scope: "inbox:read",
     title: "Get conversation context",
     description:
-      "All that is needed to act on a conversation, in one call: the contact, the latest messages, the assignee, the 24-hour window, and what may be done now, with the reason where it may not. Call it before answering.",
+      "All that is needed to act on a conversation, in one call: the contact, the latest messages, who has it and why, the 24-hour window, and what may be done now, with the reason where it may not. Call it before answering.",
     input: z.object({
       id: id("Conversation", "list_conversations"),
       messages: z.int().min(1).max(50).default(10).describe("How many of the latest messages, at most 50"),
@@ -246,6 +246,8 @@ export const messages = {
         conversation: Conversation,
         /** Without attributes for a credential that may not read contacts. */
         contact: Contact.omit({ organization_id: true }).partial({ metadata: true, tags: true }),
+        /** How it came to its agent or lost them, and why; null if it never had one. */
+        assignment: Assignment.nullable(),
         /** Oldest first. */
         messages: z.array(Listed),
         actions: z.array(Action),
@@ -268,7 +270,9 @@ export const messages = {
         .string()
         .max(4096)
         .optional()
-        .describe("cursor of the last answer, or the id of a message; from now when left out"),
+        .describe(
+          "cursor of the last answer or of get_conversation_context, or the id of a message; from now when left out",
+        ),
       timeout_seconds: z.int().min(0).max(55).default(25).describe("How long to wait, at most 55"),
     }),
     output: one(z.object({ messages: z.array(Listed), cursor: z.string(), is_timed_out: z.boolean() })),

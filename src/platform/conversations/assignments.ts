@@ -35,6 +35,10 @@ export async function recordAssignment(
     .executeTakeFirstOrThrow();
 }
 
+export async function latestAssignment(db: Queries, organization: string, conversation_id: string) {
+  return (await assignmentsOf(db, organization, conversation_id).limit(1).executeTakeFirst()) ?? null;
+}
+
 /** A conversation's assignments, newest first. */
 export function assignmentsOf(db: Queries, organization: string, conversation_id: string) {
   return db

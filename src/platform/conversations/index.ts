@@ -16,6 +16,7 @@ import { happen, wake } from "./status.ts";
 import { showThread } from "./thread.ts";
 import { updateConversation } from "./update.ts";
 
+export { latestAssignment } from "./assignments.ts";
 export { settable } from "./states.ts";
 export { showThread } from "./thread.ts";
 export { windowOf } from "./window.ts";
@@ -89,7 +90,7 @@ export async function noteInbound(work: Work, thread: Thread, at: string): Promi
       last_message_at: latest("last_message_at", at),
       last_user_message_at: latest("last_user_message_at", at),
       // The first of several unanswered messages is the one that has waited.
-      waiting_since: sql`coalesce(waiting_since, ${at}::timestamptz)`,
+      waiting_since: thread.status === "spam" ? null : sql`coalesce(waiting_since, ${at}::timestamptz)`,
       is_unread: true,
     })
     .where("organization_id", "=", thread.organization_id)

@@ -21,7 +21,8 @@ export async function move(work: Work, thread: Thread, change: Partial<Place>): 
   const place = settle({ ...placeOf(thread), ...change });
   const moved = await tx
     .updateTable("conversations")
-    .set({ ...place, updated_at: now.toISOString() })
+    // Whoever closes it sees no need to answer.
+    .set({ ...place, ...(isDone(place) ? { waiting_since: null } : {}), updated_at: now.toISOString() })
     .where("organization_id", "=", thread.organization_id)
     .where("id", "=", thread.id)
     .returningAll()
@@ -47,6 +48,10 @@ export async function move(work: Work, thread: Thread, change: Partial<Place>): 
 function settle(place: Place): Place {
   const waits = place.assigned_to === null && isBusy(place.status);
   return waits ? place : { ...place, queued_at: null };
+}
+
+function isDone({ status }: Place): boolean {
+  return status === "closed" || status === "spam";
 }
 
 interface Seat {

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { fail } from "../../../tools/failure.ts";
 import type { messages as contract } from "../../../tools/messages.ts";
-import { showThread } from "../conversations/index.ts";
+import { latestAssignment, showThread } from "../conversations/index.ts";
 import type { ReadContext } from "../core/world.ts";
 import { describeActions } from "./actions.ts";
 import { readInSnapshot } from "./arrivals.ts";
@@ -14,8 +14,9 @@ type Input = z.output<typeof contract.get_conversation_context.input>;
 /** @throws Failure `conversation_not_found`. */
 export async function readContext({ id, messages: count }: Input, context: ReadContext) {
   const { caller, now, world } = context;
-  const [conversation, parties, latest] = await Promise.all([
+  const [conversation, assignment, parties, latest] = await Promise.all([
     showThread(context.db, context.organization, { id, now }),
+    latestAssignment(context.db, context.organization, id),
     readParties(context, id),
     readLatest(context, id, count),
   ]);
@@ -24,6 +25,7 @@ export async function readContext({ id, messages: count }: Input, context: ReadC
   return {
     conversation,
     contact: isContactShown ? { ...contact, tags, metadata } : contact,
+    assignment,
     messages: latest.rows.reverse().map(show),
     actions: describeActions({ conversation, inbox: { channel, settings }, tools: world.tools }, caller),
     cursor: writeCursor(cursorAt(latest.snapshot, now)),
