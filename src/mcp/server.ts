@@ -28,6 +28,8 @@ export interface ServerParts {
   readonly narrowing?: Narrowing;
   /** The most characters that an answer may have. */
   readonly resultLimit?: number;
+  /** Put around every tool call, by whoever watches them. */
+  readonly watch?: (runTool: RunTool) => RunTool;
 }
 
 /** The narrowing of a server that was given none. */
@@ -59,10 +61,8 @@ export function createServerFactory(
   const { client, version, log, built, instructions = defaultInstructions } = parts;
   const list = createToolList(tools, built);
   const perform = createPerform({ client, list, log });
-  const runTool = createRunTool(
-    { client, list, log, resultLimit: parts.resultLimit ?? defaultResultLimit },
-    perform,
-  );
+  const { watch = (unwatched) => unwatched, resultLimit = defaultResultLimit } = parts;
+  const runTool = watch(createRunTool({ client, list, log, resultLimit }, perform));
   const info = { name: "tidings", title: "Tidings", version };
   const options = {
     capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, completions: {} },

@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import { fail } from "../../../tools/failure.ts";
 import type { messages as contract } from "../../../tools/messages.ts";
+import { afterCommit } from "../../database/database.ts";
 import { findOrCreateContact } from "../contacts.ts";
 import { getInbox, isWindowStrict, noteOutbound, openThread, windowOf } from "../conversations/index.ts";
 import { normalizePhone } from "../core/phone.ts";
@@ -50,6 +51,7 @@ export async function queueMessage(input: Input, { tx, world, organization, now 
     lane: `channel:${inbox.id}`,
     key: thread.id,
   });
+  afterCommit(tx, () => world.metrics.message("queued"));
   return { ...message, ...(isOpen ? {} : { warnings: ["outside_service_window"] }) };
 }
 
