@@ -4,6 +4,7 @@
  * config → database → migrate → ports → jobs → platform → http → worker. It is the only place that
  * knows them all; tests call it with another config and a clock of their own.
  */
+import { setMaxListeners } from "node:events";
 import type { AddressInfo } from "node:net";
 import { Failure, fail } from "../tools/failure.ts";
 import { toolNames } from "../tools/tool.ts";
@@ -36,6 +37,7 @@ import {
   modules,
   operationsOf,
   type Platform,
+  toolsOf,
 } from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
@@ -93,10 +95,15 @@ export async function startApp(options: AppOptions): Promise<App> {
       await admitLocalKey(database, options.localKey, now());
     }
     const secret = config.secret ?? (await sharedSecret(database));
+    const { previousSecret } = config;
     const web = createWeb({ rules: rulesOf(config.web) });
     const { token, collector } = config.telemetry;
     const telemetry = await openTelemetry({ isScraped: token !== undefined, collector, version });
-    const { platform, jobs, controls } = build({ database, secret, now, log, built, web, telemetry });
+    const stopping = new AbortController();
+    // Each call that waits listens to it.
+    setMaxListeners(0, stopping.signal);
+    const parts = { database, secret, previousSecret, now, log, built, web, stopping: stopping.signal };
+    const { platform, jobs, controls } = build({ ...parts, telemetry });
     const { host, port } = options.listen ?? config;
     const face = openFaces({ config, log, now, platform, database, controls, built, telemetry });
     const address = await face.listen(host, port);
@@ -108,6 +115,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       jobs,
       database,
       async [Symbol.asyncDispose]() {
+        stopping.abort();
         await face.close();
         await jobs.stop(graceMs);
         await telemetry.close(lastSpansMs);
@@ -124,15 +132,18 @@ export async function startApp(options: AppOptions): Promise<App> {
 interface Parts {
   readonly database: Database;
   readonly secret: string;
+  readonly previousSecret: string | undefined;
   readonly now: Clock;
   readonly log: Log;
   readonly built: Modules;
   readonly web: Web;
+  readonly stopping: AbortSignal;
   readonly telemetry: Telemetry;
 }
 
 /** Ports, jobs and platform, each given what it needs of the others. */
-function build({ database, secret, now, log, built, web, telemetry }: Parts) {
+function build({ built, telemetry, ...given }: Parts) {
+  const { database, now, log } = given;
   const { metrics, tracer } = telemetry;
   const ears: Platform["ears"] = {
     inbound: (message) => platform.ears.inbound(message),
@@ -149,8 +160,8 @@ function build({ database, secret, now, log, built, web, telemetry }: Parts) {
   const watched = definitions.map((definition) => watchWork(definition, telemetry, now));
   const jobs = watchJobs(createJobs({ database, now, definitions: watched, log }), tracer);
   const channels = { simulator: watchChannel("simulator", simulator.channel, telemetry) };
-  const listeners = listenersOf(built);
-  const world: World = { database, jobs, now, log, metrics, channels, web, secret, listeners };
+  const derived = { listeners: listenersOf(built), tools: toolsOf(built) };
+  const world: World = { ...given, ...derived, metrics, jobs, channels };
   const unwatched = createPlatform(world, built);
   const platform = { ...unwatched, call: watchCall(unwatched.call, tracer) };
   return { platform, jobs, controls: simulator.routes.map(refusing) };

@@ -55,6 +55,7 @@ function arrange(env: z.output<typeof Environment>) {
     dataDir: env.TIDINGS_DATA_DIR,
     databaseUrl: env.DATABASE_URL,
     secret: env.TIDINGS_SECRET,
+    previousSecret: env.TIDINGS_PREVIOUS_SECRET,
     /** The service to forward to, in place of one of our own. */
     upstream: baseUrl !== undefined && key !== undefined ? { baseUrl, key } : undefined,
     /** What the first start is to make. */
@@ -86,9 +87,11 @@ function arrange(env: z.output<typeof Environment>) {
 }
 
 /** The values that no log may show. */
-export function secretsOf({ upstream, secret, owner, databaseUrl, telemetry }: Config): string[] {
+export function secretsOf(config: Config): string[] {
+  const { upstream, secret, previousSecret, owner, databaseUrl, telemetry } = config;
   const passwords = [databaseUrl, telemetry.collector].flatMap(passwordsIn);
-  const values = [upstream?.key, secret, owner.password, owner.key, telemetry.token, ...passwords];
+  const own = [secret, previousSecret, owner.password, owner.key, telemetry.token];
+  const values = [upstream?.key, ...own, ...passwords];
   return values.flatMap((value) => value || []);
 }
 

@@ -90,6 +90,9 @@ const things: Readonly<Record<string, keyof Neighbour>> = {
   conversations: "conversation_id",
   messages: "message_id",
   "api-keys": "api_key_id",
+  users: "user_id",
+  inboxes: "inbox_id",
+  "quick-replies": "quick_reply_id",
 };
 
 /** Operations that take an id: in the path, or by the name of the thing. */

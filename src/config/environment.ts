@@ -36,6 +36,13 @@ export const Environment = z.object({
     .describe(
       "Signs access tokens; at least 32 characters. Left out, one is generated and kept in the database",
     ),
+  TIDINGS_PREVIOUS_SECRET: z
+    .string()
+    .min(32, takes("at least 32 characters"))
+    .optional()
+    .describe(
+      "The secret that `TIDINGS_SECRET` replaced; what was signed under it stays good until it expires",
+    ),
   TIDINGS_BASE_URL: z
     .url({ protocol: /^https?$/, ...takes("the address of a Tidings service, http:// or https://") })
     .optional()

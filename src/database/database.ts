@@ -24,6 +24,12 @@ export interface Database extends AsyncDisposable {
   pool(): PoolUse;
 }
 
+/**
+ * Stands in a statement whose best plan depends on its values, such as a search: it gets no name, and so no
+ * plan that serves all values alike.
+ */
+export const plannedAnew = "/* planned anew */";
+
 const callbacks = new WeakMap<Transaction, (() => void)[]>();
 
 /** Runs `callback` once `tx` has committed; never if it is rolled back. */

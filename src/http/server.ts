@@ -76,7 +76,15 @@ export function createServer(options: ServerOptions): FastifyInstance {
       await limit(request, reply);
     }
   });
+  let isClosing = false;
+  app.addHook("preClose", async () => {
+    isClosing = true;
+  });
   app.addHook("onSend", async (request, reply) => {
+    if (isClosing) {
+      // Idle connections were closed when it began: one that is kept after this answer would be waited for.
+      reply.header("connection", "close");
+    }
     if (reply.statusCode === 401) {
       await noteFailure(request);
     }

@@ -3,8 +3,11 @@ import { newId } from "../../src/database/id.ts";
 import { insertKey } from "../../src/platform/api-keys.ts";
 import { createOrganization } from "../../src/platform/bootstrap.ts";
 import { apiKeys } from "../../tools/api-keys.ts";
+import { inboxes } from "../../tools/inboxes.ts";
 import { messages } from "../../tools/messages.ts";
+import { quickReplies } from "../../tools/quick-replies.ts";
 import { allScopes } from "../../tools/scopes.ts";
+import { users } from "../../tools/users.ts";
 import type { House } from "./house.ts";
 
 export interface Neighbour {
@@ -14,6 +17,9 @@ export interface Neighbour {
   readonly conversation_id: string;
   readonly message_id: string;
   readonly api_key_id: string;
+  readonly user_id: string;
+  readonly inbox_id: string;
+  readonly quick_reply_id: string;
 }
 
 export async function moveIn(house: House): Promise<Neighbour> {
@@ -38,6 +44,17 @@ export async function moveIn(house: House): Promise<Neighbour> {
     { name: "theirs", scopes: ["contacts:read"] },
     { key },
   );
+  const { data: user } = await house.call(
+    users.create_user,
+    { email: "neighbour@example.com", name: "Neighbour" },
+    { key },
+  );
+  const { data: inboxList } = await house.call(inboxes.list_inboxes, {}, { key });
+  const { data: quickReply } = await house.call(
+    quickReplies.create_quick_reply,
+    { short_code: "private", content: "private" },
+    { key },
+  );
   const contact = await house.app.database.queries
     .selectFrom("contacts")
     .select("id")
@@ -50,5 +67,8 @@ export async function moveIn(house: House): Promise<Neighbour> {
     conversation_id: message.conversation_id,
     message_id: message.id,
     api_key_id: apiKey.id,
+    user_id: user.id,
+    inbox_id: inboxList[0]?.id ?? "",
+    quick_reply_id: quickReply.id,
   };
 }

@@ -1,13 +1,14 @@
 /** Conversations: one thread for each contact and inbox, its status and its 24-hour window. */
 import { sql } from "kysely";
 import { type ConversationStatus, conversations as contract } from "../../../tools/conversations.ts";
-import { fail } from "../../../tools/failure.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
+import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { implement } from "../core/module.ts";
-import { listConversations, threads } from "./list.ts";
-import { windowOf } from "./window.ts";
+import { listConversations } from "./list.ts";
+import { showThread } from "./thread.ts";
 
+export { settable } from "./states.ts";
+export { showThread } from "./thread.ts";
 export { windowOf } from "./window.ts";
 
 export const conversations = implement(contract, {
@@ -24,51 +25,10 @@ export const conversations = implement(contract, {
     },
 
     async get_conversation({ id }, { db, organization, now }) {
-      const found = await threads(db, organization)
-        .innerJoin("contacts", (join) =>
-          join
-            .onRef("contacts.organization_id", "=", "conversations.organization_id")
-            .onRef("contacts.id", "=", "conversations.contact_id"),
-        )
-        .innerJoin("inboxes", (join) =>
-          join
-            .onRef("inboxes.organization_id", "=", "conversations.organization_id")
-            .onRef("inboxes.id", "=", "conversations.inbox_id"),
-        )
-        .leftJoin("users", (join) =>
-          join
-            .onRef("users.organization_id", "=", "conversations.organization_id")
-            .onRef("users.id", "=", "conversations.assigned_to"),
-        )
-        .selectAll("conversations")
-        .select(["contacts.name as contact_name", "contacts.phone_number", "inboxes.platform"])
-        .select("users.name as assigned_to_name")
-        .where("conversations.id", "=", id)
-        .executeTakeFirst();
-      if (!found) {
-        throw fail("conversation_not_found");
-      }
-      return { data: { ...found, ...windowOf(found, now) } };
+      return { data: await showThread(db, organization, { id, now }) };
     },
   },
 });
-
-/** Whether the inbox refuses free text outside the window, or only warns (the simulated channel's default). */
-export function isWindowStrict(inbox: { channel: string; settings: Record<string, unknown> }): boolean {
-  const rule = inbox.settings.service_window ?? (inbox.channel === "simulator" ? "advisory" : "strict");
-  return rule === "strict";
-}
-
-/** The organization's inbox: the one with this number, or its first. */
-export async function getInbox(db: Queries, organization: string, phone_number: string | null = null) {
-  return db
-    .selectFrom("inboxes")
-    .selectAll()
-    .where("organization_id", "=", organization)
-    .$if(phone_number !== null, (query) => query.where("phone_number", "=", phone_number ?? ""))
-    .orderBy("id")
-    .executeTakeFirst();
-}
 
 /** The thread of a contact in an inbox, made as `open` if there is none; its row is locked until the commit. */
 export async function openThread(

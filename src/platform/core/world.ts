@@ -1,6 +1,7 @@
 /** What a handler is given: who asks, when, and the parts of the world it may use. */
 
 import type { EventName } from "../../../tools/events.ts";
+import type { Operation } from "../../../tools/operation.ts";
 import type { Scope } from "../../../tools/scopes.ts";
 import type { Database, Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
@@ -25,10 +26,16 @@ export interface World {
   readonly channels: Readonly<Record<string, Channel>>;
   /** The addresses that customers give: nothing else reaches them. */
   readonly web: Web;
-  /** Signs access tokens and links. */
+  /** Signs access tokens and links, and seals what nobody may read. */
   readonly secret: string;
+  /** The one that it replaced: what was signed or sealed under it is still read. */
+  readonly previousSecret: string | undefined;
   /** The names of the jobs that listen to each event. */
   readonly listeners: ReadonlyMap<EventName, readonly string[]>;
+  /** The tools that the house offers, by name, each with the operation that it calls. */
+  readonly tools: ReadonlyMap<string, Operation>;
+  /** Aborted when the house begins to stop: whoever waits in it answers. */
+  readonly stopping: AbortSignal;
 }
 
 /** Who asks: the authority without which no tenant's data is read. */
@@ -54,6 +61,8 @@ export interface PublicContext {
   readonly now: Date;
   /** The declared path by which the call came. */
   readonly path: string;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
 }
 
 export interface ReadContext extends PublicContext {
