@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
+import { noMetrics } from "../src/adapters/telemetry/off.ts";
 import { createWeb } from "../src/adapters/web/index.ts";
 import { rulesOf } from "../src/adapters/web/rules.ts";
 import { openDatabase } from "../src/database/connect.ts";
@@ -71,6 +72,7 @@ async function measure(database: Database): Promise<void> {
   const world: World = {
     ...{ database, jobs, now, log, channels: {}, secret: "bench", previousSecret: undefined },
     ...{ listeners: listenersOf(), tools: toolsOf(), stopping: new AbortController().signal },
+    metrics: noMetrics,
     web: createWeb({ rules: rulesOf({ allow: [], isLocalAllowed: false }) }),
   };
   const platform = createPlatform(world);

@@ -235,6 +235,7 @@ export interface Tables {
     attempts: Generated<number>;
     claims: Generated<number>;
     schedule: string | null;
+    traceparent: string | null;
     created_at: string;
   };
   dead_jobs: {

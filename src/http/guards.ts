@@ -71,7 +71,7 @@ export function createRateLimit({ perSecond, burst }: Rates) {
 }
 
 /** Where a credential is not looked at. */
-const anonymous = new Set(["/v1/auth/login", "/v1/auth/refresh", "/v1/openapi.json"]);
+const anonymous = new Set(["/v1/auth/login", "/v1/auth/refresh", "/v1/openapi.json", "/metrics"]);
 
 /** Sign-in is guessed at: few tries for an address, and for an account wherever they come from. */
 export function createLoginLimit() {

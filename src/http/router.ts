@@ -22,6 +22,7 @@ export function addOperations(
       app.route({
         method: operation.method,
         url: toUrl(path),
+        config: { operation: name },
         ...(name === "login" ? { preHandler: limitLogin } : {}),
         async handler(request, reply) {
           const caller = credential === "none" ? null : await identify(platform, request);

@@ -41,6 +41,8 @@ export interface ServerParts {
   readonly narrowing?: Narrowing;
   /** The most characters that an answer may have. */
   readonly resultLimit?: number;
+  /** Put around every tool call, by whoever watches them. */
+  readonly watch?: (runTool: RunTool) => RunTool;
 }
 
 /** The narrowing of a server that was given none. */
@@ -72,10 +74,10 @@ export function createServerFactory(
   callerOf: (context: McpRequestContext) => McpCaller,
 ): McpServerFactory {
   const { client, version, log, built, instructions = defaultInstructions } = parts;
-  const { resultLimit = defaultResultLimit } = parts;
+  const { resultLimit = defaultResultLimit, watch = (unwatched) => unwatched } = parts;
   const list = createToolList(tools, built);
   const perform = createPerform({ client, list, log });
-  const runTool = createRunTool({ client, list, log, resultLimit }, perform);
+  const runTool = watch(createRunTool({ client, list, log, resultLimit }, perform));
   const info = { name: "tidings", title: "Tidings", version };
   const completes = canComplete(list);
   const completions = completes ? { completions: {} } : {};

@@ -9,6 +9,7 @@ import type { Jobs } from "../../jobs/job.ts";
 import type { Channel } from "../../ports/channel.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
+import type { Metrics } from "../../ports/telemetry.ts";
 import type { Web } from "../../ports/web.ts";
 
 export type Role = "owner" | "admin" | "supervisor" | "agent";
@@ -19,6 +20,8 @@ export interface World {
   readonly jobs: Jobs;
   readonly now: Clock;
   readonly log: Log;
+  /** Counts what happens, by names that are few. */
+  readonly metrics: Metrics;
   /** The channel of an inbox, by the name that its row holds. */
   readonly channels: Readonly<Record<string, Channel>>;
   /** The addresses that customers give: nothing else reaches them. */

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { fail, refuse } from "../../../tools/failure.ts";
 import type { messages as contract } from "../../../tools/messages.ts";
-import type { Transaction } from "../../database/database.ts";
+import { afterCommit, type Transaction } from "../../database/database.ts";
 import { findByBsuid, findOrCreateContact } from "../contacts/index.ts";
 import { noteOutbound, openThread, windowOf } from "../conversations/index.ts";
 import { normalizePhone } from "../core/phone.ts";
@@ -88,6 +88,7 @@ export async function queue(tx: Transaction, world: World, outgoing: Outgoing) {
     lane: `channel:${inbox.id}`,
     key: thread.id,
   });
+  afterCommit(tx, () => world.metrics.message("queued"));
   return message;
 }
 
