@@ -3,11 +3,15 @@ import { newId } from "../../src/database/id.ts";
 import { insertKey } from "../../src/platform/api-keys.ts";
 import { createOrganization } from "../../src/platform/bootstrap.ts";
 import { apiKeys } from "../../tools/api-keys.ts";
+import { inboxes } from "../../tools/inboxes.ts";
 import { messages } from "../../tools/messages.ts";
+import { quickReplies } from "../../tools/quick-replies.ts";
+import { routing } from "../../tools/routing.ts";
 import { allScopes } from "../../tools/scopes.ts";
 import { webhooks } from "../../tools/webhooks.ts";
 import type { House } from "./house.ts";
 import { phone } from "./simulator.ts";
+import { makeTeam } from "./staff.ts";
 
 export interface Neighbour {
   readonly key: string;
@@ -18,6 +22,12 @@ export interface Neighbour {
   readonly api_key_id: string;
   readonly webhook_id: string;
   readonly delivery_id: string;
+  readonly user_id: string;
+  readonly inbox_id: string;
+  readonly quick_reply_id: string;
+  readonly team_id: string;
+  readonly member_id: string;
+  readonly policy_id: string;
 }
 
 export async function moveIn(house: House): Promise<Neighbour> {
@@ -43,11 +53,23 @@ export async function moveIn(house: House): Promise<Neighbour> {
     { key },
   );
   const webhook = await holdAnEvent(house, key);
+  const { data: inboxList } = await house.call(inboxes.list_inboxes, {}, { key });
+  const { data: quickReply } = await house.call(
+    quickReplies.create_quick_reply,
+    { short_code: "private", content: "private" },
+    { key },
+  );
   const contact = await house.app.database.queries
     .selectFrom("contacts")
     .select("id")
     .where("organization_id", "=", organization)
     .executeTakeFirstOrThrow();
+  const team = await makeTeam(house, { name: "Theirs" }, { Neighbour: {} }, { key, organization });
+  const { data: policy } = await house.call(
+    routing.create_routing_policy,
+    { name: "theirs", strategy: "round_robin", target_type: "team", target_id: team.id },
+    { key },
+  );
   return {
     key,
     organization_id: organization,
@@ -56,6 +78,12 @@ export async function moveIn(house: House): Promise<Neighbour> {
     message_id: message.id,
     api_key_id: apiKey.id,
     ...webhook,
+    user_id: team.users.Neighbour ?? "",
+    inbox_id: inboxList[0]?.id ?? "",
+    quick_reply_id: quickReply.id,
+    team_id: team.id,
+    member_id: team.members.Neighbour ?? "",
+    policy_id: policy.id,
   };
 }
 

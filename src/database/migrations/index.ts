@@ -2,10 +2,14 @@
 import type { Migration } from "kysely";
 import * as foundation from "./0001-foundation.ts";
 import * as people from "./0002-people.ts";
-import * as webhooks from "./0003-webhooks.ts";
+import * as arrivals from "./0003-arrivals.ts";
+import * as traces from "./0005-traces.ts";
+import * as webhooks from "./0006-webhooks.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
   "0002-people": people,
-  "0003-webhooks": webhooks,
+  "0003-arrivals": arrivals,
+  "0005-traces": traces,
+  "0006-webhooks": webhooks,
 };

@@ -23,6 +23,8 @@ export interface Request {
   readonly idempotencyKey?: string | undefined;
   /** The route under which the key counts; that of the path when left out. */
   readonly route?: string;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
 }
 
 export type Call = (request: Request) => Promise<Answer>;
@@ -30,8 +32,11 @@ export type Call = (request: Request) => Promise<Answer>;
 /** An operation with its handler, which `implement` has matched by type. */
 interface Entry {
   readonly operation: Operation;
-  handle(input: unknown, context: PublicContext): Promise<unknown>;
+  /** Does what comes before a write's transaction, and answers the rest. */
+  prepare(input: unknown): Promise<(context: PublicContext) => Promise<unknown>>;
 }
+
+type PlainHandler = (input: unknown, context: PublicContext) => Promise<unknown>;
 
 export function createCall(modules: readonly Module[], world: World): Call {
   const entries = new Map<string, Entry>(modules.flatMap(entriesOf));
@@ -53,11 +58,11 @@ export function createCall(modules: readonly Module[], world: World): Call {
     if (!parsed.success) {
       throw refuseInput(parsed.error.issues, request.input);
     }
-    const context = { world, now: world.now(), path };
+    const context = { world, now: world.now(), path, signal: request.signal };
     const { idempotencyKey: key, route = `${operation.method} ${path}` } = request;
     const run = { name: request.operation, entry, input: parsed.data, context, key, route };
     if (!caller) {
-      return answer(operation, await entry.handle(parsed.data, context));
+      return publicly(run);
     }
     const runs = { read, write, outward: read, delegated, public: publicly };
     return runs[operation.effect](run, caller);
@@ -65,7 +70,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
 
   const tools = (
     caller: Caller,
-    { key, route }: Run,
+    { key, route, context: { signal } }: Run,
     note: (answer: Answer) => void,
   ): DelegatedContext["tools"] => ({
     list: () =>
@@ -76,7 +81,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
       const [operation, form] = findForm(contracts, name);
       requireScope(caller, contracts[operation]?.scope ?? null);
       const input = readArguments(form, given);
-      const result = await call({ operation, caller, input, idempotencyKey: key, route });
+      const result = await call({ operation, caller, input, idempotencyKey: key, route, signal });
       note(result);
       return result.body as Record<string, unknown>; // every output is an object
     },
@@ -88,7 +93,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
       isReplay ||= inner.isReplay;
     });
     const context = { ...run.context, caller, tools: offered };
-    return { ...answer(run.entry.operation, await run.entry.handle(run.input, context)), isReplay };
+    return { ...(await respond(run, context)), isReplay };
   }
 
   return call;
@@ -103,33 +108,36 @@ interface Run {
   readonly route: string;
 }
 
-async function publicly({ entry, input, context }: Run): Promise<Answer> {
-  return answer(entry.operation, await entry.handle(input, context));
+async function publicly(run: Run): Promise<Answer> {
+  return respond(run, run.context);
 }
 
-async function read({ entry, input, context }: Run, caller: Caller): Promise<Answer> {
-  const db = context.world.database.queries;
-  return answer(entry.operation, await entry.handle(input, tenant(context, caller, { db })));
+async function read(run: Run, caller: Caller): Promise<Answer> {
+  const db = run.context.world.database.queries;
+  return respond(run, tenant(run.context, caller, { db }));
+}
+
+async function respond({ entry, input }: Run, context: PublicContext): Promise<Answer> {
+  const handle = await entry.prepare(input);
+  return answer(entry.operation, await handle(context));
 }
 
 async function write({ name, entry, input, context, key, route }: Run, caller: Caller): Promise<Answer> {
   const { operation } = entry;
+  const handle = await entry.prepare(input);
   const result = await context.world.database.transaction(async (tx) => {
-    const effect = async () =>
-      answer(operation, await entry.handle(input, tenant(context, caller, { db: tx, tx })));
+    const effect = async () => answer(operation, await handle(tenant(context, caller, { db: tx, tx })));
     if (key === undefined) {
       return effect();
     }
-    const claim = {
-      organization_id: caller.organization_id,
-      credential_id: caller.credential.id,
-      route,
-      key,
-      request_hash: hashRequest(name, input),
-      now: context.now,
-      keeping: operation.showsSecret ? keepSealed(context.world.secret) : keepClear,
+    const { world, now } = context;
+    const repeatable = {
+      claim: { organization_id: caller.organization_id, credential_id: caller.credential.id, route, key },
+      hashes: hashRequest(world, name, input),
+      keeping: operation.showsSecret ? keepSealed(world) : keepClear,
+      now,
     };
-    return once(tx, claim, effect);
+    return once(tx, repeatable, effect);
   });
   if (result.status >= 400) {
     throw Failure.restore(ErrorBody.parse(result.body), result.isReplay);
@@ -182,7 +190,12 @@ function findForm(contracts: Record<string, Operation>, name: string) {
 function entriesOf(module: Module): [string, Entry][] {
   return Object.entries(module.contract).map(([name, operation]) => {
     // The pair was matched by type in `implement`; here only the name is left.
-    const handle = module.operations[name] as Entry["handle"];
-    return [name, { operation, handle }];
+    const handler = module.operations[name] as PlainHandler | Pick<Entry, "prepare">;
+    return [
+      name,
+      typeof handler === "function"
+        ? { operation, prepare: async (input) => (context) => handler(input, context) }
+        : { operation, prepare: (input) => handler.prepare(input) },
+    ];
   });
 }

@@ -47,6 +47,7 @@ export const deliver: Work<Due> = {
     if (answer.outcome === "failed" && answer.reason === "aborted") {
       throw new Error("The house is stopping: the delivery is tried again by the next.");
     }
+    world.metrics.webhook({ outcome: outcomeOf(answer), seconds: "ms" in answer ? answer.ms / 1_000 : 0 });
     await settle(world, conclude(pending, answer, { begun, now: world.now() }));
     return undefined;
   },
@@ -84,7 +85,7 @@ export function send(
 
 /** What a try's answer makes of its delivery. */
 function conclude(pending: Pending, answer: WebAnswer, { begun, now }: { begun: Date; now: Date }): Settled {
-  const isDelivered = answer.outcome === "answered" && answer.status >= 200 && answer.status <= 299;
+  const isDelivered = outcomeOf(answer) === "delivered";
   const isGone = answer.outcome === "answered" && answer.status === 410;
   const step = pending.step + (isDelivered ? 0 : 1);
   const next = isDelivered || isGone ? undefined : nextTry({ step, answer, now });
@@ -105,6 +106,13 @@ function conclude(pending: Pending, answer: WebAnswer, { begun, now }: { begun: 
       next_try_at,
     },
   };
+}
+
+function outcomeOf(answer: WebAnswer) {
+  if (answer.outcome !== "answered") {
+    return "unreachable";
+  }
+  return answer.status >= 200 && answer.status <= 299 ? "delivered" : "refused";
 }
 
 function describe(answer: WebAnswer) {

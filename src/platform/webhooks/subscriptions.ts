@@ -5,6 +5,7 @@ import { webhookEvents } from "../../../tools/webhooks.ts";
 import type { Queries } from "../../database/database.ts";
 import type { Tables } from "../../database/schema.ts";
 import { unseal } from "../core/seal.ts";
+import { secretsOf as housesSecrets } from "../core/secrets.ts";
 import type { World } from "../core/world.ts";
 
 export type WebhookRow = Selectable<Tables["webhooks"]>;
@@ -35,8 +36,9 @@ export function show(row: WebhookRow) {
 export function secretsOf(world: World, row: Secrets): [string, ...string[]] {
   const isKept =
     row.previous_secret_until !== null && Date.parse(row.previous_secret_until) > world.now().getTime();
-  const previous = isKept && row.previous_secret !== null ? [unseal(world.secret, row.previous_secret)] : [];
-  return [unseal(world.secret, row.secret), ...previous];
+  const previous =
+    isKept && row.previous_secret !== null ? [unseal(housesSecrets(world), row.previous_secret)] : [];
+  return [unseal(housesSecrets(world), row.secret), ...previous];
 }
 
 /** What can be told of an address without a look-up; the connection is judged again. */
