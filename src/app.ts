@@ -5,11 +5,14 @@
  * knows them all; tests call it with another config and a clock of their own.
  */
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { Failure, fail } from "../tools/failure.ts";
 import { toolNames } from "../tools/tool.ts";
 import { createSimulator } from "./adapters/channel/simulator/index.ts";
 import { ControlRefusal } from "./adapters/channel/simulator/refusal.ts";
 import type { ControlRoute } from "./adapters/channel/simulator/routes.ts";
+import { createDiskStorage } from "./adapters/storage/disk.ts";
+import { createS3Storage } from "./adapters/storage/s3.ts";
 import { createWeb } from "./adapters/web/index.ts";
 import { rulesOf } from "./adapters/web/rules.ts";
 import { type Client, createClient } from "./client.ts";
@@ -36,6 +39,7 @@ import {
 } from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
+import type { Storage } from "./ports/storage.ts";
 import type { Web } from "./ports/web.ts";
 import { version } from "./version.ts";
 
@@ -86,10 +90,14 @@ export async function startApp(options: AppOptions): Promise<App> {
     }
     const secret = config.secret ?? (await sharedSecret(database));
     const web = createWeb({ rules: rulesOf(config.web) });
-    const { platform, jobs, controls } = build({ database, secret, now, log, built, web });
+    let address = "";
+    const addresses = { service: () => config.publicUrl ?? address, cdn: config.cdnUrl };
+    const storage = openStorage(config);
+    const parts = { database, secret, now, log, built, web, storage, addresses };
+    const { platform, jobs, controls } = build(parts);
     const { host, port } = options.listen ?? config;
     const face = openFaces({ config, log, platform, database, controls, built });
-    const address = await face.listen(host, port);
+    address = await face.listen(host, port);
     if (works) {
       jobs.start();
     }
@@ -117,10 +125,19 @@ interface Parts {
   readonly log: Log;
   readonly built: Modules;
   readonly web: Web;
+  readonly storage: Storage;
+  readonly addresses: World["addresses"];
+}
+
+/** Files stand in the data folder, or in a bucket whose uploads are put together there. */
+function openStorage({ dataDir, s3 }: Config): Storage {
+  const folder = join(dataDir, "files");
+  return s3 ? createS3Storage(s3, join(folder, "arriving")) : createDiskStorage(folder);
 }
 
 /** Ports, jobs and platform, each given what it needs of the others. */
-function build({ database, secret, now, log, built, web }: Parts) {
+function build({ built, ...given }: Parts) {
+  const { database, now, log } = given;
   const ears: Platform["ears"] = {
     inbound: (message) => platform.ears.inbound(message),
     receipts: (receipts) => platform.ears.receipts(receipts),
@@ -136,7 +153,7 @@ function build({ database, secret, now, log, built, web }: Parts) {
   const jobs = createJobs({ database, now, definitions, log });
   const channels = { simulator: simulator.channel };
   const listeners = listenersOf(built);
-  const world: World = { database, jobs, now, log, channels, web, secret, listeners };
+  const world: World = { ...given, jobs, channels, listeners };
   const platform = createPlatform(world, built);
   return { platform, jobs, controls: simulator.routes.map(refusing) };
 }

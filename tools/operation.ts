@@ -18,10 +18,10 @@ export type Encoding = "json" | "multipart";
 
 /**
  * How a call runs: a read without a transaction; a write inside one, with the answer stored for its
- * idempotency key; a delegated call, which runs another operation whose rules hold; or a public call,
- * which has no caller and sees to its own transaction.
+ * idempotency key; a delegated call, which runs another operation whose rules hold; a streamed call, which
+ * takes in a file before its transaction; or a public call, which has no caller and sees to its own.
  */
-export type Effect = "read" | "write" | "delegated" | "public";
+export type Effect = "read" | "write" | "delegated" | "streamed" | "public";
 
 export interface Hints {
   readonly readOnly: boolean;
@@ -48,6 +48,8 @@ export interface ToolForm {
   readonly input: z.ZodObject;
   readonly fixed?: Readonly<Record<string, unknown>>;
   readonly place?: Readonly<Record<string, string>>;
+  /** Fields that only a face on its user's own machine offers: it acts on them, and no route knows them. */
+  readonly local?: z.ZodObject;
 }
 
 export interface Operation<
@@ -105,6 +107,7 @@ type FormOf<Route, Fields> = {
   readonly description: string;
   readonly input: z.ZodObject<Fields & z.core.$ZodLooseShape>;
   readonly fixed?: Partial<Route>;
+  readonly local?: z.ZodObject;
   readonly place?: { readonly [Key in keyof Fields]?: Place<Route> } & {
     readonly [Key in Exclude<keyof Fields, keyof Route>]: Place<Route>;
   };
@@ -112,7 +115,7 @@ type FormOf<Route, Fields> = {
 
 type EffectOf<Verb extends Method, Access extends Credential, Declared> = Access extends "none"
   ? "public"
-  : Declared extends "delegated" | "read"
+  : Declared extends "delegated" | "read" | "streamed"
     ? Declared
     : Verb extends "GET"
       ? "read"
@@ -122,7 +125,7 @@ interface Declaration<
   Verb extends Method,
   Path extends string,
   Access extends Credential,
-  Declared extends "delegated" | "read" | undefined,
+  Declared extends "delegated" | "read" | "streamed" | undefined,
   Shape extends z.core.$ZodLooseShape,
   Output extends z.ZodObject,
   Forms,
@@ -156,7 +159,7 @@ export function operation<
   Shape extends z.core.$ZodLooseShape & Record<PathField<Path>, z.ZodType>,
   Output extends z.ZodObject,
   const Access extends Credential = "any",
-  const Declared extends "delegated" | "read" | undefined = undefined,
+  const Declared extends "delegated" | "read" | "streamed" | undefined = undefined,
   Forms = Record<never, never>,
 >(
   declaration: Declaration<Verb, Path, Access, Declared, Shape, Output, Forms>,

@@ -217,6 +217,34 @@ export interface Tables {
     error: Json<Record<string, unknown>> | null;
     parked_at: string;
   };
+  uploads: {
+    organization_id: string;
+    id: string;
+    key: string;
+    status: Generated<"arriving" | "kept">;
+    file_name: string;
+    content_type: string;
+    file_size: number | null;
+    sha256: string | null;
+    is_public: boolean;
+    created_at: string;
+  };
+  imports: {
+    organization_id: string;
+    id: string;
+    status: "queued" | "running" | "done" | "failed";
+    upload_id: string | null;
+    url: string | null;
+    position: Generated<number>;
+    created: Generated<number>;
+    updated: Generated<number>;
+    rejected: Generated<number>;
+    errors: Json<readonly { line: number; reason: string }[]>;
+    failure: string | null;
+    created_at: string;
+    updated_at: string;
+    finished_at: string | null;
+  };
   jobs: {
     id: string;
     name: string;

@@ -14,12 +14,14 @@ import type { Listeners, Module, Work } from "./core/module.ts";
 import type { Caller, World } from "./core/world.ts";
 import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
+import { type FileRequest, type OpenedFile, openFile, uploads } from "./uploads/index.ts";
 
 /** Every module that is built, under the name of its file in the catalogue. */
 export const modules: Modules = {
   contacts,
   conversations,
   messages,
+  uploads,
   "api-keys": apiKeys,
   auth,
   mcp,
@@ -36,6 +38,8 @@ export interface Platform {
   readonly call: Call;
   /** @throws Failure `credential_invalid`. */
   authenticate(credential: string): Promise<Caller>;
+  /** A file for whoever has its link. @throws Failure `link_invalid`, `file_not_found`. */
+  openFile(request: FileRequest): Promise<OpenedFile>;
   /** Where channels deliver what they hear. */
   readonly ears: ChannelEars;
 }
@@ -44,6 +48,7 @@ export function createPlatform(world: World, built: Modules = modules): Platform
   return {
     call: createCall(Object.values(built), world),
     authenticate: (credential) => authenticate(world, credential),
+    openFile: (request) => openFile(world, request),
     ears: {
       inbound: (message) => receiveMessage(world, message),
       receipts: (receipts) => receiveReceipts(world, receipts),

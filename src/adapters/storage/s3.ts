@@ -113,7 +113,14 @@ function sign(
   asked: { method: Method; url: URL; headers?: Record<string, string>; signQuery?: boolean },
 ) {
   const { url, ...rest } = asked;
-  return new AwsV4Signer({ ...rest, url: url.href, service: "s3", region, accessKeyId, secretAccessKey }).sign();
+  return new AwsV4Signer({
+    ...rest,
+    url: url.href,
+    service: "s3",
+    region,
+    accessKeyId,
+    secretAccessKey,
+  }).sign();
 }
 
 function describe({ contentType, disposition }: FileFacts): Record<string, string> {

@@ -18,10 +18,7 @@ export interface Arrived {
 
 export interface Spool {
   /** Writes a body to disk, hands the file to `use`, and removes it if it is still there. */
-  hold<Value>(
-    body: AsyncIterable<Uint8Array>,
-    use: (arrived: Arrived) => Promise<Value>,
-  ): Promise<Value>;
+  hold<Value>(body: AsyncIterable<Uint8Array>, use: (arrived: Arrived) => Promise<Value>): Promise<Value>;
 }
 
 export function createSpool(folder: string): Spool {

@@ -2,8 +2,10 @@
 import type { Migration } from "kysely";
 import * as foundation from "./0001-foundation.ts";
 import * as people from "./0002-people.ts";
+import * as files from "./0004-files.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
   "0002-people": people,
+  "0004-files": files,
 };

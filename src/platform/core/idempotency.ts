@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { Failure, fail } from "../../../tools/failure.ts";
-import type { Transaction } from "../../database/database.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
 import type { Work } from "./module.ts";
 import { seal, unseal } from "./seal.ts";
 
@@ -74,15 +74,38 @@ export async function once(
   return { ...answer, isReplay: false };
 }
 
+/** The answer that is stored under a key, if there is one. @throws Failure `idempotency_key_reused`. */
+export async function recall(
+  db: Queries,
+  { now, keeping, ...claim }: Claim & { readonly now: Date; readonly keeping: Keeping },
+): Promise<Answer | undefined> {
+  const stored = await find(db, claim)
+    .where("created_at", ">=", new Date(now.getTime() - keptMs).toISOString())
+    .executeTakeFirst();
+  return stored && read(stored, claim, keeping);
+}
+
 async function replay(tx: Transaction, claim: Claim, keeping: Keeping): Promise<Answer> {
-  const stored = await tx
+  return read(await find(tx, claim).executeTakeFirstOrThrow(), claim, keeping);
+}
+
+function find(db: Queries, claim: Claim) {
+  return db
     .selectFrom("idempotency")
     .select(["request_hash", "status", "body"])
     .where("organization_id", "=", claim.organization_id)
     .where("credential_id", "=", claim.credential_id)
     .where("route", "=", claim.route)
-    .where("key", "=", claim.key)
-    .executeTakeFirstOrThrow();
+    .where("key", "=", claim.key);
+}
+
+interface Stored {
+  readonly request_hash: string;
+  readonly status: number | null;
+  readonly body: unknown;
+}
+
+function read(stored: Stored, claim: Claim, keeping: Keeping): Answer {
   if (stored.request_hash !== claim.request_hash) {
     throw fail("idempotency_key_reused");
   }
