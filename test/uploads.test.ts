@@ -4,9 +4,12 @@ import { readdir } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { CallFailure, CallOptions } from "../src/client.ts";
 import { readConfig } from "../src/config.ts";
 import { apiKeys } from "../tools/api-keys.ts";
+import { messages } from "../tools/messages.ts";
 import { uploads } from "../tools/uploads.ts";
+import { type Bucket, openBucket } from "./support/bucket.ts";
 import {
   compound,
   csv,
@@ -25,6 +28,7 @@ import {
 } from "./support/files.ts";
 import { type House, openHouse, ownerKey } from "./support/house.ts";
 import { moveIn, type Neighbour } from "./support/neighbour.ts";
+import { type Receiver, startReceiver } from "./support/receiver.ts";
 
 const cdn = "https://cdn.example.com/files";
 const limit = 33_554_432;
@@ -390,4 +394,155 @@ test("the S3 settings come together", () => {
 test("a neighbour's upload is theirs alone", async () => {
   const theirs = await send(form({ bytes: png }), { key: neighbour.key });
   expect(new URL(theirs.data.storage_url).pathname).toContain(neighbour.organization_id);
+});
+
+describe("an upload in a message", () => {
+  const to = "+14155550123";
+  const send = (type: "image" | "document" | "audio", media_url: string) =>
+    house.call(messages.send_message, { to, type, media_url }).catch((error: CallFailure) => error);
+
+  /** What the phone was sent last. */
+  async function shown() {
+    await house.settle();
+    const answer = await house.fetch(`/simulator/phones/${encodeURIComponent(to)}/messages`);
+    const { data } = (await answer.json()) as {
+      data: { media: { url: string; file_name: string | null } }[];
+    };
+    return data[0]?.media;
+  }
+
+  test("reaches the channel by a link made when it is sent, long after its own has expired", async () => {
+    const { storage_url } = await upload({ name: "menu.pdf", bytes: pdf });
+    await house.turn(8 * 24 * 3_600_000);
+    expect((await fetch(storage_url)).status).toBe(403);
+    await send("document", storage_url.replace("127.0.0.1", "an-earlier-host"));
+    const media = await shown();
+    expect(media?.file_name).toBe("menu.pdf");
+    expect(media?.url).not.toBe(storage_url);
+    expect((await fetch(media?.url ?? "")).status).toBe(200);
+    expect(media).not.toHaveProperty("upload");
+  });
+
+  test("of a neighbour is refused as one that does not exist", async () => {
+    const theirs = await house.fetch("/v1/uploads", {
+      method: "POST",
+      body: form({ bytes: png }),
+      key: neighbour.key,
+    });
+    const { data } = (await theirs.json()) as { data: Uploaded };
+    const none = data.storage_url.replace(/\/files\/[^?]+/, (path) => `${path.slice(0, -3)}xyz`);
+    const refusals = [await send("image", data.storage_url), await send("image", none)];
+    for (const refusal of refusals) {
+      expect(refusal).toMatchObject({ status: 404, code: "upload_not_found", error: { param: "media_url" } });
+    }
+  });
+
+  test("is refused where the channel would refuse its type or its size", async () => {
+    const large = await upload({ bytes: Buffer.concat([png, Buffer.alloc(5 * 1024 * 1024)]) });
+    const animation = await upload({ name: "a.gif", bytes: gif });
+    const refusals = [
+      await send("image", large.storage_url),
+      await send("image", animation.storage_url),
+      await send("audio", animation.storage_url),
+    ];
+    for (const refusal of refusals) {
+      expect(refusal).toMatchObject({ status: 422, code: "media_not_sendable" });
+    }
+  });
+});
+
+describe("a file from an address", () => {
+  let local: House;
+  let source: Receiver;
+  const files: Readonly<Record<string, [status: number, type: string, body: Buffer]>> = {
+    "/dot.png": [200, "image/png", png],
+    "/download": [200, "application/pdf", pdf],
+    "/page.png": [200, "text/html", Buffer.from("<html>")],
+    "/moved.png": [302, "text/plain", Buffer.alloc(0)],
+    "/gone.png": [404, "text/plain", Buffer.alloc(0)],
+    "/large.png": [200, "image/png", Buffer.concat([png, Buffer.alloc(limit)])],
+  };
+  beforeAll(async () => {
+    local = await openHouse({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
+    source = await startReceiver((asked, response) => {
+      const [status, type, body] = files[asked.url ?? ""] ?? [500, "text/plain", Buffer.alloc(0)];
+      response.writeHead(status, { "content-type": type, location: "/dot.png" }).end(body);
+    });
+  });
+  afterAll(async () => {
+    await source[Symbol.asyncDispose]();
+    await local[Symbol.asyncDispose]();
+  });
+  const take = (path: string, options: CallOptions = {}) =>
+    local.call(uploads.upload_file, { url: `http://127.0.0.1:${source.port}${path}` }, options).then(
+      ({ data }) => data,
+      (error: CallFailure) => error,
+    );
+
+  test("is named by its path, and by its type where that has no ending", async () => {
+    expect(await take("/dot.png")).toMatchObject({ file_name: "dot.png", content_type: "image/png" });
+    expect(await take("/download")).toMatchObject({ file_name: "download.pdf", file_size: pdf.length });
+  });
+
+  test("is fetched once under an idempotency key", async () => {
+    const first = await take("/dot.png", { idempotencyKey: "fetched" });
+    const asked = source.requests;
+    expect(await take("/dot.png", { idempotencyKey: "fetched" })).toEqual(first);
+    expect(source.requests).toBe(asked);
+  });
+
+  test.each([
+    ["/page.png", 415, "file_type_mismatch"],
+    ["/moved.png", 422, "source_failed"],
+    ["/gone.png", 422, "source_failed"],
+    ["/large.png", 413, "file_too_large"],
+  ])("%s is refused", async (path, status, code) => {
+    expect(await take(path)).toMatchObject({ status, code });
+    const left = await local.app.database.queries.selectFrom("uploads").select("status").execute();
+    expect(left.filter((row) => row.status === "arriving")).toEqual([]);
+  });
+
+  test("is not fetched from this machine otherwise", async () => {
+    const url = `https://127.0.0.1:${source.port}/dot.png`;
+    const refusal = house.call(uploads.upload_file, { url });
+    await expect(refusal).rejects.toMatchObject({ status: 400, code: "url_not_allowed" });
+  });
+});
+
+describe("with a bucket", () => {
+  let bucket: Bucket;
+  let house: House;
+  beforeAll(async () => {
+    bucket = await openBucket();
+    house = await openHouse({ env: bucket.env });
+  });
+  afterAll(async () => {
+    await house[Symbol.asyncDispose]();
+    await bucket[Symbol.asyncDispose]();
+  });
+
+  test("files are written, read in parts, sent by a presigned link, and refused without a trace", async () => {
+    const body = form({ bytes: png });
+    const { data } = (await (await house.fetch("/v1/uploads", { method: "POST", body })).json()) as {
+      data: Uploaded;
+    };
+    expect(await bucket.objects()).toHaveLength(1);
+    const part = await fetch(data.storage_url, { headers: { range: "bytes=1-3" } });
+    expect([part.status, await part.text()]).toEqual([206, "PNG"]);
+    await house.call(messages.send_message, {
+      to: "+14155550123",
+      type: "image",
+      media_url: data.storage_url,
+    });
+    await house.settle();
+    const answer = await house.fetch("/simulator/phones/%2B14155550123/messages");
+    const [sent] = ((await answer.json()) as { data: { media: { url: string } }[] }).data;
+    expect(sent?.media.url).toContain("X-Amz-Signature=");
+    const direct = await fetch(sent?.media.url ?? "");
+    expect([direct.status, direct.headers.get("content-type")]).toEqual([200, "image/png"]);
+    const bad = await house.fetch("/v1/uploads", { method: "POST", body: form({ bytes: executable }) });
+    expect(bad.status).toBe(415);
+    expect(await bucket.objects()).toHaveLength(1);
+    expect(await readdir(join(house.dataDir, "files", "arriving"))).toEqual([]);
+  });
 });

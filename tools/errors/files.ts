@@ -60,8 +60,8 @@ export const fileErrors = {
   media_not_sendable: entry(
     "business_rule",
     422,
-    "This upload can't be sent as {type}: {reason}",
-    "Send another file, or send it as a document where that is allowed: {known}.",
+    "This upload can't be sent as {media_type}: {reason}",
+    "As {media_type} the channel takes {known}, of up to {limit} bytes.",
   ),
   upload_not_found: entry(
     "not_found",

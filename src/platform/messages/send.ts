@@ -2,11 +2,13 @@
 import type { z } from "zod";
 import { fail } from "../../../tools/failure.ts";
 import type { messages as contract } from "../../../tools/messages.ts";
+import type { Transaction } from "../../database/database.ts";
 import { findOrCreateContact } from "../contacts.ts";
 import { getInbox, isWindowStrict, noteOutbound, openThread, windowOf } from "../conversations/index.ts";
 import { normalizePhone } from "../core/phone.ts";
 import { freshId, type WriteContext } from "../core/world.ts";
 import { deliver } from "./deliver.ts";
+import { type MediaType, mediaOf } from "./media.ts";
 
 type Input = z.output<typeof contract.send_message.input>;
 
@@ -20,6 +22,7 @@ export async function queueMessage(input: Input, { tx, world, organization, now 
   if (!inbox) {
     throw fail("no_inbox");
   }
+  const content = await contentOf(tx, organization, input);
   const { contact } = await findOrCreateContact(tx, { organization, phone_number, now });
   const thread = await openThread(tx, { organization, inbox_id: inbox.id, contact_id: contact.id, now });
   const { is_within_24h_window: isOpen, window_expires_at } = windowOf(thread, now);
@@ -34,7 +37,7 @@ export async function queueMessage(input: Input, { tx, world, organization, now 
       conversation_id: thread.id,
       direction: "outbound",
       type: input.type,
-      content: JSON.stringify(contentOf(input)),
+      content: JSON.stringify(content),
       from: inbox.phone_number,
       to: phone_number,
       status: "queued",
@@ -54,13 +57,15 @@ export async function queueMessage(input: Input, { tx, world, organization, now 
 }
 
 /** What is stored beside the type, in the shape that the channel port takes. */
-function contentOf(input: Input): Record<string, unknown> {
+async function contentOf(tx: Transaction, organization: string, input: Input): Promise<object> {
   if (input.type === "text") {
     return { text: input.text };
   }
   if (input.type === "interactive") {
     return { interactive: input.interactive };
   }
-  const { media_url: url, caption = null, file_name = null } = input;
-  return { media: { url, caption, file_name } };
+  const { caption, file_name, media_url = "" } = input;
+  // Text, templates and choices were seen to above.
+  const type = input.type as MediaType;
+  return { media: await mediaOf(tx, { organization, type, media_url, caption, file_name }) };
 }

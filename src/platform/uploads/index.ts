@@ -3,10 +3,11 @@ import { fail, refuse } from "../../../tools/failure.ts";
 import { uploads as contract } from "../../../tools/uploads.ts";
 import { implement } from "../core/module.ts";
 import type { World } from "../core/world.ts";
-import { linkSeconds, linkTo } from "./links.ts";
+import { linkTo } from "./links.ts";
 import { discard, fetchFile, forgetArrivals, keep, type Received, receive } from "./receive.ts";
 
 export { findUploadAt, getUpload } from "./find.ts";
+export { freshLink } from "./links.ts";
 export { type FileRequest, type OpenedFile, openFile } from "./open.ts";
 export { discard, fetchFile, keep } from "./receive.ts";
 
@@ -87,8 +88,3 @@ function show(world: World, row: Row, now: Date) {
 }
 
 type Row = Awaited<ReturnType<typeof keep>>;
-
-/** An address of the file for a channel: good from now on, and at the store itself where that has one. */
-export async function freshLink(world: World, key: string): Promise<string> {
-  return (await world.storage.link(key, linkSeconds)) ?? linkTo(world, key, world.now()).url;
-}

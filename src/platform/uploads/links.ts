@@ -27,6 +27,11 @@ export function linkTo(world: World, key: string, now: Date): { url: string; exp
   };
 }
 
+/** An address of the file for a channel: good from now on, and at the store itself where that has one. */
+export async function freshLink(world: World, key: string): Promise<string> {
+  return (await world.storage.link(key, linkSeconds)) ?? linkTo(world, key, world.now()).url;
+}
+
 /** How many seconds a link has left; 0 for one that has expired or was changed. */
 export function secondsLeft(world: World, key: string, { expires = "", signature = "" }: LinkQuery): number {
   if (!/^\d{1,12}$/.test(expires)) {
