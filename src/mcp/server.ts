@@ -28,6 +28,8 @@ export interface ServerParts {
   readonly narrowing?: Narrowing;
   /** The most characters that an answer may have. */
   readonly resultLimit?: number;
+  /** The folder whose files may be named in a call; only where the caller's machine is this one. */
+  readonly uploadRoot?: string | undefined;
 }
 
 /** The narrowing of a server that was given none. */
@@ -57,12 +59,10 @@ export function createServerFactory(
   callerOf: (context: McpRequestContext) => McpCaller,
 ): McpServerFactory {
   const { client, version, log, built, instructions = defaultInstructions } = parts;
-  const list = createToolList(tools, built);
-  const perform = createPerform({ client, list, log });
-  const runTool = createRunTool(
-    { client, list, log, resultLimit: parts.resultLimit ?? defaultResultLimit },
-    perform,
-  );
+  const { uploadRoot, resultLimit = defaultResultLimit } = parts;
+  const list = createToolList(tools, { built, isLocal: uploadRoot !== undefined });
+  const perform = createPerform({ client, list, log, uploadRoot });
+  const runTool = createRunTool({ client, list, log, resultLimit }, perform);
   const info = { name: "tidings", title: "Tidings", version };
   const options = {
     capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, completions: {} },

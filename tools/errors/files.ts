@@ -51,6 +51,12 @@ export const fileErrors = {
     "This address can't be read: {reason}",
     "Send a public https address.",
   ),
+  file_path_not_allowed: entry(
+    "invalid_request",
+    400,
+    "There is no such file in the folder that is open to uploads, {folder}.",
+    "Send the path of a plain file inside it, absolute or relative to it.",
+  ),
   source_failed: entry(
     "business_rule",
     422,
