@@ -90,6 +90,7 @@ const things: Readonly<Record<string, keyof Neighbour>> = {
   conversations: "conversation_id",
   messages: "message_id",
   "api-keys": "api_key_id",
+  imports: "import_id",
 };
 
 /** Operations that take an id: in the path, or by the name of the thing. */

@@ -115,6 +115,8 @@ const ours = [
   "POST /v1/conversations/{}/unassign",
   "GET /v1/conversations/{}/assignments",
   "GET /v1/messages/wait",
+  "POST /v1/contacts/import",
+  "GET /v1/imports/{}",
 ];
 
 const operations: [string, Operation][] = Object.entries(catalogue);

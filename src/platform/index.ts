@@ -12,6 +12,7 @@ import { type Call, createCall } from "./core/call.ts";
 import { forgetAnswers } from "./core/idempotency.ts";
 import type { Listeners, Module, Work } from "./core/module.ts";
 import type { Caller, World } from "./core/world.ts";
+import { imports } from "./imports/index.ts";
 import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
 import { type FileRequest, type OpenedFile, openFile, uploads } from "./uploads/index.ts";
@@ -22,6 +23,7 @@ export const modules: Modules = {
   conversations,
   messages,
   uploads,
+  imports,
   "api-keys": apiKeys,
   auth,
   mcp,

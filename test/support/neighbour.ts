@@ -3,8 +3,10 @@ import { newId } from "../../src/database/id.ts";
 import { insertKey } from "../../src/platform/api-keys.ts";
 import { createOrganization } from "../../src/platform/bootstrap.ts";
 import { apiKeys } from "../../tools/api-keys.ts";
+import { imports } from "../../tools/imports.ts";
 import { messages } from "../../tools/messages.ts";
 import { allScopes } from "../../tools/scopes.ts";
+import { uploads } from "../../tools/uploads.ts";
 import type { House } from "./house.ts";
 
 export interface Neighbour {
@@ -14,6 +16,8 @@ export interface Neighbour {
   readonly conversation_id: string;
   readonly message_id: string;
   readonly api_key_id: string;
+  readonly upload_id: string;
+  readonly import_id: string;
 }
 
 export async function moveIn(house: House): Promise<Neighbour> {
@@ -38,6 +42,10 @@ export async function moveIn(house: House): Promise<Neighbour> {
     { name: "theirs", scopes: ["contacts:read"] },
     { key },
   );
+  const content_base64 = Buffer.from("phone\n+14155550199\n").toString("base64");
+  const file = { content_base64, file_name: "theirs.csv" };
+  const { data: upload } = await house.call(uploads.upload_file, file, { key });
+  const { data: started } = await house.call(imports.import_contacts, { upload_id: upload.id }, { key });
   const contact = await house.app.database.queries
     .selectFrom("contacts")
     .select("id")
@@ -50,5 +58,7 @@ export async function moveIn(house: House): Promise<Neighbour> {
     conversation_id: message.conversation_id,
     message_id: message.id,
     api_key_id: apiKey.id,
+    upload_id: upload.id,
+    import_id: started.id,
   };
 }

@@ -75,6 +75,18 @@ export const fileErrors = {
     "There is no upload with this id or address.",
     "Upload the file first with upload_file (POST /v1/uploads).",
   ),
+  not_a_csv_file: entry(
+    "business_rule",
+    422,
+    "Contacts are imported from CSV; this upload is {value}.",
+    "Upload the table as a file that ends with .csv.",
+  ),
+  import_not_found: entry(
+    "not_found",
+    404,
+    "There is no import with this id.",
+    "Use the id that import_contacts (POST /v1/contacts/import) answered.",
+  ),
   file_not_found: entry("not_found", 404, "There is no such file.", "Upload the file again."),
   link_invalid: entry(
     "permission",
