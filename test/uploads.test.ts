@@ -2,10 +2,12 @@
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CallFailure, CallOptions } from "../src/client.ts";
 import { readConfig } from "../src/config.ts";
+import { createPassthrough } from "../src/http/passthrough.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { messages } from "../tools/messages.ts";
 import { uploads } from "../tools/uploads.ts";
@@ -545,4 +547,55 @@ describe("with a bucket", () => {
     expect(await bucket.objects()).toHaveLength(1);
     expect(await readdir(join(house.dataDir, "files", "arriving"))).toEqual([]);
   });
+});
+
+describe("a form that is none", () => {
+  const disposition = 'Content-Disposition: form-data; name="file"; filename="a.png"';
+  test.each([
+    ["without a boundary", "multipart/form-data", "--x--\r\n"],
+    ["empty", "multipart/form-data; boundary=x", ""],
+    ["of nothing", "multipart/form-data; boundary=x", "--x--\r\n"],
+    ["cut off", "multipart/form-data; boundary=x", `--x\r\n${disposition}\r\n\r\nabc`],
+    ["of other bytes", "multipart/form-data; boundary=x", "{}"],
+    [
+      "with a field that no object has",
+      "multipart/form-data; boundary=x",
+      '--x\r\nContent-Disposition: form-data; name="__proto__"\r\n\r\n1\r\n--x--\r\n',
+    ],
+    [
+      "with too many fields",
+      "multipart/form-data; boundary=x",
+      `${'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(100)}--x--\r\n`,
+    ],
+    [
+      "with a file that has no name",
+      "multipart/form-data; boundary=x",
+      '--x\r\nContent-Disposition: form-data; name="file"\r\nContent-Type: image/png\r\n\r\nabc\r\n--x--\r\n',
+    ],
+  ])("is refused: %s", async (_, type, body) => {
+    const before = [await stored(), await rows()];
+    const answer = await house.fetch("/v1/uploads", {
+      method: "POST",
+      headers: { "content-type": type },
+      body,
+    });
+    expect(await answer.json()).toMatchObject({ error: { type: "invalid_request" } });
+    expect([400, 413, 415]).toContain(answer.status);
+    expect([await stored(), await rows()]).toEqual(before);
+    expect((await send(form({ bytes: png }))).status).toBe(201);
+  });
+});
+
+test("a process that passes requests on passes files on, whatever its body limit", async () => {
+  const server = createPassthrough({ address: async () => house.address, bodyLimit: 1_000 });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo; // a TCP port, as just asked for
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/uploads`, {
+    method: "POST",
+    headers: { "x-api-key": ownerKey },
+    body: form({ bytes: Buffer.concat([png, Buffer.alloc(3_000_000)]) }),
+  });
+  expect(answer.status).toBe(201);
+  server.closeAllConnections();
+  server.close();
 });
