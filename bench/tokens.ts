@@ -11,10 +11,11 @@ const targetMost = 500;
 
 const offered = new Set(builtTools);
 const counted = tools
-  .map(({ name, wire: { description, inputSchema } }) => ({
+  .map(({ name, isCore, wire: { description, inputSchema } }) => ({
     name,
     tokens: countTokens(JSON.stringify({ name, description, inputSchema })),
     isOffered: offered.has(name),
+    isCore,
   }))
   .sort((a, b) => b.tokens - a.tokens);
 
@@ -25,12 +26,16 @@ for (const { name, tokens, isOffered } of counted) {
 }
 report("whole catalogue", counted);
 report(
+  "core: listed by default",
+  counted.filter(({ isCore }) => isCore),
+);
+report(
   "embedded service",
   counted.filter(({ isOffered }) => isOffered),
 );
 const theirs = Object.entries(peers).map(([name, tokens]) => `${name} ${tokens}`);
 console.log(`peers, median a tool: ${theirs.join(", ")}`);
-console.log(`targets: median ${targetMedian}, none over ${targetMost}`);
+console.log(`targets: median ${targetMedian}, none over ${targetMost}, core at most 8,000`);
 
 function report(what: string, list: readonly { readonly tokens: number }[]): void {
   const values = list.map(({ tokens }) => tokens);

@@ -4,6 +4,7 @@
  * config → database → migrate → ports → jobs → platform → http → worker. It is the only place that
  * knows them all; tests call it with another config and a clock of their own.
  */
+import { setMaxListeners } from "node:events";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Failure, fail } from "../tools/failure.ts";
@@ -13,6 +14,7 @@ import { ControlRefusal } from "./adapters/channel/simulator/refusal.ts";
 import type { ControlRoute } from "./adapters/channel/simulator/routes.ts";
 import { createDiskStorage } from "./adapters/storage/disk.ts";
 import { createS3Storage } from "./adapters/storage/s3.ts";
+import { openTelemetry } from "./adapters/telemetry/index.ts";
 import { createWeb } from "./adapters/web/index.ts";
 import { rulesOf } from "./adapters/web/rules.ts";
 import { type Client, createClient } from "./client.ts";
@@ -21,7 +23,9 @@ import { openDatabase } from "./database/connect.ts";
 import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
 import { createSimulatorStore } from "./database/simulator-ledger.ts";
+import type { Scraping } from "./http/metrics.ts";
 import { createServer } from "./http/server.ts";
+import { readFigures } from "./jobs/figures.ts";
 import { createJobs, type RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
 import { createNarrowing } from "./mcp/narrow.ts";
@@ -36,12 +40,15 @@ import {
   modules,
   operationsOf,
   type Platform,
+  toolsOf,
 } from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
 import type { Storage } from "./ports/storage.ts";
+import type { Telemetry } from "./ports/telemetry.ts";
 import type { Web } from "./ports/web.ts";
 import { version } from "./version.ts";
+import { watchCall, watchChannel, watchJobs, watchTools, watchWork } from "./watch.ts";
 
 export interface AppOptions {
   readonly config: Config;
@@ -70,6 +77,9 @@ export interface App extends AsyncDisposable {
 /** How long running requests and jobs may take to end when the house stops. */
 const graceMs = 10_000;
 
+/** How long the last spans may take to be sent: less than whoever stops the house has patience for. */
+const lastSpansMs = 2_000;
+
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, log, now = () => new Date(), built = modules, works = true } = options;
   const database = await openDatabase({
@@ -89,14 +99,21 @@ export async function startApp(options: AppOptions): Promise<App> {
       await admitLocalKey(database, options.localKey, now());
     }
     const secret = config.secret ?? (await sharedSecret(database));
+    const { previousSecret } = config;
     const web = createWeb({ rules: rulesOf(config.web) });
+    const { token, collector } = config.telemetry;
+    const telemetry = await openTelemetry({ isScraped: token !== undefined, collector, version });
+    const stopping = new AbortController();
+    // Each call that waits listens to it.
+    setMaxListeners(0, stopping.signal);
     let address = "";
     const addresses = { service: () => config.publicUrl ?? address, cdn: config.cdnUrl };
     const storage = openStorage(config);
-    const parts = { database, secret, now, log, built, web, storage, addresses };
-    const { platform, jobs, controls } = build(parts);
+    const outside = { web, storage, addresses, stopping: stopping.signal };
+    const parts = { database, secret, previousSecret, now, log, built, ...outside };
+    const { platform, jobs, controls } = build({ ...parts, telemetry });
     const { host, port } = options.listen ?? config;
-    const face = openFaces({ config, log, platform, database, controls, built });
+    const face = openFaces({ config, log, now, platform, database, controls, built, telemetry });
     address = await face.listen(host, port);
     if (works) {
       jobs.start();
@@ -106,8 +123,10 @@ export async function startApp(options: AppOptions): Promise<App> {
       jobs,
       database,
       async [Symbol.asyncDispose]() {
+        stopping.abort();
         await face.close();
         await jobs.stop(graceMs);
+        await telemetry.close(lastSpansMs);
         await web[Symbol.asyncDispose]();
         await database[Symbol.asyncDispose]();
       },
@@ -121,12 +140,15 @@ export async function startApp(options: AppOptions): Promise<App> {
 interface Parts {
   readonly database: Database;
   readonly secret: string;
+  readonly previousSecret: string | undefined;
   readonly now: Clock;
   readonly log: Log;
   readonly built: Modules;
   readonly web: Web;
   readonly storage: Storage;
   readonly addresses: World["addresses"];
+  readonly stopping: AbortSignal;
+  readonly telemetry: Telemetry;
 }
 
 /** Files stand in the data folder, or in a bucket whose uploads are put together there. */
@@ -136,8 +158,9 @@ function openStorage({ dataDir, s3 }: Config): Storage {
 }
 
 /** Ports, jobs and platform, each given what it needs of the others. */
-function build({ built, ...given }: Parts) {
+function build({ built, telemetry, ...given }: Parts) {
   const { database, now, log } = given;
+  const { metrics, tracer } = telemetry;
   const ears: Platform["ears"] = {
     inbound: (message) => platform.ears.inbound(message),
     receipts: (receipts) => platform.ears.receipts(receipts),
@@ -150,11 +173,13 @@ function build({ built, ...given }: Parts) {
   });
   const simulator = createSimulator({ store, ears, now });
   const definitions = [...defineJobs(() => world, built), simulator.receiptJob];
-  const jobs = createJobs({ database, now, definitions, log });
-  const channels = { simulator: simulator.channel };
-  const listeners = listenersOf(built);
-  const world: World = { ...given, jobs, channels, listeners };
-  const platform = createPlatform(world, built);
+  const watched = definitions.map((definition) => watchWork(definition, telemetry, now));
+  const jobs = watchJobs(createJobs({ database, now, definitions: watched, log }), tracer);
+  const channels = { simulator: watchChannel("simulator", simulator.channel, telemetry) };
+  const derived = { listeners: listenersOf(built), tools: toolsOf(built) };
+  const world: World = { ...given, ...derived, metrics, jobs, channels };
+  const unwatched = createPlatform(world, built);
+  const platform = { ...unwatched, call: watchCall(unwatched.call, tracer) };
   return { platform, jobs, controls: simulator.routes.map(refusing) };
 }
 
@@ -184,14 +209,17 @@ function refusing(route: ControlRoute): ControlRoute {
 interface FaceParts {
   readonly config: Config;
   readonly log: Log;
+  readonly now: Clock;
   readonly platform: Platform;
   readonly database: Database;
   readonly controls: readonly ControlRoute[];
   readonly built: Modules;
+  readonly telemetry: Telemetry;
 }
 
 /** REST and MCP on one port; MCP calls the REST face of this same process, with the caller's key. */
-function openFaces({ config, log, platform, database, controls, built }: FaceParts) {
+function openFaces(parts: FaceParts) {
+  const { config, log, platform, database, controls, built, telemetry } = parts;
   const operations = operationsOf(built);
   let address = "";
   let isClosing = false;
@@ -205,6 +233,7 @@ function openFaces({ config, log, platform, database, controls, built }: FacePar
     built: new Set(toolNames(operations)),
     narrowing: createNarrowing(tools, config.narrowing),
     resultLimit: config.resultLimit,
+    watch: watchTools(toolNames(operations), telemetry),
     version,
     log,
   });
@@ -218,6 +247,8 @@ function openFaces({ config, log, platform, database, controls, built }: FacePar
     trustedProxies: config.trustedProxies,
     controls,
     mcp,
+    telemetry,
+    scraping: scrapingOf(parts),
     async ready() {
       if (isClosing) {
         throw fail("unavailable", { reason: "it is stopping." });
@@ -243,6 +274,14 @@ function openFaces({ config, log, platform, database, controls, built }: FacePar
       await client.close();
     },
   };
+}
+
+/** The figures and the token that opens them, if there is one. */
+function scrapingOf({ config, database, now, telemetry }: FaceParts): Scraping | undefined {
+  const { token } = config.telemetry;
+  const gauges = () => readFigures(database.queries, now());
+  const scrape = telemetry.scrape?.({ gauges, pool: database.pool });
+  return token !== undefined && scrape ? { token, scrape } : undefined;
 }
 
 /** A credential that is refused; anything else that went wrong is not the caller's fault. */

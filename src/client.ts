@@ -10,12 +10,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { InputOf, Operation, OutputOf } from "../tools/operation.ts";
 import { readAnswer, readFailure } from "./client/answer.ts";
 import { type Connections, createConnections } from "./client/connections.ts";
-import { type Deadline, startDeadline } from "./client/deadline.ts";
+import { type Deadline, patienceOf, startDeadline, waitMsOf } from "./client/deadline.ts";
 import { CallFailure, Unreachable } from "./client/failure.ts";
 import type { FileToSend } from "./client/multipart.ts";
 import { type Request, writeRequest } from "./client/request.ts";
 
-export { CallFailure, type FileToSend, Unreachable };
+export { CallFailure, type FileToSend, patienceOf, Unreachable, waitMsOf };
 
 export interface ClientOptions {
   /** Where the service is, or how to learn it: asked again at every attempt. */
@@ -60,7 +60,8 @@ export function createClient(options: ClientOptions): Client {
   return {
     async call<Op extends Operation>(operation: Op, input: InputOf<Op>, given: CallOptions = {}) {
       const request = writeRequest(operation, input as Record<string, unknown>, given);
-      const deadline = startDeadline(given.timeoutMs ?? options.timeoutMs ?? 30_000, given.signal);
+      const usualMs = patienceOf(waitMsOf(operation, input as Record<string, unknown>), 30_000);
+      const deadline = startDeadline(given.timeoutMs ?? options.timeoutMs ?? usualMs, given.signal);
       const key = given.key ?? options.key;
       try {
         const answer = await persist({ ...options, ...given, key, request, deadline, connections });

@@ -61,6 +61,7 @@ function arrange(env: z.output<typeof Environment>) {
     dataDir: env.TIDINGS_DATA_DIR,
     databaseUrl: env.DATABASE_URL,
     secret: env.TIDINGS_SECRET,
+    previousSecret: env.TIDINGS_PREVIOUS_SECRET,
     /** The service to forward to, in place of one of our own. */
     upstream: baseUrl !== undefined && key !== undefined ? { baseUrl, key } : undefined,
     /** What the first start is to make. */
@@ -82,6 +83,7 @@ function arrange(env: z.output<typeof Environment>) {
     publicUrl: env.TIDINGS_PUBLIC_URL?.replace(/\/+$/, ""),
     cdnUrl: env.TIDINGS_CDN_URL?.replace(/\/+$/, ""),
     uploadRoot: env.TIDINGS_UPLOAD_ROOT,
+    telemetry: { token: env.TIDINGS_METRICS_TOKEN, collector: env.OTEL_EXPORTER_OTLP_ENDPOINT },
     /** What the key is said to be allowed; undefined if the service is to be asked. */
     scopes: env.TIDINGS_SCOPES.length > 0 ? env.TIDINGS_SCOPES : undefined,
     narrowing: {
@@ -107,19 +109,18 @@ function s3Of(env: z.output<typeof Environment>) {
 }
 
 /** The values that no log may show. */
-export function secretsOf({ upstream, secret, owner, databaseUrl, s3 }: Config): string[] {
-  const password =
-    databaseUrl !== undefined && URL.canParse(databaseUrl) ? new URL(databaseUrl).password : "";
-  const values = [
-    upstream?.key,
-    secret,
-    owner.password,
-    owner.key,
-    password,
-    decode(password),
-    s3?.secretAccessKey,
-  ];
+export function secretsOf(config: Config): string[] {
+  const { upstream, secret, previousSecret, owner, databaseUrl, telemetry, s3 } = config;
+  const passwords = [databaseUrl, telemetry.collector].flatMap(passwordsIn);
+  const own = [secret, previousSecret, owner.password, owner.key, telemetry.token, s3?.secretAccessKey];
+  const values = [upstream?.key, ...own, ...passwords];
   return values.flatMap((value) => value || []);
+}
+
+/** The password in an address, in both its spellings. */
+function passwordsIn(address = ""): string[] {
+  const password = URL.canParse(address) ? new URL(address).password : "";
+  return [password, decode(password)];
 }
 
 /** As it was before it was written into an address; as it stands if that can't be read. */

@@ -15,6 +15,7 @@ test("without settings the service is embedded, on loopback, with the documented
       dataDir: join(homedir(), ".tidings"),
       databaseUrl: undefined,
       secret: undefined,
+      previousSecret: undefined,
       upstream: undefined,
       owner: { email: undefined, password: undefined, key: undefined },
       logLevel: "info",
@@ -24,6 +25,7 @@ test("without settings the service is embedded, on loopback, with the documented
       trustedProxies: [],
       bodyLimit: 1_048_576,
       web: { allow: [], isLocalAllowed: false },
+      telemetry: { token: undefined, collector: undefined },
       scopes: undefined,
       narrowing: { toolsets: [], readOnly: false, allow: [], deny: [], mode: "core" },
       resultLimit: 80_000,
@@ -45,6 +47,7 @@ test("every setting is read", () => {
     TIDINGS_DATA_DIR: "~/elsewhere",
     DATABASE_URL: "postgresql://tidings:pass@db:5432/tidings?sslmode=require",
     TIDINGS_SECRET: secret,
+    TIDINGS_PREVIOUS_SECRET: `once ${secret}`,
     TIDINGS_BASE_URL: "https://tidings.example.com",
     TIDINGS_API_KEY: "sk_live_upstream",
     TIDINGS_OWNER_EMAIL: "ada@example.com",
@@ -59,6 +62,8 @@ test("every setting is read", () => {
     TIDINGS_BODY_LIMIT: "2097152",
     TIDINGS_WEB_ALLOW: "10.1.0.0/16, fd00::/8",
     TIDINGS_ALLOW_LOCAL_WEBHOOKS: "false",
+    TIDINGS_METRICS_TOKEN: "sixteen-letters-",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
     TIDINGS_SCOPES: "contacts.read, inbox:write",
     TIDINGS_TOOLSETS: "contacts,messages",
     TIDINGS_READ_ONLY: "true",
@@ -73,6 +78,7 @@ test("every setting is read", () => {
     dataDir: join(homedir(), "elsewhere"),
     databaseUrl: "postgresql://tidings:pass@db:5432/tidings?sslmode=require",
     secret,
+    previousSecret: `once ${secret}`,
     upstream: { baseUrl: "https://tidings.example.com", key: "sk_live_upstream" },
     owner: { email: "ada@example.com", password: "correct horse", key: "sk_live_0123456789abcdef01234567" },
     logLevel: "silent",
@@ -82,6 +88,7 @@ test("every setting is read", () => {
     trustedProxies: ["10.0.0.0/8", "192.0.2.7", "2001:db8::/32"],
     bodyLimit: 2_097_152,
     web: { allow: ["10.1.0.0/16", "fd00::/8"], isLocalAllowed: false },
+    telemetry: { token: "sixteen-letters-", collector: "http://collector:4318" },
     scopes: ["contacts:read", "inbox:write"],
     narrowing: {
       toolsets: ["contacts", "messages"],
@@ -95,8 +102,10 @@ test("every setting is read", () => {
   expect(secretsOf(config)).toEqual([
     "sk_live_upstream",
     secret,
+    `once ${secret}`,
     "correct horse",
     "sk_live_0123456789abcdef01234567",
+    "sixteen-letters-",
     "pass",
     "pass",
   ]);
@@ -143,6 +152,9 @@ const wrong: readonly [name: string, value: string, takes: string][] = [
     "IP addresses or networks such as 10.1.0.0/16, separated by commas",
   ],
   ["TIDINGS_ALLOW_LOCAL_WEBHOOKS", "perhaps", "true or false"],
+  ["TIDINGS_METRICS_TOKEN", "fifteen-letters", "at least 16 characters without spaces"],
+  ["TIDINGS_METRICS_TOKEN", "words with a space", "at least 16 characters without spaces"],
+  ["OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318", "the address of an OTLP collector, http:// or https://"],
   ["TIDINGS_BODY_LIMIT", "1MB", "a whole number from 1024 to 104857600"],
 ];
 
@@ -188,6 +200,8 @@ test("a database password that is no proper percent-encoding is still a secret",
   expect(secretsOf(config)).toEqual(["100%25sure", "100%sure"]);
   const { config: odd } = readConfig({ DATABASE_URL: "postgres://app:100%sure@db/app" });
   expect(secretsOf(odd)).toContain("100%sure");
+  const { config: traced } = readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: "https://app:hush-hush@collector" });
+  expect(secretsOf(traced)).toContain("hush-hush");
 });
 
 test("no message repeats a value", () => {

@@ -1,9 +1,11 @@
 /** Contacts: one per number, found by name or number, changed in parts, erased whole. */
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages.ts";
 import { refusal } from "./support/failure.ts";
 import { type House, openHouse } from "./support/house.ts";
+import { phone, setFaults } from "./support/simulator.ts";
 
 let house: House;
 beforeAll(async () => {
@@ -80,6 +82,30 @@ test("tags are added once and taken off", async () => {
   expect(await tag({})).toEqual(["vip"]);
 });
 
+test("VIP and vip are one tag, by which a list is narrowed", async () => {
+  const { data } = await house.call(contacts.create_contact, { phone_number: "+14155550122" });
+  const tagged = await house.call(contacts.tag_contact, { id: data.id, add: ["Gold", "GOLD ", "skill:fr"] });
+  expect(tagged.data.tags).toEqual(["gold", "skill:fr"]);
+  const listed = async (tag: string) =>
+    (await house.call(contacts.list_contacts, { tag })).data.map(({ id }) => id);
+  expect(await listed("GOLD")).toEqual([data.id]);
+  expect(await listed("gol")).toEqual([]);
+  await house.call(contacts.tag_contact, { id: data.id, remove: ["Gold"] });
+  expect(await listed("gold")).toEqual([]);
+});
+
+test("a contact has at most 200 tags, and one that has them can lose some", async () => {
+  const { data } = await house.call(contacts.create_contact, { phone_number: "+14155550123" });
+  const named = (from: number) => Array.from({ length: 50 }, (_, place) => `tag ${from + place}`);
+  const tag = (change: object) => house.call(contacts.tag_contact, { id: data.id, ...change });
+  for (const from of [0, 50, 100, 150]) {
+    await tag({ add: named(from) });
+  }
+  const failure = await refusal(tag({ add: ["one more"] }));
+  expect(failure).toMatchObject({ status: 422, code: "too_many_tags", error: { limit: 200, count: 201 } });
+  expect((await tag({ add: ["one more"], remove: ["tag 0"] })).data.tags).toHaveLength(200);
+});
+
 test("search finds by part of a name, of a number, and takes wildcards as letters", async () => {
   await house.call(contacts.create_contact, { phone_number: "+442079460958", name: "Zoë 100%" });
   const find = async (search: string) =>
@@ -88,6 +114,19 @@ test("search finds by part of a name, of a number, and takes wildcards as letter
   expect(await find("20 7946")).toEqual(["Zoë 100%"]);
   expect(await find("100%")).toEqual(["Zoë 100%"]);
   expect(await find("1_0%")).toEqual([]);
+  expect(await find("ë 10")).toEqual(["Zoë 100%"]);
+  expect(await find("z")).toEqual(["Zoë 100%"]);
+  await house.call(contacts.create_contact, { phone_number: "+8613800138000", name: "李小明" });
+  expect(await find("明")).toEqual(["李小明"]);
+  expect(await find("李明")).toEqual([]);
+});
+
+test("a search is planned for its own words: it leaves no statement behind", async () => {
+  await house.call(contacts.list_contacts, { search: "zoe", tag: "vip" });
+  const { rows } = await sql`
+    select name from pg_prepared_statements where statement like '%search_grams%'
+  `.execute(house.app.database.queries);
+  expect(rows).toEqual([]);
 });
 
 test("search knows no accents and no order of words", async () => {
@@ -144,6 +183,62 @@ test("what is written while a contact is erased is erased with it", async () => 
     .execute();
   expect(traces).toEqual([]);
 });
+
+test("nothing of an erased contact is left in any table but the simulated phone's own", async () => {
+  const personal = ["+14155550124", "14155550124", "US.124", "ada124", "Lovelace 124", "my secret 124"];
+  const [number = "", wa_id, user_id = "", username, name, text = ""] = personal;
+  await phone(house, number).write(text, { name, user_id, wa_id, username });
+  await setFaults(house, { failures: [{ code: 131026, to: number }] });
+  await house.call(messages.send_message, { to: number, type: "text", text: { body: text } });
+  await house.call(messages.send_message, { to: user_id, type: "text", text: { body: text } });
+  await house.turn(1000);
+  const { data } = await house.call(
+    contacts.upsert_contact,
+    { phone_number: number, name, metadata: { note: text } },
+    { idempotencyKey: "of the erased" },
+  );
+  await house.call(contacts.tag_contact, { id: data.id, add: [name ?? ""] });
+  await notePeople(data.id, text);
+  expect(await traces(personal)).not.toEqual([]);
+  await house.call(contacts.delete_contact, { id: data.id });
+  await house.turn(1000);
+  expect(await traces(personal)).toEqual([]);
+  await setFaults(house, {});
+});
+
+/** What agents and the house write of a conversation, and an event that no listener has taken. */
+async function notePeople(contact_id: string, text: string): Promise<void> {
+  const thread = sql`(select id from conversations where contact_id = ${contact_id} limit 1)`;
+  const organization = sql`(select organization_id from contacts where id = ${contact_id})`;
+  const event = sql`jsonb_build_object('data', jsonb_build_object('conversation_id', ${thread}, 'text', ${text}::text))`;
+  const statements = [
+    sql`insert into assignments (organization_id, id, conversation_id, contact_id, assignment_type, reason, over_capacity, created_at)
+      values (${organization}, 'asg_124', ${thread}, ${contact_id}, 'manual', ${text}, false, now())`,
+    sql`insert into routing_decisions (organization_id, id, conversation_id, trigger, outcome, explanation, candidates, created_at)
+      values (${organization}, 'rtd_124', ${thread}, 'inbound', 'assigned', ${text}, jsonb_build_array(${text}::text), now())`,
+    sql`insert into dead_jobs (id, name, lane, organization_id, payload, attempts, error, created_at, died_at)
+      values ('job_124', 'webhooks:message.received', 'any', ${organization}, ${event}, 1, 'refused', now(), now())`,
+    sql`update conversations set tags = array[${text}]::text[] where contact_id = ${contact_id}`,
+  ];
+  for (const statement of statements) {
+    await statement.execute(house.app.database.queries);
+  }
+}
+
+/** The tables in which any of these words stands, in any column. */
+async function traces(words: readonly string[]): Promise<string[]> {
+  const { queries } = house.app.database;
+  const tables = await queries.introspection.getTables();
+  const found = [];
+  for (const { name } of tables.filter((table) => !table.name.startsWith("simulator_"))) {
+    const like = words.map((word) => `%${word}%`);
+    const { rows } = await sql`
+      select from ${sql.table(name)} as line where line::text ilike any(${like}::text[]) limit 1
+    `.execute(queries);
+    found.push(...rows.map(() => name));
+  }
+  return found;
+}
 
 test("an erased contact is gone, and the text of its messages with it", async () => {
   const sent = await house.call(messages.send_message, {

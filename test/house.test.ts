@@ -45,6 +45,10 @@ const rooms: Readonly<Record<string, { allowed: string[]; refused: string[] }>> 
     allowed: ["undici", "ipaddr.js", "node:net", "./rules.ts", "../../ports/web.ts"],
     refused: ["../../config.ts", "../../client.ts", "../../platform/index.ts"],
   },
+  "src/adapters/telemetry/planted.ts": {
+    allowed: ["prom-client", "@opentelemetry/api", "./off.ts", "../../ports/telemetry.ts"],
+    refused: ["undici", "kysely", "../../jobs/job.ts", "../../config.ts"],
+  },
   "src/platform/planted.ts": {
     allowed: [
       "zod",
@@ -140,7 +144,10 @@ const rooms: Readonly<Record<string, { allowed: string[]; refused: string[] }>> 
     allowed: ["zod", "ipaddr.js", "node:path", "../../tools/scopes.ts"],
     refused: ["pino", "../log.ts", "../../tools/index.ts"],
   },
-  "src/planted.ts": { allowed: ["./version.ts"], refused: ["./app.ts", "./instance.ts", "./main.ts"] },
+  "src/planted.ts": {
+    allowed: ["./version.ts"],
+    refused: ["./app.ts", "./instance.ts", "./main.ts", "prom-client", "@opentelemetry/api"],
+  },
   "src/app.ts": { allowed: ["./http/server.ts", "./platform/index.ts"], refused: ["./main.ts"] },
   "src/instance.ts": { allowed: ["./app.ts"], refused: ["./main.ts"] },
   "src/commands/planted.ts": { allowed: ["../instance.ts", "../config.ts"], refused: ["../main.ts"] },

@@ -1,5 +1,7 @@
 /** An idempotency key: one effect, and the same answer to whoever repeats it. */
+import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { hashRequest, keepSealed } from "../src/platform/core/idempotency.ts";
 import { contacts } from "../tools/contacts.ts";
 import { type House, openHouse } from "./support/house.ts";
 
@@ -86,6 +88,38 @@ test("a secret that an answer shows is replayed, and not to be read in the datab
   const { secret_key } = (first as { data: { secret_key: string } }).data;
   const rows = await house.app.database.queries.selectFrom("idempotency").select("body").execute();
   expect(JSON.stringify(rows)).not.toContain(secret_key);
+});
+
+test("a request is known by a hash that tells nothing without the house's secret", async () => {
+  const json = {
+    email: "hashed@example.com",
+    name: "Hashed",
+    role: "agent",
+    password: "guess me if you can",
+  };
+  await post("hashed", json, "/v1/users");
+  const { request_hash } = await house.app.database.queries
+    .selectFrom("idempotency")
+    .select("request_hash")
+    .where("key", "=", "hashed")
+    .executeTakeFirstOrThrow();
+  const sorted = Object.fromEntries(Object.entries(json).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const guess = createHash("sha256")
+    .update(JSON.stringify(["create_user", sorted]))
+    .digest("base64url");
+  expect(request_hash).not.toBe(guess);
+});
+
+test("after a change of secret a repeated request is known, and its sealed answer read", () => {
+  const [before, after] = ["o".repeat(32), "n".repeat(32)] as [string, string];
+  const old = { secret: before, previousSecret: undefined };
+  const rotated = { secret: after, previousSecret: before };
+  const [kept] = hashRequest(old, "create_user", { name: "Ada" });
+  expect(hashRequest(rotated, "create_user", { name: "Ada" })).toContain(kept);
+  expect(hashRequest(rotated, "create_user", { name: "Ada" })[0]).not.toBe(kept);
+  const sealed = JSON.parse(keepSealed(old).write({ password: "shown once" }));
+  expect(keepSealed(rotated).read(sealed)).toEqual({ password: "shown once" });
+  expect(() => keepSealed({ secret: after, previousSecret: undefined }).read(sealed)).toThrow();
 });
 
 test("an erased contact is erased from the stored answers too", async () => {

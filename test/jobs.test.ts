@@ -51,6 +51,20 @@ test("payloads arrive as they were given, null too, and every job of a large bat
   expect(await lab.waiting()).toEqual([]);
 });
 
+test("a shared job is added once while it waits to begin, and again once it has begun", async () => {
+  const { seen, definition } = noting("a.b");
+  const jobs = lab.create([definition]);
+  const add = (n: number) => lab.enqueue(jobs, { ...job("a.b", n, { key: "k" }), isShared: true });
+  await add(1);
+  await add(2);
+  await lab.enqueue(jobs, job("a.b", 3, { key: "k" }));
+  await jobs.runDue();
+  expect(seen).toEqual([1, 3]);
+  await add(4);
+  await jobs.runDue();
+  expect(seen).toEqual([1, 3, 4]);
+});
+
 test("a job waits for its time", async () => {
   const { seen, definition } = noting("a.b");
   const jobs = lab.create([definition]);

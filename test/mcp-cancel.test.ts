@@ -56,7 +56,8 @@ test.each(Object.entries(eras))("in the era %s", async (_, begin) => {
     const before = hanging.length;
     const calling = begin(new URL("/mcp", door.url), call, giveUp.signal);
     calling.catch(() => undefined);
-    await vi.waitFor(() => expect(hanging.length).toBe(before + 1));
+    // The first call loads what reading arguments takes.
+    await vi.waitFor(() => expect(hanging.length).toBe(before + 1), { timeout: 10_000 });
     giveUp.abort();
     await expect(calling).rejects.toThrow();
     return hanging[before];

@@ -64,6 +64,23 @@ describe("narrowing", () => {
     expect(await namesOf(client)).toEqual([]);
   });
 
+  test("a conversation's context offers only what may be called here", async () => {
+    const { conversation_id } = await phone(house, "+14155550228").write("hi");
+    const call = { name: "get_conversation_context", arguments: { id: conversation_id } };
+    const offered = async (headers: Record<string, string>) => {
+      await using client = await connect(headers);
+      const { structuredContent } = await client.callTool(call);
+      return (structuredContent as { data: { actions: { tool: string }[] } }).data.actions.map(
+        (one) => one.tool,
+      );
+    };
+    expect(await offered({ "x-tidings-tools-allow": "tag_contact,get_conversation_context" })).toEqual([]);
+    const core = await offered({});
+    expect(core).toContain("send_message");
+    expect(core).not.toContain("tag_contact");
+    expect(await offered({ "x-tidings-read-only": "true" })).toEqual(["wait_for_message"]);
+  });
+
   test("a name that does not exist is refused with those that do", async () => {
     await expect(connect({ "x-tidings-toolsets": "contract" })).rejects.toThrow(/contacts, conversations/);
   });
@@ -174,12 +191,46 @@ describe("resources and prompts", () => {
     });
   });
 
+  test("what is read by an address keeps to the budget of an answer, and names what customers wrote", async () => {
+    const writer = phone(house, "+14155550227");
+    const { conversation_id } = await writer.write("first", { name: "Eve" });
+    for (let number = 0; number < 12; number += 1) {
+      await writer.write(`${number} ${"a long story ".repeat(40)}`);
+    }
+    await using client = await connect();
+    const read = async (uri: string) =>
+      (await client.readResource({ uri })).contents.map((one) => (one as { text: string }).text);
+    const [json = "", note] = await read(`tidings://conversations/${conversation_id}`);
+    expect(json.length).toBeLessThanOrEqual(4000);
+    const shown = JSON.parse(json);
+    expect(shown.messages.length).toBeGreaterThan(0);
+    expect(shown.left_out.messages.next).toMatch(/call list_messages with per_page=\d+ and page=2/);
+    expect(note).toMatch(/^Untrusted: .*conversation\.contact_name.*messages\[\]\.text\.body/);
+    expect((await read(`tidings://contacts/${shown.conversation.contact_id}`))[1]).toMatch(
+      /^Untrusted: contact\.name/,
+    );
+  });
+
   test("a key that may not read conversations is not offered them, and finds none", async () => {
     await using client = await connect({}, reader);
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates.map(({ name }) => name)).toEqual(["contact"]);
     await expect(client.readResource({ uri: "tidings://conversations/conv_x" })).rejects.toThrow();
     await expect(client.readResource({ uri: "tidings://contacts/con_x" })).rejects.toThrow();
+  });
+
+  test.each([
+    ...["contacts", "conversations"].flatMap((kind) =>
+      ["%", "%2", "%zz", "a%c3%28b", "%ff", "..", "%2e%2e", "%00", "", "a/b", "a?b=c", "a#b"].map(
+        (id) => `tidings://${kind}/${id}`,
+      ),
+    ),
+    ...["", "%", "tidings://", "tidings://contacts", "tidings://%/x", "http://[", "tidings://reference/%"],
+  ])("the address %j is a mistake of whoever wrote it", async (uri) => {
+    await using client = await connect();
+    const failure = await client.readResource({ uri }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: -32_602 });
+    expect(String(failure)).not.toMatch(/malformed|URIError|internal/i);
   });
 
   test.each(["errors", "events", "scopes"])("the reference of %s can be read", async (name) => {

@@ -1,7 +1,7 @@
 /** What a key may do is learned from its service: by asking, from its tools, or not at all. */
 import { afterEach, expect, test, vi } from "vitest";
 import { createClient } from "../src/client.ts";
-import { learnScopes } from "../src/mcp/scopes.ts";
+import { learnAccess } from "../src/mcp/scopes.ts";
 import { type Asked, type Scripted, startUpstream } from "./support/upstream.ts";
 
 const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
@@ -11,23 +11,42 @@ async function learn(answers: Readonly<Record<string, Scripted>>) {
   const answer = ({ method, path }: Asked) => answers[`${method} ${path}`] ?? { status: 404, body: {} };
   await using upstream = await startUpstream(answer);
   const client = createClient({ baseUrl: upstream.url, key: "sk_live_x", retries: 0 });
-  const scopes = await learnScopes(client, log);
+  const access = await learnAccess(client, log);
   await client.close();
-  return scopes && [...scopes].sort();
+  return access && { scopes: [...access.scopes].sort(), built: access.built && [...access.built] };
 }
 
 const tools = (...names: string[]) => ({
   body: { data: names.map((name) => ({ name, description: "", input_schema: {} })) },
 });
 
+const whoami = { body: { data: { scopes: ["inbox:read", "contacts:read"] } } };
+
 test("our own service says them", async () => {
-  const body = { data: { scopes: ["inbox:read", "contacts:read"] } };
-  expect(await learn({ "GET /v1/whoami": { body } })).toEqual(["contacts:read", "inbox:read"]);
+  expect(await learn({ "GET /v1/whoami": whoami })).toEqual({ scopes: ["contacts:read", "inbox:read"] });
+});
+
+test("and what it has, of what is known here", async () => {
+  const listed = tools("list_contacts", "send_message", "a_tool_of_tomorrow");
+  const { built } = (await learn({ "GET /v1/whoami": whoami, "GET /v1/mcp/tools": listed })) ?? {};
+  expect(built?.sort()).toEqual(["list_contacts", "send_message"]);
+});
+
+test.each([
+  ["nothing that is known", tools("a_tool_of_tomorrow")],
+  ["a failure", { status: 500, body: {} }],
+  ["something else", { body: { data: {} } }],
+  ["never", "hang"],
+] as const)("a list of tools that answers %s narrows nothing", async (_, listed) => {
+  const begun = performance.now();
+  const access = await learn({ "GET /v1/whoami": whoami, "GET /v1/mcp/tools": listed });
+  expect(access).toEqual({ scopes: ["contacts:read", "inbox:read"], built: undefined });
+  expect(performance.now() - begun).toBeLessThan(5_000);
 });
 
 test("another service's list of tools proves them", async () => {
   const listed = tools("send_message", "list_contacts", "a_tool_of_theirs");
-  expect(await learn({ "GET /v1/mcp/tools": listed })).toEqual(["contacts:read", "inbox:write"]);
+  expect(await learn({ "GET /v1/mcp/tools": listed })).toEqual({ scopes: ["contacts:read", "inbox:write"] });
   expect(log.warn).not.toHaveBeenCalled();
 });
 

@@ -5,9 +5,12 @@ import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { describe, expect, test, vi } from "vitest";
 import { createClient } from "../src/client.ts";
-import { serveOverStdio } from "../src/mcp/stdio.ts";
+import { longestLine } from "../src/mcp/lines.ts";
+import type { Access } from "../src/mcp/scopes.ts";
+import { type StdioOptions, serveOverStdio } from "../src/mcp/stdio.ts";
 import { tools } from "../src/mcp/tools.ts";
-import type { Scope } from "../tools/scopes.ts";
+import { allScopes } from "../tools/scopes.ts";
+import { maxUploadBytes } from "../tools/uploads.ts";
 import { info, program, quiet, useFace } from "./support/mcp-face.ts";
 
 const face = useFace();
@@ -76,14 +79,14 @@ describe("the program on stdio", () => {
 });
 
 describe("scopes that are not known", () => {
-  function open(scopes: Promise<ReadonlySet<Scope> | undefined>, more: { listWaitMs?: number } = {}) {
+  function open(learnAccess: () => Promise<Access | undefined>, more: Partial<StdioOptions> = {}) {
     const [stdin, stdout] = [new PassThrough(), new PassThrough()];
     const client = createClient({ baseUrl: face.upstream.url, key: "sk_live_all" });
     const connection = serveOverStdio({
       client,
       version: "0.0.0",
       log: quiet,
-      learnScopes: () => scopes,
+      learnAccess,
       stdin,
       stdout,
       ...more,
@@ -97,25 +100,51 @@ describe("scopes that are not known", () => {
     ["that nobody knows", () => Promise.resolve(undefined)],
     ["whose look-up failed", () => Promise.reject(new Error("no"))],
   ])("a key %s sees every tool", async (_, learn) => {
-    const { stdin, answers } = open(learn());
+    const { stdin, answers } = open(learn);
     stdin.write(lines(initialize, listing));
     await vi.waitFor(() => expect(answers).toHaveLength(2));
     expect(answers[1]?.result.tools).toHaveLength(tools.filter(({ isCore }) => isCore).length);
   });
 
   test("a list does not wait for them for ever; once they are known, they count", async () => {
-    let learn: (scopes: ReadonlySet<Scope>) => void = () => undefined;
-    const learned = new Promise<ReadonlySet<Scope>>((resolve) => {
+    let learn: (access: Access) => void = () => undefined;
+    const learned = new Promise<Access>((resolve) => {
       learn = resolve;
     });
-    const { stdin, answers } = open(learned, { listWaitMs: 20 });
+    const { stdin, answers } = open(() => learned, { listWaitMs: 20 });
     stdin.write(lines(initialize, listing));
     await vi.waitFor(() => expect(answers).toHaveLength(2));
     expect(answers[1]?.result.tools).toHaveLength(tools.filter(({ isCore }) => isCore).length);
-    learn(new Set(["contacts:read"]));
+    learn({ scopes: new Set(["contacts:read"]) });
     stdin.write(lines({ ...listing, id: 3 }));
     await vi.waitFor(() => expect(answers).toHaveLength(3));
     expect(answers[2]?.result.tools.map(({ name }) => name)).not.toContain("send_message");
+  });
+
+  test("what the service was learned to have is listed, and no more", async () => {
+    const access = { scopes: new Set(allScopes), built: new Set(["list_contacts"]) };
+    const { stdin, answers } = open(async () => access);
+    stdin.write(lines(initialize, listing));
+    await vi.waitFor(() => expect(answers).toHaveLength(2));
+    expect(answers[1]?.result.tools.map(({ name }) => name)).toEqual(["list_contacts"]);
+  });
+
+  test("after an attempt that failed a list asks again, and not at once", async () => {
+    const learn = vi
+      .fn<() => Promise<Access | undefined>>()
+      .mockResolvedValueOnce(undefined)
+      .mockResolvedValue({ scopes: new Set(["contacts:read"]) });
+    const { stdin, answers } = open(learn, { retryAfterMs: 300 });
+    stdin.write(lines(initialize, listing, listing));
+    await vi.waitFor(() => expect(answers).toHaveLength(3));
+    expect(learn).toHaveBeenCalledTimes(1);
+    await vi.waitFor(() => {
+      stdin.write(lines(listing));
+      expect(learn).toHaveBeenCalledTimes(2);
+    }, 5_000);
+    const names = () => answers.at(-1)?.result.tools.map(({ name }) => name);
+    await vi.waitFor(() => expect(names()).not.toContain("send_message"));
+    expect(names()).toContain("list_contacts");
   });
 
   test("an input that had ended before is noticed", async () => {
@@ -124,31 +153,54 @@ describe("scopes that are not known", () => {
     stdin.resume();
     await once(stdin, "end");
     const client = createClient({ baseUrl: face.upstream.url });
-    const learnScopes = async () => undefined;
+    const learnAccess = async () => undefined;
     const stdout = new PassThrough();
-    await serveOverStdio({ client, version: "0.0.0", log: quiet, learnScopes, stdin, stdout }).ended;
+    await serveOverStdio({ client, version: "0.0.0", log: quiet, learnAccess, stdin, stdout }).ended;
   });
 });
 
-test("a line separator inside a message does not end it", async () => {
+/** A connection that can reach no service, and what it has told. */
+function openAlone() {
   const client = createClient({ baseUrl: "http://127.0.0.1:9" });
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
-  const told: string[] = [];
-  stdout.on("data", (chunk) => told.push(String(chunk)));
-  const params = {
-    protocolVersion: "2025-11-25",
-    capabilities: {},
-    clientInfo: { name: "a\u2028b", version: "1" },
-  };
-  const { ended } = serveOverStdio({
-    client,
-    version: "0.0.0",
-    log: quiet,
-    learnScopes: async () => undefined,
-    stdin,
-    stdout,
-  });
-  stdin.end(`${JSON.stringify({ jsonrpc: "2.0", id: 7, method: "initialize", params })}\n`);
+  const told: unknown[] = [];
+  createInterface(stdout).on("line", (line) => told.push(JSON.parse(line)));
+  const learnAccess = async () => undefined;
+  const { ended } = serveOverStdio({ client, version: "0.0.0", log: quiet, learnAccess, stdin, stdout });
+  return { stdin, told, ended };
+}
+
+test("a line that is too long is refused before it ends, forgotten, and the next one is read", async () => {
+  const { stdin, told, ended } = openAlone();
+  const part = Buffer.alloc(1_000_000, "x");
+  for (let size = 0; size <= longestLine; size += part.length) {
+    await new Promise((resolve) => stdin.write(part, resolve));
+  }
+  expect(told).toMatchObject([{ jsonrpc: "2.0", id: null, error: { code: -32_600 } }]);
+  stdin.end(`\n${lines(initialize)}`);
   await ended;
-  expect(JSON.parse(told.join(""))).toMatchObject({ id: 7, result: { serverInfo: { name: "tidings" } } });
+  expect(told).toHaveLength(2);
+  expect(told[1]).toMatchObject({ id: 1, result: { serverInfo: { name: "tidings" } } });
+});
+
+test("the largest file that may be uploaded fits in a line", async () => {
+  const { stdin, told, ended } = openAlone();
+  const params = {
+    name: "no_such_tool",
+    arguments: { content_base64: "A".repeat(Math.ceil(maxUploadBytes / 3) * 4) },
+  };
+  stdin.write(lines(initialize));
+  stdin.write(lines({ jsonrpc: "2.0", id: 2, method: "tools/call", params }));
+  await vi.waitFor(() => expect(told).toHaveLength(2), 10_000);
+  expect(told[1]).toMatchObject({ id: 2, error: { message: expect.stringContaining("no_such_tool") } });
+  stdin.end();
+  await ended;
+});
+
+test("a line separator inside a message does not end it", async () => {
+  const { stdin, told, ended } = openAlone();
+  const clientInfo = { name: "a\u2028b", version: "1" };
+  stdin.end(lines({ ...initialize, params: { ...initialize.params, clientInfo } }));
+  await ended;
+  expect(told).toMatchObject([{ id: 1, result: { serverInfo: { name: "tidings" } } }]);
 });

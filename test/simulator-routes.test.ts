@@ -73,7 +73,15 @@ test.each([
   expect(house.inbound[0]).toMatchObject({ name: "Ana", content });
 });
 
+test("a contact writes to the inbox that it names, or to none in particular", async () => {
+  const house = simulate();
+  await call(house, inboundLine, { body: { from: phone, to: "15550000002", text: "Hi" } });
+  await call(house, inboundLine, { body: { from: phone, text: "Hi" } });
+  expect(house.inbound.map(({ to }) => to)).toEqual(["+15550000002", null]);
+});
+
 test.each([
+  [{ from: phone, to: "support", text: "Hi" }, "to"],
   [{ from: phone }, "text"],
   [{ from: phone, text: "Hi", button: "Yes" }, "text"],
   [{ from: phone, text: "\0" }, "text"],

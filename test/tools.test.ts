@@ -15,13 +15,13 @@ test("names are unique", () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
-// Some 4.5 characters make one token of o200k_base here: 35,500 of them stay below 8,000 tokens.
+// Some 4.5 characters make one token of o200k_base here: 36,000 of them are 8,000 tokens.
 test("the default list leaves a model's context to its work", () => {
   const core = tools.filter(({ operation }) => operations[operation]?.tier === "core");
   const sizes = core
     .map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema }).length)
     .sort((one, other) => one - other);
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(35_500);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(36_000);
   expect(sizes[Math.floor(sizes.length / 2)]).toBeLessThanOrEqual(520);
   expect(sizes.at(-1)).toBeLessThanOrEqual(2_300);
 });

@@ -42,12 +42,12 @@ interface Result {
 async function connect(uploadRoot: string | undefined) {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const client = createClient({ baseUrl: house.address, key: ownerKey });
-  const learnScopes = async () => new Set(allScopes);
+  const learnAccess = async () => ({ scopes: new Set(allScopes) });
   const connection = serveOverStdio({
     client,
     version: "0",
     log: silentLog,
-    learnScopes,
+    learnAccess,
     stdin,
     stdout,
     uploadRoot,

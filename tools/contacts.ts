@@ -1,4 +1,4 @@
-/** Contacts: the people an organization talks to, one per phone number. */
+/** Contacts: the people an organization talks to, one per phone number or other identity. */
 import { z } from "zod";
 import { id, metadata, phone, timestamp, untrusted } from "./fields.ts";
 import { one, operation, paged, paging } from "./operation.ts";
@@ -6,7 +6,11 @@ import { one, operation, paged, paging } from "./operation.ts";
 export const Contact = z.object({
   id: z.string(),
   organization_id: z.string(),
+  /** Null of a person who wrote and hides it: send to the bsuid. */
   phone_number: z.string().nullable(),
+  /** What the channel calls the person towards this business; null where it never said. */
+  bsuid: z.string().nullable(),
+  username: untrusted(z.string()).nullable(),
   name: untrusted(z.string()).nullable(),
   tags: z.array(z.string()),
   metadata: untrusted(z.record(z.string(), z.unknown())),
@@ -18,7 +22,9 @@ export const Contact = z.object({
 
 const name = z.string().trim().max(255).describe("Display name");
 const attributes = metadata.describe("Custom attributes, a JSON object");
-const tags = z.array(z.string().trim().min(1).max(64)).max(50).default([]);
+/** In small letters, so that VIP and vip are one tag. */
+const tag = z.string().normalize().trim().toLowerCase().min(1).max(64);
+const tags = z.array(tag).max(50).default([]);
 const contactId = id("Contact", "list_contacts");
 
 export const contacts = {
@@ -47,9 +53,19 @@ export const contacts = {
         .max(255)
         .optional()
         .describe("Words of a name in any order, or part of a number; accents don't matter"),
+      tag: tag.optional().describe("Only with this tag"),
       ...paging(20),
     }),
-    output: paged(Contact.omit({ organization_id: true, metadata: true })),
+    output: paged(
+      Contact.pick({
+        id: true,
+        phone_number: true,
+        name: true,
+        tags: true,
+        created_at: true,
+        updated_at: true,
+      }),
+    ),
   }),
 
   get_contact: operation({

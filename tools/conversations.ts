@@ -58,7 +58,7 @@ const Preview = z.object({
   text: untrusted(z.string()).nullable(),
 });
 
-const Assignment = z.object({
+export const Assignment = z.object({
   id: z.string(),
   conversation_id: z.string(),
   /** Null when only a team was named and nobody there is free. */
@@ -114,6 +114,7 @@ export const conversations = {
         last_message_at: true,
         is_within_24h_window: true,
         assigned_to: true,
+        assigned_to_name: true,
         team_id: true,
         tags: true,
         is_unread: true,

@@ -20,6 +20,13 @@ export const userId = id("User", "list_users");
 /** A phone number as a caller may write it; the service keeps it in E.164 form. */
 export const phone = z.string().min(3).max(32).describe("Phone number with country code, like +14155550123");
 
+/** Whom a message is for; a contact who hides the number has a bsuid instead. */
+export const recipient = z
+  .string()
+  .min(3)
+  .max(140)
+  .describe("Phone number with country code, like +14155550123, or a contact's bsuid");
+
 /** A moment, ISO 8601 with an offset. */
 export const timestamp = z.iso.datetime({ offset: true });
 

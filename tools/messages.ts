@@ -1,8 +1,8 @@
 /** Messages: what is sent to a contact and what comes back. */
 import { z } from "zod";
 import { Contact } from "./contacts.ts";
-import { Conversation } from "./conversations.ts";
-import { id, jsonObject, phone, timestamp, untrusted } from "./fields.ts";
+import { Assignment, Conversation, conversationStatuses } from "./conversations.ts";
+import { id, inboxId, jsonObject, recipient, timestamp, untrusted } from "./fields.ts";
 import { Interactive, interactiveFields } from "./interactive.ts";
 import { one, operation, paged, paging } from "./operation.ts";
 import { templateLanguage, templateName } from "./templates.ts";
@@ -36,6 +36,10 @@ const caption = z
   .describe("Text under the file, at most 1024 characters; not for audio");
 const file_name = z.string().max(240).optional().describe("Name shown for a document");
 
+const inbox_id = inboxId
+  .optional()
+  .describe("Inbox id, from get_conversation; by default that of the latest message");
+
 const components = z
   .array(jsonObject)
   .max(10)
@@ -53,7 +57,7 @@ const contentOf = { text: "text", template: "template", interactive: "interactiv
 
 const NewMessage = z
   .object({
-    to: phone,
+    to: recipient,
     type: z.enum(messageTypes).describe("What is sent"),
     text: z.object({ body }).optional().describe("For type text"),
     template: Template.optional().describe("For type template"),
@@ -65,6 +69,7 @@ const NewMessage = z
     caption,
     file_name,
     interactive: Interactive.optional().describe("For type interactive"),
+    inbox_id,
   })
   .superRefine((message, context) => {
     if (message.type === "audio" && message.caption !== undefined) {
@@ -136,6 +141,8 @@ const Action = z.object({
   is_allowed: z.boolean(),
   /** Why not, and what to do instead; null when it is allowed. */
   reason: z.string().nullable(),
+  /** Of update_conversation: what the status may become. */
+  statuses: z.array(z.enum(conversationStatuses)).optional(),
 });
 
 const sends = { destructive: true, openWorld: true } as const;
@@ -167,7 +174,7 @@ export const messages = {
       send_message: {
         title: "Send message",
         description: `Send a text message to a phone number; needs no contact or conversation beforehand. Answers when it is queued: get_message tells whether it was delivered. ${windowRule}`,
-        input: z.object({ to: phone, body }),
+        input: z.object({ to: recipient, body }),
         fixed: { type: "text" },
         place: { body: "text.body" },
       },
@@ -175,7 +182,7 @@ export const messages = {
         title: "Send media message",
         description: `Send an image, video, document or audio file by its public address, or by the storage_url of upload_file. ${windowRule}`,
         input: z.object({
-          to: phone,
+          to: recipient,
           type: z.enum(mediaTypes).describe("What the file is"),
           media_url,
           caption,
@@ -187,7 +194,7 @@ export const messages = {
         description:
           "Send an approved template to a phone number, also outside the 24-hour window. list_templates with status approved finds one; create_broadcast sends it to many.",
         input: z.object({
-          to: phone,
+          to: recipient,
           template_name: Template.shape.name,
           language: Template.shape.language,
           components,
@@ -202,7 +209,7 @@ export const messages = {
       send_interactive_message: {
         title: "Send interactive message",
         description: `Send a text with up to 3 reply buttons, or with a list of up to 10 rows; the contact's choice comes back as a message with reply. ${windowRule}`,
-        input: z.object({ to: phone, ...interactiveFields }),
+        input: z.object({ to: recipient, ...interactiveFields }),
         fixed: { type: "interactive" },
         place: {
           body: "interactive.body",
@@ -231,7 +238,7 @@ export const messages = {
     scope: "inbox:read",
     title: "Get conversation context",
     description:
-      "All that is needed to act on a conversation, in one call: the contact, the latest messages, the assignee, the 24-hour window, and what may be done now, with the reason where it may not. Call it before answering.",
+      "All that is needed to act on a conversation, in one call: the contact, the latest messages, who has it and why, the 24-hour window, and what may be done now, with the reason where it may not. Call it before answering.",
     input: z.object({
       id: id("Conversation", "list_conversations"),
       messages: z.int().min(1).max(50).default(10).describe("How many of the latest messages, at most 50"),
@@ -241,6 +248,8 @@ export const messages = {
         conversation: Conversation,
         /** Without attributes for a credential that may not read contacts. */
         contact: Contact.omit({ organization_id: true }).partial({ metadata: true, tags: true }),
+        /** How it came to its agent or lost them, and why; null if it never had one. */
+        assignment: Assignment.nullable(),
         /** Oldest first. */
         messages: z.array(Listed),
         actions: z.array(Action),
@@ -256,14 +265,16 @@ export const messages = {
     scope: "inbox:read",
     title: "Wait for message",
     description:
-      "Wait until a contact writes, in one conversation or in any, or the time is up. Pass the answer's cursor as after in the next call, and nothing is missed in between.",
+      "Wait until a contact writes, in one conversation or in any, or the time is up. Answers at most 20 messages. Pass the answer's cursor as after in the next call, and nothing is missed in between.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations").optional(),
       after: z
         .string()
         .max(4096)
         .optional()
-        .describe("cursor of the last answer, or the id of a message; from now when left out"),
+        .describe(
+          "cursor of the last answer or of get_conversation_context, or the id of a message; from now when left out",
+        ),
       timeout_seconds: z.int().min(0).max(55).default(25).describe("How long to wait, at most 55"),
     }),
     output: one(z.object({ messages: z.array(Listed), cursor: z.string(), is_timed_out: z.boolean() })),

@@ -13,7 +13,7 @@ const QuickReply = z.object({
   updated_at: timestamp,
 });
 
-const short_code = z.string().min(1).max(64).describe("Short name to find it by, for example hours");
+const short_code = z.string().trim().min(1).max(64).describe("Short name to find it by, for example hours");
 const content = z.string().min(1).max(4096).describe("Text to reply with");
 const quickReplyId = id("Quick reply", "list_quick_replies");
 

@@ -40,7 +40,7 @@ const is_available = z.boolean().describe("Whether conversations may be assigned
 const max_concurrent_chats = z.int().min(1).max(100).describe("Most open conversations at once");
 const skills = z.array(z.string().min(1).max(64)).max(100).describe("Tags for skills_based routing");
 const teamId = id("Team", "list_teams");
-const memberId = id("Member", "list_team_members");
+const memberId = id("Member", "list_teams");
 
 export const teams = {
   create_team: operation({
@@ -72,6 +72,7 @@ export const teams = {
       Team.extend({
         members: z.array(
           TeamMember.pick({
+            id: true,
             user_id: true,
             role: true,
             is_available: true,
@@ -161,7 +162,7 @@ export const teams = {
     scope: "inbox:write",
     title: "Update team member",
     description:
-      "Change a member's role, capacity, skills or availability. Only the fields sent change. Who becomes free is given the conversation that has waited longest.",
+      "Change a member's role, capacity, skills or availability. Only the fields sent change. Who is away is given nothing, and keeps what they have.",
     input: z.object({
       id: teamId,
       member_id: memberId,
@@ -171,7 +172,6 @@ export const teams = {
       skills: skills.optional(),
     }),
     output: one(TeamMember),
-    tier: "extended",
   }),
 
   remove_team_member: operation({

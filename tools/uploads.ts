@@ -20,22 +20,20 @@ export const sourceUrl = z
   .max(2048);
 
 const Source = z.object({
-  content_base64: base64
-    .optional()
-    .describe("A small file as base64, with file_name; over HTTP up to 700 kB"),
-  url: sourceUrl.optional().describe("Public https address to fetch the file from"),
+  content_base64: base64.optional().describe("A small file as base64, with file_name"),
+  url: sourceUrl.optional().describe("Public https address of the file"),
   file_name: z
     .string()
     .min(1)
     .max(255)
     .optional()
-    .describe("Name with ending, for example menu.pdf; of a url the end of its path when left out"),
+    .describe("Name with ending, like menu.pdf; a url has its own"),
   content_type: z
     .string()
     .regex(/^[\w.+-]+\/[\w.+-]+$/, "Send a media type, for example image/png.")
     .max(127)
     .optional()
-    .describe("Media type, for example application/pdf; from the name when left out"),
+    .describe("Media type; from the name when left out"),
   generate_cdn: z.boolean().default(false).describe("Also make a public CDN address"),
 });
 
@@ -69,7 +67,7 @@ export const uploads = {
       upload_file: {
         title,
         description:
-          "Keep an image, video, document, audio or CSV file of up to 32 MB. Its storage_url is a media_url for send_media_message, its id an upload_id for import_contacts. Give the file in exactly one way. A file with a public address can be sent without it.",
+          "Keep an image, video, document, audio or CSV file of up to 32 MB. Its storage_url is a media_url for send_media_message, its id an upload_id for import_contacts. Give the file in exactly one way.",
         input: Source,
         local: z.object({
           file_path: z

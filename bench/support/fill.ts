@@ -18,7 +18,7 @@ export async function fill(client: pg.Client, organization: string, amounts: Amo
   const { contacts, conversations, messagesEach, messagesInFirst } = amounts;
   await client.query(
     `insert into contacts (organization_id, id, phone_number, name, search_text, tags, created_at, updated_at)
-     select $1, 'con_' || lpad(to_hex(n), 24, '0'), number, name, lower(name) || ' ' || number,
+     select $1, 'con_' || lpad(to_hex(n), 24, '0'), number, name, translate(lower(name), 'áéíóúüñ', 'aeiouun') || ' ' || number,
        case when n % 10 = 0 then array['vip'] else '{}' end, at, at
      from (
        select n, '+1' || (2000000000 + n) as number,

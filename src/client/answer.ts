@@ -2,9 +2,8 @@
  * Reads what a service answered: a JSON object, or a refusal.
  *
  * A refusal is read from our own envelope, and as far as possible from whatever else a service, or
- * something in front of it, may answer. What can't be read is not passed on: no HTML, no addresses.
+ * something in front of it, may answer. What can't be read is not passed on, such as a page of HTML.
  */
-import { STATUS_CODES } from "node:http";
 import { CallFailure, type ErrorFacts } from "./failure.ts";
 
 export interface Answer {
@@ -35,8 +34,10 @@ export function readFailure(answer: Answer): CallFailure {
     status,
     code: find([inner.code, inner.type, members.error], /^[\w.-]{1,64}$/) ?? `http_${status}`,
     message:
-      find([inner.message, inner.detail, inner.title, members.error_description], /^[^<]{1,1000}$/) ??
-      `The service answered ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd().concat("."),
+      find(
+        [inner.message, inner.detail, inner.title, members.error_description],
+        /^(?!\s*<)[\s\S]{1,20000}$/,
+      ) ?? CallFailure.sentenceOf(status),
     error,
     requestId: idOf(answer) ?? find([inner.request_id], /^[\w.-]{1,64}$/),
     retryAfterSeconds: readRetryAfter(headers["retry-after"]),

@@ -1,4 +1,5 @@
 /** The end of a call: when its time is up, or when its caller gives up. */
+import type { Operation } from "../../tools/operation.ts";
 
 export interface Deadline {
   readonly signal: AbortSignal;
@@ -12,6 +13,23 @@ export interface Deadline {
   within<Value>(promise: Promise<Value>): Promise<Value>;
   /** To be called when the call is over. */
   stop(): void;
+}
+
+/** What a call that waits may take beyond its wait. */
+const answerMs = 10_000;
+
+/** How long an operation waits by its input, before it must answer; 0 for one that does not wait. */
+export function waitMsOf(
+  { waits, input }: Pick<Operation, "input"> & Partial<Pick<Operation, "waits">>,
+  given: Readonly<Record<string, unknown>>,
+): number {
+  const seconds = waits ? input.shape.timeout_seconds?.safeParse(given.timeout_seconds).data : 0;
+  return typeof seconds === "number" ? seconds * 1000 : 0;
+}
+
+/** How long a call may take: a wait's own time and some more, else as long as any. */
+export function patienceOf(waitMs: number, otherwiseMs: number): number {
+  return waitMs > 0 ? waitMs + answerMs : otherwiseMs;
 }
 
 export function startDeadline(timeoutMs: number, caller: AbortSignal | undefined): Deadline {

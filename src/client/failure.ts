@@ -1,4 +1,5 @@
 /** How a call fails: the service refused it, or no answer came. */
+import { STATUS_CODES } from "node:http";
 import type { ErrorBody } from "../../tools/errors.ts";
 import type { Deadline } from "./deadline.ts";
 
@@ -34,6 +35,11 @@ export class CallFailure extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
     // A service that says in our own words that it failed has undone what it began.
     this.mayHaveRun = error === undefined && (status >= 500 || status < 300);
+  }
+
+  /** All that can be said of a refusal of which nothing but the status is known. */
+  static sentenceOf(status: number): string {
+    return `The service answered ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd().concat(".");
   }
 
   /** Whether the same call may succeed later. */

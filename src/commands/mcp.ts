@@ -7,7 +7,7 @@ import { type Config, readConfig, secretsOf } from "../config.ts";
 import { openFolder } from "../folder.ts";
 import type { Instance } from "../instance.ts";
 import { createNarrowing } from "../mcp/narrow.ts";
-import { learnScopes } from "../mcp/scopes.ts";
+import { learnAccess } from "../mcp/scopes.ts";
 import { guardStdout, type StdioConnection, serveOverStdio } from "../mcp/stdio.ts";
 import { tools } from "../mcp/tools.ts";
 import type { Log } from "../ports/log.ts";
@@ -36,8 +36,8 @@ function forward(config: Config, { baseUrl, key }: { baseUrl: string; key: strin
   setFlagsFromString("--liftoff-only");
   const client = createClient({ baseUrl, key, userAgent: `tidings-mcp/${version}` });
   const { scopes } = config;
-  const learn = () => (scopes ? Promise.resolve(new Set(scopes)) : learnScopes(client, log));
-  return serveOverStdio({ ...settingsOf(config), client, log, learnScopes: learn });
+  const learn = async () => (scopes ? { scopes: new Set(scopes) } : learnAccess(client, log));
+  return serveOverStdio({ ...settingsOf(config), client, log, learnAccess: learn });
 }
 
 /** What both ways have in common. */
@@ -73,7 +73,7 @@ async function embed(config: Config, log: Log): Promise<StdioConnection> {
     ...settings,
     client,
     log,
-    learnScopes: async () => scopes,
+    learnAccess: async () => ({ scopes }),
     built: new Set(builtTools),
   });
   setImmediate(() => void start(instance));

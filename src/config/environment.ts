@@ -36,6 +36,13 @@ export const Environment = z.object({
     .describe(
       "Signs access tokens and links; at least 32 characters. Left out, one is generated and kept in the database",
     ),
+  TIDINGS_PREVIOUS_SECRET: z
+    .string()
+    .min(32, takes("at least 32 characters"))
+    .optional()
+    .describe(
+      "The secret that `TIDINGS_SECRET` replaced; what was signed under it stays good until it expires",
+    ),
   TIDINGS_BASE_URL: z
     .url({ protocol: /^https?$/, ...takes("the address of a Tidings service, http:// or https://") })
     .optional()
@@ -141,6 +148,17 @@ export const Environment = z.object({
     .describe(
       "For development: receivers on this machine, plain http and any port. Refused unless `HOST` is loopback",
     ),
+  TIDINGS_METRICS_TOKEN: z
+    .string()
+    .regex(/^[!-~]{16,}$/, takes("at least 16 characters without spaces"))
+    .optional()
+    .describe(
+      "Opens `GET /metrics` (Prometheus) to `Authorization: Bearer` with this token, at least 16 characters",
+    ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, ...takes("the address of an OTLP collector, http:// or https://") })
+    .optional()
+    .describe("Collector that traces are sent to, by OTLP over HTTP, for example `http://localhost:4318`"),
 });
 
 function expandHome(path: string): string {

@@ -33,11 +33,12 @@ async function openEmbedded({ dataDir, log, onFailure }: DatabaseOptions): Promi
     log.error({ error: error.message }, "The embedded database stopped: start Tidings again");
     onFailure?.(error);
   });
-  const queries = connect(createPool(engine.settings, log));
+  const pool = createPool(engine.settings, log);
+  const queries = connect(pool);
   const maintenance = maintain(queries, log);
   log.warn({ dataDir }, "Embedded database: not safe against power loss. DATABASE_URL sets PostgreSQL.");
 
-  return assemble("embedded", queries, async () => {
+  return assemble("embedded", queries, pool.use, async () => {
     await maintenance[Symbol.asyncDispose]();
     await queries.destroy();
     await engine[Symbol.asyncDispose]();
@@ -46,13 +47,14 @@ async function openEmbedded({ dataDir, log, onFailure }: DatabaseOptions): Promi
 
 async function openPostgres(url: string, { poolSize = 10, log }: DatabaseOptions): Promise<Database> {
   try {
-    const queries = connect(createPool(postgresSettings(url, poolSize), log));
+    const pool = createPool(postgresSettings(url, poolSize), log);
+    const queries = connect(pool);
     await requireVersion(queries).catch(async (error: unknown) => {
       await queries.destroy();
       throw error;
     });
     log.info({ poolSize }, "PostgreSQL is connected");
-    return assemble("postgres", queries, () => queries.destroy());
+    return assemble("postgres", queries, pool.use, () => queries.destroy());
   } catch (cause) {
     throw refused(url, cause);
   }
@@ -62,11 +64,17 @@ function connect(pool: PostgresPool): Queries {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 
-function assemble(engine: Database["engine"], queries: Queries, close: () => Promise<void>): Database {
+function assemble(
+  engine: Database["engine"],
+  queries: Queries,
+  pool: Database["pool"],
+  close: () => Promise<void>,
+): Database {
   let closed: Promise<void> | undefined;
   return {
     engine,
     queries,
+    pool,
     transaction: (work) => transact(queries, work),
     async [Symbol.asyncDispose]() {
       closed ??= close();

@@ -8,13 +8,27 @@ export type Queries = Kysely<Tables>;
 /** An open transaction. What must commit together demands one of these. */
 export type Transaction = KyselyTransaction<Tables>;
 
+/** How busy the connections are. */
+export interface PoolUse {
+  readonly inUse: number;
+  /** Who waits for one to become free. */
+  readonly waiting: number;
+}
+
 export interface Database extends AsyncDisposable {
   readonly engine: "embedded" | "postgres";
   /** Single statements outside a transaction. Never used while one is open: the embedded engine has one connection. */
   readonly queries: Queries;
   /** Runs `work` in a transaction; again, at most three times in all, when the engine asks for it (40001, 40P01). */
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  pool(): PoolUse;
 }
+
+/**
+ * Stands in a statement whose best plan depends on its values, such as a search: it gets no name, and so no
+ * plan that serves all values alike.
+ */
+export const plannedAnew = "/* planned anew */";
 
 const callbacks = new WeakMap<Transaction, (() => void)[]>();
 

@@ -9,6 +9,7 @@ import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import pg from "pg";
+import { type PoolUse, plannedAnew } from "./database.ts";
 
 /** Where the pool says what happened to a connection that nobody was using. */
 export interface DatabaseLog {
@@ -28,8 +29,8 @@ const closeMs = 5_000;
  */
 const spoilt = new Set(["0A000", "26000", "42P05"]);
 
-/** The pool for Kysely's dialect. */
-export function createPool(settings: pg.PoolConfig, log: DatabaseLog): PostgresPool {
+/** The pool for Kysely's dialect, which also tells how busy it is. */
+export function createPool(settings: pg.PoolConfig, log: DatabaseLog): PostgresPool & { use(): PoolUse } {
   const pool = new pg.Pool({ ...settings, types });
   const connections = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
@@ -38,6 +39,7 @@ export function createPool(settings: pg.PoolConfig, log: DatabaseLog): PostgresP
   pool.on("connect", (client) => client.on("error", () => undefined));
 
   return {
+    use: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
     async connect() {
       const client = await pool.connect().catch((cause: unknown) => {
         throw explain(cause, settings.connectionTimeoutMillis);
@@ -85,7 +87,7 @@ function wrap(client: pg.PoolClient): PostgresPoolClient {
 
 function name(text: string, values: readonly unknown[], names: Set<string>): pg.QueryConfig {
   const query = { text, values: [...values] };
-  if (values.length === 0) {
+  if (values.length === 0 || text.includes(plannedAnew)) {
     return query;
   }
   const id = `q${hash("sha1", text).slice(0, 16)}`;

@@ -15,6 +15,7 @@ export interface Tables {
     role: "owner" | "admin" | "supervisor" | "agent";
     password_hash: string;
     is_active: Generated<boolean>;
+    session_version: Generated<number>;
     created_at: string;
     updated_at: string;
   };
@@ -35,6 +36,7 @@ export interface Tables {
     id: string;
     user_id: string;
     family_id: string;
+    session_version: Generated<number>;
     hash: string;
     family_expires_at: string;
     expires_at: string;
@@ -72,6 +74,8 @@ export interface Tables {
     tags: Generated<string[]>;
     metadata: Json<Record<string, unknown>>;
     opted_out: Generated<boolean>;
+    bsuid: string | null;
+    username: string | null;
     created_at: string;
     updated_at: string;
     erased_at: string | null;
@@ -123,6 +127,7 @@ export interface Tables {
     id: string;
     role: "lead" | "member" | "supervisor";
     is_available: boolean;
+    unavailable_since: string | null;
     max_concurrent_chats: number;
     current_chat_count: Generated<number>;
     skills: string[];
@@ -201,6 +206,8 @@ export interface Tables {
     failed_at: string | null;
     error: Json<Record<string, unknown>> | null;
     created_at: string;
+    /** The one that wrote the row; an xid8. */
+    transaction_id: Generated<string>;
   };
   message_receipts: {
     organization_id: string;
@@ -256,6 +263,7 @@ export interface Tables {
     attempts: Generated<number>;
     claims: Generated<number>;
     schedule: string | null;
+    traceparent: string | null;
     created_at: string;
   };
   dead_jobs: {

@@ -71,7 +71,7 @@ export function createRateLimit({ perSecond, burst }: Rates) {
 }
 
 /** Where a credential is not looked at. */
-const anonymous = new Set(["/v1/auth/login", "/v1/auth/refresh", "/v1/openapi.json"]);
+const anonymous = new Set(["/v1/auth/login", "/v1/auth/refresh", "/v1/openapi.json", "/metrics"]);
 
 /** Sign-in is guessed at: few tries for an address, and for an account wherever they come from. */
 export function createLoginLimit() {
@@ -80,13 +80,12 @@ export function createLoginLimit() {
 
   return async (request: FastifyRequest): Promise<void> => {
     const { email } = (request.body ?? {}) as { email?: unknown };
-    const states: State[] = await Promise.all([
-      byAddress.consume(request.ip).catch(refused),
-      byAccount.consume(hash(String(email).trim().toLowerCase())).catch(refused),
-    ]);
-    const wait = Math.max(0, ...states.filter((state) => state.isRefused).map(seconds));
-    if (wait > 0) {
-      throw fail("rate_limited", { retry_after: wait });
+    const address: State = await byAddress.consume(request.ip).catch(refused);
+    // An address that is refused uses up no account's tries: it would lock out whom it likes.
+    const account = hash(String(email).trim().toLowerCase());
+    const state: State = address.isRefused ? address : await byAccount.consume(account).catch(refused);
+    if (state.isRefused) {
+      throw fail("rate_limited", { retry_after: seconds(state) });
     }
   };
 }

@@ -52,6 +52,7 @@ function addOperation(app: FastifyInstance, { name, operation, platform, limitLo
     app.route({
       method: operation.method,
       url: toUrl(path),
+      config: { operation: name },
       ...(name === "login" ? { preHandler: limitLogin } : {}),
       async handler(request, reply) {
         const caller = credential === "none" ? null : await identify(platform, request);
@@ -62,6 +63,7 @@ function addOperation(app: FastifyInstance, { name, operation, platform, limitLo
           caller,
           ...(form ? { form, input: undefined } : { input: readInput(operation, request) }),
           idempotencyKey: readIdempotencyKey(request.headers),
+          signal: hangUpOf(reply),
         });
         if (answer.isReplay) {
           reply.header("idempotency-replayed", "true");
@@ -79,6 +81,17 @@ export async function identify(platform: { authenticate: Authenticate }, request
     throw fail("credential_missing");
   }
   return platform.authenticate(credential);
+}
+
+/** Aborted when the caller goes before it is answered. Not Fastify's own, which a request's end aborts too. */
+function hangUpOf({ raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  raw.once("close", () => {
+    if (!raw.writableFinished) {
+      controller.abort();
+    }
+  });
+  return controller.signal;
 }
 
 /** A known path with a method that it does not answer. */

@@ -7,12 +7,15 @@ import { fail } from "../../tools/failure.ts";
 import type { Operation } from "../../tools/operation.ts";
 import type { Platform } from "../platform/index.ts";
 import type { Log } from "../ports/log.ts";
+import type { Metrics, Tracer } from "../ports/telemetry.ts";
 import { answerFailure } from "./answer.ts";
 import { addControls, type ControlRoute } from "./controls.ts";
 import { addFiles, filesPath } from "./files.ts";
 import { createRateLimit, type Rates } from "./guards.ts";
+import { addMetrics, type Scraping } from "./metrics.ts";
 import { describeApi } from "./openapi.ts";
 import { addOperations } from "./router.ts";
+import { watchRequests } from "./watch.ts";
 
 export interface ServerOptions {
   readonly platform: Platform;
@@ -29,6 +32,9 @@ export interface ServerOptions {
   readonly controls: readonly ControlRoute[];
   /** The MCP face, which answers at /mcp by itself. */
   readonly mcp: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly telemetry: { readonly metrics: Metrics; readonly tracer: Tracer };
+  /** Undefined: /metrics is a route that there is not. */
+  readonly scraping: Scraping | undefined;
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {
@@ -51,6 +57,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.setNotFoundHandler((request) => {
     throw fail("route_not_found", { method: request.method, path: request.url.split("?")[0] });
   });
+  watchRequests(app, options.telemetry);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
   });
@@ -70,13 +77,24 @@ export function createServer(options: ServerOptions): FastifyInstance {
       await limit(request, reply);
     }
   });
+  let isClosing = false;
+  app.addHook("preClose", async () => {
+    isClosing = true;
+  });
   app.addHook("onSend", async (request, reply) => {
+    if (isClosing) {
+      // Idle connections were closed when it began: one that is kept after this answer would be waited for.
+      reply.header("connection", "close");
+    }
     if (reply.statusCode === 401) {
       await noteFailure(request);
     }
   });
   addHealth(app, options);
   addMcp(app, options);
+  if (options.scraping) {
+    addMetrics(app, options.scraping);
+  }
   addOperations(app, platform, operations);
   addControls(app, platform, options.controls);
   addFiles(app, platform);

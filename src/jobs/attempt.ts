@@ -29,7 +29,7 @@ export async function attemptJob(
   definition: JobDefinition,
   job: ClaimedJob,
 ): Promise<Settlement | undefined> {
-  const { id, organization_id, attempts } = job;
+  const { id, organization_id, attempts, due_at: dueAt, traceparent } = job;
   const maxAttempts = definition.maxAttempts ?? defaultMaxAttempts;
   if (attempts > maxAttempts) {
     return giveUp(around, definition, job, new Error("The last attempt was cut short: its process died."));
@@ -39,6 +39,8 @@ export async function attemptJob(
     organization_id,
     number: attempts,
     isLast: attempts === maxAttempts,
+    dueAt,
+    traceparent,
     signal: around.signal,
   };
   try {

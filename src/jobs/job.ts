@@ -14,6 +14,10 @@ export interface NewJob {
   readonly key?: string;
   /** Not before this time; default now. */
   readonly runAt?: Date;
+  /** Left out while one with the same key waits to begin: it begins after this commit, and sees what is done here. */
+  readonly isShared?: boolean;
+  /** The trace that it goes on with, as W3C writes it. */
+  readonly traceparent?: string | undefined;
 }
 
 /** One attempt at a job. */
@@ -24,6 +28,9 @@ export interface Attempt {
   readonly number: number;
   /** Whether a failure now is the last. */
   readonly isLast: boolean;
+  /** When it was to begin. */
+  readonly dueAt: string;
+  readonly traceparent: string | null;
   /** Aborted when the house stops and can't wait longer. */
   readonly signal: AbortSignal;
 }

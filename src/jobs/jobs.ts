@@ -10,7 +10,7 @@ import { afterCommit, type Database } from "../database/database.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { JobDefinition, Jobs } from "./job.ts";
-import { addJobs } from "./queue.ts";
+import { addJobs, withoutWaiting } from "./queue.ts";
 import { nextTime } from "./schedule.ts";
 import { Worker } from "./worker.ts";
 
@@ -48,10 +48,11 @@ export function createJobs(options: JobsOptions): RunningJobs {
       if (stranger) {
         throw new Error(`Nothing runs jobs named "${stranger.name}".`);
       }
-      if (jobs.length === 0) {
+      const fresh = await withoutWaiting(tx, jobs, now());
+      if (fresh.length === 0) {
         return;
       }
-      await addJobs(tx, jobs, now());
+      await addJobs(tx, fresh, now());
       afterCommit(tx, () => worker.wake());
     },
     start: () => worker.start(),

@@ -23,6 +23,9 @@ export interface ClaimedJob {
   readonly attempts: number;
   /** The proof of holding it. */
   readonly claims: number;
+  /** When it was ready, before it was taken. */
+  readonly due_at: string;
+  readonly traceparent: string | null;
 }
 
 /** A job that is moved to another time. */
@@ -51,18 +54,37 @@ export interface Claim extends Share {
 /** Adds jobs, however many, in one statement. */
 export async function addJobs(tx: Transaction, jobs: readonly NewJob[], now: Date): Promise<void> {
   // An empty lane would be passed over: claims begin behind "".
-  const rows = jobs.map(({ name, lane, key, organization_id, payload, runAt = now }) => ({
+  const rows = jobs.map(({ name, lane, key, organization_id, payload, runAt = now, traceparent }) => ({
     id: newId("job", now),
     ...{ name, lane: lane || name, key, organization_id, payload },
     run_at: runAt.toISOString(),
+    traceparent,
   }));
   // A JSON null arrives as SQL's.
   await sql`
-    insert into jobs (id, name, lane, key, organization_id, payload, run_at, created_at)
-    select id, name, lane, key, organization_id, coalesce(payload, 'null'), run_at, ${now.toISOString()}::timestamptz
+    insert into jobs (id, name, lane, key, organization_id, payload, run_at, traceparent, created_at)
+    select id, name, lane, key, organization_id, coalesce(payload, 'null'), run_at, traceparent, ${now.toISOString()}::timestamptz
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as row (id text, name text, lane text, key text, organization_id text, payload jsonb, run_at timestamptz)
+      as row (id text, name text, lane text, key text, organization_id text, payload jsonb, run_at timestamptz, traceparent text)
   `.execute(tx);
+}
+
+/**
+ * The jobs, without the shared ones for which another of their key will do. That one is held until the commit,
+ * so that it can't begin before; one that is being taken just now is locked, and passed over here.
+ */
+export async function withoutWaiting(tx: Transaction, jobs: readonly NewJob[], now: Date): Promise<NewJob[]> {
+  const keys = jobs.flatMap(({ isShared, key }) => (isShared && key !== undefined ? [key] : []));
+  if (keys.length === 0) {
+    return [...jobs];
+  }
+  const { rows } = await sql<{ key: string }>`
+    select key from jobs
+    where key = any(${keys}::text[]) and claims = 0 and run_at <= ${now.toISOString()}::timestamptz
+    for share skip locked
+  `.execute(tx);
+  const waiting = new Set(rows.map(({ key }) => key));
+  return jobs.filter(({ isShared, key }) => !(isShared && key !== undefined && waiting.has(key)));
 }
 
 /**
@@ -77,7 +99,7 @@ export async function keepToIndexes(tx: Transaction): Promise<void> {
 }
 
 /** The lanes after this one, one look into the index each. */
-const lanesAfter = (after: string) => sql`
+export const lanesAfter = (after: string) => sql`
   turn (lane) as (
     (select lane from jobs where lane > ${after} order by lane limit 1)
     union all
@@ -94,8 +116,8 @@ export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJ
   const { rows } = await sql<ClaimedJob>`
     with recursive ${lanesAfter(claim.after)},
     ready as materialized (
-      select job.id from turn cross join lateral (
-        select id from jobs as job
+      select job.id, job.run_at from turn cross join lateral (
+        select id, run_at from jobs as job
         where job.lane = turn.lane
           and job.run_at <= ${claim.now.toISOString()}
           and job.name = any(${Object.keys(claim.leases)}::text[])
@@ -113,7 +135,8 @@ export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJ
     taken as (
       update jobs set attempts = attempts + 1, claims = claims + 1, run_at = (${leases}::jsonb ->> name)::timestamptz
       where id = any(array(select id from ready))
-      returning id, name, lane, key, organization_id, payload, attempts, claims
+      returning id, name, lane, key, organization_id, payload, attempts, claims, traceparent,
+        (select ready.run_at from ready where ready.id = jobs.id) as due_at
     )
     select * from taken order by lane, id
   `.execute(tx);

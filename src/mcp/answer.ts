@@ -20,14 +20,57 @@ export function present(
   answer: object,
   limit: number,
 ): Pick<CallToolResult, "content" | "structuredContent"> {
-  const whole = JSON.stringify(answer);
-  const shown = whole.length <= limit ? answer : cut(tool, input, answer, limit);
-  const text = shown === answer ? whole : JSON.stringify(shown);
+  const { shown, text } = keepWithin(tool, input, answer, limit);
   const note = describeUntrusted(tool.untrusted, shown);
   return {
     content: [{ type: "text", text }, ...(note === undefined ? [] : [{ type: "text" as const, text: note }])],
     structuredContent: shown as Record<string, unknown>, // the client reads nothing but JSON objects
   };
+}
+
+/** One of several answers that are shown together, under a name of its own. */
+export interface Part {
+  readonly name: string;
+  readonly tool: ListedTool;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly answer: object;
+}
+
+/** What the parts' own frame takes: their names, and `left_out` around what each leaves out. */
+const frameRoom = 100;
+
+/** Several answers as one object within one limit: its JSON, and the note on what customers wrote. */
+export function presentTogether(parts: readonly Part[], limit: number): string[] {
+  const together: Record<string, unknown> = {};
+  const left_out: Record<string, unknown> = {};
+  let room = limit - frameRoom * parts.length;
+  for (const [index, { name, tool, input, answer }] of parts.entries()) {
+    const { shown, text } = keepWithin(tool, input, answer, room / (parts.length - index));
+    room -= text.length;
+    const { data, left_out: left } = shown as { data?: unknown; left_out?: unknown };
+    together[name] = data;
+    Object.assign(left_out, left === undefined ? {} : { [name]: left });
+  }
+  const whole = Object.keys(left_out).length === 0 ? together : { ...together, left_out };
+  const untrusted = parts.flatMap(({ name, tool }) =>
+    tool.untrusted.map((path) => path.replace(/^data\b/, name)),
+  );
+  return [JSON.stringify(whole), describeUntrusted(untrusted, whole) ?? []].flat();
+}
+
+/** The answer, or what of it is within the limit, also as JSON. */
+function keepWithin(
+  tool: ListedTool,
+  input: Readonly<Record<string, unknown>>,
+  answer: object,
+  limit: number,
+): { readonly shown: object; readonly text: string } {
+  const whole = JSON.stringify(answer);
+  if (whole.length <= limit) {
+    return { shown: answer, text: whole };
+  }
+  const shown = cut(tool, input, answer, limit);
+  return { shown, text: JSON.stringify(shown) };
 }
 
 function cut(tool: ListedTool, input: Readonly<Record<string, unknown>>, answer: object, limit: number) {
@@ -60,7 +103,7 @@ function nextOf(tool: ListedTool, input: Readonly<Record<string, unknown>>, kept
   }
   const before = (Number(input.page ?? 1) - 1) * Number(input.per_page ?? kept);
   const page = Math.floor((before + kept) / kept) + 1;
-  return `The answer was too large: call again with per_page=${kept} and page=${page} for the rest.`;
+  return `The answer was too large: call ${tool.name} with per_page=${kept} and page=${page} for the rest.`;
 }
 
 /** How much of long texts and lists is kept: the first that fits. */
@@ -97,7 +140,10 @@ function shortenValue(value: unknown, measure: Measure): unknown {
   }
   if (typeof value === "object" && value !== null) {
     const entries = Object.entries(value).slice(0, measure.items);
-    return Object.fromEntries(entries.map(([name, one]) => [name, shortenValue(one, measure)]));
+    // Half a cursor leads nowhere.
+    return Object.fromEntries(
+      entries.map(([name, one]) => [name, name === "cursor" ? one : shortenValue(one, measure)]),
+    );
   }
   return value;
 }

@@ -12,13 +12,16 @@ import { randomUUID } from "node:crypto";
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { Operation } from "../../tools/operation.ts";
 import { permits, type Scope } from "../../tools/scopes.ts";
-import { CallFailure, type Client, Unreachable } from "../client.ts";
+import { CallFailure, type Client, patienceOf, Unreachable, waitMsOf } from "../client.ts";
 import type { Log } from "../ports/log.ts";
+import { offerCallable } from "./actions.ts";
 import { present } from "./answer.ts";
+import { concealFailure } from "./conceal.ts";
 import { explain, type Trouble } from "./explain.ts";
-import type { ToolList } from "./list.ts";
+import type { ToolList, Viewer } from "./list.ts";
 import type { LocalFile } from "./local-file.ts";
 import { isRead, type Narrowing } from "./narrow.ts";
+import { type Report, reportWaiting } from "./progress.ts";
 import { executeToolName, readExecution, SearchRefusal, search, searchToolsName } from "./search.ts";
 import type { ListedTool } from "./tools.ts";
 
@@ -29,10 +32,17 @@ export interface McpCaller {
   readonly narrowing: Narrowing;
   /** Undefined while they are not known: then the service decides alone. */
   scopes(): ReadonlySet<Scope> | undefined;
+  /** The tools that the service was learned to have, where that was learned. */
+  built?(): ReadonlySet<string> | undefined;
   /** Waited for before a list is answered. */
   ready?(): Promise<void>;
   /** Takes the list's text, to put it into the answer in place of an empty list. */
   takeList?(text: string): void;
+}
+
+/** What decides over the lists that a caller is shown. */
+export function viewerOf(caller: McpCaller): Viewer {
+  return { scopes: caller.scopes(), narrowing: caller.narrowing, built: caller.built?.() };
 }
 
 export interface ToolCall {
@@ -40,12 +50,13 @@ export interface ToolCall {
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
   readonly signal: AbortSignal;
+  readonly report?: Report | undefined;
 }
 
 export type RunTool = (caller: McpCaller, call: ToolCall) => Promise<CallToolResult>;
 
 /** Clients give up after 30 s or more; a failure that arrives before is worth more than a success after. */
-const timeoutMs = 25_000;
+const usualMs = 25_000;
 
 /** A model is told to wait rather than kept waiting for longer. */
 const longestWaitMs = 2_000;
@@ -102,9 +113,14 @@ export function createRunTool(parts: Parts, perform: Perform): RunTool {
   const run = async (tool: ListedTool, caller: McpCaller, call: ToolCall): Promise<CallToolResult> => {
     const { idempotencyKey, ...outcome } = await perform(tool, caller, call);
     const told = idempotencyKey === undefined ? {} : { _meta: { [idempotencyMeta]: idempotencyKey } };
-    return outcome.trouble
-      ? { ...refused(tool.name, outcome.trouble, caller.key, !isRead(tool)), ...told }
-      : { ...present(tool, outcome.input, outcome.answer, resultLimit), ...told };
+    if (outcome.trouble) {
+      return { ...refused(tool.name, outcome.trouble, caller.key, !isRead(tool)), ...told };
+    }
+    const answer =
+      tool.operation === "get_conversation_context"
+        ? offerCallable(outcome.answer, (name) => isCallable(list.find(name), caller.narrowing))
+        : outcome.answer;
+    return { ...present(tool, outcome.input, answer, resultLimit), ...told };
   };
   return async (caller, call) => {
     if (caller.narrowing.isSearch && (call.name === searchToolsName || call.name === executeToolName)) {
@@ -121,6 +137,10 @@ export function createRunTool(parts: Parts, perform: Perform): RunTool {
   };
 }
 
+function isCallable(tool: ListedTool | undefined, narrowing: Narrowing): boolean {
+  return tool !== undefined && narrowing.hiddenBy(tool) === undefined;
+}
+
 /** The two tools of search mode: both are results even where they fail, so that a model can read why. */
 async function runSearch(
   list: ToolList,
@@ -131,10 +151,7 @@ async function runSearch(
   try {
     if (call.name === searchToolsName) {
       await caller.ready?.();
-      return search(
-        list.reachable({ scopes: caller.scopes(), narrowing: caller.narrowing }),
-        call.arguments ?? {},
-      );
+      return search(list.reachable(viewerOf(caller)), call.arguments ?? {});
     }
     const wanted = readExecution(call.arguments ?? {});
     const tool = list.find(wanted.name);
@@ -189,6 +206,9 @@ interface Prepared {
 async function send({ client, log }: Omit<Parts, "resultLimit">, prepared: Prepared) {
   const { tool, caller, call, operation, input, file, idempotencyKey } = prepared;
   const told = isRead(tool) ? {} : { idempotencyKey };
+  const waitMs = waitMsOf(operation, input);
+  const timeoutMs = patienceOf(waitMs, usualMs);
+  using _ = reportWaiting(call.report, waitMs);
   try {
     const answer = await client.call(operation, input, {
       key: caller.key,
@@ -203,20 +223,28 @@ async function send({ client, log }: Omit<Parts, "resultLimit">, prepared: Prepa
     if (error instanceof Unreachable) {
       log.warn({ err: error, tool: tool.name }, "the service can't be reached");
     }
-    return { trouble: toTrouble(error, call.signal), ...told };
+    return { trouble: toTrouble(error, caller, { ...call, timeoutMs }), ...told };
   }
 }
 
 /** @throws what is no failure of the call. */
-function toTrouble(error: unknown, signal: AbortSignal): Trouble {
+function toTrouble(
+  error: unknown,
+  { key }: McpCaller,
+  call: Omit<ToolCall, "name"> & { readonly timeoutMs: number },
+): Trouble {
   if (error instanceof Unreachable) {
     // Not its own sentence, which names the host: the log does that.
-    return { code: error.code, message: silences[error.code], mayHaveRun: error.mayHaveRun };
+    return {
+      code: error.code,
+      message: silences[error.code](call.timeoutMs / 1000),
+      mayHaveRun: error.mayHaveRun,
+    };
   }
   if (error instanceof CallFailure) {
-    return error;
+    return concealFailure(error, { arguments: call.arguments, key });
   }
-  if (signal.aborted) {
+  if (call.signal.aborted) {
     return { code: "cancelled", message: "The call was cancelled." };
   }
   throw error;
@@ -241,8 +269,8 @@ function refused(name: string, trouble: Trouble, key?: string, isWrite = false):
 }
 
 const silences = {
-  unreachable: "The service can't be reached, or broke off before it answered.",
-  timeout: `The service did not answer within ${timeoutMs / 1000} s.`,
+  unreachable: () => "The service can't be reached, or broke off before it answered.",
+  timeout: (seconds: number) => `The service did not answer within ${seconds} s.`,
 } as const;
 
 /** The W3C trace context, whose names in `_meta` are those of its headers. */

@@ -25,6 +25,12 @@ export function parseError(): MessageError {
   return { jsonrpc: "2.0", id: null, error: { code: -32_700, message: "Parse error: this is not JSON" } };
 }
 
+/** Whose id stood in a line that was not read to its end, nobody knows. */
+export function tooLong(limit: number): MessageError {
+  const message = `Invalid request: a line is longer than ${limit} bytes`;
+  return { jsonrpc: "2.0", id: null, error: { code: -32_600, message } };
+}
+
 /** What is wrong with a message; undefined if it may pass. */
 export function findFault(message: unknown): MessageError | undefined {
   const { id: given = null, params } = isObject(message) ? message : {};

@@ -12,6 +12,8 @@ const keptLists = 64;
 export interface Viewer {
   readonly scopes: ReadonlySet<Scope> | undefined;
   readonly narrowing: Narrowing;
+  /** The tools that the service was learned to have; unknown when left out. */
+  readonly built?: ReadonlySet<string> | undefined;
 }
 
 export interface ToolList {
@@ -48,17 +50,20 @@ export function createToolList(
   const byName = new Map(offered.map((tool) => [tool.name, tool]));
   const views = new Map<string, View>();
 
-  const make = ({ scopes, narrowing }: Viewer): View => {
+  const make = ({ scopes, narrowing, built: learned }: Viewer): View => {
     const reachable = offered.filter(
-      (tool) => (!scopes || permits(scopes, tool.scope)) && narrowing.hiddenBy(tool) === undefined,
+      (tool) =>
+        (!scopes || permits(scopes, tool.scope)) &&
+        (learned?.has(tool.name) ?? true) &&
+        narrowing.hiddenBy(tool) === undefined,
     );
     const wires = narrowing.isSearch ? searchWires(narrowing.isReadOnly) : reachable.map(({ wire }) => wire);
     return { tools: reachable, wires };
   };
   const view = (viewer: Viewer): View => {
-    const { scopes, narrowing } = viewer;
+    const { scopes, narrowing, built: learned } = viewer;
     const held = scopes === undefined ? "all" : allScopes.filter((scope) => scopes.has(scope)).join();
-    const name = `${held} ${narrowing.name}`;
+    const name = `${held} ${narrowing.name} ${learned ? [...learned].join() : ""}`;
     const known = views.get(name);
     if (known) {
       return known;

@@ -2,7 +2,7 @@
  * What an assistant may open by address: one contact, one conversation, and the house's own reference.
  *
  * A thing is read by the same tools as any call, under their rules: who may not call them is not offered the
- * address either.
+ * address either, and what it is shown is cut to the same budget and marked in the same words.
  */
 import {
   ProtocolError,
@@ -12,7 +12,8 @@ import {
   ResourceNotFoundError,
   type ResourceTemplateType,
 } from "@modelcontextprotocol/server";
-import type { McpCaller, Perform } from "./call.ts";
+import { type Part, presentTogether } from "./answer.ts";
+import { type McpCaller, type Perform, viewerOf } from "./call.ts";
 import { explain } from "./explain.ts";
 import type { ToolList } from "./list.ts";
 import type { ListedTool } from "./tools.ts";
@@ -88,9 +89,16 @@ export interface Resources {
   read(caller: McpCaller, uri: string, signal: AbortSignal): Promise<ReadResourceResult>;
 }
 
-export function createResources({ list, perform }: { list: ToolList; perform: Perform }): Resources {
+interface Parts {
+  readonly list: ToolList;
+  readonly perform: Perform;
+  /** The most characters that a thing may have. */
+  readonly resultLimit: number;
+}
+
+export function createResources({ list, perform, resultLimit }: Parts): Resources {
   const toolsOf = (kind: Kind, caller: McpCaller): ListedTool[] | undefined => {
-    const reachable = list.reachable({ scopes: caller.scopes(), narrowing: caller.narrowing });
+    const reachable = list.reachable(viewerOf(caller));
     const needed = Object.values(kind.parts).map((part) => part("").tool);
     const found = reachable.filter(({ name }) => needed.includes(name));
     return found.length === needed.length ? found : undefined;
@@ -102,15 +110,16 @@ export function createResources({ list, perform }: { list: ToolList; perform: Pe
     async read(caller, uri, signal) {
       const document = documents.find((one) => one.uri === uri);
       if (document) {
-        return show(uri, await readReference(document.name));
+        return show(uri, [JSON.stringify(await readReference(document.name))]);
       }
       for (const kind of kinds) {
-        const id = kind.address.exec(uri)?.[1];
+        const written = kind.address.exec(uri)?.[1];
         const tools = toolsOf(kind, caller);
-        if (id !== undefined && tools) {
+        if (written !== undefined && tools) {
+          const id = readId(uri, written);
           const read = (name: string) => readPart({ perform, tools, caller, signal, uri }, kind, name, id);
           const parts = await Promise.all(Object.keys(kind.parts).map(read));
-          return show(uri, Object.fromEntries(parts));
+          return show(uri, presentTogether(parts, resultLimit));
         }
       }
       throw new ResourceNotFoundError(uri);
@@ -126,24 +135,36 @@ interface Reading {
   readonly uri: string;
 }
 
-async function readPart(reading: Reading, kind: Kind, name: string, id: string): Promise<[string, unknown]> {
+async function readPart(reading: Reading, kind: Kind, name: string, id: string): Promise<Part> {
   const { perform, tools, caller, signal, uri } = reading;
-  const part = kind.parts[name]?.(decodeURIComponent(id));
+  const part = kind.parts[name]?.(id);
   const tool = tools.find((one) => one.name === part?.tool);
   if (!part || !tool) {
     throw new ResourceNotFoundError(uri);
   }
-  const { trouble, answer } = {
-    answer: undefined,
-    ...(await perform(tool, caller, { arguments: part.arguments, signal })),
-  };
-  if (trouble?.status === 404) {
-    throw new ResourceNotFoundError(uri);
+  const outcome = await perform(tool, caller, { arguments: part.arguments, signal });
+  if (outcome.trouble) {
+    const { trouble } = outcome;
+    if (trouble.status === 404) {
+      throw new ResourceNotFoundError(uri);
+    }
+    const isRefused = trouble.status === 400 || trouble.status === 422;
+    const code = isRefused ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
+    throw new ProtocolError(code, explain(tool.name, trouble, false));
   }
-  if (trouble) {
-    throw new ProtocolError(ProtocolErrorCode.InternalError, explain(tool.name, trouble, false));
+  return { name, tool, input: part.arguments, answer: outcome.answer };
+}
+
+/** @throws ProtocolError for an address that is no address: `%` begins an escape, and here nothing follows. */
+function readId(uri: string, written: string): string {
+  try {
+    return decodeURIComponent(written);
+  } catch {
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `Not an address: ${uri.slice(0, 128)} holds a broken escape. Write % as %25.`,
+    );
   }
-  return [name, (answer as { data?: unknown } | undefined)?.data];
 }
 
 async function readReference(name: string): Promise<unknown> {
@@ -151,6 +172,8 @@ async function readReference(name: string): Promise<unknown> {
   return references[name as keyof typeof references](); // one of the three documents
 }
 
-function show(uri: string, value: unknown): ReadResourceResult {
-  return { contents: [{ uri, mimeType, text: JSON.stringify(value) }] };
+/** The thing as JSON, and what is to be said of it as a text beside it. */
+function show(uri: string, [json = "", ...notes]: readonly string[]): ReadResourceResult {
+  const said = notes.map((text) => ({ uri, mimeType: "text/plain", text }));
+  return { contents: [{ uri, mimeType, text: json }, ...said] };
 }

@@ -170,7 +170,7 @@ function harmOf({ wire }: ListedTool): number {
 /** What people say, and the words that the tools use for it. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   answer: ["send", "list"],
-  choice: ["list"],
+  choice: ["message"],
   confirm: ["get"],
   customer: ["contact"],
   delivered: ["get"],

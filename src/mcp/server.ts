@@ -4,14 +4,27 @@
  * One is made for each connection (stdio) or request (HTTP), with a few handlers and no state of its own.
  * It is the SDK's low-level server, because the list depends on who asks and is made once.
  */
-import { type McpRequestContext, type McpServerFactory, Server } from "@modelcontextprotocol/server";
+import {
+  type McpRequestContext,
+  type McpServerFactory,
+  Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import type { Client } from "../client.ts";
 import type { Log } from "../ports/log.ts";
 import { defaultResultLimit } from "./answer.ts";
-import { createPerform, createRunTool, loadArguments, type McpCaller, type RunTool } from "./call.ts";
-import { complete } from "./complete.ts";
+import {
+  createPerform,
+  createRunTool,
+  loadArguments,
+  type McpCaller,
+  type RunTool,
+  viewerOf,
+} from "./call.ts";
+import { canComplete, complete } from "./complete.ts";
 import { createToolList, type ToolList } from "./list.ts";
 import { createNarrowing, type Narrowing, noNarrowing } from "./narrow.ts";
+import type { Report } from "./progress.ts";
 import { createPrompts, type Prompts } from "./prompts.ts";
 import { createResources, type Resources } from "./resources.ts";
 import { tools } from "./tools.ts";
@@ -30,6 +43,8 @@ export interface ServerParts {
   readonly resultLimit?: number;
   /** The folder whose files may be named in a call; only where the caller's machine is this one. */
   readonly uploadRoot?: string | undefined;
+  /** Put around every tool call, by whoever watches them. */
+  readonly watch?: (runTool: RunTool) => RunTool;
 }
 
 /** The narrowing of a server that was given none. */
@@ -41,6 +56,8 @@ const listHints = { ttlMs: 300_000, cacheScope: "private" } as const;
 export const defaultInstructions = `Tidings sends and receives messages on a business's messaging channel and manages its contacts and conversations. Every tool acts for the one organization that the API key belongs to; whoami tells which, with the key's scopes and the present time.
 
 Sending: free text, media and choices reach a contact only within 24 hours of the contact's last message. Outside that window a send is refused with outside_service_window: wait until the contact writes, or send an approved template where there is a tool for it. The simulated channel warns and sends. A send answers when it is queued; get_message tells whether it was delivered, and why not.
+
+Answering: first call get_conversation_context. It holds the contact, the latest messages, and what may be done now or why not. After sending, wait_for_message hears the reply; pass its cursor on.
 
 Ids: never make one up. list_contacts (search by name or number) finds a contact's id, list_conversations a conversation's, list_messages a message's. Phone numbers are written with the country code: +14155550123. Times are ISO 8601 with an offset.
 
@@ -59,13 +76,15 @@ export function createServerFactory(
   callerOf: (context: McpRequestContext) => McpCaller,
 ): McpServerFactory {
   const { client, version, log, built, instructions = defaultInstructions } = parts;
-  const { uploadRoot, resultLimit = defaultResultLimit } = parts;
+  const { uploadRoot, resultLimit = defaultResultLimit, watch = (unwatched) => unwatched } = parts;
   const list = createToolList(tools, { built, isLocal: uploadRoot !== undefined });
   const perform = createPerform({ client, list, log, uploadRoot });
-  const runTool = createRunTool({ client, list, log, resultLimit }, perform);
+  const runTool = watch(createRunTool({ client, list, log, resultLimit }, perform));
   const info = { name: "tidings", title: "Tidings", version };
+  const completes = canComplete(list);
+  const completions = completes ? { completions: {} } : {};
   const options = {
-    capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, completions: {} },
+    capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, ...completions },
     instructions,
     cacheHints: {
       "tools/list": listHints,
@@ -81,11 +100,13 @@ export function createServerFactory(
     const caller = callerOf(context);
     const server = new Server(info, caller.narrowing.isSearch ? searching : options);
     serveTools(server, caller, list, runTool);
-    serveResources(server, caller, createResources({ list, perform }));
+    serveResources(server, caller, createResources({ list, perform, resultLimit }));
     servePrompts(server, caller, createPrompts(list));
-    server.setRequestHandler("completion/complete", ({ params }, { mcpReq }) =>
-      complete({ list, perform }, caller, params, mcpReq.signal),
-    );
+    if (completes) {
+      server.setRequestHandler("completion/complete", ({ params }, { mcpReq }) =>
+        complete({ list, perform }, caller, params, mcpReq.signal),
+      );
+    }
     return server;
   };
 }
@@ -95,7 +116,7 @@ function serveTools(server: Server, caller: McpCaller, list: ToolList, runTool: 
     await caller.ready?.();
     // Behind the answer: a list is mostly followed by a call.
     setImmediate(() => loadArguments().catch(() => undefined));
-    const viewer = { scopes: caller.scopes(), narrowing: caller.narrowing };
+    const viewer = viewerOf(caller);
     if (caller.takeList) {
       caller.takeList(list.textFor(viewer));
       return { tools: [] };
@@ -108,8 +129,17 @@ function serveTools(server: Server, caller: McpCaller, list: ToolList, runTool: 
       arguments: params.arguments,
       meta: mcpReq._meta,
       signal: mcpReq.signal,
+      report: reportOf(mcpReq),
     }),
   );
+}
+
+/** Sends progress under the request's token, if it has one. */
+function reportOf({ _meta, notify }: ServerContext["mcpReq"]): Report | undefined {
+  const progressToken = _meta?.progressToken;
+  return progressToken === undefined
+    ? undefined
+    : (progress) => notify({ method: "notifications/progress", params: { progressToken, ...progress } });
 }
 
 function serveResources(server: Server, caller: McpCaller, resources: Resources): void {

@@ -6,19 +6,21 @@
  * still running. No process is started.
  */
 import { PassThrough, type Readable, type Writable } from "node:stream";
-import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Scope } from "../../tools/scopes.ts";
 import type { McpCaller } from "./call.ts";
-import { findFault, type MessageError, parseError } from "./gate.ts";
+import { findFault, type MessageError, parseError, tooLong } from "./gate.ts";
+import { longestLine, readLines } from "./lines.ts";
+import type { Access } from "./scopes.ts";
 import { createServerFactory, defaultNarrowing, type ServerParts } from "./server.ts";
 
 export interface StdioOptions extends ServerParts {
   /** Learns what the client's key may do; undefined if that can't be learned. */
-  learnScopes(): Promise<ReadonlySet<Scope> | undefined>;
-  /** How long a list waits for the scopes: a person who starts a program is waiting for it. */
+  learnAccess(): Promise<Access | undefined>;
+  /** How long a list waits for that: a person who starts a program is waiting for it. */
   readonly listWaitMs?: number;
+  /** How long after an attempt that failed a list may begin another. */
+  readonly retryAfterMs?: number;
   readonly stdin?: Readable;
   readonly stdout?: Writable;
 }
@@ -28,6 +30,9 @@ export interface StdioConnection {
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
+
+/** The library closes the connection past this; what is no UTF-8 grows to three bytes when it is read. */
+const largestRead = 3 * longestLine + 1;
 
 /** What was asked just before the input ended (a script's pipe) is still answered within this, */
 const graceMs = 120;
@@ -50,7 +55,7 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
       return factory(context);
     },
     {
-      transport: new StdioServerTransport(inlet, stdout),
+      transport: new StdioServerTransport(inlet, stdout, { maxBufferSize: largestRead }),
       onerror: (error) => log.warn({ err: error }, "a message on stdin could not be handled"),
     },
   );
@@ -65,28 +70,32 @@ export function guardStdout(): void {
 }
 
 interface Learner extends McpCaller {
-  /** Begins to learn the scopes, if that has not begun. */
+  /** Begins to learn what the key may do, if that has not begun or was in vain. */
   learn(): Promise<void>;
 }
 
 function createCaller(
-  { learnScopes, listWaitMs = 1_500, narrowing = defaultNarrowing }: StdioOptions,
+  { learnAccess, listWaitMs = 1_500, retryAfterMs = 60_000, narrowing = defaultNarrowing }: StdioOptions,
   ending: Promise<void>,
 ): Learner {
-  let scopes: ReadonlySet<Scope> | undefined;
+  let access: Access | undefined;
   let learning: Promise<void> | undefined;
+  const begin = async () => {
+    access = await learnAccess().catch(() => undefined);
+    if (!access) {
+      setTimeout(() => {
+        learning = undefined;
+      }, retryAfterMs).unref();
+    }
+  };
   const learn = () => {
-    learning ??= learnScopes().then(
-      (value) => {
-        scopes = value;
-      },
-      () => undefined,
-    );
+    learning ??= begin();
     return learning;
   };
   return {
     narrowing,
-    scopes: () => scopes,
+    scopes: () => access?.scopes,
+    built: () => access?.built,
     learn,
     ready: () => Promise.race([learn(), ending, sleep(listWaitMs, undefined, { ref: false })]),
   };
@@ -94,14 +103,12 @@ function createCaller(
 
 /** Passes the input on until it ends, or until nobody reads the output any more. */
 function forward(stdin: Readable, stdout: Writable, inlet: PassThrough) {
-  readLines(stdin, (line) => {
+  const answer = (fault: MessageError) => stdout.write(`${JSON.stringify(fault)}\n`);
+  const take = (line: string) => {
     const fault = line.trim() === "" ? undefined : check(line);
-    if (fault) {
-      stdout.write(`${JSON.stringify(fault)}\n`);
-      return;
-    }
-    inlet.write(`${line}\n`);
-  });
+    return fault ? answer(fault) : inlet.write(`${line}\n`);
+  };
+  readLines(stdin, take, () => answer(tooLong(longestLine)));
   const isOver = stdin.readableEnded || stdin.destroyed;
   const inputOver = isOver ? Promise.resolve() : anyOf(stdin, ["end", "close", "error"]);
   const ending = inputOver.then(() => sleep(hurryMs));
@@ -112,21 +119,6 @@ function forward(stdin: Readable, stdout: Writable, inlet: PassThrough) {
       inlet.end();
     }),
   };
-}
-
-/** Lines end with a line feed and nothing else: newer readlines also end them at U+2028, which JSON may hold. */
-function readLines(input: Readable, take: (line: string) => void): void {
-  const decoder = new StringDecoder("utf8");
-  let begun: string[] = [];
-  input.on("data", (chunk: Buffer) => {
-    const [first = "", ...others] = decoder.write(chunk).split("\n");
-    begun.push(first);
-    for (const next of others) {
-      take(begun.join(""));
-      begun = [next];
-    }
-  });
-  input.once("end", () => take(begun.join("")));
 }
 
 /** What is wrong with a line. */

@@ -19,6 +19,7 @@ interface User {
   readonly email: string;
   readonly name: string;
   readonly role: Role;
+  readonly session_version: number;
 }
 
 /** A family that has ended can't be refreshed or reused any more. */
@@ -114,6 +115,7 @@ async function issueRefreshToken(
       id: newId("rft", now),
       user_id: user.id,
       family_id: family.id,
+      session_version: user.session_version,
       hash: hashSecret(token),
       family_expires_at: family.expires_at,
       expires_at,
@@ -154,6 +156,7 @@ async function rotate(tx: Transaction, token: string, now: Date) {
     .selectAll()
     .where("organization_id", "=", found.organization_id)
     .where("id", "=", found.user_id)
+    .where("session_version", "=", found.session_version)
     .where("is_active", "=", true)
     .executeTakeFirst();
   if (!user) {

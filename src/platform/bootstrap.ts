@@ -1,11 +1,12 @@
 /** The first start: one organization with an owner, an inbox on the simulated channel, and a full key. */
-import { randomBytes } from "node:crypto";
 import { allScopes } from "../../tools/scopes.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { insertKey } from "./api-keys.ts";
-import { hashPassword } from "./core/passwords.ts";
+import { hashPassword, newPassword } from "./core/passwords.ts";
 import { hashSecret, newKeySecret, randomSecret } from "./core/secrets.ts";
+import { insertInbox } from "./inboxes.ts";
+import { insertUser } from "./users.ts";
 
 /** What the operator chose; what is left out is generated. */
 export interface Owner {
@@ -34,7 +35,7 @@ export async function bootstrap(
 ): Promise<FirstStart | undefined> {
   const made = {
     email: owner.email ?? "owner@example.com",
-    password: owner.password ?? randomBytes(12).toString("base64url"),
+    password: owner.password ?? newPassword(),
     key: owner.key ?? newKeySecret(),
     isGiven: { password: owner.password !== undefined, key: owner.key !== undefined },
   };
@@ -45,26 +46,20 @@ export async function bootstrap(
       return false;
     }
     await createOrganization(tx, { id: organization, name: "My organization", now });
-    const user = newId("usr", now);
-    await tx
-      .insertInto("users")
-      .values({
-        organization_id: organization,
-        id: user,
-        email: made.email,
-        name: "Owner",
-        role: "owner",
-        password_hash,
-        created_at: now.toISOString(),
-        updated_at: now.toISOString(),
-      })
-      .execute();
+    const user = await insertUser(tx, {
+      organization,
+      email: made.email,
+      name: "Owner",
+      role: "owner",
+      password_hash,
+      now,
+    });
     await insertKey(tx, {
       organization,
       name: "First key",
       secret_key: made.key,
       scopes: allScopes,
-      created_by: user,
+      created_by: user?.id ?? null,
       now,
     });
     return true;
@@ -79,20 +74,14 @@ export async function createOrganization(
 ): Promise<void> {
   const created_at = now.toISOString();
   await tx.insertInto("organizations").values({ id, name, created_at }).execute();
-  await tx
-    .insertInto("inboxes")
-    .values({
-      organization_id: id,
-      id: newId("inb", now),
-      name: "Simulated WhatsApp",
-      channel: "simulator",
-      platform: "whatsapp",
-      phone_number: inboxNumber,
-      settings: "{}",
-      created_at,
-      updated_at: created_at,
-    })
-    .execute();
+  await insertInbox(tx, {
+    organization: id,
+    name: "Simulated WhatsApp",
+    channel: "simulator",
+    phone_number: inboxNumber,
+    settings: {},
+    now,
+  });
 }
 
 /**

@@ -1,11 +1,12 @@
 /** The platform: its modules put together, given a world, and offered as one thing to call. */
 import type { EventName } from "../../tools/events.ts";
 import type { Operation } from "../../tools/operation.ts";
+import { formsOf } from "../../tools/tool.ts";
 import type { JobDefinition } from "../jobs/job.ts";
 import type { ChannelEars } from "../ports/channel.ts";
 import { apiKeys } from "./api-keys.ts";
 import { auth } from "./auth.ts";
-import { contacts } from "./contacts.ts";
+import { contacts } from "./contacts/index.ts";
 import { conversations } from "./conversations/index.ts";
 import { authenticate } from "./core/authenticate.ts";
 import { type Call, createCall } from "./core/call.ts";
@@ -13,17 +14,27 @@ import { forgetAnswers } from "./core/idempotency.ts";
 import type { Listeners, Module, Work } from "./core/module.ts";
 import type { Caller, World } from "./core/world.ts";
 import { imports } from "./imports/index.ts";
+import { inboxes } from "./inboxes.ts";
 import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
+import { quickReplies } from "./quick-replies.ts";
+import { routing } from "./routing/index.ts";
+import { teams } from "./teams.ts";
 import { type FileRequest, type OpenedFile, openFile, uploads } from "./uploads/index.ts";
+import { users } from "./users.ts";
 
 /** Every module that is built, under the name of its file in the catalogue. */
 export const modules: Modules = {
   contacts,
+  teams,
+  routing,
   conversations,
   messages,
   uploads,
   imports,
+  "quick-replies": quickReplies,
+  users,
+  inboxes,
   "api-keys": apiKeys,
   auth,
   mcp,
@@ -34,6 +45,15 @@ export type Modules = Readonly<Record<string, Module>>;
 /** Every operation that these modules have, by name. */
 export function operationsOf(built: Modules = modules): Readonly<Record<string, Operation>> {
   return Object.assign({}, ...Object.values(built).map(({ contract }) => contract));
+}
+
+/** Every tool that these modules offer, by name, with the operation that it calls. */
+export function toolsOf(built: Modules = modules): ReadonlyMap<string, Operation> {
+  return new Map(
+    Object.entries(operationsOf(built)).flatMap(([name, operation]) =>
+      Object.keys(formsOf(name, operation)).map((tool) => [tool, operation] as const),
+    ),
+  );
 }
 
 export interface Platform {

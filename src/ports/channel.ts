@@ -16,8 +16,10 @@ export interface Outbound {
   readonly organization_id: string;
   /** The inbox's own number, E.164. */
   readonly from: string;
-  /** The recipient's number, E.164. */
+  /** The recipient: a number in E.164 form or, of a person who hides it, the channel's business-scoped id. */
   readonly to: string;
+  /** What `to` is: WhatsApp loses a message without a word whose id stands where a number is due. */
+  readonly to_kind: "phone" | "bsuid";
   /** Ours; the channel repeats it in receipts and, where it can, finds the message by it. */
   readonly token: string;
   readonly content: MessageContent;
@@ -64,13 +66,24 @@ export interface Receipt {
   readonly failure: ChannelFailure | null;
 }
 
+/** What a channel calls a person beside the number. */
+export interface Identities {
+  /** The number in the channel's own spelling, digits alone. */
+  readonly wa_id?: string | null | undefined;
+  /** The id that the channel gives this person towards this business, for example US.13491208655302741918. */
+  readonly bsuid?: string | null | undefined;
+  /** Chosen by the person, who may change it, and another take it. */
+  readonly username?: string | null | undefined;
+}
+
 /** What a contact sent. */
 export interface Inbound {
   readonly organization_id: string;
   readonly channel_message_id: string;
-  /** The sender's number, E.164. */
-  readonly from: string;
-  /** The inbox's number; null: the organization's own inbox of this channel. */
+  /** The sender's number, E.164; null of a person who hides it, and whom an identity names. */
+  readonly from: string | null;
+  readonly identities?: Identities | undefined;
+  /** The inbox's number; null: the organization's first one. */
   readonly to: string | null;
   readonly name: string | null;
   readonly occurred_at: string;

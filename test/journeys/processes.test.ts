@@ -108,6 +108,36 @@ test("a key revoked in one process is refused at the next request of every other
   expect(refused).toMatchObject({ status: 401, code: "credential_invalid" });
 }, 90_000);
 
+test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
+  "who waits in one process hears what another one takes, each message once",
+  async () => {
+    const [one, other] = [await serve(), await serve()];
+    const wait = async (after?: string, timeout_seconds = 20) =>
+      (await one.client.call(messages.wait_for_message, { after, timeout_seconds })).data;
+    let { cursor } = await wait(undefined, 0);
+    const sent = Array.from({ length: 40 }, (_, number) => `number ${number}`);
+    const write = (text: string, index: number) =>
+      fetch(`${(index % 2 === 0 ? one : other).address}/simulator/inbound`, {
+        method: "POST",
+        headers: { "x-api-key": ownerKey, "content-type": "application/json" },
+        body: JSON.stringify({ from: `+1415555${3000 + (index % 5)}`, text }),
+      });
+    const writing = Promise.all(sent.map(write));
+    const heard: string[] = [];
+    while (heard.length < sent.length) {
+      const answer = await wait(cursor);
+      heard.push(...answer.messages.flatMap(({ text }) => text?.body ?? []));
+      cursor = answer.cursor;
+    }
+    await writing;
+    expect(heard.sort()).toEqual(sent.sort());
+    const waiting = wait(cursor);
+    await write("from the other", 1);
+    expect((await waiting).messages).toMatchObject([{ text: { body: "from the other" } }]);
+  },
+  90_000,
+);
+
 test.runIf(process.env.TIDINGS_TEST_ENGINE === "embedded")(
   "two MCP servers on one folder: the first is killed, the second goes on",
   async () => {

@@ -1,7 +1,7 @@
 /** A program that serves MCP on stdio in front of TIDINGS_URL, as small as one can be. */
 import { createClient } from "../../src/client.ts";
 import { createNarrowing, noNarrowing } from "../../src/mcp/narrow.ts";
-import { learnScopes } from "../../src/mcp/scopes.ts";
+import { learnAccess } from "../../src/mcp/scopes.ts";
 import { serveOverStdio } from "../../src/mcp/stdio.ts";
 import { tools } from "../../src/mcp/tools.ts";
 
@@ -13,7 +13,7 @@ const { ended } = serveOverStdio({
   client,
   version: "0.0.0",
   log,
-  learnScopes: () => learnScopes(client, log),
+  learnAccess: () => learnAccess(client, log),
   narrowing: createNarrowing(tools, { ...noNarrowing, ...JSON.parse(NARROWING) }),
 });
 if (NOISE) {

@@ -4,10 +4,14 @@ import { insertKey } from "../../src/platform/api-keys.ts";
 import { createOrganization } from "../../src/platform/bootstrap.ts";
 import { apiKeys } from "../../tools/api-keys.ts";
 import { imports } from "../../tools/imports.ts";
+import { inboxes } from "../../tools/inboxes.ts";
 import { messages } from "../../tools/messages.ts";
+import { quickReplies } from "../../tools/quick-replies.ts";
+import { routing } from "../../tools/routing.ts";
 import { allScopes } from "../../tools/scopes.ts";
 import { uploads } from "../../tools/uploads.ts";
 import type { House } from "./house.ts";
+import { makeTeam } from "./staff.ts";
 
 export interface Neighbour {
   readonly key: string;
@@ -18,6 +22,12 @@ export interface Neighbour {
   readonly api_key_id: string;
   readonly upload_id: string;
   readonly import_id: string;
+  readonly user_id: string;
+  readonly inbox_id: string;
+  readonly quick_reply_id: string;
+  readonly team_id: string;
+  readonly member_id: string;
+  readonly policy_id: string;
 }
 
 export async function moveIn(house: House): Promise<Neighbour> {
@@ -46,11 +56,23 @@ export async function moveIn(house: House): Promise<Neighbour> {
   const file = { content_base64, file_name: "theirs.csv" };
   const { data: upload } = await house.call(uploads.upload_file, file, { key });
   const { data: started } = await house.call(imports.import_contacts, { upload_id: upload.id }, { key });
+  const { data: inboxList } = await house.call(inboxes.list_inboxes, {}, { key });
+  const { data: quickReply } = await house.call(
+    quickReplies.create_quick_reply,
+    { short_code: "private", content: "private" },
+    { key },
+  );
   const contact = await house.app.database.queries
     .selectFrom("contacts")
     .select("id")
     .where("organization_id", "=", organization)
     .executeTakeFirstOrThrow();
+  const team = await makeTeam(house, { name: "Theirs" }, { Neighbour: {} }, { key, organization });
+  const { data: policy } = await house.call(
+    routing.create_routing_policy,
+    { name: "theirs", strategy: "round_robin", target_type: "team", target_id: team.id },
+    { key },
+  );
   return {
     key,
     organization_id: organization,
@@ -60,5 +82,11 @@ export async function moveIn(house: House): Promise<Neighbour> {
     api_key_id: apiKey.id,
     upload_id: upload.id,
     import_id: started.id,
+    user_id: team.users.Neighbour ?? "",
+    inbox_id: inboxList[0]?.id ?? "",
+    quick_reply_id: quickReply.id,
+    team_id: team.id,
+    member_id: team.members.Neighbour ?? "",
+    policy_id: policy.id,
   };
 }

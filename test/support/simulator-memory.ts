@@ -60,6 +60,7 @@ export function outbound(message: Partial<Outbound> = {}): Outbound {
     organization_id: "org_1",
     from: "+15550000001",
     to: "+14155550123",
+    to_kind: "phone",
     token: "msg_1",
     content: { type: "text", text: { body: "Hello" } },
     ...message,

@@ -26,6 +26,12 @@ export const ruleErrors = {
     "The user is switched off and gets no conversations.",
     "Choose another user (GET /v1/users).",
   ),
+  too_many_tags: entry(
+    "business_rule",
+    422,
+    "A contact has at most {limit} tags; it would have {count}.",
+    "Take some off in the same call with remove, or keep the value in metadata.",
+  ),
   template_not_approved: entry(
     "business_rule",
     422,

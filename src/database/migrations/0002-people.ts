@@ -5,12 +5,20 @@
 import { type Kysely, sql } from "kysely";
 
 const statements = [
+  // Raised to end every sign-in of a person at once: what was issued under another number is void.
+  `alter table users add column session_version integer not null default 1`,
+  `alter table refresh_tokens add column session_version integer not null default 1`,
+
   `alter table inboxes add column updated_at timestamptz`,
   `update inboxes set updated_at = created_at`,
   `alter table inboxes alter column updated_at set not null`,
   `create unique index inboxes_phone_number on inboxes (organization_id, phone_number)`,
 
-  `alter table contacts add column opted_out boolean not null default false`,
+  `alter table contacts
+    add column opted_out boolean not null default false,
+    -- Of the identities below the ones that are shown, as phone_number is: the last that a channel told.
+    add column bsuid text,
+    add column username text`,
   // By what a channel may name a contact; of a phone number the form in which its variants are the same.
   `create table contact_identities (
     organization_id text collate "C" not null,
@@ -22,6 +30,34 @@ const statements = [
     foreign key (organization_id, contact_id) references contacts (organization_id, id) on delete cascade
   )`,
   `create index contact_identities_contact on contact_identities (organization_id, contact_id)`,
+  // The variants of one number: Brazil's mobile 9, Argentina's 9, Mexico's 1. Of two such contacts the older has it.
+  `insert into contact_identities
+    select organization_id, 'phone', case
+      when phone_number ~ '^\\+55[1-9][0-9][6-9][0-9]{7}$'
+        then substr(phone_number, 1, 5) || '9' || substr(phone_number, 6)
+      when phone_number ~ '^\\+549[1-3][0-9]{9}$' then '+54' || substr(phone_number, 5)
+      when phone_number ~ '^\\+521[2-9][0-9]{9}$' then '+52' || substr(phone_number, 5)
+      else phone_number end, id, created_at
+    from contacts where phone_number is not null order by id
+    on conflict do nothing`,
+  // The identity is what can be there once.
+  `drop index contacts_phone_number`,
+
+  // Every run of one to three characters of a text's words: what "part of a name" is looked up by. Like
+  // pg_trgm, but for short words too, and without an extension that a server may refuse. Its cost is told
+  // so that no plan computes it for many rows.
+  `create function search_grams(text) returns text[]
+    language sql immutable strict parallel safe cost 1000
+    return array(
+      select distinct gram
+      from (
+        select substr($1, place, size) as gram
+        from generate_series(1, length($1)) as place, generate_series(1, 3) as size
+      ) as grams
+      where strpos(gram, ' ') = 0
+    )`,
+  // Written at once: a list of what is pending would be read by every search.
+  `create index contacts_search on contacts using gin (search_grams(search_text)) with (fastupdate = off)`,
 
   `create table teams (
     organization_id text collate "C" not null references organizations (id),
@@ -43,6 +79,8 @@ const statements = [
     id text collate "C" not null,
     role text not null check (role in ('lead', 'member', 'supervisor')),
     is_available boolean not null,
+    -- Null while available.
+    unavailable_since timestamptz,
     max_concurrent_chats integer not null check (max_concurrent_chats between 1 and 100),
     -- The open and pending conversations of this team that the user has.
     current_chat_count integer not null default 0 check (current_chat_count >= 0),

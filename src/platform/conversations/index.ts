@@ -1,74 +1,60 @@
-/** Conversations: one thread for each contact and inbox, its status and its 24-hour window. */
+/** Conversations: one thread for each contact and inbox, its status, its agent and its 24-hour window. */
 import { sql } from "kysely";
-import { type ConversationStatus, conversations as contract } from "../../../tools/conversations.ts";
-import { fail } from "../../../tools/failure.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
+import { conversations as contract } from "../../../tools/conversations.ts";
+import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
+import type { Work } from "../core/capacity.ts";
 import { implement } from "../core/module.ts";
-import { listConversations, threads } from "./list.ts";
-import { windowOf } from "./window.ts";
+import { readPage } from "../core/page.ts";
+import { assign, transfer, unassign } from "./assign.ts";
+import { assignmentsOf } from "./assignments.ts";
+import { listConversations } from "./list.ts";
+import type { Thread } from "./move.ts";
+import { serve, sweep } from "./queue.ts";
+import { escalate, requestRouting, route } from "./route.ts";
+import { happen, wake } from "./status.ts";
+import { showThread } from "./thread.ts";
+import { updateConversation } from "./update.ts";
 
+export { latestAssignment } from "./assignments.ts";
+export { settable } from "./states.ts";
+export { showThread } from "./thread.ts";
 export { windowOf } from "./window.ts";
 
 export const conversations = implement(contract, {
-  unbuilt: [
-    "update_conversation",
-    "assign_conversation",
-    "unassign_conversation",
-    "list_assignments",
-    "transfer_conversation",
-  ],
   operations: {
     async list_conversations(input, context) {
       return listConversations(input, context);
     },
 
     async get_conversation({ id }, { db, organization, now }) {
-      const found = await threads(db, organization)
-        .innerJoin("contacts", (join) =>
-          join
-            .onRef("contacts.organization_id", "=", "conversations.organization_id")
-            .onRef("contacts.id", "=", "conversations.contact_id"),
-        )
-        .innerJoin("inboxes", (join) =>
-          join
-            .onRef("inboxes.organization_id", "=", "conversations.organization_id")
-            .onRef("inboxes.id", "=", "conversations.inbox_id"),
-        )
-        .leftJoin("users", (join) =>
-          join
-            .onRef("users.organization_id", "=", "conversations.organization_id")
-            .onRef("users.id", "=", "conversations.assigned_to"),
-        )
-        .selectAll("conversations")
-        .select(["contacts.name as contact_name", "contacts.phone_number", "inboxes.platform"])
-        .select("users.name as assigned_to_name")
-        .where("conversations.id", "=", id)
-        .executeTakeFirst();
-      if (!found) {
-        throw fail("conversation_not_found");
-      }
-      return { data: { ...found, ...windowOf(found, now) } };
+      return { data: await showThread(db, organization, { id, now }) };
+    },
+
+    async update_conversation(input, context) {
+      return { data: await updateConversation(input, context) };
+    },
+
+    async assign_conversation(input, context) {
+      return { data: await assign(input, context) };
+    },
+
+    async unassign_conversation(input, context) {
+      return { data: await unassign(input, context) };
+    },
+
+    async transfer_conversation(input, context) {
+      return { data: await transfer(input, context) };
+    },
+
+    async list_assignments({ id, ...paging }, { db, organization, now }) {
+      await showThread(db, organization, { id, now });
+      const { rows, meta } = await readPage(assignmentsOf(db, organization, id), paging);
+      return { data: rows, meta };
     },
   },
+  jobs: [route, escalate, serve, sweep, wake],
 });
-
-/** Whether the inbox refuses free text outside the window, or only warns (the simulated channel's default). */
-export function isWindowStrict(inbox: { channel: string; settings: Record<string, unknown> }): boolean {
-  const rule = inbox.settings.service_window ?? (inbox.channel === "simulator" ? "advisory" : "strict");
-  return rule === "strict";
-}
-
-/** The organization's inbox: the one with this number, or its first. */
-export async function getInbox(db: Queries, organization: string, phone_number: string | null = null) {
-  return db
-    .selectFrom("inboxes")
-    .selectAll()
-    .where("organization_id", "=", organization)
-    .$if(phone_number !== null, (query) => query.where("phone_number", "=", phone_number ?? ""))
-    .orderBy("id")
-    .executeTakeFirst();
-}
 
 /** The thread of a contact in an inbox, made as `open` if there is none; its row is locked until the commit. */
 export async function openThread(
@@ -96,56 +82,41 @@ export async function openThread(
     .executeTakeFirstOrThrow();
 }
 
-/** What an inbound message makes of a thread's status; spam stays spam, a bot keeps what is pending. */
-const afterInbound: Record<ConversationStatus, ConversationStatus> = {
-  open: "open",
-  pending: "pending",
-  closed: "open",
-  snoozed: "open",
-  spam: "spam",
-};
-
-/** Notes that the contact wrote: the window opens anew and the thread comes back. */
-export async function noteInbound(
-  tx: Transaction,
-  conversation: { organization_id: string; id: string; status: ConversationStatus },
-  at: string,
-): Promise<void> {
-  await tx
+/** Notes that the contact wrote: the window opens anew, the thread comes back, and somebody is to have it. */
+export async function noteInbound(work: Work, thread: Thread, at: string): Promise<void> {
+  const noted = await work.tx
     .updateTable("conversations")
     .set({
-      status: afterInbound[conversation.status],
-      snoozed_until: null,
       last_message_at: latest("last_message_at", at),
       last_user_message_at: latest("last_user_message_at", at),
       // The first of several unanswered messages is the one that has waited.
-      waiting_since: sql`coalesce(waiting_since, ${at}::timestamptz)`,
+      waiting_since: thread.status === "spam" ? null : sql`coalesce(waiting_since, ${at}::timestamptz)`,
       is_unread: true,
     })
-    .where("organization_id", "=", conversation.organization_id)
-    .where("id", "=", conversation.id)
-    .execute();
+    .where("organization_id", "=", thread.organization_id)
+    .where("id", "=", thread.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  const moved = await happen(work, noted, { type: "inbound" });
+  if (moved === noted) {
+    await requestRouting(work, noted, "inbound");
+  }
 }
 
 /** Notes that we wrote; our own messages never open the window. */
-export async function noteOutbound(
-  tx: Transaction,
-  conversation: { organization_id: string; id: string },
-  at: string,
-): Promise<void> {
-  await tx
+export async function noteOutbound(work: Work, thread: Thread, at: string): Promise<void> {
+  await work.tx
     .updateTable("conversations")
     .set({
       last_message_at: latest("last_message_at", at),
       last_agent_message_at: latest("last_agent_message_at", at),
       waiting_since: null,
       is_unread: false,
-      // A person's reply takes the thread over from a bot.
-      status: sql`case when status = 'pending' then 'open' else status end`,
     })
-    .where("organization_id", "=", conversation.organization_id)
-    .where("id", "=", conversation.id)
+    .where("organization_id", "=", thread.organization_id)
+    .where("id", "=", thread.id)
     .execute();
+  await happen(work, thread, { type: "reply" });
 }
 
 type Time = "last_message_at" | "last_user_message_at" | "last_agent_message_at";

@@ -88,6 +88,7 @@ interface Details {
   readonly contact_name: string | null;
   readonly phone_number: string | null;
   readonly platform: string;
+  readonly assigned_to_name: string | null;
   readonly direction: "inbound" | "outbound" | null;
   readonly type: string | null;
   readonly text: string | null;
@@ -97,10 +98,12 @@ interface Details {
 async function describe<Row extends { id: string }>(db: Queries, organization: string, page: readonly Row[]) {
   const { rows } = await sql<Details & { id: string }>`
     select conversations.id, contacts.name as contact_name, contacts.phone_number, inboxes.platform,
+      users.name as assigned_to_name,
       latest.direction, latest.type, latest.text
     from conversations
     join contacts using (organization_id)
     join inboxes using (organization_id)
+    left join users on users.organization_id = conversations.organization_id and users.id = conversations.assigned_to
     left join lateral (
       select direction, type,
         coalesce(content #>> '{text,body}', content #>> '{media,caption}', content #>> '{reply,title}',
@@ -109,7 +112,7 @@ async function describe<Row extends { id: string }>(db: Queries, organization: s
       where organization_id = conversations.organization_id and conversation_id = conversations.id
       order by id desc limit 1
     ) as latest on true
-    where organization_id = ${organization} and conversations.id = any(${page.map(({ id }) => id)}::text[])
+    where conversations.organization_id = ${organization} and conversations.id = any(${page.map(({ id }) => id)}::text[])
       and contacts.id = conversations.contact_id and inboxes.id = conversations.inbox_id
   `.execute(db);
   const details = new Map(rows.map((row) => [row.id, row]));

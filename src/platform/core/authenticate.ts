@@ -63,6 +63,7 @@ async function byToken(world: World, token: string): Promise<Caller> {
     .select(["id", "email", "name", "role"])
     .where("organization_id", "=", claims.organization_id)
     .where("id", "=", claims.user_id)
+    .where("session_version", "=", claims.session_version)
     .where("is_active", "=", true)
     .executeTakeFirst();
   if (!user) {

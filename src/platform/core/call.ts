@@ -27,6 +27,8 @@ export interface Request {
   readonly idempotencyKey?: string | undefined;
   /** The route under which the key counts; that of the path when left out. */
   readonly route?: string;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
 }
 
 export type Call = (request: Request) => Promise<Answer>;
@@ -34,8 +36,11 @@ export type Call = (request: Request) => Promise<Answer>;
 /** An operation with its handler, which `implement` has matched by type. */
 interface Entry {
   readonly operation: Operation;
-  handle(input: unknown, context: PublicContext): Promise<unknown>;
+  /** Does what comes before a write's transaction, and answers the rest. */
+  prepare(input: unknown): Promise<(context: PublicContext) => Promise<unknown>>;
 }
+
+type PlainHandler = (input: unknown, context: PublicContext) => Promise<unknown>;
 
 export function createCall(modules: readonly Module[], world: World): Call {
   const entries = new Map<string, Entry>(modules.flatMap(entriesOf));
@@ -52,16 +57,16 @@ export function createCall(modules: readonly Module[], world: World): Call {
     const { operation } = entry;
     const path = request.path ?? operation.path;
     const caller = admit(operation, path, request.caller);
-    const context = { world, now: world.now(), path };
+    const context = { world, now: world.now(), path, signal: request.signal };
     const { form, input: given, idempotencyKey: key, route = `${operation.method} ${path}` } = request;
     const common = { name: request.operation, operation, context, key, route };
     if (caller && operation.effect === "streamed") {
       const parse = (input: unknown) => readInput(operation, input);
-      return streamed({ ...common, form, given, parse, handle: entry.handle }, caller);
+      return streamed({ ...common, form, given, parse, prepare: entry.prepare }, caller);
     }
     const run = { ...common, entry, input: readInput(operation, given) };
     if (!caller) {
-      return answer(operation, await entry.handle(run.input, context));
+      return publicly(run);
     }
     const runs = { read, write, streamed: write, delegated, public: publicly };
     return runs[operation.effect](run, caller);
@@ -69,7 +74,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
 
   const tools = (
     caller: Caller,
-    { key, route }: Run,
+    { key, route, context: { signal } }: Run,
     note: (answer: Answer) => void,
   ): DelegatedContext["tools"] => ({
     list: () =>
@@ -80,7 +85,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
       const [operation, form] = findForm(contracts, name);
       requireScope(caller, contracts[operation]?.scope ?? null);
       const input = readArguments(form, given);
-      const result = await call({ operation, caller, input, idempotencyKey: key, route });
+      const result = await call({ operation, caller, input, idempotencyKey: key, route, signal });
       note(result);
       return result.body as Record<string, unknown>; // every output is an object
     },
@@ -92,7 +97,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
       isReplay ||= inner.isReplay;
     });
     const context = { ...run.context, caller, tools: offered };
-    return { ...answer(run.entry.operation, await run.entry.handle(run.input, context)), isReplay };
+    return { ...(await respond(run, context)), isReplay };
   }
 
   return call;
@@ -113,17 +118,23 @@ function readInput({ input: schema }: Operation, given: unknown): unknown {
   return parsed.data;
 }
 
-async function publicly({ entry, input, context }: Run): Promise<Answer> {
-  return answer(entry.operation, await entry.handle(input, context));
+async function publicly(run: Run): Promise<Answer> {
+  return respond(run, run.context);
 }
 
-async function read({ entry, input, context }: Run, caller: Caller): Promise<Answer> {
-  const db = context.world.database.queries;
-  return answer(entry.operation, await entry.handle(input, tenant(context, caller, { db })));
+async function read(run: Run, caller: Caller): Promise<Answer> {
+  const db = run.context.world.database.queries;
+  return respond(run, tenant(run.context, caller, { db }));
+}
+
+async function respond({ entry, input }: Run, context: PublicContext): Promise<Answer> {
+  const handle = await entry.prepare(input);
+  return answer(entry.operation, await handle(context));
 }
 
 async function write(run: Run, caller: Caller): Promise<Answer> {
-  return record(run, caller, [run.input], (context) => run.entry.handle(run.input, context));
+  const handle = await run.entry.prepare(run.input);
+  return record(run, caller, [run.input], handle);
 }
 
 function admit(operation: Operation, path: string, caller: Caller | null): Caller | null {
@@ -162,7 +173,12 @@ function findForm(contracts: Record<string, Operation>, name: string) {
 function entriesOf(module: Module): [string, Entry][] {
   return Object.entries(module.contract).map(([name, operation]) => {
     // The pair was matched by type in `implement`; here only the name is left.
-    const handle = module.operations[name] as Entry["handle"];
-    return [name, { operation, handle }];
+    const handler = module.operations[name] as PlainHandler | Pick<Entry, "prepare">;
+    return [
+      name,
+      typeof handler === "function"
+        ? { operation, prepare: async (input) => (context) => handler(input, context) }
+        : { operation, prepare: (input) => handler.prepare(input) },
+    ];
   });
 }

@@ -1,6 +1,6 @@
 /** Tells the house that something happened, inside the transaction in which it did. */
 import type { Event, EventData, EventName } from "../../../tools/events.ts";
-import type { Transaction } from "../../database/database.ts";
+import { afterCommit, type Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import type { World } from "./world.ts";
 
@@ -13,6 +13,10 @@ export async function emit<Name extends EventName>(
   world: World,
   happening: { type: Name; organization_id: string; order: string; data: EventData<Name> },
 ): Promise<void> {
+  const state = states[happening.type];
+  if (state) {
+    afterCommit(tx, () => world.metrics.message(state));
+  }
   const listeners = world.listeners.get(happening.type) ?? [];
   if (listeners.length === 0) {
     return;
@@ -30,3 +34,12 @@ export async function emit<Name extends EventName>(
     })),
   );
 }
+
+/** The events that say to which state a message has come. */
+const states: { readonly [Name in EventName]?: Parameters<World["metrics"]["message"]>[0] } = {
+  "message.received": "received",
+  "message.sent": "sent",
+  "message.delivered": "delivered",
+  "message.read": "read",
+  "message.failed": "failed",
+};

@@ -4,12 +4,14 @@
  * A twin that runs at the same time waits at the unique key until the first one commits, and is then
  * given the stored answer; if the first one failed without an answer worth keeping, the twin runs.
  */
-import { createHash } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { sql } from "kysely";
 import { Failure, fail } from "../../../tools/failure.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import type { Work } from "./module.ts";
 import { seal, unseal } from "./seal.ts";
+import { secretsOf } from "./secrets.ts";
+import type { World } from "./world.ts";
 
 const keptMs = 24 * 3_600_000;
 
@@ -24,7 +26,15 @@ export interface Claim {
   readonly credential_id: string;
   readonly route: string;
   readonly key: string;
-  readonly request_hash: string;
+}
+
+/** A request that may come again: under which key, and by what it is known. */
+export interface Repeatable {
+  readonly claim: Claim;
+  /** The hash that is kept, and those by which it is known too. */
+  readonly hashes: readonly string[];
+  readonly keeping: Keeping;
+  readonly now: Date;
 }
 
 /** How an answer is written down: one that shows a secret is not kept in clear. */
@@ -33,18 +43,27 @@ export interface Keeping {
   read(stored: unknown): unknown;
 }
 
+type Secrets = Pick<World, "secret" | "previousSecret">;
+
 export const keepClear: Keeping = { write: (body) => JSON.stringify(body), read: (stored) => stored };
 
-export function keepSealed(secret: string): Keeping {
+export function keepSealed(world: Secrets): Keeping {
+  const secrets = secretsOf(world);
   return {
-    write: (body) => JSON.stringify(seal(secret, JSON.stringify(body))),
-    read: (stored) => JSON.parse(unseal(secret, String(stored))),
+    write: (body) => JSON.stringify(seal(secrets[0], JSON.stringify(body))),
+    read: (stored) => JSON.parse(unseal(secrets, String(stored))),
   };
 }
 
-/** The same for the same content, whatever the order of its members. */
-export function hashRequest(...content: unknown[]): string {
-  return createHash("sha256").update(JSON.stringify(content, sortMembers)).digest("base64url");
+/**
+ * The same for the same content, whatever the order of its members; and what it was under the secret before.
+ * Under a secret, because a request may hold a password, which a plain hash would let be guessed at.
+ */
+export function hashRequest(world: Secrets, ...content: unknown[]): readonly string[] {
+  const text = JSON.stringify(content, sortMembers);
+  return secretsOf(world).map((secret) =>
+    createHmac("sha256", `request:${secret}`).update(text).digest("base64url"),
+  );
 }
 
 function sortMembers(_: string, value: unknown): unknown {
@@ -55,17 +74,23 @@ function sortMembers(_: string, value: unknown): unknown {
 /** Runs `effect` unless its key has an answer already, and keeps the answer. */
 export async function once(
   tx: Transaction,
-  { now, keeping, ...claim }: Claim & { readonly now: Date; readonly keeping: Keeping },
+  { claim, hashes, keeping, now }: Repeatable,
   effect: () => Promise<{ status: number; body: unknown }>,
 ): Promise<Answer> {
   await forgetExpired(tx, claim, now);
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto("idempotency")
-    .values({ ...claim, status: null, body: null, created_at: now.toISOString() })
+    .values({
+      ...claim,
+      request_hash: hashes[0] ?? "",
+      status: null,
+      body: null,
+      created_at: now.toISOString(),
+    })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   if (!numInsertedOrUpdatedRows) {
-    return replay(tx, claim, keeping);
+    return replay(tx, { claim, hashes, keeping });
   }
   const answer = await attempt(tx, effect);
   await rows(tx, claim)
@@ -75,18 +100,15 @@ export async function once(
 }
 
 /** The answer that is stored under a key, if there is one. @throws Failure `idempotency_key_reused`. */
-export async function recall(
-  db: Queries,
-  { now, keeping, ...claim }: Claim & { readonly now: Date; readonly keeping: Keeping },
-): Promise<Answer | undefined> {
-  const stored = await find(db, claim)
+export async function recall(db: Queries, { now, ...request }: Repeatable): Promise<Answer | undefined> {
+  const stored = await find(db, request.claim)
     .where("created_at", ">=", new Date(now.getTime() - keptMs).toISOString())
     .executeTakeFirst();
-  return stored && read(stored, claim, keeping);
+  return stored && read(stored, request);
 }
 
-async function replay(tx: Transaction, claim: Claim, keeping: Keeping): Promise<Answer> {
-  return read(await find(tx, claim).executeTakeFirstOrThrow(), claim, keeping);
+async function replay(tx: Transaction, request: Omit<Repeatable, "now">): Promise<Answer> {
+  return read(await find(tx, request.claim).executeTakeFirstOrThrow(), request);
 }
 
 function find(db: Queries, claim: Claim) {
@@ -105,8 +127,8 @@ interface Stored {
   readonly body: unknown;
 }
 
-function read(stored: Stored, claim: Claim, keeping: Keeping): Answer {
-  if (stored.request_hash !== claim.request_hash) {
+function read(stored: Stored, { hashes, keeping }: Pick<Repeatable, "hashes" | "keeping">): Answer {
+  if (!hashes.includes(stored.request_hash)) {
     throw fail("idempotency_key_reused");
   }
   return { status: stored.status ?? 200, body: keeping.read(stored.body), isReplay: true };

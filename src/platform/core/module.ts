@@ -37,6 +37,14 @@ export type Handler<Op extends Operation> =
       ) => Promise<void>
     : (input: z.output<Op["input"]>, context: ContextOf<Op>) => Promise<z.input<Op["output"]>>;
 
+/**
+ * A write with a part that takes long and needs no database: that part runs before the transaction, which on
+ * the embedded engine holds the only connection.
+ */
+export interface Prepared<Op extends Operation> {
+  prepare(input: z.output<Op["input"]>): Promise<(context: ContextOf<Op>) => Promise<z.input<Op["output"]>>>;
+}
+
 /** A job as a module writes it: the engine's definition, with the world handed in. */
 export interface Work<Payload> {
   readonly name: string;
@@ -51,9 +59,14 @@ export type Listeners = {
   readonly [Name in EventName]?: (event: Event<Name>, world: World, attempt: Attempt) => Promise<void>;
 };
 
+/** A handler of either kind, whose types `implement` has checked. */
+type AnyHandler =
+  | ((input: never, context: never) => Promise<unknown>)
+  | { prepare(input: never): Promise<(context: never) => Promise<unknown>> };
+
 export interface Module {
   readonly contract: Readonly<Record<string, Operation>>;
-  readonly operations: Readonly<Record<string, (input: never, context: never) => Promise<unknown>>>;
+  readonly operations: Readonly<Record<string, AnyHandler>>;
   readonly jobs: readonly Work<never>[];
   readonly on: Listeners;
 }
@@ -70,7 +83,9 @@ export function implement<
     readonly unbuilt?: readonly Unbuilt[];
     /** Tools that are not offered, of operations that are built. */
     readonly unbuiltTools?: readonly string[];
-    readonly operations: { readonly [Name in Exclude<keyof Contract, Unbuilt>]: Handler<Contract[Name]> };
+    readonly operations: {
+      readonly [Name in Exclude<keyof Contract, Unbuilt>]: Handler<Contract[Name]> | Prepared<Contract[Name]>;
+    };
     readonly jobs?: readonly Work<never>[];
     readonly on?: Listeners;
   },

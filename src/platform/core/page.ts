@@ -8,28 +8,35 @@ import type { Tables } from "../../database/schema.ts";
  */
 const countedUpTo = 100_000;
 
+/** Up to here the matches of a search are counted: each must be looked at, wherever it lies. */
+export const matchesCountedUpTo = 1_000;
+
 /** Reads a page of what `found` selects, in its order; `meta` is as every paged answer has it. */
 export async function readPage<From extends keyof Tables, Row>(
   found: SelectQueryBuilder<Tables, From, Row>,
   { page, per_page }: { page: number; per_page: number },
+  mostCounted = countedUpTo,
 ) {
   const rows = await found
     .limit(per_page)
     .offset((page - 1) * per_page)
     .execute();
-  return { rows, meta: { page, per_page, ...(await countRows(found)) } };
+  return { rows, meta: { page, per_page, ...(await countRows(found, mostCounted)) } };
 }
 
-async function countRows<From extends keyof Tables, Row>(found: SelectQueryBuilder<Tables, From, Row>) {
+async function countRows<From extends keyof Tables, Row>(
+  found: SelectQueryBuilder<Tables, From, Row>,
+  mostCounted: number,
+) {
   const bare = found.clearSelect().clearOrderBy();
-  const some = bare.select(sql`1`.as("one")).limit(countedUpTo + 1);
+  const some = bare.select(sql`1`.as("one")).limit(mostCounted + 1);
   // A scalar of a query that yields one row, or none where there is nothing to count.
   const counted = await bare
     .select(sql<number>`(select count(*) from ${some.as("counted")})`.as("total"))
     .limit(1)
     .executeTakeFirst();
   const total = counted?.total ?? 0;
-  if (total <= countedUpTo) {
+  if (total <= mostCounted) {
     return { total };
   }
   const [plan] = await bare.select(sql`1`.as("one")).explain<Plan>("json");

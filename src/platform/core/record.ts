@@ -41,16 +41,14 @@ export async function findRecorded(run: Run, caller: Caller, content: Content): 
 }
 
 function claimOf({ name, operation, context, key, route }: Run, caller: Caller, content: Content) {
+  const { world, now } = context;
   return key === undefined
     ? undefined
     : {
-        organization_id: caller.organization_id,
-        credential_id: caller.credential.id,
-        route,
-        key,
-        request_hash: hashRequest(name, ...content),
-        now: context.now,
-        keeping: operation.showsSecret ? keepSealed(context.world.secret) : keepClear,
+        claim: { organization_id: caller.organization_id, credential_id: caller.credential.id, route, key },
+        hashes: hashRequest(world, name, ...content),
+        keeping: operation.showsSecret ? keepSealed(world) : keepClear,
+        now,
       };
 }
 

@@ -9,8 +9,20 @@ export function seal(secret: string, text: string): string {
   return [nonce, cipher.getAuthTag(), content].map((part) => part.toString("base64url")).join(".");
 }
 
-/** @throws when it was sealed under another secret, or changed. */
-export function unseal(secret: string, sealed: string): string {
+/** @throws when it was sealed under none of the secrets, or changed. */
+export function unseal(secrets: readonly string[], sealed: string): string {
+  const failures: unknown[] = [];
+  for (const secret of secrets) {
+    try {
+      return open(secret, sealed);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  throw new AggregateError(failures, "this was sealed under none of the secrets");
+}
+
+function open(secret: string, sealed: string): string {
   const [nonce, tag, content] = sealed.split(".").map((part) => Buffer.from(part, "base64url"));
   if (!nonce || !tag || !content) {
     throw new Error("this is nothing that was sealed");

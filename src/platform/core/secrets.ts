@@ -1,5 +1,6 @@
 /** Secrets that the house hands out: random, shown once, kept as their hash. */
 import { createHash, randomBytes } from "node:crypto";
+import type { World } from "./world.ts";
 
 export const keyMarker = "sk_live_";
 
@@ -18,4 +19,9 @@ export function hashSecret(secret: string): string {
 
 export function isExpired(row: { expires_at: string | null }, now: Date): boolean {
   return row.expires_at !== null && Date.parse(row.expires_at) <= now.getTime();
+}
+
+/** The house's own secrets: the one that signs and seals, and after it the one that it replaced. */
+export function secretsOf({ secret, previousSecret }: Pick<World, "secret" | "previousSecret">) {
+  return previousSecret === undefined ? ([secret] as const) : ([secret, previousSecret] as const);
 }

@@ -17,7 +17,7 @@ interface StreamedRun extends Run {
   readonly given: unknown;
   /** The one gate. @throws Failure `invalid_request`. */
   parse(input: unknown): unknown;
-  handle(arriving: unknown, context: PublicContext): Promise<unknown>;
+  prepare(arriving: unknown): Promise<(context: PublicContext) => Promise<unknown>>;
 }
 
 export async function streamed(run: StreamedRun, caller: Caller): Promise<Answer> {
@@ -39,7 +39,8 @@ export async function streamed(run: StreamedRun, caller: Caller): Promise<Answer
     },
   };
   const parts = { db: context.world.database.queries, commit };
-  await run.handle(arriving, tenant(context, caller, parts));
+  const handle = await run.prepare(arriving);
+  await handle(tenant(context, caller, parts));
   if (!recorded) {
     throw new Error(`${run.name} ended without recording anything`);
   }

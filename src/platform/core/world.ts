@@ -1,6 +1,7 @@
 /** What a handler is given: who asks, when, and the parts of the world it may use. */
 
 import type { EventName } from "../../../tools/events.ts";
+import type { Operation } from "../../../tools/operation.ts";
 import type { Scope } from "../../../tools/scopes.ts";
 import type { Database, Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
@@ -9,6 +10,7 @@ import type { Channel } from "../../ports/channel.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Storage } from "../../ports/storage.ts";
+import type { Metrics } from "../../ports/telemetry.ts";
 import type { Web } from "../../ports/web.ts";
 
 export type Role = "owner" | "admin" | "supervisor" | "agent";
@@ -19,6 +21,8 @@ export interface World {
   readonly jobs: Jobs;
   readonly now: Clock;
   readonly log: Log;
+  /** Counts what happens, by names that are few. */
+  readonly metrics: Metrics;
   /** The channel of an inbox, by the name that its row holds. */
   readonly channels: Readonly<Record<string, Channel>>;
   /** The addresses that customers give: nothing else reaches them. */
@@ -26,10 +30,16 @@ export interface World {
   readonly storage: Storage;
   /** Where this service and its CDN are reached from outside: the beginnings of links to its files. */
   readonly addresses: { service(): string; readonly cdn: string | undefined };
-  /** Signs access tokens and links. */
+  /** Signs access tokens and links, and seals what nobody may read. */
   readonly secret: string;
+  /** The one that it replaced: what was signed or sealed under it is still read. */
+  readonly previousSecret: string | undefined;
   /** The names of the jobs that listen to each event. */
   readonly listeners: ReadonlyMap<EventName, readonly string[]>;
+  /** The tools that the house offers, by name, each with the operation that it calls. */
+  readonly tools: ReadonlyMap<string, Operation>;
+  /** Aborted when the house begins to stop: whoever waits in it answers. */
+  readonly stopping: AbortSignal;
 }
 
 /** Who asks: the authority without which no tenant's data is read. */
@@ -55,6 +65,8 @@ export interface PublicContext {
   readonly now: Date;
   /** The declared path by which the call came. */
   readonly path: string;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
 }
 
 export interface ReadContext extends PublicContext {

@@ -9,7 +9,7 @@ import { Failure } from "../../../tools/failure.ts";
 import { maxImportRows } from "../../../tools/imports.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Outcome } from "../../jobs/job.ts";
-import { changeContact, findOrCreateContact } from "../contacts.ts";
+import { changeContact, findOrCreateContact } from "../contacts/index.ts";
 import type { Work } from "../core/module.ts";
 import type { World } from "../core/world.ts";
 import { discard, fetchFile, getUpload, keep } from "../uploads/index.ts";

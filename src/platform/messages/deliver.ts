@@ -9,9 +9,11 @@
 import { fail } from "../../../tools/failure.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
 import type { Channel, MessageContent, Outbound, SendResult } from "../../ports/channel.ts";
-import { isWindowStrict, windowOf } from "../conversations/index.ts";
+import { windowOf } from "../conversations/index.ts";
 import type { Work } from "../core/module.ts";
+import { isBsuid } from "../core/recipient.ts";
 import type { World } from "../core/world.ts";
+import { isWindowStrict } from "../inboxes.ts";
 import { explain, type MessageError, ownFailures } from "./failures.ts";
 import { withFreshLink } from "./media.ts";
 import { applyParked, lockMessage, type MessageRow, move } from "./progress.ts";
@@ -226,10 +228,12 @@ async function watchFor(world: World, payload: Payload, since: string): Promise<
 }
 
 function describe(message: MessageRow, from: string): Outbound {
+  const to = message.to ?? "";
   return {
     organization_id: message.organization_id,
     from,
-    to: message.to ?? "",
+    to,
+    to_kind: isBsuid(to) ? "bsuid" : "phone",
     token: message.id,
     // Written by `send` from a checked input: type and content belong together.
     content: { type: message.type, ...message.content } as MessageContent,

@@ -1,15 +1,18 @@
 /** Takes what a channel hears: inbound messages and receipts. Safe to repeat. */
 
 import { fail } from "../../../tools/failure.ts";
-import type { Transaction } from "../../database/database.ts";
+import { afterCommit, type Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import type { Inbound, Receipt } from "../../ports/channel.ts";
-import { changeContact, findOrCreateContact } from "../contacts.ts";
-import { getInbox, noteInbound, openThread } from "../conversations/index.ts";
+import { changeContact, findOrCreateContact } from "../contacts/index.ts";
+import { noteInbound, openThread } from "../conversations/index.ts";
 import { emit } from "../core/events.ts";
 import type { Work } from "../core/module.ts";
 import type { World } from "../core/world.ts";
+import { getInbox } from "../inboxes.ts";
+import { noteConsent } from "./consent.ts";
 import { applyParked, lockMessage, move, receiptFact } from "./progress.ts";
+import { waitersOf } from "./waiters.ts";
 
 /** Stores an inbound message with its contact and conversation, once for each channel id. */
 export async function receiveMessage(world: World, inbound: Inbound) {
@@ -18,55 +21,95 @@ export async function receiveMessage(world: World, inbound: Inbound) {
     const now = world.now();
     const inbox = await getInbox(tx, organization, inbound.to);
     if (!inbox) {
-      throw fail("no_inbox");
+      throw inbound.to === null ? fail("no_inbox") : fail("inbox_not_found", { param: "to" });
     }
-    const { contact } = await findOrCreateContact(tx, {
-      organization,
-      phone_number: inbound.from,
-      name: inbound.name,
-      now,
-    });
-    if (contact.name === null && inbound.name !== null) {
-      await changeContact(tx, organization, contact.id, { name: inbound.name }, now);
-    }
+    const contact = await recognize(tx, world, inbound);
     const thread = await openThread(tx, { organization, inbox_id: inbox.id, contact_id: contact.id, now });
-    const { type, ...content } = inbound.content;
-    const stored = await tx
-      .insertInto("messages")
-      .values({
-        organization_id: organization,
-        id: newId("msg", now),
-        conversation_id: thread.id,
-        direction: "inbound",
-        type,
-        content: JSON.stringify(content),
-        from: inbound.from,
-        to: inbox.phone_number,
-        status: "received",
-        channel_message_id: inbound.channel_message_id,
-        created_at: now.toISOString(),
-      })
-      .onConflict((conflict) => conflict.columns(["organization_id", "channel_message_id"]).doNothing())
-      .returning(["id", "conversation_id"])
-      .executeTakeFirst();
-    if (!stored) {
+    const message_id = await store(tx, inbound, { inbox, thread, now });
+    if (message_id === undefined) {
       return known(tx, inbound);
     }
-    await noteInbound(tx, thread, inbound.occurred_at);
-    await emit(tx, world, {
-      type: "message.received",
-      organization_id: organization,
-      order: thread.id,
-      data: {
-        message_id: stored.id,
-        conversation_id: thread.id,
-        from: inbound.from,
-        type,
-        ...("text" in inbound.content ? { text: inbound.content.text } : {}),
-      },
-    });
-    return { message_id: stored.id, conversation_id: thread.id };
+    await noteInbound({ tx, world, now }, thread, inbound.occurred_at);
+    afterCommit(tx, () => waitersOf(world).ring(organization, thread.id));
+    await tell(tx, world, inbound, { message_id, conversation_id: thread.id });
+    if (inbound.content.type === "text") {
+      const to = inbound.from ?? inbound.identities?.bsuid ?? null;
+      await noteConsent(tx, world, { inbox, contact, thread, text: inbound.content.text.body, to, now });
+    }
+    return { message_id, conversation_id: thread.id };
   });
+}
+
+/** The contact who wrote, found by any of their identities, with what this message adds to it. */
+async function recognize(tx: Transaction, world: World, inbound: Inbound) {
+  const { organization_id: organization, from: phone_number, identities, name } = inbound;
+  const now = world.now();
+  const wanted = { organization, phone_number, identities, name, now };
+  const { contact, foreign } = await findOrCreateContact(tx, wanted);
+  if (foreign.length > 0) {
+    world.log.warn(
+      { organization_id: organization, contact_id: contact.id, kinds: foreign },
+      "A message names its sender by what belongs to another contact: it stays there",
+    );
+  }
+  return contact.name === null && name !== null
+    ? changeContact(tx, organization, contact.id, { name }, now)
+    : contact;
+}
+
+interface Place {
+  readonly inbox: { readonly phone_number: string };
+  readonly thread: { readonly id: string };
+  readonly now: Date;
+}
+
+/** The new message's id; undefined if it is there already. */
+async function store(tx: Transaction, inbound: Inbound, { inbox, thread, now }: Place) {
+  const { type, ...content } = inbound.content;
+  const stored = await tx
+    .insertInto("messages")
+    .values({
+      organization_id: inbound.organization_id,
+      id: newId("msg", now),
+      conversation_id: thread.id,
+      direction: "inbound",
+      type,
+      content: JSON.stringify(content),
+      from: senderOf(inbound),
+      to: inbox.phone_number,
+      status: "received",
+      channel_message_id: inbound.channel_message_id,
+      created_at: now.toISOString(),
+    })
+    .onConflict((conflict) => conflict.columns(["organization_id", "channel_message_id"]).doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  return stored?.id;
+}
+
+async function tell(
+  tx: Transaction,
+  world: World,
+  inbound: Inbound,
+  ids: { message_id: string; conversation_id: string },
+): Promise<void> {
+  const { content } = inbound;
+  await emit(tx, world, {
+    type: "message.received",
+    organization_id: inbound.organization_id,
+    order: ids.conversation_id,
+    data: {
+      ...ids,
+      from: senderOf(inbound),
+      type: content.type,
+      ...("text" in content ? { text: content.text } : {}),
+    },
+  });
+}
+
+/** The number, or what stands for it: the first two can be answered. */
+function senderOf({ from, identities = {} }: Inbound): string {
+  return from ?? identities.bsuid ?? identities.wa_id ?? identities.username ?? "";
 }
 
 /** Applies receipts; one whose message is not there yet waits for it. */

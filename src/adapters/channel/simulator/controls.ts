@@ -1,6 +1,6 @@
 /** What the simulated phone's owner can do: write, tap a button, read, and make the channel fail. */
 import type { z } from "zod";
-import type { ChannelEars, Inbound } from "../../../ports/channel.ts";
+import type { ChannelEars, Identities, Inbound } from "../../../ports/channel.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import { type Choice, chosen } from "./choices.ts";
 import { Faults } from "./faults.ts";
@@ -11,8 +11,11 @@ import type { LedgerMessage, SimulatorStore } from "./store.ts";
 /** What a contact writes. */
 export interface ContactMessage {
   readonly organization_id: string;
-  /** The contact's number, E.164. */
-  readonly from: string;
+  /** The contact's number, E.164; null of a person who hides it and has a bsuid. */
+  readonly from: string | null;
+  /** The inbox's number, E.164; the organization's first inbox when left out. */
+  readonly to?: string | undefined;
+  readonly identities?: Identities | undefined;
   readonly name?: string | null | undefined;
   readonly content: Inbound["content"];
   /** Given: a repeat is the same message. Left out: a new one each time. */
@@ -33,7 +36,7 @@ export interface Page {
 }
 
 export interface SimulatorControls {
-  /** A contact writes to the organization's own inbox. */
+  /** A contact writes to an inbox of the organization. */
   inbound(message: ContactMessage): Promise<Heard>;
   /** The phone's owner reads all that was delivered; answers how many messages that were. */
   read(organization_id: string, phone_number: string): Promise<number>;
@@ -96,27 +99,32 @@ async function readFaults(store: SimulatorStore, organization_id: string): Promi
 }
 
 async function hear({ store, ears, now }: ControlParts, message: ContactMessage): Promise<Heard> {
-  const { organization_id, from, name = null, content } = message;
+  const { organization_id, from, identities, to = null, name = null, content } = message;
+  const phone_number = from ?? identities?.bsuid;
+  if (!phone_number) {
+    throw new ControlRefusal("from", "Send from, user_id or both.");
+  }
   const at = now();
   const id = message.channel_message_id ?? store.newId(at);
   const kept = await store.receive({
     organization_id,
     id,
     token: id,
-    phone_number: from,
+    phone_number,
     direction: "inbound",
     content,
     status: "received",
     created_at: at.toISOString(),
   });
-  if (kept.direction !== "inbound" || kept.phone_number !== from) {
+  if (kept.direction !== "inbound" || kept.phone_number !== phone_number) {
     throw new ControlRefusal("channel_message_id", `${id} is the id of another message. Choose a new one.`);
   }
   const heard = await ears.inbound({
     organization_id,
     channel_message_id: id,
     from,
-    to: null,
+    identities,
+    to,
     name,
     occurred_at: kept.created_at,
     content,

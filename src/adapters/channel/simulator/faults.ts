@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { ChannelFailure, Outbound } from "../../../ports/channel.ts";
-import { phoneNumber } from "./phone-number.ts";
+import { phoneName } from "./phone-number.ts";
 
 const delay_ms = z.int().min(0).max(86_400_000);
 const share = z.number().min(0).max(1);
@@ -25,7 +25,7 @@ export const Faults = z.strictObject({
       z.strictObject({
         code: z.int().describe("The channel's code"),
         share: share.default(1),
-        to: phoneNumber.optional().describe("Only messages to this number"),
+        to: phoneName.optional().describe("Only messages to this number"),
       }),
     )
     .max(50)

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { SimulatorControls } from "./controls.ts";
 import { Faults } from "./faults.ts";
-import { phoneNumber } from "./phone-number.ts";
+import { phoneName } from "./phone-number.ts";
 import { ControlRefusal } from "./refusal.ts";
 import type { LedgerMessage } from "./store.ts";
 import { contentOf, Written } from "./written.ts";
@@ -47,7 +47,7 @@ export function createRoutes(controls: SimulatorControls): readonly ControlRoute
 
 type Handle = (controls: SimulatorControls, request: ControlRequest) => Promise<ControlAnswer>;
 
-const Phone = z.object({ number: phoneNumber });
+const Phone = z.object({ number: phoneName });
 
 /** Over the maximum is read as the maximum, as in every list. */
 const Limit = z.object({
@@ -61,9 +61,17 @@ const Limit = z.object({
 
 const write: Handle = async (controls, { organization_id, body }) => {
   const written = parse(Written, body);
-  const { from, name, channel_message_id } = written;
+  const { from = null, to, user_id, username, wa_id, name, channel_message_id } = written;
   const content = await contentOf(written, organization_id, controls);
-  const heard = await controls.inbound({ organization_id, from, name, channel_message_id, content });
+  const heard = await controls.inbound({
+    organization_id,
+    from,
+    to,
+    identities: { bsuid: user_id, username, wa_id },
+    name,
+    channel_message_id,
+    content,
+  });
   return { status: 201, body: { data: heard } };
 };
 

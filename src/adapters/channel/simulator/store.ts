@@ -10,7 +10,7 @@ export interface LedgerMessage {
   readonly id: string;
   /** The sender's token; a message that was sent twice stands here twice. Inbound: the id again. */
   readonly token: string;
-  /** The contact's phone, E.164, whichever way the message went. */
+  /** The contact's number in E.164 form, or the id of one who hides it, whichever way the message went. */
   readonly phone_number: string;
   readonly direction: "outbound" | "inbound";
   /** The type, and beside it what was sent under the name that the port gives it. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Inbound } from "../../../ports/channel.ts";
 import type { SimulatorControls } from "./controls.ts";
-import { phoneNumber } from "./phone-number.ts";
+import { phoneNumber, userId } from "./phone-number.ts";
 
 /** The ways to say something; a message uses exactly one. */
 const ways = {
@@ -21,10 +21,18 @@ const ways = {
 
 export const Written = z
   .object({
-    from: phoneNumber,
+    from: phoneNumber.optional().describe("Left out: a person who hides it, and whom user_id names"),
+    user_id: userId.optional().describe("Who it is towards this business, also without a number"),
+    username: words(64).optional(),
+    wa_id: words(32).optional().describe("The number in the channel's own spelling"),
+    to: phoneNumber.optional().describe("The inbox's number; left out, the first inbox"),
     name: words(256).nullish(),
     channel_message_id: words(128).optional().describe("A repeat with the same id is the same message"),
     ...z.object(ways).partial().shape,
+  })
+  .refine(({ from, user_id }) => from !== undefined || user_id !== undefined, {
+    path: ["from"],
+    message: "Send from, user_id or both.",
   })
   .refine(
     ({ text, reply, button, media }) =>
@@ -35,7 +43,7 @@ export type Written = z.output<typeof Written>;
 
 /** The content that the channel hears. */
 export async function contentOf(
-  { from, text, reply, button, media }: Written,
+  { from, user_id, text, reply, button, media }: Written,
   organization_id: string,
   controls: SimulatorControls,
 ): Promise<Inbound["content"]> {
@@ -48,7 +56,7 @@ export async function contentOf(
   }
   return {
     type: "interactive",
-    reply: reply ?? (await controls.choice(organization_id, from, button ?? "")),
+    reply: reply ?? (await controls.choice(organization_id, from ?? user_id ?? "", button ?? "")),
   };
 }
 

@@ -1,0 +1,90 @@
+/**
+ * What telemetry costs: requests a second of GET /v1/contacts without it, with figures, with traces.
+ *
+ * Three built services on embedded databases of their own, asked in turn in every round, so that a machine's
+ * mood meets them alike; figures are scraped once a round, and a collector takes the traces and throws them
+ * away. About 30 s. Run `npm run build` first.
+ */
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { Pool } from "undici";
+import { median } from "./support/median.ts";
+import { startService } from "./support/service.ts";
+
+const connections = 16;
+const rounds = 7;
+const roundMs = 1_000;
+const firstPort = 39_480;
+const key = `sk_live_${"t".repeat(43)}`;
+const token = "a-token-for-the-bench";
+
+const collector = createServer((request, response) => {
+  request.resume();
+  request.once("end", () => response.end("{}"));
+}).listen(0, "127.0.0.1");
+await once(collector, "listening");
+const collectorUrl = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+
+const settings: Readonly<Record<string, Record<string, string>>> = {
+  off: {},
+  metrics: { TIDINGS_METRICS_TOKEN: token },
+  traces: { OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl },
+};
+
+const measured = await Promise.all(
+  Object.entries(settings).map(async ([name, env], index) => {
+    const dataDir = await mkdtemp(join(tmpdir(), "tidings-bench-"));
+    const service = await startService(firstPort + index, key, { ...env, TIDINGS_DATA_DIR: dataDir });
+    return { name, dataDir, ...service, perSecond: [] as number[] };
+  }),
+);
+for (let round = 0; round <= rounds; round += 1) {
+  // Who comes first changes: the one after a quiet moment is the quickest.
+  for (const { baseUrl, perSecond } of [...measured.slice(round % 3), ...measured.slice(0, round % 3)]) {
+    await fetch(`${baseUrl}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+    const value = await throughput(baseUrl);
+    // The first round is the warm-up.
+    if (round > 0) {
+      perSecond.push(value);
+    }
+  }
+}
+const without = median(measured[0]?.perSecond ?? []);
+for (const { name, perSecond, child, dataDir } of measured) {
+  const middle = median(perSecond);
+  const micros = 1e6 / middle - 1e6 / without;
+  console.log(
+    `${name.padEnd(8)} ${middle.toFixed(0).padStart(6)} requests/s  ratio ${(middle / without).toFixed(3)}  ${micros.toFixed(0)} µs more each`,
+  );
+  child.kill("SIGTERM");
+  await once(child, "exit");
+  await rm(dataDir, { recursive: true });
+}
+console.log(`medians of ${rounds}, load average ${loadavg()[0]?.toFixed(2)}`);
+collector.close();
+
+/** Requests a second over all connections. @throws Error at an answer that is no list. */
+async function throughput(origin: string): Promise<number> {
+  const pool = new Pool(origin, { connections });
+  const request = { method: "GET", path: "/v1/contacts", headers: { "x-api-key": key } } as const;
+  const started = performance.now();
+  let done = 0;
+  const one = async (): Promise<void> => {
+    while (performance.now() - started < roundMs) {
+      const { statusCode, body } = await pool.request(request);
+      const text = await body.text();
+      if (statusCode !== 200) {
+        throw new Error(`answered ${statusCode}: ${text.slice(0, 300)}`);
+      }
+      done += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, one));
+  const seconds = (performance.now() - started) / 1000;
+  await pool.close();
+  return done / seconds;
+}

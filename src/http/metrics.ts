@@ -1,0 +1,29 @@
+/** GET /metrics: the figures, for whoever has the operator's token. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { FastifyInstance } from "fastify";
+import { fail } from "../../tools/failure.ts";
+
+export interface Scraping {
+  readonly token: string;
+  /** The figures in the text format of Prometheus. */
+  scrape(): Promise<string>;
+}
+
+export function addMetrics(app: FastifyInstance, { token, scrape }: Scraping): void {
+  const expected = digest(token);
+  app.get("/metrics", async ({ headers }, reply) => {
+    const [, given] = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? "") ?? [];
+    if (given === undefined) {
+      throw fail("credential_missing");
+    }
+    // Digests have one length and no likeness: the time tells nothing of the token.
+    if (!timingSafeEqual(digest(given), expected)) {
+      throw fail("credential_invalid");
+    }
+    return reply.type("text/plain; version=0.0.4; charset=utf-8").send(await scrape());
+  });
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

@@ -1,0 +1,188 @@
+/**
+ * The queue of conversations that wait for an agent: the oldest is served first, whenever somebody is free.
+ *
+ * A run looks at a bounded number of them, each in a transaction of its own, and stops as soon as nobody is
+ * free; what it passed over (another skill, another team) keeps its place. Runs of one organization follow
+ * each other. A sweep comes every minute for what no event tells of, and takes back what an absent agent
+ * leaves unanswered.
+ */
+import { sql } from "kysely";
+import { serveQueueJob, type Work } from "../core/capacity.ts";
+import { inLine } from "../core/line.ts";
+import type { Work as Job } from "../core/module.ts";
+import type { World } from "../core/world.ts";
+import { decide, policyOfQueue } from "../routing/index.ts";
+import { recordAssignment } from "./assignments.ts";
+import { move, type Thread } from "./move.ts";
+import { carryOut, withThread } from "./route.ts";
+
+/** Where a run goes on. */
+interface Place {
+  readonly queued_at: string;
+  readonly id: string;
+}
+
+/** How many one run looks at; a few seconds, so that other jobs of the lane get their turn. */
+const perRun = 100;
+
+export const serve: Job<{ readonly organization_id: string; readonly after?: Place }> = {
+  name: serveQueueJob,
+
+  async run({ organization_id, after }, world) {
+    const full = new Set<string>();
+    let place = after;
+    for (let count = 0; count < perRun; count += 1) {
+      const next = await inLine(organization_id, () =>
+        world.database.transaction((tx) =>
+          serveNext({ tx, world, now: world.now() }, organization_id, { after: place, full }),
+        ),
+      );
+      if (!next) {
+        return undefined;
+      }
+      place = next;
+    }
+    const payload = { organization_id, after: place };
+    const key = `${serveQueueJob}:${organization_id}`;
+    await world.database.transaction((tx) =>
+      world.jobs.enqueue(tx, { name: serveQueueJob, payload, organization_id, key }),
+    );
+    return undefined;
+  },
+};
+
+/** Looks at the next one that waits; undefined when none is left, or nobody is free. */
+async function serveNext(
+  work: Work,
+  organization: string,
+  { after, full }: { after: Place | undefined; full: Set<string> },
+): Promise<Place | undefined> {
+  const { tx, now } = work;
+  const thread = (await isAnybodyFree(work, organization)) && (await lockNext(work, organization, after));
+  if (!thread) {
+    return undefined;
+  }
+  const policy = await policyOfQueue(tx, thread, now);
+  // Whoever waits behind one with the same wish would find the same.
+  const wish = [policy?.id, policy?.target_id, ...thread.tags.filter((tag) => tag.startsWith("skill:"))].join(
+    " ",
+  );
+  if (policy && !full.has(wish)) {
+    const decided = await decide(tx, policy, { thread, now, locks: true });
+    if (decided.assigned_to === null) {
+      full.add(wish);
+    } else {
+      await carryOut(work, thread, { decided, trigger: "capacity" });
+    }
+  }
+  return { queued_at: thread.queued_at ?? "", id: thread.id };
+}
+
+async function isAnybodyFree({ tx }: Work, organization: string): Promise<boolean> {
+  const free = await tx
+    .selectFrom("team_members")
+    .innerJoin("teams", (join) =>
+      join
+        .onRef("teams.organization_id", "=", "team_members.organization_id")
+        .onRef("teams.id", "=", "team_members.team_id"),
+    )
+    .select("team_members.id")
+    .where("team_members.organization_id", "=", organization)
+    .where("teams.is_active", "=", true)
+    .where("is_available", "=", true)
+    .whereRef("current_chat_count", "<", "max_concurrent_chats")
+    .limit(1)
+    .executeTakeFirst();
+  return free !== undefined;
+}
+
+/** The one that has waited longest, of those behind the place; one that somebody is moving just now is left to them. */
+async function lockNext(
+  { tx }: Work,
+  organization: string,
+  after: Place | undefined,
+): Promise<Thread | undefined> {
+  return tx
+    .selectFrom("conversations")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .where("queued_at", "is not", null)
+    .$if(after !== undefined, (query) =>
+      query.where(sql<boolean>`(queued_at, id) > (${after?.queued_at}::timestamptz, ${after?.id})`),
+    )
+    .orderBy("queued_at")
+    .orderBy("id")
+    .limit(1)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst();
+}
+
+/** How many conversations of absent agents one sweep takes back. */
+const perSweep = 200;
+
+export const sweep: Job<unknown> = {
+  name: "queue.sweep",
+  schedule: "* * * * *",
+
+  async run(_, world) {
+    const now = world.now();
+    const { rows } = await sql<{ organization_id: string; conversation_id: string }>`
+      select conversations.organization_id, conversations.id as conversation_id
+      from team_members
+      join users on users.organization_id = team_members.organization_id and users.id = team_members.user_id
+      join conversations on conversations.organization_id = team_members.organization_id
+        and conversations.assigned_to = team_members.user_id and conversations.team_id = team_members.team_id
+      join routing_policies on routing_policies.organization_id = conversations.organization_id
+        and routing_policies.id = conversations.policy_id
+      where conversations.erased_at is null and conversations.status = 'open' and conversations.waiting_since is not null
+        and (unavailable_since is not null or not users.is_active)
+        and coalesce(unavailable_since, users.updated_at) <= ${now.toISOString()}::timestamptz
+          - make_interval(secs => (routing_policies.settings ->> 'requeue_after_seconds')::int)
+      limit ${perSweep}
+    `.execute(world.database.queries);
+    for (const payload of rows) {
+      await withThread(world, payload, requeue);
+    }
+    await serveAll(world);
+    return undefined;
+  },
+};
+
+/** Takes a conversation off an agent who is away, and looks for another one by the same policy. */
+async function requeue(work: Work, thread: Thread): Promise<void> {
+  const { tx, now } = work;
+  if (thread.assigned_to === null || thread.waiting_since === null) {
+    return;
+  }
+  const taken = await move(work, thread, { assigned_to: null, queued_at: now.toISOString() });
+  const reason = "The agent is away, and the contact waits for an answer.";
+  await recordAssignment(work, taken, { assignment_type: "unassign", reason });
+  const policy = await policyOfQueue(tx, taken, now);
+  if (policy) {
+    const decided = await decide(tx, policy, { thread: taken, now, locks: true });
+    await carryOut(work, taken, { decided, trigger: "requeue" });
+  }
+}
+
+/** One run for each organization in which somebody waits. */
+async function serveAll(world: World): Promise<void> {
+  const rows = await world.database.queries
+    .selectFrom("conversations")
+    .select("organization_id")
+    .distinct()
+    .where("queued_at", "is not", null)
+    .execute();
+  await world.database.transaction((tx) =>
+    world.jobs.enqueue(
+      tx,
+      ...rows.map(({ organization_id }) => ({
+        name: serveQueueJob,
+        payload: { organization_id },
+        organization_id,
+        key: `${serveQueueJob}:${organization_id}`,
+        isShared: true,
+      })),
+    ),
+  );
+}

@@ -1,0 +1,62 @@
+/** One thread: found, locked, and shown. */
+import { fail } from "../../../tools/failure.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
+import { threads } from "./list.ts";
+import type { Thread } from "./move.ts";
+import { windowOf } from "./window.ts";
+
+/** A conversation as it is shown. @throws Failure `conversation_not_found`. */
+export async function showThread(db: Queries, organization: string, { id, now }: { id: string; now: Date }) {
+  const found = await threads(db, organization)
+    .innerJoin("contacts", (join) =>
+      join
+        .onRef("contacts.organization_id", "=", "conversations.organization_id")
+        .onRef("contacts.id", "=", "conversations.contact_id"),
+    )
+    .innerJoin("inboxes", (join) =>
+      join
+        .onRef("inboxes.organization_id", "=", "conversations.organization_id")
+        .onRef("inboxes.id", "=", "conversations.inbox_id"),
+    )
+    .leftJoin("users", (join) =>
+      join
+        .onRef("users.organization_id", "=", "conversations.organization_id")
+        .onRef("users.id", "=", "conversations.assigned_to"),
+    )
+    .selectAll("conversations")
+    .select(["contacts.name as contact_name", "contacts.phone_number", "inboxes.platform"])
+    .select("users.name as assigned_to_name")
+    .where("conversations.id", "=", id)
+    .executeTakeFirst();
+  if (!found) {
+    throw fail("conversation_not_found");
+  }
+  return { ...found, ...windowOf(found, now) };
+}
+
+/** The thread, locked until the commit; undefined when there is none or its contact was erased. */
+export async function lockThread(
+  tx: Transaction,
+  organization: string,
+  id: string,
+): Promise<Thread | undefined> {
+  return threads(tx, organization).selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
+}
+
+/** The same for whoever was asked for it. @throws Failure `conversation_not_found`. */
+export async function requireThread(tx: Transaction, organization: string, id: string): Promise<Thread> {
+  const thread = await lockThread(tx, organization, id);
+  if (!thread) {
+    throw fail("conversation_not_found");
+  }
+  return thread;
+}
+
+export async function findTeam(db: Queries, organization: string, id: string) {
+  return db
+    .selectFrom("teams")
+    .select(["id", "name"])
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .executeTakeFirst();
+}

@@ -1,0 +1,35 @@
+/** Changes a conversation by hand: its status, its tags and its marks. */
+import type { z } from "zod";
+import type { conversations as contract } from "../../../tools/conversations.ts";
+import { announceCapacity } from "../core/capacity.ts";
+import type { WriteContext } from "../core/world.ts";
+import { setStatus } from "./status.ts";
+import { requireThread, showThread } from "./thread.ts";
+
+type Input = z.output<typeof contract.update_conversation.input>;
+
+export async function updateConversation(input: Input, context: WriteContext) {
+  const { id, status, snoozed_until, is_favorite, is_unread, add_tags, remove_tags } = input;
+  const { tx, organization, now } = context;
+  const thread = await requireThread(tx, organization, id);
+  const removed = new Set(remove_tags);
+  const tags = [...new Set([...thread.tags, ...add_tags])].filter((tag) => !removed.has(tag));
+  const marks = {
+    ...(is_favorite === undefined ? {} : { is_favorite }),
+    ...(is_unread === undefined ? {} : { is_unread }),
+  };
+  await tx
+    .updateTable("conversations")
+    .set({ tags, ...marks, updated_at: now.toISOString() })
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .execute();
+  if (status !== undefined) {
+    await setStatus(context, { ...thread, tags, ...marks }, { type: "set", status, snoozed_until });
+  }
+  // Other tags are other skills: somebody who is free may now be the right one.
+  if (tags.join() !== thread.tags.join()) {
+    await announceCapacity(context, organization);
+  }
+  return showThread(tx, organization, { id, now });
+}

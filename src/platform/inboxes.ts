@@ -1,0 +1,108 @@
+/** Inboxes: the organization's own numbers, and what each is told about its channel. */
+
+import { fail } from "../../tools/failure.ts";
+import { type channels, inboxes as contract, type InboxSettings } from "../../tools/inboxes.ts";
+import type { Queries, Transaction } from "../database/database.ts";
+import { newId } from "../database/id.ts";
+import { implement } from "./core/module.ts";
+import { normalizePhone } from "./core/phone.ts";
+
+type ChannelName = (typeof channels)[number];
+
+/** What contacts see it as. */
+const platformOf: Readonly<Record<ChannelName, string>> = { simulator: "whatsapp" };
+
+export const inboxes = implement(contract, {
+  operations: {
+    async list_inboxes(_, { db, organization }) {
+      const rows = await db
+        .selectFrom("inboxes")
+        .selectAll()
+        .where("organization_id", "=", organization)
+        .orderBy("id")
+        .execute();
+      return { data: rows.map(show), meta: { total: rows.length } };
+    },
+
+    async create_inbox(input, { tx, organization, now }) {
+      const phone_number = normalizePhone(input.phone_number, "phone_number");
+      const made = await insertInbox(tx, { ...input, organization, phone_number, now });
+      if (!made) {
+        const existing = await getInbox(tx, organization, phone_number);
+        throw fail("inbox_exists", { existing_id: existing?.id, param: "phone_number" });
+      }
+      return { data: show(made) };
+    },
+
+    async update_inbox({ id, name, settings }, { tx, organization, now }) {
+      const changed = await tx
+        .updateTable("inboxes")
+        .set({
+          ...(name === undefined ? {} : { name }),
+          ...(settings === undefined ? {} : { settings: JSON.stringify(settings) }),
+          updated_at: now.toISOString(),
+        })
+        .where("organization_id", "=", organization)
+        .where("id", "=", id)
+        .returningAll()
+        .executeTakeFirst();
+      if (!changed) {
+        throw fail("inbox_not_found");
+      }
+      return { data: show(changed) };
+    },
+  },
+});
+
+/** Stores an inbox, unless the organization has one with this number (E.164). */
+export async function insertInbox(
+  tx: Transaction,
+  inbox: {
+    organization: string;
+    name: string;
+    channel: ChannelName;
+    phone_number: string;
+    settings: InboxSettings;
+    now: Date;
+  },
+) {
+  const { organization, name, channel, phone_number, settings, now } = inbox;
+  return tx
+    .insertInto("inboxes")
+    .values({
+      organization_id: organization,
+      id: newId("inb", now),
+      name,
+      channel,
+      platform: platformOf[channel],
+      phone_number,
+      settings: JSON.stringify(settings),
+      created_at: now.toISOString(),
+      updated_at: now.toISOString(),
+    })
+    .onConflict((conflict) => conflict.columns(["organization_id", "phone_number"]).doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** The organization's inbox: the one with this number, or its first. */
+export async function getInbox(db: Queries, organization: string, phone_number: string | null = null) {
+  return db
+    .selectFrom("inboxes")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .$if(phone_number !== null, (query) => query.where("phone_number", "=", phone_number ?? ""))
+    .orderBy("id")
+    .executeTakeFirst();
+}
+
+/** Whether the inbox refuses free text outside the window, or only warns (the simulated channel's default). */
+export function isWindowStrict(inbox: { channel: string; settings: Record<string, unknown> }): boolean {
+  const rule = inbox.settings.service_window ?? (inbox.channel === "simulator" ? "advisory" : "strict");
+  return rule === "strict";
+}
+
+/** Settings are written here alone, from a checked input. */
+function show<Row extends { settings: Record<string, unknown> }>(row: Row) {
+  return { ...row, settings: row.settings as InboxSettings };
+}

@@ -1,0 +1,46 @@
+/** A message as the contract shows it, and the thread that it is in. */
+import { fail } from "../../../tools/failure.ts";
+import type { Queries } from "../../database/database.ts";
+import type { MessageError } from "./failures.ts";
+import type { MessageRow } from "./progress.ts";
+
+/** A row as the contract shows it: a message that is on its way out is still queued to its sender. */
+export function show<Row extends MessageRow>(row: Row) {
+  const { text = null, media = null, interactive = null, reply = null } = row.content as Partial<Content>;
+  return {
+    ...row,
+    text,
+    media,
+    interactive,
+    reply,
+    status: row.status === "sending" ? ("queued" as const) : row.status,
+    // Written from a MessageError by `move`.
+    error: row.error as MessageError | null,
+  };
+}
+
+interface Content {
+  text: { body: string };
+  media: { url: string; caption: string | null; file_name: string | null };
+  interactive: Record<string, unknown>;
+  reply: { id: string; title: string };
+}
+
+/** @throws Failure `conversation_not_found`. */
+export async function requireThread(db: Queries, organization: string, id: string): Promise<void> {
+  const thread = await db
+    .selectFrom("conversations")
+    .innerJoin("contacts", (join) =>
+      join
+        .onRef("contacts.organization_id", "=", "conversations.organization_id")
+        .onRef("contacts.id", "=", "conversations.contact_id"),
+    )
+    .select("conversations.id")
+    .where("conversations.organization_id", "=", organization)
+    .where("conversations.id", "=", id)
+    .where("contacts.erased_at", "is", null)
+    .executeTakeFirst();
+  if (!thread) {
+    throw fail("conversation_not_found");
+  }
+}

@@ -1,0 +1,254 @@
+/** Teams: the agents who answer conversations, and how much each of them takes. */
+import type { Selectable } from "kysely";
+import { fail } from "../../tools/failure.ts";
+import { teams as contract } from "../../tools/teams.ts";
+import type { Queries, Transaction } from "../database/database.ts";
+import { newId } from "../database/id.ts";
+import type { Tables } from "../database/schema.ts";
+import { announceCapacity, isBusy } from "./core/capacity.ts";
+import { implement } from "./core/module.ts";
+import { readPage } from "./core/page.ts";
+
+export const teams = implement(contract, {
+  operations: {
+    async create_team({ description = null, ...input }, { tx, organization, now }) {
+      const team = await tx
+        .insertInto("teams")
+        .values({
+          ...input,
+          organization_id: organization,
+          id: newId("team", now),
+          description,
+          settings: JSON.stringify(input.settings),
+          created_at: now.toISOString(),
+          updated_at: now.toISOString(),
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return { data: team };
+    },
+
+    async list_teams(paging, { db, organization }) {
+      const found = db.selectFrom("teams").selectAll().where("organization_id", "=", organization);
+      const { rows, meta } = await readPage(found.orderBy("tier").orderBy("id"), paging);
+      const ids = rows.map(({ id }) => id);
+      const members = ids.length > 0 ? await membersOf(db, organization, ids).execute() : [];
+      const data = rows.map((team) => ({
+        ...team,
+        members: members.filter(({ team_id }) => team_id === team.id),
+      }));
+      return { data, meta };
+    },
+
+    async get_team({ id }, { db, organization }) {
+      return { data: await getTeam(db, organization, id) };
+    },
+
+    async update_team({ id, settings, ...changes }, context) {
+      const { tx, organization, now } = context;
+      await getTeam(tx, organization, id, { locks: true });
+      const team = await tx
+        .updateTable("teams")
+        .set({
+          ...changes,
+          ...(settings === undefined ? {} : { settings: JSON.stringify(settings) }),
+          updated_at: now.toISOString(),
+        })
+        .where("organization_id", "=", organization)
+        .where("id", "=", id)
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      await announceCapacity(context, organization);
+      return { data: team };
+    },
+
+    async delete_team({ id }, { tx, organization }) {
+      await getTeam(tx, organization, id, { locks: true });
+      await requireUnused(tx, organization, id);
+      // Without a team nobody's load counts them, and the members' rows go too: no count is left wrong.
+      await tx
+        .updateTable("conversations")
+        .set({ team_id: null, queued_at: null, policy_id: null })
+        .where("organization_id", "=", organization)
+        .where("team_id", "=", id)
+        .execute();
+      await tx.deleteFrom("teams").where("organization_id", "=", organization).where("id", "=", id).execute();
+      return { data: { deleted: true as const } };
+    },
+
+    async add_team_member({ id, user_id, ...input }, context) {
+      const { tx, organization, now } = context;
+      await getTeam(tx, organization, id, { locks: true });
+      await requireNewMember(tx, organization, { team_id: id, user_id });
+      const member = await tx
+        .insertInto("team_members")
+        .values({
+          ...input,
+          organization_id: organization,
+          team_id: id,
+          user_id,
+          id: newId("mem", now),
+          unavailable_since: input.is_available ? null : now.toISOString(),
+          current_chat_count: await countThreads(tx, organization, { team_id: id, user_id }),
+          created_at: now.toISOString(),
+          updated_at: now.toISOString(),
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      await announceCapacity(context, organization);
+      return { data: member };
+    },
+
+    async list_team_members({ id, ...paging }, { db, organization }) {
+      await getTeam(db, organization, id);
+      const { rows, meta } = await readPage(membersOf(db, organization, [id]), paging);
+      return { data: rows, meta };
+    },
+
+    async update_team_member({ id, member_id, ...changes }, context) {
+      const { tx, organization, now } = context;
+      const before = await getMember(tx, organization, { team_id: id, id: member_id });
+      const { is_available = before.is_available } = changes;
+      const member = await tx
+        .updateTable("team_members")
+        .set({
+          ...changes,
+          unavailable_since: is_available ? null : (before.unavailable_since ?? now.toISOString()),
+          updated_at: now.toISOString(),
+        })
+        .where("organization_id", "=", organization)
+        .where("id", "=", member_id)
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      await announceCapacity(context, organization);
+      return { data: member };
+    },
+
+    async remove_team_member({ id, member_id }, { tx, organization }) {
+      await getMember(tx, organization, { team_id: id, id: member_id });
+      await tx
+        .deleteFrom("team_members")
+        .where("organization_id", "=", organization)
+        .where("id", "=", member_id)
+        .execute();
+      return { data: { deleted: true as const } };
+    },
+  },
+});
+
+async function getTeam(db: Queries, organization: string, id: string, { locks = false } = {}) {
+  const team = await db
+    .selectFrom("teams")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .$if(locks, (query) => query.forUpdate())
+    .executeTakeFirst();
+  if (!team) {
+    throw fail("team_not_found");
+  }
+  return team;
+}
+
+/** The member, locked until the commit. @throws Failure `team_not_found` or `team_member_not_found`. */
+async function getMember(
+  tx: Transaction,
+  organization: string,
+  { team_id, id }: { team_id: string; id: string },
+): Promise<Selectable<Tables["team_members"]>> {
+  await getTeam(tx, organization, team_id);
+  const member = await tx
+    .selectFrom("team_members")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .where("team_id", "=", team_id)
+    .where("id", "=", id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!member) {
+    throw fail("team_member_not_found");
+  }
+  return member;
+}
+
+/** The members of these teams with the users' names, in the order in which they came. */
+function membersOf(db: Queries, organization: string, team_ids: readonly string[]) {
+  return db
+    .selectFrom("team_members")
+    .innerJoin("users", (join) =>
+      join
+        .onRef("users.organization_id", "=", "team_members.organization_id")
+        .onRef("users.id", "=", "team_members.user_id"),
+    )
+    .selectAll("team_members")
+    .select(["users.name", "users.email"])
+    .where("team_members.organization_id", "=", organization)
+    .where("team_members.team_id", "in", team_ids)
+    .orderBy("team_members.id");
+}
+
+interface Pair {
+  readonly team_id: string;
+  readonly user_id: string;
+}
+
+/** @throws Failure `user_not_found` or `team_member_exists`. The team is locked: nobody adds the same user meanwhile. */
+async function requireNewMember(
+  tx: Transaction,
+  organization: string,
+  { team_id, user_id }: Pair,
+): Promise<void> {
+  const user = await tx
+    .selectFrom("users")
+    .leftJoin("team_members", (join) =>
+      join
+        .onRef("team_members.organization_id", "=", "users.organization_id")
+        .onRef("team_members.user_id", "=", "users.id")
+        .on("team_members.team_id", "=", team_id),
+    )
+    .select("team_members.id as existing_id")
+    .where("users.organization_id", "=", organization)
+    .where("users.id", "=", user_id)
+    .executeTakeFirst();
+  if (!user) {
+    throw fail("user_not_found", { param: "user_id" });
+  }
+  if (user.existing_id !== null) {
+    throw fail("team_member_exists", { existing_id: user.existing_id, param: "user_id" });
+  }
+}
+
+/** What a former member who comes back still has. Locked, so that none is closed between count and row. */
+async function countThreads(
+  tx: Transaction,
+  organization: string,
+  { team_id, user_id }: Pair,
+): Promise<number> {
+  const threads = await tx
+    .selectFrom("conversations")
+    .select("status")
+    .where("organization_id", "=", organization)
+    .where("team_id", "=", team_id)
+    .where("assigned_to", "=", user_id)
+    .where("erased_at", "is", null)
+    .where("status", "in", ["open", "pending"])
+    .forUpdate()
+    .execute();
+  return threads.filter(({ status }) => isBusy(status)).length;
+}
+
+/** @throws Failure `team_in_use`, naming the active policies that send conversations here. */
+async function requireUnused(tx: Transaction, organization: string, id: string): Promise<void> {
+  const policies = await tx
+    .selectFrom("routing_policies")
+    .select("name")
+    .where("organization_id", "=", organization)
+    .where("target_type", "=", "team")
+    .where("target_id", "=", id)
+    .where("is_active", "=", true)
+    .orderBy("id")
+    .execute();
+  if (policies.length > 0) {
+    throw fail("team_in_use", { policies: policies.map(({ name }) => name).join(", ") });
+  }
+}

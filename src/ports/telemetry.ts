@@ -1,0 +1,82 @@
+/**
+ * What the house tells of its own work: figures that are scraped, and spans that make a trace.
+ *
+ * Every text here is one of few: the name of an operation, a tool, a job, a channel. Never an id, an
+ * address, a number or a name of a person's: figures would have no end of series, and traces leave the house.
+ */
+
+/** Counts and times, in seconds. */
+export interface Metrics {
+  request(done: { operation: string; method: string; status: number; seconds: number }): void;
+  toolCall(done: { tool: string; outcome: "done" | "failed" | "refused"; seconds: number }): void;
+  /** One attempt; `waited` from when it was due until it was begun. */
+  job(done: { name: string; outcome: "done" | "again" | "failed"; seconds: number; waited: number }): void;
+  /** A message has come to this state. */
+  message(state: "received" | "queued" | "sent" | "delivered" | "read" | "failed"): void;
+  channelSend(done: {
+    channel: string;
+    outcome: "accepted" | "refused" | "busy" | "unknown";
+    seconds: number;
+  }): void;
+  /** One attempt to tell a subscriber. */
+  webhook(done: { outcome: "delivered" | "refused" | "unreachable"; seconds: number }): void;
+}
+
+export interface SpanFacts {
+  readonly name: string;
+  readonly kind: "server" | "client" | "producer" | "consumer" | "internal";
+  /** The `traceparent` that it continues; null begins a trace. Left out: the span that is running. */
+  readonly parent?: string | null | undefined;
+  readonly attributes?: Attributes;
+}
+
+export type Attributes = Readonly<Record<string, string | number | boolean>>;
+
+/** A span whose end its beginner tells. */
+export interface Span {
+  /** Runs work in it: what begins there is its child. */
+  within<Result>(work: () => Result): Result;
+  /** `failure` is a code or the name of a kind of error; never a message, which may hold anything. */
+  end(facts?: { readonly attributes?: Attributes; readonly failure?: string | undefined }): void;
+}
+
+export interface Tracer {
+  begin(facts: SpanFacts): Span;
+  /** Runs work in a span of its own, which fails when the work does. */
+  run<Result>(facts: SpanFacts, work: () => Promise<Result>): Promise<Result>;
+  /** The W3C header of the span that is running. */
+  traceparent(): string | undefined;
+}
+
+/** What the house can be asked for its gauges. */
+export interface Gauges {
+  /** Jobs by group of lanes, and the dead by name. */
+  readonly lanes: readonly {
+    readonly group: string;
+    readonly due: number;
+    readonly later: number;
+    /** How long the oldest that is due has waited. */
+    readonly oldestSeconds: number;
+  }[];
+  readonly dead: readonly { readonly name: string; readonly count: number }[];
+}
+
+export interface PoolUse {
+  readonly inUse: number;
+  readonly waiting: number;
+}
+
+/** Where the figures that nobody tells are read. */
+export interface Sources {
+  gauges(): Promise<Gauges>;
+  pool(): PoolUse;
+}
+
+export interface Telemetry {
+  readonly metrics: Metrics;
+  readonly tracer: Tracer;
+  /** The figures as Prometheus reads them; undefined while nobody may scrape. */
+  readonly scrape: ((sources: Sources) => () => Promise<string>) | undefined;
+  /** Sends what is left, for as long as this at most. */
+  close(graceMs: number): Promise<void>;
+}

@@ -1,0 +1,127 @@
+/** Stop and start words: a whole message opts a contact out of marketing and in again, confirmed once. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { contacts } from "../tools/contacts.ts";
+import { conversations } from "../tools/conversations.ts";
+import { messages } from "../tools/messages.ts";
+import { type House, openHouse } from "./support/house.ts";
+import { phone } from "./support/simulator.ts";
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+let last = 5_550_300;
+const newNumber = () => {
+  last += 1;
+  return `+1415${last}`;
+};
+
+async function writes(number: string, ...texts: readonly string[]) {
+  let conversation_id = "";
+  for (const text of texts) {
+    ({ conversation_id } = await phone(house, number).write(text));
+  }
+  const { data: thread } = await house.call(conversations.get_conversation, { id: conversation_id });
+  const { data: contact } = await house.call(contacts.get_contact, { id: thread.contact_id });
+  await house.turn(1000);
+  const shown = await phone(house, number).shows();
+  const replies = shown.filter(({ direction }) => direction === "outbound").map(({ text }) => text?.body);
+  return { ...contact, replies, conversation_id };
+}
+
+test.each([
+  "STOP",
+  " stop ",
+  "Stop!",
+  "«stop»",
+  "STOP 🛑️",
+  "stop\nall",
+  "opt-out",
+  "unsubscribe",
+  "ＳＴＯＰ",
+  "Désabonner",
+  "desabonner",
+  "Arrêt.",
+  "BAJA",
+  "стоп",
+  "退订",
+  "बंद करें",
+])("%j opts out, confirmed once", async (text) => {
+  const { opted_out, replies } = await writes(newNumber(), text, text);
+  expect(opted_out).toBe(true);
+  expect(replies).toEqual([expect.stringContaining("Reply START")]);
+});
+
+test.each([
+  "stop, o Zé não vem",
+  "please stop",
+  "don't stop",
+  "stop sending me the wrong size",
+  "the end",
+  "start",
+  "cancelar",
+  "🛑",
+  "...",
+  "बाद",
+])("%j is a message like any other", async (text) => {
+  expect(await writes(newNumber(), text)).toMatchObject({ opted_out: false, replies: [] });
+});
+
+test("START undoes it, confirmed once, and ordinary replies were possible all the time", async () => {
+  const number = newNumber();
+  await writes(number, "stop");
+  const reply = { to: number, type: "text", text: { body: "Goodbye, and thank you." } } as const;
+  expect((await house.call(messages.send_message, reply)).data.status).toBe("queued");
+  const { opted_out, replies } = await writes(number, "Start", "start");
+  expect(opted_out).toBe(false);
+  expect(replies).toHaveLength(3);
+  expect(replies.at(-1)).toContain("subscribed");
+});
+
+test("a button or a caption of that name says nothing about marketing", async () => {
+  const number = newNumber();
+  await phone(house, number).write("", { text: undefined, reply: { id: "c", title: "Cancel" } });
+  const { opted_out } = await writes(number, "thanks");
+  expect(opted_out).toBe(false);
+});
+
+test("a thread marked as spam opts out and is not answered", async () => {
+  const number = newNumber();
+  const { conversation_id } = await writes(number, "hi");
+  await house.app.database.queries
+    .updateTable("conversations")
+    .set({ status: "spam" })
+    .where("id", "=", conversation_id)
+    .execute();
+  expect(await writes(number, "stop")).toMatchObject({ opted_out: true, replies: [] });
+});
+
+test("the confirmation is nobody's answer: the thread still waits for one", async () => {
+  const { conversation_id } = await writes(newNumber(), "stop");
+  const { data } = await house.call(conversations.get_conversation, { id: conversation_id });
+  expect(data).toMatchObject({ is_unread: true, waiting_since: expect.any(String) });
+});
+
+test("an inbox has words and replies of its own", async () => {
+  const settings = { stop_words: ["Chega!"], start_words: ["Volta"], start_reply: "" };
+  await house.app.database.queries
+    .updateTable("inboxes")
+    .set({ settings: JSON.stringify(settings) })
+    .execute();
+  expect(await writes(newNumber(), "stop")).toMatchObject({ opted_out: false, replies: [] });
+  const number = newNumber();
+  const out = await writes(number, "chega");
+  expect(out.replies).toEqual([expect.stringContaining("VOLTA")]);
+  expect(await writes(number, "volta")).toMatchObject({ opted_out: false, replies: out.replies });
+});
+
+test("a person can note it too", async () => {
+  const { data } = await house.call(contacts.create_contact, { phone_number: newNumber() });
+  expect(data.opted_out).toBe(false);
+  const changed = await house.call(contacts.update_contact, { id: data.id, opted_out: true });
+  expect(changed.data.opted_out).toBe(true);
+  const kept = await house.call(contacts.update_contact, { id: data.id, name: "Ada" });
+  expect(kept.data.opted_out).toBe(true);
+});

@@ -1,0 +1,241 @@
+/** The context of a conversation: what is there, and a list of what may be done that keeps its word. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { CallFailure } from "../src/client.ts";
+import { toolsOf } from "../src/platform/index.ts";
+import { apiKeys } from "../tools/api-keys.ts";
+import { auth } from "../tools/auth.ts";
+import { contacts } from "../tools/contacts.ts";
+import { conversations } from "../tools/conversations.ts";
+import { messages } from "../tools/messages.ts";
+import type { Scope } from "../tools/scopes.ts";
+import { refusal } from "./support/failure.ts";
+import { type House, openHouse, ownerEmail, ownerPassword } from "./support/house.ts";
+import { moveIn } from "./support/neighbour.ts";
+import { phone } from "./support/simulator.ts";
+
+const hours = 3_600_000;
+let house: House;
+/** A user of the organization. */
+let user: string;
+beforeAll(async () => {
+  house = await openHouse();
+  const login = { email: ownerEmail, password: ownerPassword };
+  user = (await house.call(auth.login, login)).data.user.id;
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+const read = async (id: string, key?: string) =>
+  (await house.call(messages.get_conversation_context, { id }, key === undefined ? {} : { key })).data;
+const keyWith = async (scopes: Scope[]) =>
+  (await house.call(apiKeys.create_api_key, { name: scopes.join(), scopes })).data.secret_key;
+
+test("it holds the conversation, the contact and the latest messages, oldest first", async () => {
+  const customer = phone(house, "+14155550621");
+  const { conversation_id: id } = await customer.write("one", { name: "Ada" });
+  const { data: conversation } = await house.call(conversations.get_conversation, { id });
+  const { contact_id } = conversation;
+  await house.call(contacts.update_contact, { id: contact_id, metadata: { plan: "gold" } });
+  await customer.write("two");
+  await house.call(messages.send_message, { to: "+14155550621", type: "text", text: { body: "three" } });
+  const context = await read(id);
+  expect(context.conversation).toEqual((await house.call(conversations.get_conversation, { id })).data);
+  expect(context.contact).toMatchObject({
+    id: contact_id,
+    name: "Ada",
+    metadata: { plan: "gold" },
+    tags: [],
+  });
+  expect(context.messages.map(({ text }) => text?.body)).toEqual(["one", "two", "three"]);
+  const { data: short } = await house.call(messages.get_conversation_context, { id, messages: 2 });
+  expect(short.messages.map(({ text }) => text?.body)).toEqual(["two", "three"]);
+});
+
+test("it tells to whom the conversation was given, and why", async () => {
+  const { conversation_id: id } = await phone(house, "+14155550629").write("hallo");
+  expect((await read(id)).assignment).toBeNull();
+  await house.call(conversations.assign_conversation, { id, assigned_to: user, reason: "Writes German" });
+  expect((await read(id)).assignment).toMatchObject({
+    assigned_to: user,
+    assignment_type: "manual",
+    reason: "Writes German",
+  });
+});
+
+test("without contacts:read a contact's tags and attributes are not shown", async () => {
+  const { conversation_id } = await phone(house, "+14155550622").write("hi", { name: "Bo" });
+  const { contact } = await read(conversation_id, await keyWith(["inbox:read"]));
+  expect(contact).toMatchObject({ name: "Bo", phone_number: "+14155550622" });
+  expect(contact).not.toHaveProperty("tags");
+  expect(contact).not.toHaveProperty("metadata");
+});
+
+test("its cursor goes on where its messages end", async () => {
+  const customer = phone(house, "+14155550623");
+  const { conversation_id } = await customer.write("before");
+  const { cursor: after } = await read(conversation_id);
+  await customer.write("after");
+  const { data } = await house.call(messages.wait_for_message, { conversation_id, after });
+  expect(data.messages.map(({ text }) => text?.body)).toEqual(["after"]);
+});
+
+test("a neighbour's conversation and an erased contact's are not found", async () => {
+  const neighbour = await moveIn(house);
+  expect(await refusal(read(neighbour.conversation_id))).toMatchObject({ status: 404 });
+  const { conversation_id } = await phone(house, "+14155550624").write("forget me");
+  const { contact } = await read(conversation_id);
+  await house.call(contacts.delete_contact, { id: contact.id });
+  expect(await refusal(read(conversation_id))).toMatchObject({ code: "conversation_not_found" });
+});
+
+test("each action is a tool of the house, under its name there", async () => {
+  const { conversation_id } = await phone(house, "+14155550625").write("hi");
+  const { actions } = await read(conversation_id);
+  const names = actions.map(({ tool }) => tool);
+  expect(names).toEqual(expect.arrayContaining(["send_message", "wait_for_message", "tag_contact"]));
+  expect(names.filter((name) => !toolsOf().has(name))).toEqual([]);
+});
+
+test("a closed window says since when, and what to do instead", async () => {
+  const { conversation_id } = await phone(house, "+14155550626").write("hi");
+  await setRule("strict");
+  await house.turn(25 * hours);
+  const { actions, conversation } = await read(conversation_id);
+  const send = actions.find(({ tool }) => tool === "send_message");
+  expect(send).toMatchObject({ is_allowed: false });
+  expect(send?.reason).toContain(conversation.window_expires_at);
+  expect(send?.reason).toContain("wait_for_message");
+  await setRule("advisory");
+});
+
+const scopeSets: readonly Scope[][] = [
+  ["inbox:read"],
+  ["inbox:read", "inbox:write"],
+  ["inbox:read", "contacts:write", "contacts:manage"],
+  ["inbox:read", "inbox:write", "contacts:read", "contacts:write", "contacts:manage"],
+];
+const statuses = ["open", "pending", "closed", "snoozed", "spam"] as const;
+const windows = ["open", "closed", "never"] as const;
+interface State {
+  readonly status: (typeof statuses)[number];
+  readonly window: (typeof windows)[number];
+  readonly rule: "strict" | "advisory";
+  readonly isAssigned: boolean;
+}
+const states: readonly State[] = [
+  ...statuses.map((status) => ({ status, window: "open", rule: "strict", isAssigned: true }) as const),
+  ...windows.flatMap((window) =>
+    (["strict", "advisory"] as const).flatMap((rule) =>
+      [false, true].map((isAssigned) => ({ status: "open", window, rule, isAssigned }) as const),
+    ),
+  ),
+];
+
+test("what it says is allowed is accepted, and what it says is not is refused, in every state and scope", async () => {
+  const keys = await Promise.all(scopeSets.map(keyWith));
+  let number = 4155550700;
+  const lies: object[] = [];
+  for (const state of states) {
+    for (const [index, key] of keys.entries()) {
+      number += 1;
+      const situation = await put(state, `+1${number}`);
+      for (const action of (await read(situation.id, key)).actions) {
+        // Each attempt meets the state that the list was made for.
+        await arrange(state, situation.id);
+        const isAccepted = await attempt(action, situation, key);
+        if (isAccepted !== action.is_allowed || (action.reason === null) !== action.is_allowed) {
+          lies.push({ ...state, scopes: scopeSets[index], action, isAccepted });
+        }
+      }
+    }
+  }
+  await setRule("advisory");
+  expect(lies).toEqual([]);
+}, 300_000);
+
+test.runIf(toolsOf().has("update_conversation"))(
+  "the statuses that it names are those that update_conversation takes",
+  async () => {
+    for (const [index, status] of statuses.entries()) {
+      const state = { status, window: "open", rule: "advisory", isAssigned: false } as const;
+      const { id } = await put(state, `+1415555069${index}`);
+      const { actions } = await read(id);
+      const named = actions.find(({ tool }) => tool === "update_conversation")?.statuses;
+      const taken: string[] = [];
+      for (const wanted of statuses.filter((one) => one !== status)) {
+        await arrange(state, id);
+        const answer = await house.fetch(`/v1/conversations/${id}`, {
+          method: "PATCH",
+          json: { status: wanted },
+        });
+        taken.push(...(answer.ok ? [wanted] : []));
+      }
+      expect([...(named ?? [])].sort()).toEqual(taken.sort());
+    }
+  },
+);
+
+type Context = Awaited<ReturnType<typeof read>>;
+interface Situation {
+  readonly id: string;
+  readonly contact_id: string;
+  readonly to: string;
+}
+
+async function put(state: State, to: string): Promise<Situation> {
+  const { conversation_id: id } = await phone(house, to).write("hi");
+  const { contact_id } = (await house.call(conversations.get_conversation, { id })).data;
+  await arrange(state, id);
+  return { id, contact_id, to };
+}
+
+async function arrange({ status, window, rule, isAssigned }: State, id: string): Promise<void> {
+  await setRule(rule);
+  const age = { open: 1, closed: 25, never: undefined }[window];
+  const wroteAt = age === undefined ? null : new Date(house.now().getTime() - age * hours).toISOString();
+  await house.app.database.queries
+    .updateTable("conversations")
+    .set({ status, last_user_message_at: wroteAt, assigned_to: isAssigned ? user : null })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** How each action is done. One that is new in the list and not here fails the test. */
+const attempts: Readonly<Record<string, (situation: Situation, statuses: string[]) => [string, object]>> = {
+  send_message: ({ to }) => ["send_message", { to, body: "hello" }],
+  send_media_message: ({ to }) => [
+    "send_media_message",
+    { to, type: "image", media_url: "https://example.com/a.png" },
+  ],
+  send_interactive_message: ({ to }) => [
+    "send_interactive_message",
+    { to, body: "?", buttons: [{ id: "y", title: "Yes" }] },
+  ],
+  wait_for_message: ({ id }) => ["wait_for_message", { conversation_id: id, timeout_seconds: 0 }],
+  assign_conversation: ({ id }) => ["assign_conversation", { id, assigned_to: user }],
+  transfer_conversation: ({ id }) => ["transfer_conversation", { id, from_agent: user, to_agent: user }],
+  unassign_conversation: ({ id }) => ["unassign_conversation", { id }],
+  update_conversation: ({ id }, [status]) => ["update_conversation", { id, status }],
+  update_contact: ({ contact_id }) => ["update_contact", { id: contact_id, name: "Ann" }],
+  tag_contact: ({ contact_id }) => ["tag_contact", { id: contact_id, add: ["vip"] }],
+};
+
+async function attempt(action: Context["actions"][number], situation: Situation, key: string) {
+  const [name, given] = attempts[action.tool]?.(situation, action.statuses ?? []) ?? [];
+  const answer = await house.fetch("/v1/mcp/tools/call", {
+    method: "POST",
+    key,
+    json: { name, arguments: given },
+  });
+  const body = await answer.text();
+  if (answer.status >= 500 || answer.status === 400 || answer.status === 404) {
+    throw new CallFailure({ status: answer.status, code: action.tool, message: body });
+  }
+  return answer.ok;
+}
+
+async function setRule(service_window: string): Promise<void> {
+  await house.app.database.queries
+    .updateTable("inboxes")
+    .set({ settings: JSON.stringify({ service_window }) })
+    .execute();
+}

@@ -1,0 +1,170 @@
+/** The states of a conversation: whatever is done to one, in whatever order. */
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Happening, type State, transition } from "../src/platform/conversations/states.ts";
+import { conversationStatuses, conversations } from "../tools/conversations.ts";
+import { routing } from "../tools/routing.ts";
+import { teams } from "../tools/teams.ts";
+import { refusal } from "./support/failure.ts";
+import { type House, openHouse } from "./support/house.ts";
+import { phone } from "./support/simulator.ts";
+import { makeTeam, miscounts } from "./support/staff.ts";
+
+const times = ["2030-01-01T00:00:00.000Z", "2030-01-02T00:00:00.000Z"] as const;
+
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+  fc.record({
+    type: fc.constant("set" as const),
+    status: fc.constantFrom(...conversationStatuses),
+    snoozed_until: fc.constantFrom(undefined, ...times),
+  }),
+  fc.constant({ type: "inbound" as const }),
+  fc.constant({ type: "reply" as const }),
+  fc.record({ type: fc.constant("wake" as const), until: fc.constantFrom(...times) }),
+);
+
+test("100,000 random sequences reach no illegal state, and take no way that is forbidden", () => {
+  fc.assert(
+    fc.property(fc.array(happening, { maxLength: 12 }), (happenings) => {
+      const start: State = { status: "open", snoozed_until: null };
+      happenings.reduce((before, one) => {
+        const after = transition(before, one) ?? before;
+        const broken = Object.entries(rules).find(([, holds]) => !holds(before, one, after));
+        if (broken) {
+          throw new Error(`${broken[0]}: ${JSON.stringify({ before, one, after })}`);
+        }
+        return after;
+      }, start);
+    }),
+    { numRuns: 100_000 },
+  );
+});
+
+/** What holds of every step. */
+const rules: Readonly<Record<string, (before: State, one: Happening, after: State) => boolean>> = {
+  "only what is snoozed waits for a time": (_, __, after) =>
+    after.snoozed_until === null || after.status === "snoozed",
+  "spam is left only by hand, to open or closed": (before, one, after) =>
+    before.status !== "spam" ||
+    ["spam", ...(one.type === "set" ? ["open", "closed"] : [])].includes(after.status),
+  "what the contact writes is never left closed or snoozed": (_, one, after) =>
+    one.type !== "inbound" || ["open", "pending", "spam"].includes(after.status),
+  "what is set is set, but for spam": (before, one, after) =>
+    one.type !== "set" || before.status === "spam" || after.status === one.status,
+};
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+const update = (id: string, change: object) =>
+  house.call(conversations.update_conversation, { id, ...change }).then(({ data }) => data);
+
+test("what was snoozed opens at its time, and not before", async () => {
+  const { conversation_id: id } = await phone(house, "+14155550141").write("later, please");
+  const snoozed_until = new Date(house.now().getTime() + 3_600_000).toISOString();
+  expect(await update(id, { status: "snoozed", snoozed_until })).toMatchObject({
+    status: "snoozed",
+    snoozed_until,
+  });
+  await house.turn(3_599_000);
+  expect((await update(id, {})).status).toBe("snoozed");
+  await house.turn(1_000);
+  expect(await update(id, {})).toMatchObject({ status: "open", snoozed_until: null });
+});
+
+test("one that was snoozed anew waits for its new time, or until the contact writes", async () => {
+  const from = phone(house, "+14155550142");
+  const { conversation_id: id } = await from.write("later, please");
+  const until = (hours: number) => new Date(house.now().getTime() + hours * 3_600_000).toISOString();
+  await update(id, { status: "snoozed", snoozed_until: until(1) });
+  await update(id, { status: "snoozed", snoozed_until: until(3) });
+  await house.turn(2 * 3_600_000);
+  expect((await update(id, {})).status).toBe("snoozed");
+  await update(id, { status: "snoozed" });
+  await house.turn(24 * 3_600_000);
+  expect(await update(id, {})).toMatchObject({ status: "snoozed", snoozed_until: null });
+  await from.write("now");
+  expect((await update(id, {})).status).toBe("open");
+});
+
+test("a snooze into the past is refused by its field", async () => {
+  const { conversation_id: id } = await phone(house, "+14155550143").write("hi");
+  const snoozed_until = house.now().toISOString();
+  const failure = await refusal(update(id, { status: "snoozed", snoozed_until }));
+  expect(failure).toMatchObject({ status: 400, code: "snooze_not_in_future" });
+  expect(failure.error).toMatchObject({ param: "snoozed_until" });
+});
+
+test("spam is left only by open or closed", async () => {
+  const { conversation_id: id } = await phone(house, "+14155550144").write("win a prize");
+  await update(id, { status: "spam" });
+  const failure = await refusal(update(id, { status: "pending" }));
+  expect(failure).toMatchObject({ status: 409, code: "status_not_allowed" });
+  expect(failure.message).toContain("spam");
+  expect(failure.error).toMatchObject({ current_state: "spam", allowed: "open, closed" });
+  expect((await update(id, { status: "open" })).status).toBe("open");
+});
+
+test("tags, favorite and unread change alone, and only as sent", async () => {
+  const { conversation_id: id } = await phone(house, "+14155550145").write("hi");
+  expect(await update(id, { add_tags: ["billing", "vip"], is_favorite: true })).toMatchObject({
+    tags: ["billing", "vip"],
+    is_favorite: true,
+    is_unread: true,
+    status: "open",
+  });
+  expect(await update(id, { remove_tags: ["billing"], is_unread: false })).toMatchObject({
+    tags: ["vip"],
+    is_favorite: true,
+    is_unread: false,
+  });
+});
+
+test("after any run through the API every count is a recount", async () => {
+  const first = await makeTeam(house, {}, { Ada: { max_concurrent_chats: 2 }, Bob: {} });
+  const second = await makeTeam(house, { tier: 2 }, { Cyd: { max_concurrent_chats: 1 } });
+  const input = { name: "all", strategy: "load_balanced", target_type: "team", target_id: first.id } as const;
+  await house.call(routing.create_routing_policy, input);
+  const users = [...Object.values(first.users), ...Object.values(second.users)];
+  const numbers = ["+14155550151", "+14155550152", "+14155550153", "+14155550154", "+14155550155"];
+  const ids = await Promise.all(
+    numbers.map(async (number) => (await phone(house, number).write("hi")).conversation_id),
+  );
+  const pick = <Value>(list: readonly Value[]) => fc.nat().map((n) => list[n % list.length] as Value);
+  const thread = fc.nat({ max: numbers.length - 1 });
+  const steps = {
+    write: (n: number) => phone(house, numbers[n] ?? "").write("hi"),
+    set: (n: number, s: number) =>
+      update(ids[n] ?? "", { status: conversationStatuses[s % conversationStatuses.length] }),
+    assign: (n: number, s: number) => {
+      const assigned_to = users[s % users.length] ?? "";
+      return house.call(conversations.assign_conversation, { id: ids[n] ?? "", assigned_to });
+    },
+    team: (n: number, s: number) => {
+      const team_id = s % 2 === 0 ? first.id : second.id;
+      return house.call(conversations.assign_conversation, { id: ids[n] ?? "", team_id });
+    },
+    unassign: (n: number) => house.call(conversations.unassign_conversation, { id: ids[n] ?? "" }),
+    away: (n: number, s: number) => {
+      const [name] = Object.keys(first.members).slice(n % 2);
+      const member_id = first.members[name ?? ""] ?? "";
+      return house.call(teams.update_team_member, { id: first.id, member_id, is_available: s % 2 === 0 });
+    },
+    turn: () => house.turn(130_000),
+  };
+  const step = fc.tuple(pick(Object.values(steps)), thread, fc.nat({ max: 9 }));
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25 }), async (run) => {
+      for (const [act, n, s] of run) {
+        // Some ways are forbidden; what counts is what is left behind.
+        await act(n, s).catch(() => undefined);
+      }
+      await house.settle();
+      expect(await miscounts(house)).toEqual([]);
+    }),
+    { numRuns: 6 },
+  );
+}, 120_000);

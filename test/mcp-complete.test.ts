@@ -1,0 +1,74 @@
+/** Completion: from the lists that a caller may call, and from no others. */
+import { expect, test } from "vitest";
+import { serveHttp, useFace } from "./support/mcp-face.ts";
+
+const face = useFace();
+
+async function ask(method: string, params: object, { url = face.url, key = "sk_live_all" } = {}) {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      "x-api-key": key,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-11-25",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  });
+  const text = await response.text();
+  return JSON.parse(/^data: (\{.*)$/m.exec(text)?.[1] ?? text);
+}
+
+const complete = (argument: object, key?: string) =>
+  ask(
+    "completion/complete",
+    { ref: { type: "ref/prompt", name: "plan_broadcast" }, argument },
+    key ? { key } : {},
+  );
+
+test("a broadcast's template is completed from the names of the approved ones", async () => {
+  const data = ["order_update", "order_update", "order_late"].map((name, id) => ({ id: `tpl_${id}`, name }));
+  face.upstream.answer = () => ({ body: { data, meta: { page: 1, per_page: 25, total: 3 } } });
+  const { result } = await complete({ name: "template", value: "order" });
+  expect(result.completion.values).toEqual(["order_update", "order_late"]);
+  const { pathname, searchParams } = new URL(face.upstream.asked.at(-1)?.path ?? "", face.upstream.url);
+  expect([pathname, searchParams.get("status"), searchParams.get("search")]).toEqual([
+    "/v1/templates",
+    "approved",
+    "order",
+  ]);
+});
+
+test("what no list knows, or the key may not list, is completed by nothing and asked of nobody", async () => {
+  expect((await complete({ name: "audience", value: "vip" })).result.completion.values).toEqual([]);
+  const denied = await complete({ name: "template", value: "order" }, "sk_live_reader");
+  expect(denied.result.completion.values).toEqual([]);
+  expect(face.upstream.asked).toEqual([]);
+});
+
+test.each([{ data: {} }, { data: [null, 3, { name: 4 }] }, { data: "x", meta: null }])(
+  "a list of another shape (%j) completes nothing",
+  async (body) => {
+    face.upstream.answer = () => ({ body });
+    expect((await complete({ name: "template", value: "" })).result.completion.values).toEqual([]);
+  },
+);
+
+test("a service without those lists advertises no completion", async () => {
+  const part = await serveHttp(face.upstream, { built: new Set(["get_contact"]) });
+  const params = {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "test", version: "0" },
+  };
+  const { result } = await ask("initialize", params, { url: part.url });
+  expect(result.capabilities).not.toHaveProperty("completions");
+  expect((await ask("initialize", params)).result.capabilities).toHaveProperty("completions");
+  await part.close();
+});
+
+test("a plan names the template that was chosen", async () => {
+  const given = { goal: "sell", template: "order_update" };
+  const { result } = await ask("prompts/get", { name: "plan_broadcast", arguments: given });
+  expect(JSON.stringify(result.messages)).toContain("Use the template order_update");
+});

@@ -1,0 +1,83 @@
+/** Roles: a person who is signed in may do what the scopes of the role permit, operation by operation. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operationsOf } from "../src/platform/index.ts";
+import type { Operation } from "../tools/operation.ts";
+import { allScopes, permits, type Scope } from "../tools/scopes.ts";
+import { type House, openHouse } from "./support/house.ts";
+import { hire, signIn, trustingEnv } from "./support/sign-in.ts";
+
+/** Said once more, so that a change of the table in the platform is noticed here. */
+const scopesOf: Readonly<Record<"owner" | "admin" | "supervisor" | "agent", readonly Scope[]>> = {
+  owner: allScopes,
+  admin: allScopes,
+  supervisor: [
+    "contacts:read",
+    "contacts:write",
+    "contacts:manage",
+    "inbox:read",
+    "inbox:write",
+    "broadcasts:read",
+    "broadcasts:create",
+    "templates:read",
+    "templates:create",
+    "templates:manage",
+  ],
+  agent: [
+    "contacts:read",
+    "contacts:write",
+    "inbox:read",
+    "inbox:write",
+    "broadcasts:read",
+    "templates:read",
+  ],
+};
+const roles = Object.keys(scopesOf) as (keyof typeof scopesOf)[]; // the keys of the literal above
+
+const guarded = Object.entries(operationsOf()).filter(([, { credential }]) => credential !== "none");
+
+let house: House;
+const tokens = new Map<string, string>();
+beforeAll(async () => {
+  house = await openHouse({ env: trustingEnv });
+  for (const role of roles) {
+    const { email } = await hire(house, role);
+    tokens.set(role, (await signIn(house, email)).access_token);
+  }
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+const ask = (role: string, method: string, path: string, json?: object) =>
+  house.fetch(path, {
+    method,
+    key: null,
+    headers: { authorization: `Bearer ${tokens.get(role)}` },
+    ...(json === undefined ? {} : { json }),
+  });
+
+/** Without input: whoever is let in is answered 200, or told what is missing. */
+function attempt(role: string, { method, path, waits }: Operation) {
+  const filled = path.replace(/\{\w+\}/g, "none") + (waits ? "?timeout_seconds=0" : "");
+  return ask(role, method, filled, method === "GET" || method === "DELETE" ? undefined : {});
+}
+
+describe.each(roles)("signed in as %s", (role) => {
+  test.each(guarded)("%s", async (_name, operation) => {
+    const { status, ...answer } = await outcome(await attempt(role, operation));
+    if (permits(new Set(scopesOf[role]), operation.scope)) {
+      expect([200, 400, 404]).toContain(status);
+      return;
+    }
+    expect(status).toBe(403);
+    expect(answer).toMatchObject({ body: { error: { code: "insufficient_scope" } } });
+  });
+
+  test("owners and admins alone make keys for developers", async () => {
+    const json = { name: "mine", scopes: ["inbox:read"] };
+    const { status } = await ask(role, "POST", "/v1/developer-access/api-keys", json);
+    expect(status).toBe(role === "owner" || role === "admin" ? 201 : 403);
+  });
+});
+
+async function outcome(answer: Response) {
+  return { status: answer.status, body: await answer.json() };
+}

@@ -1,0 +1,27 @@
+/** One tool call over MCP, without a client: a request of its own, whose answer is read and forgotten. */
+import type { House } from "./house.ts";
+
+const meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+export async function callTool(
+  house: House,
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  const params = { name, arguments: given, _meta: { ...meta, ...more } };
+  const response = await house.fetch("/mcp", {
+    method: "POST",
+    json: { jsonrpc: "2.0", id: 1, method: "tools/call", params },
+    headers: {
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": name,
+    },
+  });
+  await response.text();
+}

@@ -1,0 +1,89 @@
+/** Traces: one from a tool call to the channel, continued from the caller's, and a collector that nobody waits for. */
+import { expect, test } from "vitest";
+import { contacts } from "../tools/contacts.ts";
+import { messages } from "../tools/messages.ts";
+import { type Collected, startCollector } from "./support/collector.ts";
+import { openHouse } from "./support/house.ts";
+import { callTool } from "./support/mcp-tool.ts";
+
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+const spanId = "b7ad6b7169203331";
+const traceparent = `00-${traceId}-${spanId}-01`;
+const send = { to: "+14155550123", type: "text", text: { body: "A secret word" } } as const;
+
+test("a tool call, its request, its job and the channel are one trace", async () => {
+  await using collector = await startCollector();
+  {
+    await using house = await openHouse({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+    await callTool(house, "send_message", { to: send.to, body: send.text.body });
+    await house.settle();
+  }
+  expect(wayTo("send by simulator", collector.spans)).toEqual([
+    "/mcp",
+    "tools/call send_message",
+    "send_message",
+    "call send_message",
+    "enqueue message.deliver",
+    "job message.deliver",
+    "send by simulator",
+  ]);
+  expect(new Set(collector.spans.map((span) => span.traceId)).size).toBe(1);
+  expect(collector.text).not.toMatch(/415555|secret word|sk_live|msg_|con_/);
+});
+
+test("the caller's trace is continued: from a header, and from the meta of a tool call", async () => {
+  await using collector = await startCollector();
+  {
+    await using house = await openHouse({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/` } });
+    await house.call(contacts.list_contacts, {}, { headers: { traceparent } });
+    await callTool(house, "list_contacts", {}, { traceparent });
+    await house.fetch("/v1/contacts", { headers: { traceparent: "00-nonsense-01" } });
+    await house.fetch("/v1/contacts", { headers: { traceparent: traceparent.replace(/1$/, "0") } });
+  }
+  const continued = collector.spans.filter((span) => span.parentSpanId === spanId);
+  expect(continued.map(({ name }) => name).sort()).toEqual(["list_contacts", "tools/call list_contacts"]);
+  expect(continued.map((span) => span.traceId)).toEqual([traceId, traceId]);
+  // Nonsense begins a trace; and what the caller does not sample is not sent.
+  expect(collector.spans.filter(({ name }) => name === "list_contacts")).toHaveLength(3);
+});
+
+test("what fails is marked, by its code alone", async () => {
+  await using collector = await startCollector();
+  {
+    await using house = await openHouse({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+    await house.fetch("/v1/contacts/con_nobody");
+    await house.fetch("/healthz");
+  }
+  const failed = collector.spans.filter(({ status }) => status.code === 2).map(({ name }) => name);
+  expect(failed).toEqual(["call get_contact"]);
+  expect(collector.text).toContain("contact_not_found");
+  expect(collector.text).not.toContain("con_nobody");
+  expect(collector.spans.some(({ name }) => name === "/healthz")).toBe(false);
+});
+
+test("a collector that is not there, or never answers, delays and fails nothing", async () => {
+  await using silent = await startCollector({ isSilent: true });
+  for (const url of ["http://127.0.0.1:1", silent.url]) {
+    const house = await openHouse({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: url } });
+    await house.call(messages.send_message, send);
+    await house.settle();
+    const { data } = await house.call(contacts.list_contacts, {});
+    expect(data).toHaveLength(1);
+    const stopping = performance.now();
+    await house[Symbol.asyncDispose]();
+    // Two seconds for the last spans, and the house's own stop.
+    expect(performance.now() - stopping).toBeLessThan(6_000);
+  }
+});
+
+/** The names from the root to the span of this name. */
+function wayTo(name: string, spans: readonly Collected[]): string[] {
+  const names: string[] = [];
+  let span = spans.find((one) => one.name === name);
+  while (span) {
+    names.unshift(span.name);
+    const { parentSpanId } = span;
+    span = spans.find((one) => one.spanId === parentSpanId);
+  }
+  return names;
+}

@@ -1,0 +1,177 @@
+/** Users: who may be made what by whom, and an organization that always has an owner. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { auth } from "../tools/auth.ts";
+import { users } from "../tools/users.ts";
+import { refusal } from "./support/failure.ts";
+import { type House, openHouse, ownerEmail, ownerPassword } from "./support/house.ts";
+import { moveIn } from "./support/neighbour.ts";
+import { hire, password, signIn, trustingEnv, tryToSignIn } from "./support/sign-in.ts";
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse({ env: trustingEnv });
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+const ownerId = async () =>
+  (await house.call(users.list_users, { search: ownerEmail })).data[0]?.id ?? "no owner";
+
+/** A key with `tokens:create`, which only a person can make, and of the rest what is given. */
+async function keyWith(scopes: readonly string[]): Promise<string> {
+  const { access_token } = await signIn(house, ownerEmail, ownerPassword);
+  const answer = await house.fetch("/v1/developer-access/api-keys", {
+    method: "POST",
+    key: null,
+    headers: { authorization: `Bearer ${access_token}` },
+    json: { name: "people", scopes: ["tokens:create", ...scopes] },
+  });
+  return ((await answer.json()) as { data: { secret_key: string } }).data.secret_key;
+}
+
+const agentScopes = [
+  "inbox:read",
+  "inbox:write",
+  "contacts:read",
+  "contacts:write",
+  "templates:read",
+  "broadcasts:read",
+];
+
+test("a person without a password is given one, shown once, that signs in", async () => {
+  const { data } = await house.call(users.create_user, { email: "Ada@Example.com", name: "Ada" });
+  expect(data).toMatchObject({ email: "Ada@Example.com", role: "agent", is_active: true });
+  const listed = await house.call(users.list_users, { search: "ada@" });
+  expect(JSON.stringify(listed)).not.toContain(data.password);
+  expect((await signIn(house, "ada@EXAMPLE.com", data.password)).user.id).toBe(data.id);
+});
+
+test("a password that was chosen is not shown, and none is kept in clear", async () => {
+  const { id, ...answer } = await hire(house, "agent");
+  expect(answer).not.toHaveProperty("password");
+  const { password_hash } = await house.app.database.queries
+    .selectFrom("users")
+    .select("password_hash")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  expect(password_hash).toMatch(/^\$argon2id\$/);
+});
+
+test("an address belongs to one person, in whichever letters and organization", async () => {
+  const { email, id } = await hire(house, "agent");
+  const again = await refusal(house.call(users.create_user, { email: email.toUpperCase(), name: "Twin" }));
+  expect(again).toMatchObject({ status: 409, code: "user_exists", error: { existing_id: id } });
+  const { user_id } = await moveIn(house);
+  const taken = `${user_id}@example.com`;
+  const theirs = await refusal(house.call(users.create_user, { email: taken, name: "Spy" }));
+  expect(theirs).toMatchObject({ status: 409, code: "user_exists" });
+  expect(theirs.error).not.toHaveProperty("existing_id");
+});
+
+test("the list is searched by name or address, with wildcards as letters, and by role", async () => {
+  await house.call(users.create_user, {
+    email: "grace_h@example.org",
+    name: "Grace 100%",
+    role: "supervisor",
+  });
+  const find = async (input: object) =>
+    (await house.call(users.list_users, input)).data.map(({ name }) => name);
+  expect(await find({ search: "gRACE" })).toEqual(["Grace 100%"]);
+  expect(await find({ search: "E_H@" })).toEqual(["Grace 100%"]);
+  expect(await find({ search: "100%" })).toEqual(["Grace 100%"]);
+  expect(await find({ search: "g_ace" })).toEqual([]);
+  expect(await find({ role: "supervisor" })).toEqual(["Grace 100%"]);
+  expect(await find({ role: "admin", search: "grace" })).toEqual([]);
+});
+
+test("a key can grant a role only if it holds all that the role may do", async () => {
+  const key = await keyWith(agentScopes);
+  const make = (role: "agent" | "supervisor" | "owner") =>
+    house.call(users.create_user, { email: `${role}@granted.example`, name: role, role }, { key });
+  expect((await make("agent")).data.role).toBe("agent");
+  expect(await refusal(make("supervisor"))).toMatchObject({ status: 403, code: "scope_not_held" });
+  const refused = await refusal(make("owner"));
+  expect(refused.error?.required_scopes).toContain("tokens:read");
+});
+
+test("a key can't change a person who may do more, nor raise one above itself", async () => {
+  const key = await keyWith(agentScopes);
+  const admin = await hire(house, "admin");
+  const agent = await hire(house, "agent");
+  const change = (input: Parameters<typeof house.call<typeof users.update_user>>[1]) =>
+    house.call(users.update_user, input, { key });
+  expect(await refusal(change({ id: admin.id, password: "taken over!" }))).toMatchObject({
+    status: 403,
+    code: "insufficient_scope",
+  });
+  expect(await refusal(change({ id: agent.id, role: "admin" }))).toMatchObject({ code: "scope_not_held" });
+  expect((await change({ id: agent.id, name: "Renamed" })).data).toMatchObject({
+    name: "Renamed",
+    role: "agent",
+  });
+  expect((await tryToSignIn(house, admin.email, password)).status).toBe(200);
+});
+
+test("an update changes what is sent and nothing else", async () => {
+  const before = await hire(house, "agent");
+  await house.turn(1000);
+  const { data } = await house.call(users.update_user, { id: before.id, role: "supervisor" });
+  expect(data).toEqual({ ...before, role: "supervisor", updated_at: house.now().toISOString() });
+  expect((await tryToSignIn(house, before.email, password)).status).toBe(200);
+});
+
+describe("an organization is never without an active owner", () => {
+  test.each([{ role: "admin" as const }, { is_active: false }])(
+    "%j is refused to the last one",
+    async (change) => {
+      const id = await ownerId();
+      expect(await refusal(house.call(users.update_user, { id, ...change }))).toMatchObject({
+        status: 409,
+        code: "last_owner",
+      });
+      await house.call(users.update_user, { id, name: "Still owner" });
+    },
+  );
+
+  test("one who is switched off does not count", async () => {
+    const other = await hire(house, "owner");
+    await house.call(users.update_user, { id: other.id, is_active: false });
+    expect(
+      await refusal(house.call(users.update_user, { id: await ownerId(), role: "agent" })),
+    ).toMatchObject({ code: "last_owner" });
+  });
+
+  test("of several who step down at once, one stays", async () => {
+    const others = [await hire(house, "owner"), await hire(house, "owner"), await hire(house, "owner")];
+    const ids = [await ownerId(), ...others.map(({ id }) => id)];
+    const outcomes = await Promise.allSettled(
+      ids.map((id) => house.call(users.update_user, { id, is_active: false })),
+    );
+    expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(1);
+    const { data } = await house.call(users.list_users, { role: "owner" });
+    expect(data.filter(({ is_active }) => is_active)).toHaveLength(1);
+  });
+});
+
+test("of two who take the same address at once, one does", async () => {
+  const make = (email: string) => house.call(users.create_user, { email, name: "Twin", password });
+  const outcomes = await Promise.allSettled([make("twin@example.com"), make("TWIN@example.com")]);
+  expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+});
+
+test("a repeated request makes one person and shows the same password", async () => {
+  const create = () =>
+    house.call(users.create_user, { email: "once@example.com", name: "Once" }, { idempotencyKey: "once" });
+  const [first, second] = [await create(), await create()];
+  expect(second).toEqual(first);
+  await signIn(house, "once@example.com", first.data.password);
+});
+
+test("whoever is switched off can't sign in until switched on again", async () => {
+  const { id, email } = await hire(house, "agent");
+  await house.call(users.update_user, { id, is_active: false });
+  expect((await tryToSignIn(house, email, password)).status).toBe(401);
+  await house.call(users.update_user, { id, is_active: true });
+  const { access_token } = await signIn(house, email);
+  const { data } = await house.call(auth.whoami, {}, { key: access_token });
+  expect(data).toMatchObject({ role: "agent", user: { id } });
+});
