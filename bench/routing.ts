@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
+import { createDiskStorage } from "../src/adapters/storage/disk.ts";
 import { noMetrics } from "../src/adapters/telemetry/off.ts";
 import { createWeb } from "../src/adapters/web/index.ts";
 import { rulesOf } from "../src/adapters/web/rules.ts";
@@ -74,6 +75,8 @@ async function measure(database: Database): Promise<void> {
     ...{ listeners: listenersOf(), recorders: [], tools: toolsOf(), stopping: new AbortController().signal },
     metrics: noMetrics,
     web: createWeb({ rules: rulesOf({ allow: [], isLocalAllowed: false }) }),
+    storage: createDiskStorage(dataDir),
+    addresses: { service: () => "", cdn: undefined },
   };
   const platform = createPlatform(world);
   const caller = await platform.authenticate(key);

@@ -6,11 +6,14 @@
  */
 import { setMaxListeners } from "node:events";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { Failure, fail } from "../tools/failure.ts";
 import { toolNames } from "../tools/tool.ts";
 import { createSimulator } from "./adapters/channel/simulator/index.ts";
 import { ControlRefusal } from "./adapters/channel/simulator/refusal.ts";
 import type { ControlRoute } from "./adapters/channel/simulator/routes.ts";
+import { createDiskStorage } from "./adapters/storage/disk.ts";
+import { createS3Storage } from "./adapters/storage/s3.ts";
 import { openTelemetry } from "./adapters/telemetry/index.ts";
 import { createWeb } from "./adapters/web/index.ts";
 import { rulesOf } from "./adapters/web/rules.ts";
@@ -42,6 +45,7 @@ import {
 } from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
+import type { Storage } from "./ports/storage.ts";
 import type { Telemetry } from "./ports/telemetry.ts";
 import type { Web } from "./ports/web.ts";
 import { version } from "./version.ts";
@@ -105,11 +109,15 @@ export async function startApp(options: AppOptions): Promise<App> {
     const stopping = new AbortController();
     // Each call that waits listens to it.
     setMaxListeners(0, stopping.signal);
-    const parts = { database, secret, previousSecret, now, log, built, web, stopping: stopping.signal };
+    let address = "";
+    const addresses = { service: () => config.publicUrl ?? address, cdn: config.cdnUrl };
+    const storage = openStorage(config);
+    const outside = { web, storage, addresses, stopping: stopping.signal };
+    const parts = { database, secret, previousSecret, now, log, built, ...outside };
     const { platform, jobs, controls } = build({ ...parts, telemetry });
     const { host, port } = options.listen ?? config;
     const face = openFaces({ config, log, now, platform, database, controls, built, telemetry });
-    const address = await face.listen(host, port);
+    address = await face.listen(host, port);
     if (works) {
       jobs.start();
     }
@@ -140,8 +148,16 @@ interface Parts {
   readonly log: Log;
   readonly built: Modules;
   readonly web: Web;
+  readonly storage: Storage;
+  readonly addresses: World["addresses"];
   readonly stopping: AbortSignal;
   readonly telemetry: Telemetry;
+}
+
+/** Files stand in the data folder, or in a bucket whose uploads are put together there. */
+function openStorage({ dataDir, s3 }: Config): Storage {
+  const folder = join(dataDir, "files");
+  return s3 ? createS3Storage(s3, join(folder, "arriving")) : createDiskStorage(folder);
 }
 
 /** Ports, jobs and platform, each given what it needs of the others. */

@@ -12,9 +12,10 @@ import { readAnswer, readFailure } from "./client/answer.ts";
 import { type Connections, createConnections } from "./client/connections.ts";
 import { type Deadline, patienceOf, startDeadline, waitMsOf } from "./client/deadline.ts";
 import { CallFailure, Unreachable } from "./client/failure.ts";
+import type { FileToSend } from "./client/multipart.ts";
 import { type Request, writeRequest } from "./client/request.ts";
 
-export { CallFailure, patienceOf, Unreachable, waitMsOf };
+export { CallFailure, type FileToSend, patienceOf, Unreachable, waitMsOf };
 
 export interface ClientOptions {
   /** Where the service is, or how to learn it: asked again at every attempt. */
@@ -39,6 +40,8 @@ export interface CallOptions {
   /** A service that asks for a longer wait than this is not waited for. */
   readonly longestWaitMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** For an operation that takes one. */
+  readonly file?: FileToSend;
 }
 
 export interface Client {
@@ -116,7 +119,7 @@ async function attempt({ request, baseUrl, key, userAgent, deadline, connections
     path: base.pathname.replace(/\/+$/, "") + request.path,
     method: request.method,
     headers: { ...request.headers, ...identify(credential, userAgent) },
-    body: request.body,
+    body: typeof request.body === "function" ? request.body() : request.body,
     signal: deadline.signal,
   });
   const answer = { status: statusCode, headers, text: await body.text() };

@@ -18,6 +18,12 @@ const Settings = Environment.superRefine((env, context) => {
         : ["TIDINGS_BASE_URL", "TIDINGS_API_KEY"];
     context.addIssue({ code: "custom", path: [missing], message: `a value when ${given} is set` });
   }
+  const s3 = ["TIDINGS_S3_BUCKET", "TIDINGS_S3_ACCESS_KEY_ID", "TIDINGS_S3_SECRET_ACCESS_KEY"] as const;
+  const missing = s3.find((name) => env[name] === undefined);
+  if (missing !== undefined && s3.some((name) => env[name] !== undefined)) {
+    const message = `a value when another one of ${s3.join(", ")} is set`;
+    context.addIssue({ code: "custom", path: [missing], message });
+  }
 }).transform(arrange);
 
 export type Config = z.output<typeof Settings>;
@@ -72,6 +78,11 @@ function arrange(env: z.output<typeof Environment>) {
     bodyLimit: env.TIDINGS_BODY_LIMIT,
     /** Which addresses that customers give may be reached, beside the public ones. */
     web: { allow: env.TIDINGS_WEB_ALLOW, isLocalAllowed: isYes(env.TIDINGS_ALLOW_LOCAL_WEBHOOKS) },
+    /** Undefined: files are kept in the data folder. */
+    s3: s3Of(env),
+    publicUrl: env.TIDINGS_PUBLIC_URL?.replace(/\/+$/, ""),
+    cdnUrl: env.TIDINGS_CDN_URL?.replace(/\/+$/, ""),
+    uploadRoot: env.TIDINGS_UPLOAD_ROOT,
     telemetry: { token: env.TIDINGS_METRICS_TOKEN, collector: env.OTEL_EXPORTER_OTLP_ENDPOINT },
     /** What the key is said to be allowed; undefined if the service is to be asked. */
     scopes: env.TIDINGS_SCOPES.length > 0 ? env.TIDINGS_SCOPES : undefined,
@@ -86,11 +97,22 @@ function arrange(env: z.output<typeof Environment>) {
   };
 }
 
+function s3Of(env: z.output<typeof Environment>) {
+  const {
+    TIDINGS_S3_BUCKET: bucket,
+    TIDINGS_S3_ACCESS_KEY_ID: accessKeyId,
+    TIDINGS_S3_SECRET_ACCESS_KEY: secretAccessKey,
+  } = env;
+  const isWhole = bucket !== undefined && accessKeyId !== undefined && secretAccessKey !== undefined;
+  const { TIDINGS_S3_ENDPOINT: endpoint, TIDINGS_S3_REGION: region } = env;
+  return isWhole ? { endpoint, region, bucket, accessKeyId, secretAccessKey } : undefined;
+}
+
 /** The values that no log may show. */
 export function secretsOf(config: Config): string[] {
-  const { upstream, secret, previousSecret, owner, databaseUrl, telemetry } = config;
+  const { upstream, secret, previousSecret, owner, databaseUrl, telemetry, s3 } = config;
   const passwords = [databaseUrl, telemetry.collector].flatMap(passwordsIn);
-  const own = [secret, previousSecret, owner.password, owner.key, telemetry.token];
+  const own = [secret, previousSecret, owner.password, owner.key, telemetry.token, s3?.secretAccessKey];
   const values = [upstream?.key, ...own, ...passwords];
   return values.flatMap((value) => value || []);
 }

@@ -92,6 +92,7 @@ const things: Readonly<Record<string, keyof Neighbour>> = {
   "api-keys": "api_key_id",
   "webhook-subscriptions": "webhook_id",
   deliveries: "delivery_id",
+  imports: "import_id",
   users: "user_id",
   inboxes: "inbox_id",
   "quick-replies": "quick_reply_id",

@@ -185,6 +185,16 @@ test("receivers on this machine are allowed only where no stranger can ask for t
   }
 });
 
+test("the secret of a bucket is one", () => {
+  const { config } = readConfig({
+    TIDINGS_S3_BUCKET: "files",
+    TIDINGS_S3_ACCESS_KEY_ID: "AKIA",
+    TIDINGS_S3_SECRET_ACCESS_KEY: secret,
+  });
+  expect(config.s3).toMatchObject({ bucket: "files", region: "us-east-1" });
+  expect(secretsOf(config)).toEqual([secret]);
+});
+
 test("a database password that is no proper percent-encoding is still a secret", () => {
   const { config } = readConfig({ DATABASE_URL: "postgres://app:100%25sure@db/app" });
   expect(secretsOf(config)).toEqual(["100%25sure", "100%sure"]);

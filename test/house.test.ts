@@ -37,6 +37,10 @@ const rooms: Readonly<Record<string, { allowed: string[]; refused: string[] }>> 
     allowed: ["./faults.ts", "../../../ports/channel.ts"],
     refused: ["../../../platform/index.ts", "../../../http/server.ts", "../../../app.ts"],
   },
+  "src/adapters/storage/planted.ts": {
+    allowed: ["aws4fetch", "undici", "node:fs/promises", "../../ports/storage.ts"],
+    refused: ["../../config.ts", "file-type/core", "../../platform/uploads/index.ts"],
+  },
   "src/adapters/web/planted.ts": {
     allowed: ["undici", "ipaddr.js", "node:net", "./rules.ts", "../../ports/web.ts"],
     refused: ["../../config.ts", "../../client.ts", "../../platform/index.ts"],
@@ -97,6 +101,14 @@ const rooms: Readonly<Record<string, { allowed: string[]; refused: string[] }>> 
   "src/platform/messages/planted.ts": {
     allowed: ["./send.ts", "../contacts.ts", "../conversations.ts"],
     refused: ["../automation.ts", "../broadcasts/index.ts", "../chatbot.ts", "../index.ts"],
+  },
+  "src/platform/uploads/planted.ts": {
+    allowed: ["file-type/core", "node:crypto", "./kinds.ts", "../core/form.ts", "../../ports/storage.ts"],
+    refused: ["file-type", "node:fs", "csv-parse", "../contacts.ts", "../messages/index.ts"],
+  },
+  "src/platform/imports/planted.ts": {
+    allowed: ["csv-parse", "./csv.ts", "../contacts.ts", "../uploads/index.ts"],
+    refused: ["file-type/core", "../uploads/receive.ts", "../messages/index.ts", "node:fs"],
   },
   "src/platform/index.ts": {
     allowed: ["./contacts.ts", "./messages/index.ts", "./core/call.ts"],

@@ -122,6 +122,8 @@ const ours = [
   "POST /v1/webhook-subscriptions/{}/deliveries/{}/replay",
   "POST /v1/webhook-subscriptions/{}/recover",
   "GET /v1/events",
+  "POST /v1/contacts/import",
+  "GET /v1/imports/{}",
 ];
 
 const operations: [string, Operation][] = Object.entries(catalogue);

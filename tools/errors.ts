@@ -3,6 +3,7 @@ import { z } from "zod";
 import { accessErrors } from "./errors/access.ts";
 import { conflictErrors } from "./errors/conflicts.ts";
 import { type Entry, errorTypes } from "./errors/entry.ts";
+import { fileErrors } from "./errors/files.ts";
 import { missingErrors } from "./errors/missing.ts";
 import { queryErrors } from "./errors/query.ts";
 import { requestErrors } from "./errors/request.ts";
@@ -18,6 +19,7 @@ export const errors = {
   ...missingErrors,
   ...conflictErrors,
   ...ruleErrors,
+  ...fileErrors,
   ...serviceErrors,
 } as const satisfies Record<string, Entry>;
 

@@ -8,6 +8,7 @@ import { chatbot } from "./chatbot.ts";
 import { cohorts } from "./cohorts.ts";
 import { contacts } from "./contacts.ts";
 import { conversations } from "./conversations.ts";
+import { imports } from "./imports.ts";
 import { inboxes } from "./inboxes.ts";
 import { knowledgeBase } from "./knowledge-base.ts";
 import { mcp } from "./mcp.ts";
@@ -38,6 +39,7 @@ export const resources = {
   chatbot,
   "knowledge-base": knowledgeBase,
   uploads,
+  imports,
   webhooks,
   billing,
   pricing,

@@ -28,7 +28,7 @@ const body = z
 const media_url = z
   .url({ protocol: /^https?$/, error: "Send an address that begins with http:// or https://." })
   .max(2048)
-  .describe("Public address of the file");
+  .describe("Public address of the file, or the storage_url of an upload");
 const caption = z
   .string()
   .max(1024)
@@ -63,7 +63,9 @@ const NewMessage = z
     template: Template.optional().describe("For type template"),
     media_url: media_url
       .optional()
-      .describe("For image, video, document and audio: public address of the file"),
+      .describe(
+        "For image, video, document and audio: public address of the file, or an upload's storage_url",
+      ),
     caption,
     file_name,
     interactive: Interactive.optional().describe("For type interactive"),
@@ -178,7 +180,7 @@ export const messages = {
       },
       send_media_message: {
         title: "Send media message",
-        description: `Send an image, video, document or audio file by its public address. ${windowRule}`,
+        description: `Send an image, video, document or audio file by its public address, or by the storage_url of upload_file. ${windowRule}`,
         input: z.object({
           to: recipient,
           type: z.enum(mediaTypes).describe("What the file is"),

@@ -18,11 +18,14 @@ export type Encoding = "json" | "multipart";
 
 /**
  * How a call runs: a read without a transaction; a write inside one, with the answer stored for its
- * idempotency key; an outward call, which reaches another's server and so has no transaction; a delegated call, which
- * runs another operation whose rules hold; or a public call, which has no caller and sees to its own
- * transaction.
+ * idempotency key; an outward call, which reaches another's server and so has no transaction; a streamed
+ * call, which takes in a file before its transaction; a delegated call, which runs another operation whose
+ * rules hold; or a public call, which has no caller and sees to its own transaction.
  */
-export type Effect = "read" | "write" | "outward" | "delegated" | "public";
+export type Effect = "read" | "write" | "outward" | "delegated" | "streamed" | "public";
+
+/** Of the effects, those that a declaration names; the others follow from it. */
+type DeclaredEffect = "delegated" | "outward" | "read" | "streamed";
 
 export interface Hints {
   readonly readOnly: boolean;
@@ -49,6 +52,8 @@ export interface ToolForm {
   readonly input: z.ZodObject;
   readonly fixed?: Readonly<Record<string, unknown>>;
   readonly place?: Readonly<Record<string, string>>;
+  /** Fields that only a face on its user's own machine offers: it acts on them, and no route knows them. */
+  readonly local?: z.ZodObject;
 }
 
 export interface Operation<
@@ -106,6 +111,7 @@ type FormOf<Route, Fields> = {
   readonly description: string;
   readonly input: z.ZodObject<Fields & z.core.$ZodLooseShape>;
   readonly fixed?: Partial<Route>;
+  readonly local?: z.ZodObject;
   readonly place?: { readonly [Key in keyof Fields]?: Place<Route> } & {
     readonly [Key in Exclude<keyof Fields, keyof Route>]: Place<Route>;
   };
@@ -113,7 +119,7 @@ type FormOf<Route, Fields> = {
 
 type EffectOf<Verb extends Method, Access extends Credential, Declared> = Access extends "none"
   ? "public"
-  : Declared extends "delegated" | "outward" | "read"
+  : Declared extends DeclaredEffect
     ? Declared
     : Verb extends "GET"
       ? "read"
@@ -123,7 +129,7 @@ interface Declaration<
   Verb extends Method,
   Path extends string,
   Access extends Credential,
-  Declared extends "delegated" | "outward" | "read" | undefined,
+  Declared extends DeclaredEffect | undefined,
   Shape extends z.core.$ZodLooseShape,
   Output extends z.ZodObject,
   Forms,
@@ -157,7 +163,7 @@ export function operation<
   Shape extends z.core.$ZodLooseShape & Record<PathField<Path>, z.ZodType>,
   Output extends z.ZodObject,
   const Access extends Credential = "any",
-  const Declared extends "delegated" | "outward" | "read" | undefined = undefined,
+  const Declared extends DeclaredEffect | undefined = undefined,
   Forms = Record<never, never>,
 >(
   declaration: Declaration<Verb, Path, Access, Declared, Shape, Output, Forms>,

@@ -1,31 +1,67 @@
 /**
- * Writes multipart/form-data: the plain fields, then one file.
+ * Writes multipart/form-data: the plain fields, then one file, which is read while it is sent.
  *
- * The file comes as `content_base64` with `file_name` and perhaps `content_type`, and goes as the part
- * `file`. It is the last part, so that a service that reads the body as a stream knows the rest by then.
+ * The file is the call's own, or comes as `content_base64` with `file_name` and perhaps `content_type`, and
+ * goes as the part `file`. It is the last part, so that a service that reads the body as a stream knows the
+ * rest by then.
  */
 import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
 
-export function writeMultipart({
-  content_base64,
-  file_name,
-  content_type = "application/octet-stream",
-  ...fields
-}: Readonly<Record<string, unknown>>): { readonly type: string; readonly body: Buffer } {
+/** A file that is sent beside a call's fields. */
+export interface FileToSend {
+  readonly name: string;
+  /** In bytes: said before it is sent. */
+  readonly size: number;
+  /** Begins to read it; again for each attempt. */
+  open(): AsyncIterable<Uint8Array>;
+}
+
+export interface MultipartBody {
+  readonly type: string;
+  readonly length: number;
+  readonly body: () => Readable;
+}
+
+/** Undefined when there is no file: then the fields may travel as any others do. */
+export function writeMultipart(
+  { content_base64, ...input }: Readonly<Record<string, unknown>>,
+  given?: FileToSend,
+): MultipartBody | undefined {
+  const file = given ?? fromBase64(content_base64, input.file_name);
+  if (!file) {
+    return undefined;
+  }
+  const { file_name = file.name, content_type = "application/octet-stream", ...fields } = input;
   const boundary = `tidings-${randomUUID()}`;
   const parts = Object.entries(fields)
     .filter(([, value]) => value !== undefined && value !== null)
     .map(([name, value]) => `--${boundary}\r\n${disposition({ name })}\r\n\r\n${value}\r\n`);
-  const file = disposition({ name: "file", filename: String(file_name ?? "file") });
-  const head = `--${boundary}\r\n${file}\r\nContent-Type: ${lineOf(content_type)}\r\n\r\n`;
+  const named = disposition({ name: "file", filename: String(file_name) });
+  const opening = `--${boundary}\r\n${named}\r\nContent-Type: ${lineOf(content_type)}\r\n\r\n`;
+  const head = Buffer.from(parts.join("") + opening);
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  const body = async function* () {
+    yield head;
+    yield* file.open();
+    yield tail;
+  };
   return {
     type: `multipart/form-data; boundary=${boundary}`,
-    body: Buffer.concat([
-      Buffer.from(parts.join("") + head),
-      Buffer.from(String(content_base64 ?? ""), "base64"),
-      Buffer.from(`\r\n--${boundary}--\r\n`),
-    ]),
+    length: head.length + file.size + tail.length,
+    body: () => Readable.from(body(), { objectMode: false }),
   };
+}
+
+function fromBase64(content: unknown, name: unknown): FileToSend | undefined {
+  if (content === undefined || content === null) {
+    return undefined;
+  }
+  const bytes = Buffer.from(String(content), "base64");
+  const open = async function* () {
+    yield bytes;
+  };
+  return { name: String(name ?? "file"), size: bytes.length, open };
 }
 
 function disposition(names: Readonly<Record<string, string>>): string {

@@ -1,21 +1,29 @@
 /** Writes the HTTP request of an operation: which field travels in the path, the query or the body, and how. */
 import { randomUUID } from "node:crypto";
+import type { Readable } from "node:stream";
 import type { Operation } from "../../tools/operation.ts";
 import { CallFailure } from "./failure.ts";
-import { writeMultipart } from "./multipart.ts";
+import { type FileToSend, writeMultipart } from "./multipart.ts";
 
 export interface Request {
   readonly method: Operation["method"];
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Buffer | null;
+  /** A stream is opened anew for each attempt. */
+  readonly body: string | null | (() => Readable);
+}
+
+interface Given {
+  readonly idempotencyKey?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly file?: FileToSend;
 }
 
 /** @throws CallFailure for a path field that no path can carry. */
 export function writeRequest(
   { method, path, encoding }: Pick<Operation, "method" | "path"> & Partial<Pick<Operation, "encoding">>,
   input: Readonly<Record<string, unknown>>,
-  { idempotencyKey, headers: given }: { idempotencyKey?: string; headers?: Readonly<Record<string, string>> },
+  { idempotencyKey, headers: given, file }: Given,
 ): Request {
   const rest: Record<string, unknown> = { ...input };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -30,9 +38,11 @@ export function writeRequest(
   if (method === "GET" || method === "DELETE") {
     return { method, path: filled + query(rest), headers, body: null };
   }
-  if (encoding === "multipart") {
-    const { type, body } = writeMultipart(rest);
-    return { method, path: filled, headers: { ...headers, "content-type": type }, body };
+  const form = encoding === "multipart" ? writeMultipart(rest, file) : undefined;
+  if (form) {
+    const { type, body, length } = form;
+    const sized = { ...headers, "content-type": type, "content-length": String(length) };
+    return { method, path: filled, headers: sized, body };
   }
   headers["content-type"] = "application/json";
   return { method, path: filled, headers, body: JSON.stringify(rest) };

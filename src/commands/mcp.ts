@@ -41,8 +41,8 @@ function forward(config: Config, { baseUrl, key }: { baseUrl: string; key: strin
 }
 
 /** What both ways have in common. */
-function settingsOf({ narrowing, resultLimit }: Config) {
-  return { version, narrowing: createNarrowing(tools, narrowing), resultLimit };
+function settingsOf({ narrowing, resultLimit, uploadRoot }: Config) {
+  return { version, narrowing: createNarrowing(tools, narrowing), resultLimit, uploadRoot };
 }
 
 /** The list is answered at once; the service starts behind it, and calls wait for it. */

@@ -34,7 +34,7 @@ export const Environment = z.object({
     .min(32, takes("at least 32 characters"))
     .optional()
     .describe(
-      "Signs access tokens; at least 32 characters. Left out, one is generated and kept in the database",
+      "Signs access tokens and links; at least 32 characters. Left out, one is generated and kept in the database",
     ),
   TIDINGS_PREVIOUS_SECRET: z
     .string()
@@ -105,6 +105,37 @@ export const Environment = z.object({
   TIDINGS_BODY_LIMIT: whole(1_024, 104_857_600)
     .default(1_048_576)
     .describe("Largest request body that is taken, in bytes"),
+  TIDINGS_PUBLIC_URL: z
+    .url({ protocol: /^https?$/, ...takes("the address of this service, http:// or https://") })
+    .optional()
+    .describe(
+      "Address by which others reach this service, for links to its files; left out, the one it listens on",
+    ),
+  TIDINGS_CDN_URL: z
+    .url({ protocol: /^https?$/, ...takes("an address, http:// or https://") })
+    .optional()
+    .describe(
+      "Address of a CDN in front of `/files` or of the bucket: uploads made with `generate_cdn` are public there",
+    ),
+  TIDINGS_UPLOAD_ROOT: z
+    .string()
+    .transform(expandHome)
+    .optional()
+    .describe(
+      "Folder from which `upload_file` of `tidings mcp` may read files of this machine; left out, none",
+    ),
+  TIDINGS_S3_BUCKET: z
+    .string()
+    .regex(/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/, takes("the name of a bucket"))
+    .optional()
+    .describe("Bucket that keeps the files in place of the data folder, with the two keys below"),
+  TIDINGS_S3_ENDPOINT: z
+    .url({ protocol: /^https?$/, ...takes("the address of a store that speaks S3") })
+    .optional()
+    .describe("Store that the bucket is in; left out, Amazon's"),
+  TIDINGS_S3_REGION: z.string().default("us-east-1").describe("Region of the bucket"),
+  TIDINGS_S3_ACCESS_KEY_ID: z.string().optional().describe("The bucket's access key"),
+  TIDINGS_S3_SECRET_ACCESS_KEY: z.string().optional().describe("The secret that belongs to it"),
   TIDINGS_WEB_ALLOW: list(
     readNetwork,
     "IP addresses or networks such as 10.1.0.0/16, separated by commas",

@@ -62,7 +62,7 @@ function describeOperation(
   };
 }
 
-function describeInput({ input, method }: Operation, path: string): JsonSchema {
+function describeInput({ input, method, encoding }: Operation, path: string): JsonSchema {
   const { properties = {}, required = [] } = toJsonSchema(input, "input") as {
     properties?: Record<string, JsonSchema>;
     required?: string[];
@@ -88,6 +88,17 @@ function describeInput({ input, method }: Operation, path: string): JsonSchema {
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(isInQuery || others.length === 0
       ? {}
-      : { requestBody: { required: needed.length > 0, content: { "application/json": { schema } } } }),
+      : { requestBody: { required: needed.length > 0, content: contentOf(encoding, schema) } }),
   };
+}
+
+/** A form holds the file itself where JSON holds its base64. */
+function contentOf(encoding: Operation["encoding"], schema: { properties: JsonSchema }): JsonSchema {
+  const json = { "application/json": { schema } };
+  if (encoding === "json") {
+    return json;
+  }
+  const { content_base64: _, ...fields } = schema.properties;
+  const properties = { file: { type: "string", format: "binary" }, ...fields };
+  return { "multipart/form-data": { schema: { ...schema, properties } }, ...json };
 }

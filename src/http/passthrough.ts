@@ -2,7 +2,8 @@
  * Passes every request on to the process that owns the data folder.
  *
  * The owner may end at any time: the address is asked for again at each try. A request that may have
- * been taken is tried again only if that is safe, that is, if it reads or carries an idempotency key.
+ * been taken is tried again only if that is safe, that is, if it reads or carries an idempotency key. A
+ * form is passed on as it comes, because it may hold a file, and so it is tried once.
  */
 import {
   createServer,
@@ -27,6 +28,11 @@ export function createPassthrough({ address, bodyLimit }: PassthroughOptions): S
   });
 
   async function forward(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (/^multipart\/form-data\b/i.test(incoming.headers["content-type"] ?? "")) {
+      return passOnce(await address(), incoming, incoming, response).catch((error: unknown) => {
+        throw fail("unavailable", { reason: "its owner ended; try again.", retry_after: 1 }, error);
+      });
+    }
     const body = await readBody(incoming, bodyLimit);
     for (let number = 1; ; number += 1) {
       try {
@@ -43,13 +49,13 @@ export function createPassthrough({ address, bodyLimit }: PassthroughOptions): S
 function passOnce(
   origin: string,
   incoming: IncomingMessage,
-  body: Buffer,
+  body: Buffer | IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const outgoing = send(new URL(incoming.url ?? "/", origin), {
       method: incoming.method,
-      headers: { ...incoming.headers, "content-length": body.length },
+      headers: { ...incoming.headers, ...(Buffer.isBuffer(body) ? { "content-length": body.length } : {}) },
     });
     outgoing.once("error", reject);
     outgoing.once("response", (answer) => {
@@ -59,7 +65,11 @@ function passOnce(
       answer.once("error", reject);
     });
     response.once("close", () => outgoing.destroy());
-    outgoing.end(body);
+    if (Buffer.isBuffer(body)) {
+      outgoing.end(body);
+    } else {
+      body.pipe(outgoing);
+    }
   });
 }
 

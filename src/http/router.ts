@@ -4,6 +4,7 @@ import { Failure, fail } from "../../tools/failure.ts";
 import type { Operation } from "../../tools/operation.ts";
 import { readFields } from "../../tools/tool.ts";
 import type { Platform } from "../platform/index.ts";
+import { acceptForms, formOf } from "./form.ts";
 import { createLoginLimit, readCredential, readIdempotencyKey } from "./guards.ts";
 
 /** What is known of a request's caller before its operation runs. */
@@ -16,34 +17,60 @@ export function addOperations(
 ): void {
   const limitLogin = createLoginLimit();
   const methods = new Map<string, HTTPMethods[]>();
+  const withForms: Route[] = [];
   for (const [name, operation] of Object.entries(operations)) {
-    for (const { path, credential } of [operation, ...operation.also]) {
+    for (const { path } of [operation, ...operation.also]) {
       methods.set(path, [...(methods.get(path) ?? []), operation.method]);
-      app.route({
-        method: operation.method,
-        url: toUrl(path),
-        config: { operation: name },
-        ...(name === "login" ? { preHandler: limitLogin } : {}),
-        async handler(request, reply) {
-          const caller = credential === "none" ? null : await identify(platform, request);
-          const answer = await platform.call({
-            operation: name,
-            path,
-            caller,
-            input: readInput(operation, request),
-            idempotencyKey: readIdempotencyKey(request.headers),
-            signal: hangUpOf(reply),
-          });
-          if (answer.isReplay) {
-            reply.header("idempotency-replayed", "true");
-          }
-          return reply.status(answer.status).send(answer.body);
-        },
-      });
+    }
+    if (operation.encoding === "multipart") {
+      withForms.push({ name, operation, platform, limitLogin });
+    } else {
+      addOperation(app, { name, operation, platform, limitLogin });
     }
   }
+  // In a room of their own: the parser of forms has hooks, which other requests do without.
+  app.register(async (room) => {
+    await acceptForms(room);
+    for (const route of withForms) {
+      addOperation(room, route);
+    }
+  });
   for (const [path, allowed] of methods) {
     addRefusal(app, path, allowed);
+  }
+}
+
+interface Route {
+  readonly name: string;
+  readonly operation: Operation;
+  readonly platform: Platform;
+  readonly limitLogin: ReturnType<typeof createLoginLimit>;
+}
+
+function addOperation(app: FastifyInstance, { name, operation, platform, limitLogin }: Route): void {
+  for (const { path, credential } of [operation, ...operation.also]) {
+    app.route({
+      method: operation.method,
+      url: toUrl(path),
+      config: { operation: name },
+      ...(name === "login" ? { preHandler: limitLogin } : {}),
+      async handler(request, reply) {
+        const caller = credential === "none" ? null : await identify(platform, request);
+        const form = formOf(operation, request);
+        const answer = await platform.call({
+          operation: name,
+          path,
+          caller,
+          ...(form ? { form, input: undefined } : { input: readInput(operation, request) }),
+          idempotencyKey: readIdempotencyKey(request.headers),
+          signal: hangUpOf(reply),
+        });
+        if (answer.isReplay) {
+          reply.header("idempotency-replayed", "true");
+        }
+        return reply.status(answer.status).send(answer.body);
+      },
+    });
   }
 }
 

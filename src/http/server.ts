@@ -10,6 +10,7 @@ import type { Log } from "../ports/log.ts";
 import type { Metrics, Tracer } from "../ports/telemetry.ts";
 import { answerFailure } from "./answer.ts";
 import { addControls, type ControlRoute } from "./controls.ts";
+import { addFiles, filesPath } from "./files.ts";
 import { createRateLimit, type Rates } from "./guards.ts";
 import { addMetrics, type Scraping } from "./metrics.ts";
 import { describeApi } from "./openapi.ts";
@@ -96,16 +97,20 @@ export function createServer(options: ServerOptions): FastifyInstance {
   }
   addOperations(app, platform, operations);
   addControls(app, platform, options.controls);
+  addFiles(app, platform);
   const document = describeApi(operations, options.version);
   app.get("/v1/openapi.json", () => document);
   return app;
 }
 
-/** Health is asked by machines that must be answered; what a tool call does is counted where it arrives, at REST. */
-const unlimited = new Set(["/healthz", "/readyz", "/mcp"]);
+/**
+ * Health is asked by machines that must be answered; what a tool call does is counted where it arrives, at
+ * REST; and a channel fetches all its files from few addresses. A made-up link costs no query.
+ */
+const unlimited = new Set(["/healthz", "/readyz", "/mcp", filesPath]);
 
-/** How long a request may take to arrive. */
-const requestTimeoutMs = 60_000;
+/** How long a request may take to arrive: 32 MB at 1 Mbit/s. */
+const requestTimeoutMs = 300_000;
 
 /** What is no HTTP, or too much of it, still gets the envelope. */
 function answerBrokenRequest(error: Error, socket: Socket): void {

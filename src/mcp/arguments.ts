@@ -7,9 +7,10 @@
 import type { ErrorBody, ErrorCode } from "../../tools/errors.ts";
 import { Failure, type FailureDetail, fail, lackOf } from "../../tools/failure.ts";
 import { catalogue } from "../../tools/index.ts";
-import type { Operation } from "../../tools/operation.ts";
+import type { Operation, ToolForm } from "../../tools/operation.ts";
 import type { ScopeRule } from "../../tools/scopes.ts";
 import { formsOf, readArguments } from "../../tools/tool.ts";
+import { type LocalFile, openLocalFile } from "./local-file.ts";
 import type { ListedTool } from "./tools.ts";
 
 /** Why a call is not made. */
@@ -21,26 +22,53 @@ export interface Refusal {
 }
 
 export type Reading =
-  | { readonly operation: Operation; readonly input: Record<string, unknown>; readonly refusal?: undefined }
+  | {
+      readonly operation: Operation;
+      readonly input: Record<string, unknown>;
+      /** One that the call named, open; whoever called closes it. */
+      readonly file?: LocalFile | undefined;
+      readonly refusal?: undefined;
+    }
   | { readonly refusal: Refusal };
 
 const operations: Readonly<Record<string, Operation>> = catalogue;
 
 /** The operation that a tool calls and its input, or why the arguments are refused. */
-export function readCall(tool: ListedTool, given: Readonly<Record<string, unknown>>): Reading {
+export async function readCall(
+  tool: ListedTool,
+  given: Readonly<Record<string, unknown>>,
+  uploadRoot: string | undefined,
+): Promise<Reading> {
   const operation = operations[tool.operation];
   const form = operation && formsOf(tool.operation, operation)[tool.name];
   if (!form) {
     return { refusal: refuse("tool_not_found", { value: tool.name }) };
   }
   try {
-    return { operation, input: readArguments(form, given) };
+    const { local } = form;
+    return local && uploadRoot !== undefined
+      ? {
+          operation,
+          ...(await readLocal({ ...form, input: local.extend(form.input.shape) }, given, uploadRoot)),
+        }
+      : { operation, input: readArguments(form, given) };
   } catch (error) {
     if (error instanceof Failure) {
       return { refusal: toRefusal(error) };
     }
     throw error;
   }
+}
+
+/** Arguments that may name a file of this machine. @throws Failure */
+async function readLocal(form: ToolForm, given: Readonly<Record<string, unknown>>, uploadRoot: string) {
+  const { file_path: path, ...input } = readArguments(form, given);
+  const others = ["content_base64", "url"].filter((name) => input[name] !== undefined);
+  const count = others.length + (path === undefined ? 0 : 1);
+  if (count !== 1) {
+    throw fail("one_source_needed", { count, known: "file_path, content_base64 and url" });
+  }
+  return { input, file: path === undefined ? undefined : await openLocalFile(uploadRoot, String(path)) };
 }
 
 /** A refusal in the words of the catalogue. */

@@ -19,6 +19,7 @@ import { present } from "./answer.ts";
 import { concealFailure } from "./conceal.ts";
 import { explain, type Trouble } from "./explain.ts";
 import type { ToolList, Viewer } from "./list.ts";
+import type { LocalFile } from "./local-file.ts";
 import { isRead, type Narrowing } from "./narrow.ts";
 import { type Report, reportWaiting } from "./progress.ts";
 import { executeToolName, readExecution, SearchRefusal, search, searchToolsName } from "./search.ts";
@@ -71,6 +72,8 @@ interface Parts {
   readonly log: Log;
   /** The most characters that an answer may have. */
   readonly resultLimit: number;
+  /** The folder whose files may be named in a call. */
+  readonly uploadRoot?: string | undefined;
 }
 
 /** What a call came to, before it is put into words. */
@@ -92,10 +95,12 @@ export type Perform = (
 export function createPerform(parts: Omit<Parts, "resultLimit">): Perform {
   return async (tool, caller, call) => {
     try {
-      const prepared = await prepare(tool, caller, call);
-      return prepared.refusal
-        ? { trouble: prepared.refusal }
-        : await send(parts, { ...prepared, tool, caller, call });
+      const prepared = await prepare(tool, caller, call, parts.uploadRoot);
+      if (prepared.refusal) {
+        return { trouble: prepared.refusal };
+      }
+      await using _file = prepared.file;
+      return await send(parts, { ...prepared, tool, caller, call });
     } catch (error) {
       parts.log.error({ err: error, tool: tool.name }, "a tool call failed unexpectedly");
       return { trouble: { code: "internal", message: "Something went wrong here." } };
@@ -166,7 +171,12 @@ async function runSearch(
 }
 
 /** What is settled before the service is asked: narrowing, scope, idempotency key, arguments. */
-async function prepare(tool: ListedTool, caller: McpCaller, call: Omit<ToolCall, "name">) {
+async function prepare(
+  tool: ListedTool,
+  caller: McpCaller,
+  call: Omit<ToolCall, "name">,
+  uploadRoot: string | undefined,
+) {
   const setting = caller.narrowing.hiddenBy(tool);
   if (setting !== undefined) {
     return { refusal: hidden(setting) };
@@ -180,7 +190,7 @@ async function prepare(tool: ListedTool, caller: McpCaller, call: Omit<ToolCall,
   if (!isHeader(idempotencyKey, 255)) {
     return { refusal: refuse("invalid_idempotency_key") };
   }
-  return { ...readCall(tool, call.arguments ?? {}), idempotencyKey };
+  return { ...(await readCall(tool, call.arguments ?? {}, uploadRoot)), idempotencyKey };
 }
 
 interface Prepared {
@@ -189,11 +199,12 @@ interface Prepared {
   readonly call: Omit<ToolCall, "name">;
   readonly operation: Operation;
   readonly input: Record<string, unknown>;
+  readonly file?: LocalFile | undefined;
   readonly idempotencyKey: string;
 }
 
 async function send({ client, log }: Omit<Parts, "resultLimit">, prepared: Prepared) {
-  const { tool, caller, call, operation, input, idempotencyKey } = prepared;
+  const { tool, caller, call, operation, input, file, idempotencyKey } = prepared;
   const told = isRead(tool) ? {} : { idempotencyKey };
   const waitMs = waitMsOf(operation, input);
   const timeoutMs = patienceOf(waitMs, usualMs);
@@ -205,6 +216,7 @@ async function send({ client, log }: Omit<Parts, "resultLimit">, prepared: Prepa
       timeoutMs,
       longestWaitMs,
       headers: traceOf(call.meta),
+      ...(file && { file }),
     });
     return { answer, input, ...told };
   } catch (error) {

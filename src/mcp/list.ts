@@ -33,9 +33,20 @@ interface View {
   text?: string;
 }
 
-/** @param built the tools that the service behind has, by name; all when left out. */
-export function createToolList(tools: readonly ListedTool[], built?: ReadonlySet<string>): ToolList {
-  const offered = tools.filter(({ name }) => built?.has(name) ?? true);
+export interface ListOptions {
+  /** The tools that the service behind has, by name; all when left out. */
+  readonly built?: ReadonlySet<string> | undefined;
+  /** Whether files of this machine may be named. */
+  readonly isLocal?: boolean;
+}
+
+export function createToolList(
+  tools: readonly ListedTool[],
+  { built, isLocal = false }: ListOptions = {},
+): ToolList {
+  const offered = tools
+    .filter(({ name }) => built?.has(name) ?? true)
+    .map((tool) => (isLocal && tool.localWire ? { ...tool, wire: tool.localWire } : tool));
   const byName = new Map(offered.map((tool) => [tool.name, tool]));
   const views = new Map<string, View>();
 

@@ -41,6 +41,8 @@ export interface ServerParts {
   readonly narrowing?: Narrowing;
   /** The most characters that an answer may have. */
   readonly resultLimit?: number;
+  /** The folder whose files may be named in a call; only where the caller's machine is this one. */
+  readonly uploadRoot?: string | undefined;
   /** Put around every tool call, by whoever watches them. */
   readonly watch?: (runTool: RunTool) => RunTool;
 }
@@ -74,9 +76,9 @@ export function createServerFactory(
   callerOf: (context: McpRequestContext) => McpCaller,
 ): McpServerFactory {
   const { client, version, log, built, instructions = defaultInstructions } = parts;
-  const { resultLimit = defaultResultLimit, watch = (unwatched) => unwatched } = parts;
-  const list = createToolList(tools, built);
-  const perform = createPerform({ client, list, log });
+  const { uploadRoot, resultLimit = defaultResultLimit, watch = (unwatched) => unwatched } = parts;
+  const list = createToolList(tools, { built, isLocal: uploadRoot !== undefined });
+  const perform = createPerform({ client, list, log, uploadRoot });
   const runTool = watch(createRunTool({ client, list, log, resultLimit }, perform));
   const info = { name: "tidings", title: "Tidings", version };
   const completes = canComplete(list);

@@ -10,7 +10,14 @@ import { catalogue, resources } from "../../tools/index.ts";
 import { mcp } from "../../tools/mcp.ts";
 import type { Operation } from "../../tools/operation.ts";
 import type { ScopeRule } from "../../tools/scopes.ts";
-import { describeTools, type JsonSchema, type Tool, untrustedPaths } from "../../tools/tool.ts";
+import {
+  describeTools,
+  formsOf,
+  type JsonSchema,
+  type Tool,
+  toJsonSchema,
+  untrustedPaths,
+} from "../../tools/tool.ts";
 
 export interface ListedTool {
   readonly name: string;
@@ -25,6 +32,8 @@ export interface ListedTool {
   readonly untrusted: readonly string[];
   /** As a client sees it. */
   readonly wire: WireTool;
+  /** The same where files of this machine may be named; left out where there is no difference. */
+  readonly localWire?: WireTool;
 }
 
 /** What a JSON Schema promises beyond where things stand. */
@@ -68,6 +77,8 @@ function toListed({ name, operation, scope, title, description, hints, ...schema
   const inputSchema = { ...schemas.inputSchema, type: "object" as const };
   const outputSchema = { ...loosen(schemas.outputSchema), type: "object" as const };
   const declared = operations[operation];
+  const wire: WireTool = { name, title, description, inputSchema, outputSchema, annotations };
+  const local = declared && formsOf(operation, declared)[name]?.local;
   return {
     name,
     operation,
@@ -75,8 +86,17 @@ function toListed({ name, operation, scope, title, description, hints, ...schema
     toolset: toolsets.get(operation) ?? "",
     isCore: declared?.tier === "core",
     untrusted: declared ? untrustedPaths(declared.output) : [],
-    wire: { name, title, description, inputSchema, outputSchema, annotations },
+    wire,
+    ...(local ? { localWire: withFields(wire, toJsonSchema(local, "tool")) } : {}),
   };
+}
+
+function withFields(wire: WireTool, { properties }: JsonSchema): WireTool {
+  const inputSchema = {
+    ...wire.inputSchema,
+    properties: { ...(properties as object), ...wire.inputSchema.properties },
+  };
+  return { ...wire, inputSchema };
 }
 
 /**

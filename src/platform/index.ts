@@ -13,12 +13,14 @@ import { type Call, createCall } from "./core/call.ts";
 import { forgetAnswers } from "./core/idempotency.ts";
 import type { Listeners, Module, Work } from "./core/module.ts";
 import type { Caller, Recorder, World } from "./core/world.ts";
+import { imports } from "./imports/index.ts";
 import { inboxes } from "./inboxes.ts";
 import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing/index.ts";
 import { teams } from "./teams.ts";
+import { type FileRequest, type OpenedFile, openFile, uploads } from "./uploads/index.ts";
 import { users } from "./users.ts";
 import { webhooks } from "./webhooks/index.ts";
 
@@ -30,6 +32,8 @@ export const modules: Modules = {
   conversations,
   messages,
   webhooks,
+  uploads,
+  imports,
   "quick-replies": quickReplies,
   users,
   inboxes,
@@ -58,6 +62,8 @@ export interface Platform {
   readonly call: Call;
   /** @throws Failure `credential_invalid`. */
   authenticate(credential: string): Promise<Caller>;
+  /** A file for whoever has its link. @throws Failure `link_invalid`, `file_not_found`. */
+  openFile(request: FileRequest): Promise<OpenedFile>;
   /** Where channels deliver what they hear. */
   readonly ears: ChannelEars;
 }
@@ -66,6 +72,7 @@ export function createPlatform(world: World, built: Modules = modules): Platform
   return {
     call: createCall(Object.values(built), world),
     authenticate: (credential) => authenticate(world, credential),
+    openFile: (request) => openFile(world, request),
     ears: {
       inbound: (message) => receiveMessage(world, message),
       receipts: (receipts) => receiveReceipts(world, receipts),

@@ -15,6 +15,7 @@ export const ownerKey = `sk_live_${"o".repeat(43)}`;
 export interface House extends AsyncDisposable {
   readonly app: App;
   readonly address: string;
+  readonly dataDir: string;
   /** Calls an operation with the owner's key, or another. */
   call<Op extends Operation>(operation: Op, input: InputOf<Op>, options?: CallOptions): Promise<OutputOf<Op>>;
   /** A request as it is, for what the client would not send. */
@@ -59,6 +60,7 @@ export async function openHouse(
   return {
     app,
     address: app.address,
+    dataDir: config.dataDir,
     call: (operation, input, given) => client.call(operation, input, given),
     fetch: (path, { key = ownerKey, json, ...init } = {}) =>
       fetch(app.address + path, {

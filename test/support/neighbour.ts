@@ -3,11 +3,13 @@ import { newId } from "../../src/database/id.ts";
 import { insertKey } from "../../src/platform/api-keys.ts";
 import { createOrganization } from "../../src/platform/bootstrap.ts";
 import { apiKeys } from "../../tools/api-keys.ts";
+import { imports } from "../../tools/imports.ts";
 import { inboxes } from "../../tools/inboxes.ts";
 import { messages } from "../../tools/messages.ts";
 import { quickReplies } from "../../tools/quick-replies.ts";
 import { routing } from "../../tools/routing.ts";
 import { allScopes } from "../../tools/scopes.ts";
+import { uploads } from "../../tools/uploads.ts";
 import { webhooks } from "../../tools/webhooks.ts";
 import type { House } from "./house.ts";
 import { phone } from "./simulator.ts";
@@ -22,6 +24,8 @@ export interface Neighbour {
   readonly api_key_id: string;
   readonly webhook_id: string;
   readonly delivery_id: string;
+  readonly upload_id: string;
+  readonly import_id: string;
   readonly user_id: string;
   readonly inbox_id: string;
   readonly quick_reply_id: string;
@@ -53,6 +57,10 @@ export async function moveIn(house: House): Promise<Neighbour> {
     { key },
   );
   const webhook = await holdAnEvent(house, key);
+  const content_base64 = Buffer.from("phone\n+14155550199\n").toString("base64");
+  const file = { content_base64, file_name: "theirs.csv" };
+  const { data: upload } = await house.call(uploads.upload_file, file, { key });
+  const { data: started } = await house.call(imports.import_contacts, { upload_id: upload.id }, { key });
   const { data: inboxList } = await house.call(inboxes.list_inboxes, {}, { key });
   const { data: quickReply } = await house.call(
     quickReplies.create_quick_reply,
@@ -78,6 +86,8 @@ export async function moveIn(house: House): Promise<Neighbour> {
     message_id: message.id,
     api_key_id: apiKey.id,
     ...webhook,
+    upload_id: upload.id,
+    import_id: started.id,
     user_id: team.users.Neighbour ?? "",
     inbox_id: inboxList[0]?.id ?? "",
     quick_reply_id: quickReply.id,

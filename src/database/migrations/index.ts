@@ -3,6 +3,7 @@ import type { Migration } from "kysely";
 import * as foundation from "./0001-foundation.ts";
 import * as people from "./0002-people.ts";
 import * as arrivals from "./0003-arrivals.ts";
+import * as files from "./0004-files.ts";
 import * as traces from "./0005-traces.ts";
 import * as webhooks from "./0006-webhooks.ts";
 
@@ -10,6 +11,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
   "0002-people": people,
   "0003-arrivals": arrivals,
+  "0004-files": files,
   "0005-traces": traces,
   "0006-webhooks": webhooks,
 };

@@ -3,13 +3,15 @@
  *
  * Every face comes through here, so none has rules of its own.
  */
-import { ErrorBody } from "../../../tools/errors.ts";
-import { Failure, fail, lackOf, refuseInput } from "../../../tools/failure.ts";
+import { fail, lackOf, refuseInput } from "../../../tools/failure.ts";
 import type { Credential, Operation } from "../../../tools/operation.ts";
 import { permits, type ScopeRule } from "../../../tools/scopes.ts";
 import { describeTools, formsOf, readArguments } from "../../../tools/tool.ts";
-import { type Answer, hashRequest, keepClear, keepSealed, once } from "./idempotency.ts";
+import type { Form } from "./form.ts";
+import type { Answer } from "./idempotency.ts";
 import type { Module } from "./module.ts";
+import { answer, type Run as Recorded, record, tenant } from "./record.ts";
+import { streamed } from "./streamed.ts";
 import { requireStorable } from "./text.ts";
 import type { Caller, DelegatedContext, PublicContext, World } from "./world.ts";
 
@@ -20,6 +22,8 @@ export interface Request {
   readonly path?: string;
   readonly caller: Caller | null;
   readonly input: unknown;
+  /** The input that is still coming, in place of `input`; only a streamed operation takes one. */
+  readonly form?: Form | undefined;
   readonly idempotencyKey?: string | undefined;
   /** The route under which the key counts; that of the path when left out. */
   readonly route?: string;
@@ -53,18 +57,18 @@ export function createCall(modules: readonly Module[], world: World): Call {
     const { operation } = entry;
     const path = request.path ?? operation.path;
     const caller = admit(operation, path, request.caller);
-    requireStorable(request.input);
-    const parsed = operation.input.safeParse(request.input);
-    if (!parsed.success) {
-      throw refuseInput(parsed.error.issues, request.input);
-    }
     const context = { world, now: world.now(), path, signal: request.signal };
-    const { idempotencyKey: key, route = `${operation.method} ${path}` } = request;
-    const run = { name: request.operation, entry, input: parsed.data, context, key, route };
+    const { form, input: given, idempotencyKey: key, route = `${operation.method} ${path}` } = request;
+    const common = { name: request.operation, operation, context, key, route };
+    if (caller && operation.effect === "streamed") {
+      const parse = (input: unknown) => readInput(operation, input);
+      return streamed({ ...common, form, given, parse, prepare: entry.prepare }, caller);
+    }
+    const run = { ...common, entry, input: readInput(operation, given) };
     if (!caller) {
       return publicly(run);
     }
-    const runs = { read, write, outward: read, delegated, public: publicly };
+    const runs = { read, write, outward: read, streamed: write, delegated, public: publicly };
     return runs[operation.effect](run, caller);
   };
 
@@ -99,13 +103,19 @@ export function createCall(modules: readonly Module[], world: World): Call {
   return call;
 }
 
-interface Run {
-  readonly name: string;
+interface Run extends Recorded {
   readonly entry: Entry;
   readonly input: unknown;
-  readonly context: PublicContext;
-  readonly key: string | undefined;
-  readonly route: string;
+}
+
+/** @throws Failure `invalid_request`, field by field. */
+function readInput({ input: schema }: Operation, given: unknown): unknown {
+  requireStorable(given);
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) {
+    throw refuseInput(parsed.error.issues, given);
+  }
+  return parsed.data;
 }
 
 async function publicly(run: Run): Promise<Answer> {
@@ -122,36 +132,9 @@ async function respond({ entry, input }: Run, context: PublicContext): Promise<A
   return answer(entry.operation, await handle(context));
 }
 
-async function write({ name, entry, input, context, key, route }: Run, caller: Caller): Promise<Answer> {
-  const { operation } = entry;
-  const handle = await entry.prepare(input);
-  const result = await context.world.database.transaction(async (tx) => {
-    const effect = async () => answer(operation, await handle(tenant(context, caller, { db: tx, tx })));
-    if (key === undefined) {
-      return effect();
-    }
-    const { world, now } = context;
-    const repeatable = {
-      claim: { organization_id: caller.organization_id, credential_id: caller.credential.id, route, key },
-      hashes: hashRequest(world, name, input),
-      keeping: operation.showsSecret ? keepSealed(world) : keepClear,
-      now,
-    };
-    return once(tx, repeatable, effect);
-  });
-  if (result.status >= 400) {
-    throw Failure.restore(ErrorBody.parse(result.body), result.isReplay);
-  }
-  return result;
-}
-
-function tenant(context: PublicContext, caller: Caller, parts: object): PublicContext {
-  return { ...context, caller, organization: caller.organization_id, ...parts } as PublicContext;
-}
-
-/** What the contract does not name never leaves. */
-function answer(operation: Operation, result: unknown): Answer {
-  return { status: operation.status, body: operation.output.parse(result), isReplay: false };
+async function write(run: Run, caller: Caller): Promise<Answer> {
+  const handle = await run.entry.prepare(run.input);
+  return record(run, caller, [run.input], handle);
 }
 
 function admit(operation: Operation, path: string, caller: Caller | null): Caller | null {

@@ -7,7 +7,7 @@
 import { createHmac } from "node:crypto";
 import { sql } from "kysely";
 import { Failure, fail } from "../../../tools/failure.ts";
-import type { Transaction } from "../../database/database.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
 import type { Work } from "./module.ts";
 import { seal, unseal } from "./seal.ts";
 import { secretsOf } from "./secrets.ts";
@@ -99,15 +99,35 @@ export async function once(
   return { ...answer, isReplay: false };
 }
 
-async function replay(tx: Transaction, { claim, hashes, keeping }: Omit<Repeatable, "now">): Promise<Answer> {
-  const stored = await tx
+/** The answer that is stored under a key, if there is one. @throws Failure `idempotency_key_reused`. */
+export async function recall(db: Queries, { now, ...request }: Repeatable): Promise<Answer | undefined> {
+  const stored = await find(db, request.claim)
+    .where("created_at", ">=", new Date(now.getTime() - keptMs).toISOString())
+    .executeTakeFirst();
+  return stored && read(stored, request);
+}
+
+async function replay(tx: Transaction, request: Omit<Repeatable, "now">): Promise<Answer> {
+  return read(await find(tx, request.claim).executeTakeFirstOrThrow(), request);
+}
+
+function find(db: Queries, claim: Claim) {
+  return db
     .selectFrom("idempotency")
     .select(["request_hash", "status", "body"])
     .where("organization_id", "=", claim.organization_id)
     .where("credential_id", "=", claim.credential_id)
     .where("route", "=", claim.route)
-    .where("key", "=", claim.key)
-    .executeTakeFirstOrThrow();
+    .where("key", "=", claim.key);
+}
+
+interface Stored {
+  readonly request_hash: string;
+  readonly status: number | null;
+  readonly body: unknown;
+}
+
+function read(stored: Stored, { hashes, keeping }: Pick<Repeatable, "hashes" | "keeping">): Answer {
   if (!hashes.includes(stored.request_hash)) {
     throw fail("idempotency_key_reused");
   }

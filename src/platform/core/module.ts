@@ -7,24 +7,37 @@ import type { z } from "zod";
 import type { Event, EventName } from "../../../tools/events.ts";
 import type { Effect, Operation } from "../../../tools/operation.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
-import type { DelegatedContext, PublicContext, ReadContext, Recorder, World, WriteContext } from "./world.ts";
+import type { Arriving } from "./form.ts";
+import type {
+  DelegatedContext,
+  PublicContext,
+  ReadContext,
+  Recorder,
+  StreamedContext,
+  World,
+  WriteContext,
+} from "./world.ts";
 
 interface Contexts {
   read: ReadContext;
   write: WriteContext;
   outward: ReadContext;
   delegated: DelegatedContext;
+  streamed: StreamedContext;
   public: PublicContext;
 }
 
 type ContextOf<Op extends Operation> =
   Op extends Operation<infer Kind extends Effect> ? Contexts[Kind] : never;
 
-/** Answers one operation. */
-export type Handler<Op extends Operation> = (
-  input: z.output<Op["input"]>,
-  context: ContextOf<Op>,
-) => Promise<z.input<Op["output"]>>;
+/** Answers one operation; a streamed one answers by what it commits. */
+export type Handler<Op extends Operation> =
+  Op extends Operation<"streamed">
+    ? (
+        arriving: Arriving<z.output<Op["input"]>>,
+        context: StreamedContext<z.input<Op["output"]>>,
+      ) => Promise<void>
+    : (input: z.output<Op["input"]>, context: ContextOf<Op>) => Promise<z.input<Op["output"]>>;
 
 /**
  * A write with a part that takes long and needs no database: that part runs before the transaction, which on

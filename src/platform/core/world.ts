@@ -9,6 +9,7 @@ import type { Jobs } from "../../jobs/job.ts";
 import type { Channel } from "../../ports/channel.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
+import type { Storage } from "../../ports/storage.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import type { Web } from "../../ports/web.ts";
 
@@ -26,6 +27,9 @@ export interface World {
   readonly channels: Readonly<Record<string, Channel>>;
   /** The addresses that customers give: nothing else reaches them. */
   readonly web: Web;
+  readonly storage: Storage;
+  /** Where this service and its CDN are reached from outside: the beginnings of links to its files. */
+  readonly addresses: { service(): string; readonly cdn: string | undefined };
   /** Signs access tokens and links, and seals what nobody may read. */
   readonly secret: string;
   /** The one that it replaced: what was signed or sealed under it is still read. */
@@ -86,6 +90,15 @@ export interface ReadContext extends PublicContext {
 export interface WriteContext extends ReadContext {
   readonly db: Transaction;
   readonly tx: Transaction;
+}
+
+/** A streamed call puts its file aside first, and then records it. */
+export interface StreamedContext<Answer = unknown> extends ReadContext {
+  /**
+   * Records the effect and its answer in one transaction, once for the call's idempotency key: a repeated
+   * call is given the first one's answer, and `effect` does not run. `facts` tell one file from another.
+   */
+  commit(facts: unknown, effect: (context: WriteContext) => Promise<Answer>): Promise<void>;
 }
 
 /** A delegated call runs other operations, each with its own rules. */

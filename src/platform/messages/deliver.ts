@@ -15,6 +15,7 @@ import { isBsuid } from "../core/recipient.ts";
 import type { World } from "../core/world.ts";
 import { isWindowStrict } from "../inboxes.ts";
 import { explain, type MessageError, ownFailures } from "./failures.ts";
+import { withFreshLink } from "./media.ts";
 import { applyParked, lockMessage, type MessageRow, move } from "./progress.ts";
 
 interface Payload {
@@ -154,7 +155,7 @@ async function send(
   attempt: Attempt,
 ): Promise<Outcome> {
   const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(sendTimeoutMs)]);
-  const result = await channel.send(outbound, signal);
+  const result = await channel.send(await withFreshLink(world, outbound), signal);
   const settlers: {
     [Key in SendResult["outcome"]]: (result: Extract<SendResult, { outcome: Key }>) => Promise<Outcome>;
   } = {

@@ -10,6 +10,7 @@ import { isBsuid } from "../core/recipient.ts";
 import { freshId, type World, type WriteContext } from "../core/world.ts";
 import { isWindowStrict } from "../inboxes.ts";
 import { deliver } from "./deliver.ts";
+import { type MediaType, mediaOf } from "./media.ts";
 
 type Input = z.output<typeof contract.send_message.input>;
 
@@ -19,6 +20,7 @@ export async function queueMessage(input: Input, context: WriteContext) {
     // Until templates are built there are none, approved or not.
     throw fail("template_not_approved", { name: input.template?.name, language: input.template?.language });
   }
+  const content = await contentOf(tx, organization, input);
   const { contact, to } = await findRecipient(input.to, context);
   const inbox = await chooseInbox(tx, { organization, contact_id: contact.id, inbox_id: input.inbox_id });
   const thread = await openThread(tx, { organization, inbox_id: inbox.id, contact_id: contact.id, now });
@@ -31,7 +33,7 @@ export async function queueMessage(input: Input, context: WriteContext) {
     thread,
     to,
     type: input.type,
-    content: contentOf(input),
+    content,
     now,
   });
   await noteOutbound({ tx, world, now }, thread, now.toISOString());
@@ -120,13 +122,19 @@ async function chooseInbox(
 }
 
 /** What is stored beside the type, in the shape that the channel port takes. */
-function contentOf(input: Input): Record<string, unknown> {
+async function contentOf(
+  tx: Transaction,
+  organization: string,
+  input: Input,
+): Promise<Record<string, unknown>> {
   if (input.type === "text") {
     return { text: input.text };
   }
   if (input.type === "interactive") {
     return { interactive: input.interactive };
   }
-  const { media_url: url, caption = null, file_name = null } = input;
-  return { media: { url, caption, file_name } };
+  const { caption, file_name, media_url = "" } = input;
+  // Text, templates and choices were seen to above.
+  const type = input.type as MediaType;
+  return { media: await mediaOf(tx, { organization, type, media_url, caption, file_name }) };
 }

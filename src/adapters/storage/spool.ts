@@ -1,0 +1,69 @@
+/**
+ * Files that are still arriving, in a folder of their own.
+ *
+ * What arrives is written to disk as it comes, so that memory does not grow with it, and is handed on when
+ * it is whole. What a killed process left is removed by the next one, once nobody can be writing it.
+ */
+import { randomUUID } from "node:crypto";
+import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Longer than any request takes to arrive. */
+const abandonedMs = 3_600_000;
+
+export interface Arrived {
+  readonly path: string;
+  readonly size: number;
+}
+
+export interface Spool {
+  /** Writes a body to disk, hands the file to `use`, and removes it if it is still there. */
+  hold<Value>(body: AsyncIterable<Uint8Array>, use: (arrived: Arrived) => Promise<Value>): Promise<Value>;
+}
+
+export function createSpool(folder: string): Spool {
+  let opening: Promise<void> | undefined;
+  return {
+    async hold(body, use) {
+      opening ??= openFolder(folder).catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
+      await opening;
+      const path = join(folder, randomUUID());
+      try {
+        const size = await writeBody(path, body);
+        return await use({ path, size });
+      } finally {
+        await rm(path, { force: true });
+      }
+    },
+  };
+}
+
+async function writeBody(path: string, body: AsyncIterable<Uint8Array>): Promise<number> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    let size = 0;
+    for await (const chunk of body) {
+      await file.writeFile(chunk);
+      size += chunk.length;
+    }
+    // Whoever is told that it is kept may rely on it, after a power cut too.
+    await file.datasync();
+    return size;
+  } finally {
+    await file.close();
+  }
+}
+
+async function openFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+    if (Date.now() - mtimeMs > abandonedMs) {
+      await rm(path, { force: true });
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/** The tables of an organization: its people, their credentials, what it is set up with. */
+import type { Generated } from "kysely";
+import type { Json } from "./columns.ts";
+
+export interface AccountTables {
+  settings: { name: string; value: string };
+  organizations: { id: string; name: string; created_at: string };
+  users: {
+    organization_id: string;
+    id: string;
+    email: string;
+    name: string;
+    role: "owner" | "admin" | "supervisor" | "agent";
+    password_hash: string;
+    is_active: Generated<boolean>;
+    session_version: Generated<number>;
+    created_at: string;
+    updated_at: string;
+  };
+  api_keys: {
+    organization_id: string;
+    id: string;
+    name: string;
+    prefix: string;
+    hash: string;
+    scopes: string[];
+    created_by: string | null;
+    created_at: string;
+    expires_at: string | null;
+    last_used_at: string | null;
+  };
+  refresh_tokens: {
+    organization_id: string;
+    id: string;
+    user_id: string;
+    family_id: string;
+    session_version: Generated<number>;
+    hash: string;
+    family_expires_at: string;
+    expires_at: string;
+    used_at: string | null;
+    revoked_at: string | null;
+    created_at: string;
+  };
+  idempotency: {
+    organization_id: string;
+    credential_id: string;
+    route: string;
+    key: string;
+    request_hash: string;
+    status: number | null;
+    body: Json<unknown> | null;
+    created_at: string;
+  };
+  inboxes: {
+    organization_id: string;
+    id: string;
+    name: string;
+    channel: string;
+    platform: string;
+    phone_number: string;
+    settings: Json<Record<string, unknown>>;
+    created_at: string;
+    updated_at: string;
+  };
+  teams: {
+    organization_id: string;
+    id: string;
+    name: string;
+    description: string | null;
+    settings: Json<Record<string, unknown>>;
+    is_active: boolean;
+    tier: number;
+    created_at: string;
+    updated_at: string;
+  };
+  team_members: {
+    organization_id: string;
+    team_id: string;
+    user_id: string;
+    id: string;
+    role: "lead" | "member" | "supervisor";
+    is_available: boolean;
+    unavailable_since: string | null;
+    max_concurrent_chats: number;
+    current_chat_count: Generated<number>;
+    skills: string[];
+    turn: Generated<number>;
+    created_at: string;
+    updated_at: string;
+  };
+  routing_policies: {
+    organization_id: string;
+    id: string;
+    name: string;
+    description: string;
+    strategy: "round_robin" | "weighted" | "load_balanced" | "skills_based" | "sticky";
+    priority: number;
+    conditions: Json<Record<string, unknown>>;
+    target_type: "team" | "user";
+    target_id: string | null;
+    settings: Json<Record<string, unknown>>;
+    is_active: boolean;
+    created_at: string;
+    updated_at: string;
+  };
+  routing_credits: { organization_id: string; policy_id: string; user_id: string; credit: number };
+  quick_replies: {
+    organization_id: string;
+    id: string;
+    short_code: string;
+    content: string;
+    created_by: string | null;
+    created_at: string;
+    updated_at: string;
+  };
+}

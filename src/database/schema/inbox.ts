@@ -1,0 +1,142 @@
+/** The tables of what passes between an organization and its contacts. */
+import type { Generated } from "kysely";
+import type { Json } from "./columns.ts";
+
+export interface InboxTables {
+  contacts: {
+    organization_id: string;
+    id: string;
+    phone_number: string | null;
+    name: string | null;
+    search_text: Generated<string>;
+    tags: Generated<string[]>;
+    metadata: Json<Record<string, unknown>>;
+    opted_out: Generated<boolean>;
+    bsuid: string | null;
+    username: string | null;
+    created_at: string;
+    updated_at: string;
+    erased_at: string | null;
+  };
+  contact_identities: {
+    organization_id: string;
+    kind: "phone" | "wa_id" | "bsuid" | "username";
+    value: string;
+    contact_id: string;
+    created_at: string;
+  };
+  conversations: {
+    organization_id: string;
+    id: string;
+    inbox_id: string;
+    contact_id: string;
+    status: "open" | "pending" | "closed" | "snoozed" | "spam";
+    snoozed_until: string | null;
+    last_message_at: string | null;
+    last_user_message_at: string | null;
+    last_agent_message_at: string | null;
+    is_favorite: Generated<boolean>;
+    assigned_to: string | null;
+    team_id: string | null;
+    tags: Generated<string[]>;
+    erased_at: string | null;
+    is_unread: Generated<boolean>;
+    waiting_since: string | null;
+    queued_at: string | null;
+    policy_id: string | null;
+    created_at: string;
+    updated_at: string;
+  };
+  routing_decisions: {
+    organization_id: string;
+    id: string;
+    conversation_id: string;
+    trigger: "inbound" | "assign" | "capacity" | "escalation" | "requeue" | "reopen";
+    outcome: "assigned" | "queued" | "unmatched";
+    explanation: string;
+    policy_id: string | null;
+    policy_name: string | null;
+    strategy: "round_robin" | "weighted" | "load_balanced" | "skills_based" | "sticky" | null;
+    team_id: string | null;
+    assigned_to: string | null;
+    candidates: Json<unknown>;
+    created_at: string;
+  };
+  assignments: {
+    organization_id: string;
+    id: string;
+    conversation_id: string;
+    contact_id: string;
+    assigned_to: string | null;
+    assigned_by: string | null;
+    assignment_type: "manual" | "transfer" | "routing" | "unassign";
+    team_id: string | null;
+    reason: string | null;
+    over_capacity: boolean;
+    created_at: string;
+  };
+  messages: {
+    organization_id: string;
+    id: string;
+    conversation_id: string;
+    direction: "outbound" | "inbound";
+    type: "text" | "image" | "video" | "document" | "audio" | "template" | "interactive";
+    content: Json<Record<string, unknown>>;
+    from: string | null;
+    to: string | null;
+    status: "queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "received";
+    channel_message_id: string | null;
+    claimed_at: string | null;
+    sent_at: string | null;
+    delivered_at: string | null;
+    read_at: string | null;
+    failed_at: string | null;
+    error: Json<Record<string, unknown>> | null;
+    created_at: string;
+    /** The one that wrote the row; an xid8. */
+    transaction_id: Generated<string>;
+  };
+  message_receipts: {
+    organization_id: string;
+    message_id: string;
+    type: "sent" | "delivered" | "read" | "failed";
+    occurred_at: string;
+    error: Json<Record<string, unknown>> | null;
+  };
+  parked_receipts: {
+    organization_id: string;
+    channel_message_id: string;
+    type: "sent" | "delivered" | "read" | "failed";
+    occurred_at: string;
+    error: Json<Record<string, unknown>> | null;
+    parked_at: string;
+  };
+  uploads: {
+    organization_id: string;
+    id: string;
+    key: string;
+    status: Generated<"arriving" | "kept">;
+    file_name: string;
+    content_type: string;
+    file_size: number | null;
+    sha256: string | null;
+    is_public: boolean;
+    created_at: string;
+  };
+  imports: {
+    organization_id: string;
+    id: string;
+    status: "queued" | "running" | "done" | "failed";
+    upload_id: string | null;
+    url: string | null;
+    position: Generated<number>;
+    created: Generated<number>;
+    updated: Generated<number>;
+    rejected: Generated<number>;
+    errors: Json<readonly { line: number; reason: string }[]>;
+    failure: string | null;
+    created_at: string;
+    updated_at: string;
+    finished_at: string | null;
+  };
+}

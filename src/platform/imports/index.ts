@@ -1,0 +1,64 @@
+/** Imports of contacts: promised at once, and done batch by batch in the background. */
+import { fail } from "../../../tools/failure.ts";
+import { imports as contract } from "../../../tools/imports.ts";
+import { implement } from "../core/module.ts";
+import { freshId } from "../core/world.ts";
+import { getUpload } from "../uploads/index.ts";
+import { runImport } from "./run.ts";
+
+export const imports = implement(contract, {
+  operations: {
+    async import_contacts({ upload_id = null, url = null }, { tx, world, organization, now }) {
+      const count = [upload_id, url].filter((source) => source !== null).length;
+      if (count !== 1) {
+        throw fail("one_source_needed", { count, known: "upload_id and url" });
+      }
+      const upload = upload_id === null ? undefined : await getUpload(tx, organization, upload_id);
+      if (upload && upload.content_type !== "text/csv") {
+        throw fail("not_a_csv_file", { value: upload.content_type, param: "upload_id" });
+      }
+      const row = await tx
+        .insertInto("imports")
+        .values({
+          organization_id: organization,
+          id: freshId({ now }, "imp"),
+          status: "queued",
+          upload_id,
+          url,
+          errors: "[]",
+          created_at: now.toISOString(),
+          updated_at: now.toISOString(),
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      await world.jobs.enqueue(tx, {
+        name: runImport.name,
+        payload: { organization_id: organization, import_id: row.id },
+        organization_id: organization,
+        lane: `import:${organization}`,
+      });
+      return { data: show(row) };
+    },
+
+    async get_import({ id }, { db, organization }) {
+      const row = await db
+        .selectFrom("imports")
+        .selectAll()
+        .where("organization_id", "=", organization)
+        .where("id", "=", id)
+        .executeTakeFirst();
+      if (!row) {
+        throw fail("import_not_found");
+      }
+      return { data: show(row) };
+    },
+  },
+  jobs: [runImport],
+});
+
+/** The position is how many rows were read. */
+function show<Row extends { position: number; errors: readonly { line: number; reason: string }[] }>(
+  row: Row,
+) {
+  return { ...row, total: row.position, errors: [...row.errors] };
+}

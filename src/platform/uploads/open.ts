@@ -1,0 +1,77 @@
+/** Opens a file for whoever has its link. */
+import { fail } from "../../../tools/failure.ts";
+import type { ByteRange } from "../../ports/storage.ts";
+import type { World } from "../core/world.ts";
+import { type LinkQuery, secondsLeft } from "./links.ts";
+import { disposition } from "./name.ts";
+import { isShown } from "./receive.ts";
+
+export interface FileRequest extends LinkQuery {
+  readonly organization: string;
+  readonly name: string;
+  /** The header, `bytes=0-99`; one that can't be read is passed over. */
+  readonly range?: string | undefined;
+  /** Whether only the facts are wanted. */
+  readonly isHead: boolean;
+}
+
+export interface OpenedFile {
+  readonly size: number;
+  readonly type: string;
+  readonly disposition: string;
+  readonly sha256: string;
+  readonly range: ByteRange | undefined;
+  /** How long it may be kept, and by whom. */
+  readonly cacheControl: string;
+  readonly body: AsyncIterable<Uint8Array> | undefined;
+}
+
+/** @throws Failure `link_invalid`, `file_not_found`, `range_not_satisfiable`. */
+export async function openFile(world: World, request: FileRequest): Promise<OpenedFile> {
+  const { organization, name, isHead } = request;
+  const key = `${organization}/${name}`;
+  const isSigned = request.expires !== undefined || request.signature !== undefined;
+  const seconds = secondsLeft(world, key, request);
+  if (isSigned && seconds === 0) {
+    throw fail("link_invalid");
+  }
+  const upload = await world.database.queries
+    .selectFrom("uploads")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .where("key", "=", key)
+    .where("status", "=", "kept")
+    .executeTakeFirst();
+  if (!upload || (!isSigned && !upload.is_public)) {
+    throw fail("file_not_found");
+  }
+  const size = upload.file_size ?? 0;
+  const range = readRange(request.range, size);
+  const body = isHead ? undefined : await world.storage.read(key, range);
+  if (!isHead && !body) {
+    throw fail("file_not_found");
+  }
+  return {
+    size,
+    type: upload.content_type,
+    disposition: disposition(isShown(upload.content_type) ? "inline" : "attachment", upload.file_name),
+    sha256: upload.sha256 ?? "",
+    range,
+    cacheControl: isSigned ? `private, max-age=${seconds}, immutable` : "public, max-age=31536000, immutable",
+    body,
+  };
+}
+
+/** @throws Failure `range_not_satisfiable`. */
+function readRange(header: string | undefined, size: number): ByteRange | undefined {
+  const [, from = "", to = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? [];
+  if (from === "" && to === "") {
+    return undefined;
+  }
+  const start = from === "" ? Math.max(0, size - Number(to)) : Number(from);
+  const end = from === "" || to === "" ? size - 1 : Math.min(Number(to), size - 1);
+  if (start > end) {
+    throw fail("range_not_satisfiable", { limit: size });
+  }
+  return { start, end };
+}

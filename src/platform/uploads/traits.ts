@@ -1,0 +1,77 @@
+/**
+ * What must be in a file of each sort, and what must not.
+ *
+ * `refuses` names what another program would take for its own: a browser HTML, a server PHP, an unpacker an
+ * archive, an office program macros. They are searched in the bytes as they stand, through the whole file;
+ * what is packed or encrypted is not unpacked, and no claim is made about it.
+ */
+
+export interface Trait {
+  /** The bytes that it begins with, where the detector's word is not needed. */
+  readonly begins?: Buffer;
+  /** What the detector may say of its head. */
+  readonly detected: readonly (string | undefined)[];
+  /** Each must be in the file: else it is another container of the same make. */
+  readonly requires: readonly Mark[];
+  readonly refuses: readonly Mark[];
+  /** Whether tags of HTML, PHP and scripts are refused, in letters of any size. */
+  readonly refusesTags: boolean;
+  /** Text, all of it: UTF-8 without control characters, and not the beginning of a page or a program. */
+  readonly isText: boolean;
+}
+
+/** Bytes that mean something; what it is called in a refusal. */
+export interface Mark {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+const mark = (name: string, bytes: string, encoding: BufferEncoding = "latin1"): Mark => ({
+  name,
+  bytes: Buffer.from(bytes, encoding),
+});
+
+/** Eight bytes of the archive's end: four alone would turn up by chance in large files. */
+const archives = [
+  mark("a ZIP archive", "PK\x05\x06\0\0\0\0"),
+  mark("a RAR archive", "Rar!\x1a\x07"),
+  mark("a 7z archive", "7z\xbc\xaf\x27\x1c"),
+];
+
+const scripts = [mark("a script", "/JavaScript"), mark("an order to start a program", "/Launch")];
+
+const macros = [mark("macros", "vbaProject.bin"), mark("a Java program", "META-INF/MANIFEST.MF")];
+
+const openXml = ["wordprocessingml.document", "spreadsheetml.sheet", "presentationml.presentation"].map(
+  (name) => `application/vnd.openxmlformats-officedocument.${name}`,
+);
+
+const base: Trait = { detected: [], requires: [], refuses: [], refusesTags: false, isText: false };
+
+export const traits = {
+  media: (...detected: string[]): Trait => ({ ...base, detected, refuses: archives, refusesTags: true }),
+  pdf: {
+    ...base,
+    detected: ["application/pdf"],
+    begins: Buffer.from("%PDF-"),
+    refuses: [...archives, ...scripts],
+    refusesTags: true,
+  },
+  /** Office Open XML: a ZIP archive, whose names are not packed. The detector needs luck with their order. */
+  package: (part: string): Trait => ({
+    ...base,
+    begins: Buffer.from("PK\x03\x04"),
+    detected: [undefined, "application/zip", ...openXml],
+    requires: [mark("a list of its parts", "[Content_Types].xml"), mark(part, part)],
+    refuses: macros,
+  }),
+  /** The older office formats: compound files, which installers are too. */
+  compound: (stream: string): Trait => ({
+    ...base,
+    begins: Buffer.from("d0cf11e0a1b11ae1", "hex"),
+    detected: [undefined, "application/x-cfb"],
+    requires: [mark(stream, stream, "utf16le")],
+    refuses: [mark("macros", "_VBA_PROJECT", "utf16le")],
+  }),
+  text: { ...base, detected: [undefined], isText: true },
+} as const;
