@@ -1,4 +1,5 @@
 /** Routing: who is chosen, why, and what waits. */
+import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { conversations } from "../tools/conversations.ts";
 import { routing } from "../tools/routing.ts";
@@ -331,6 +332,48 @@ describe("when nobody is free", () => {
     await house.turn(120_000);
     expect((await get(id)).assigned_to).toBe(team.users.Bob);
     expect((await decisionsOf(id))[0]).toMatchObject({ trigger: "requeue", outcome: "assigned" });
+    expect(await miscounts(house)).toEqual([]);
+  });
+});
+
+describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("the agents' seats", () => {
+  /** Somebody holds the first seat while this runs; whether the second one is free all the while. */
+  async function leavesSecondSeat([first, second]: readonly string[], run: () => Promise<unknown>) {
+    const { database } = house.app;
+    const hold = (user = "") =>
+      sql`select id from team_members where user_id = ${user} for update skip locked`;
+    const waiting = sql`
+      select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+    `;
+    let ran: Promise<unknown> = Promise.resolve();
+    const found = await database.transaction(async (tx) => {
+      await hold(first).execute(tx);
+      ran = run();
+      await expect.poll(async () => (await waiting.execute(database.queries)).rows.length).toBe(1);
+      return hold(second).execute(tx);
+    });
+    await ran;
+    return found.rows.length === 1;
+  }
+
+  test("are taken in one order, so that no two who move conversations wait for each other", async () => {
+    const here = await makeTeam(house, {}, { Ada: {} });
+    const there = await makeTeam(house, {}, { Zoe: {} });
+    const [ada = "", zoe = ""] = [here.users.Ada, there.users.Zoe];
+    const id = await write();
+    await house.call(conversations.assign_conversation, { id, assigned_to: ada });
+    const hand = (from_agent: string, to_agent: string) =>
+      house.call(conversations.transfer_conversation, { id, from_agent, to_agent });
+    const give = (team_id: string) => house.call(conversations.assign_conversation, { id, team_id });
+    for (const move of [
+      () => hand(ada, zoe),
+      () => hand(zoe, ada),
+      () => give(there.id),
+      () => give(here.id),
+    ]) {
+      expect(await leavesSecondSeat([ada, zoe], move)).toBe(true);
+    }
+    expect((await get(id)).assigned_to).toBe(ada);
     expect(await miscounts(house)).toEqual([]);
   });
 });

@@ -72,6 +72,7 @@ export const teams = implement(contract, {
         .where("organization_id", "=", organization)
         .where("team_id", "=", id)
         .execute();
+      await lockMembers(tx, organization, id);
       await tx.deleteFrom("teams").where("organization_id", "=", organization).where("id", "=", id).execute();
       return { data: { deleted: true as const } };
     },
@@ -185,6 +186,18 @@ function membersOf(db: Queries, organization: string, team_ids: readonly string[
     .where("team_members.organization_id", "=", organization)
     .where("team_members.team_id", "in", team_ids)
     .orderBy("team_members.id");
+}
+
+/** In the order in which a choice locks them, which the deletion would not keep. */
+async function lockMembers(tx: Transaction, organization: string, team_id: string): Promise<void> {
+  await tx
+    .selectFrom("team_members")
+    .select("id")
+    .where("organization_id", "=", organization)
+    .where("team_id", "=", team_id)
+    .orderBy("user_id")
+    .forUpdate()
+    .execute();
 }
 
 interface Pair {

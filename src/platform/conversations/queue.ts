@@ -155,12 +155,13 @@ async function requeue(work: Work, thread: Thread): Promise<void> {
   if (thread.assigned_to === null || thread.waiting_since === null) {
     return;
   }
+  const policy = await policyOfQueue(tx, thread, now);
+  // Before it is taken off: a choice locks all members that it changes, in one order.
+  const decided = policy && (await decide(tx, policy, { thread, now, locks: true }));
   const taken = await move(work, thread, { assigned_to: null, queued_at: now.toISOString() });
   const reason = "The agent is away, and the contact waits for an answer.";
   await recordAssignment(work, taken, { assignment_type: "unassign", reason });
-  const policy = await policyOfQueue(tx, taken, now);
-  if (policy) {
-    const decided = await decide(tx, policy, { thread: taken, now, locks: true });
+  if (decided) {
     await carryOut(work, taken, { decided, trigger: "requeue" });
   }
 }
