@@ -4,10 +4,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { conversations } from "../tools/conversations.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
+import { users } from "../tools/users.ts";
 import { refusal } from "./support/failure.ts";
 import { type House, openHouse } from "./support/house.ts";
 import { phone } from "./support/simulator.ts";
-import { makeTeam, miscounts, type Team } from "./support/staff.ts";
+import { hire, makeTeam, miscounts, type Team } from "./support/staff.ts";
 
 let house: House;
 beforeAll(async () => {
@@ -334,6 +335,18 @@ describe("when nobody is free", () => {
     expect((await decisionsOf(id))[0]).toMatchObject({ trigger: "requeue", outcome: "assigned" });
     expect(await miscounts(house)).toEqual([]);
   });
+});
+
+test("a user in no team, who was switched off, is given what waited when they are back", async () => {
+  const user = await hire(house, "Sol");
+  const target = { target_type: "user", target_id: user } as const;
+  await house.call(users.update_user, { id: user, is_active: false });
+  await house.call(routing.create_routing_policy, { name: "Sol's", strategy: "round_robin", ...target });
+  const waiting = await write();
+  expect((await get(waiting)).assigned_to).toBeNull();
+  await house.call(users.update_user, { id: user, is_active: true });
+  await house.settle();
+  expect((await get(waiting)).assigned_to).toBe(user);
 });
 
 describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("the agents' seats", () => {

@@ -7,6 +7,7 @@
  * leaves unanswered.
  */
 import { sql } from "kysely";
+import type { Transaction } from "../../database/database.ts";
 import { serveQueueJob, type Work } from "../core/capacity.ts";
 import { inLine } from "../core/line.ts";
 import type { Work as Job } from "../core/module.ts";
@@ -79,7 +80,7 @@ async function serveNext(
 }
 
 async function isAnybodyFree({ tx }: Work, organization: string): Promise<boolean> {
-  const free = await tx
+  const member = await tx
     .selectFrom("team_members")
     .innerJoin("teams", (join) =>
       join
@@ -93,7 +94,24 @@ async function isAnybodyFree({ tx }: Work, organization: string): Promise<boolea
     .whereRef("current_chat_count", "<", "max_concurrent_chats")
     .limit(1)
     .executeTakeFirst();
-  return free !== undefined;
+  return member !== undefined || isTargetUncapped(tx, organization);
+}
+
+/** Whether a policy is for a user who is in no active team: there is no seat that could be full. */
+async function isTargetUncapped(tx: Transaction, organization: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from routing_policies
+    join users on users.organization_id = routing_policies.organization_id and users.id = target_id
+    where routing_policies.organization_id = ${organization}
+      and target_type = 'user' and routing_policies.is_active and users.is_active
+      and not exists (
+        select from team_members
+        join teams on teams.organization_id = team_members.organization_id and teams.id = team_id
+        where team_members.organization_id = ${organization} and user_id = target_id and teams.is_active
+      )
+    limit 1
+  `.execute(tx);
+  return rows.length > 0;
 }
 
 /** The one that has waited longest, of those behind the place; one that somebody is moving just now is left to them. */
