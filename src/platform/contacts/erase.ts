@@ -14,7 +14,7 @@ interface Person {
 
 /** The contact's row must be locked: what is written under it meanwhile waits, and finds nobody. */
 export async function erase(tx: Transaction, person: Person): Promise<void> {
-  const { organization, id } = person;
+  const { organization } = person;
   const ids = (await threadsOf(tx, person).execute()).map((thread) => thread.id);
   await eraseProfile(tx, person);
   await eraseThreads(tx, person);
