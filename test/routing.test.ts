@@ -349,6 +349,27 @@ test("a user in no team, who was switched off, is given what waited when they ar
   expect((await get(waiting)).assigned_to).toBe(user);
 });
 
+test("a conversation that can't be taken off its agent keeps no other one from it", async () => {
+  const team = await makeTeam(house, {}, { Ada: {}, Bob: {} });
+  await create(team, { strategy: "round_robin", settings: { requeue_after_seconds: 60 } } as Policy);
+  const ids = await writeMany(2);
+  await house.app.database.queries
+    .updateTable("team_members")
+    .set({ current_chat_count: 0, is_available: false, unavailable_since: house.now().toISOString() })
+    .where("user_id", "=", (await get(ids[0] ?? "")).assigned_to ?? "")
+    .execute();
+  const [, other = ""] = ids;
+  const { assigned_to } = await get(other);
+  const member_id = Object.entries(team.users).find(([, id]) => id === assigned_to)?.[0] ?? "";
+  await house.call(teams.update_team_member, {
+    id: team.id,
+    member_id: team.members[member_id] ?? "",
+    is_available: false,
+  });
+  await house.turn(120_000);
+  expect((await get(other)).assigned_to).toBeNull();
+});
+
 describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("the agents' seats", () => {
   /** Somebody holds the first seat while this runs; whether the second one is free all the while. */
   async function leavesSecondSeat([first, second]: readonly string[], run: () => Promise<unknown>) {

@@ -160,7 +160,10 @@ export const sweep: Job<unknown> = {
       limit ${perSweep}
     `.execute(world.database.queries);
     for (const payload of rows) {
-      await withThread(world, payload, requeue);
+      // One that fails is looked at again by the next sweep, and must not keep the others' queues from theirs.
+      await withThread(world, payload, requeue).catch((error: unknown) =>
+        world.log.error({ err: error, ...payload }, "A conversation could not be taken off an absent agent"),
+      );
     }
     await serveAll(world);
     return undefined;
