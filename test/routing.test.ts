@@ -349,6 +349,19 @@ test("a user in no team, who was switched off, is given what waited when they ar
   expect((await get(waiting)).assigned_to).toBe(user);
 });
 
+test("a policy that is deleted while it decides makes nobody's assignment fail", async () => {
+  const team = await makeTeam(house, {}, { Ada: { max_concurrent_chats: 100 } });
+  for (let round = 0; round < 6; round += 1) {
+    const policy = await create(team, { strategy: "weighted" });
+    const ids = await writeMany(3);
+    await Promise.all([
+      ...ids.map((id) => house.call(conversations.assign_conversation, { id, team_id: team.id })),
+      house.call(routing.delete_routing_policy, { id: policy.id }),
+    ]);
+    expect(await tally(ids, team)).toEqual({ Ada: 3 });
+  }
+});
+
 test("a conversation that can't be taken off its agent keeps no other one from it", async () => {
   const team = await makeTeam(house, {}, { Ada: {}, Bob: {} });
   await create(team, { strategy: "round_robin", settings: { requeue_after_seconds: 60 } } as Policy);
