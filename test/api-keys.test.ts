@@ -70,6 +70,13 @@ test("an expiry in the past and an unknown scope are refused by name", async () 
   expect(failure.error).toMatchObject({ param: "scopes", known });
 });
 
+test("an expiry of any offset is kept in UTC, and one that no column holds is refused", async () => {
+  const { data } = await create({ scopes: ["contacts:read"], expires_at: "2999-01-01T20:00:00+20:00" });
+  expect(data.expires_at).toBe("2999-01-01T00:00:00.000Z");
+  const never = { scopes: ["contacts:read"], expires_at: "9999-12-31T23:59:59-01:00" };
+  expect(await refusal(create(never))).toMatchObject({ status: 400, code: "invalid_request" });
+});
+
 test("a key can't grant what it does not hold, and no key can grant account scopes", async () => {
   const person = await signIn();
   const maker = await createAs(person, ["tokens:create", "contacts:read"]);

@@ -54,6 +54,13 @@ test.each([
   expect(replies).toEqual([expect.stringContaining("Reply START")]);
 });
 
+test("a word that comes several times at once is confirmed once", async () => {
+  const number = newNumber();
+  await writes(number, "hi");
+  await Promise.all(["stop", "STOP", "Stop!"].map((text) => phone(house, number).write(text)));
+  expect((await writes(number, "stop")).replies).toHaveLength(1);
+});
+
 test.each([
   "stop, o Zé não vem",
   "please stop",

@@ -85,7 +85,7 @@ describe("a person who hides the number", () => {
     const contact = { id: contact_id, phone_number: null, bsuid: user_id, username: "ada.l", name: "Ada" };
     expect((await house.call(contacts.get_contact, { id: contact_id })).data).toMatchObject(contact);
     const found = await house.call(contacts.list_contacts, { search: "ada.l" });
-    expect(found.data).toMatchObject([contact]);
+    expect(found.data).toMatchObject([{ id: contact_id, phone_number: null, name: "Ada" }]);
     const { data } = await house.call(messages.list_messages, { conversation_id });
     expect(data).toMatchObject([{ direction: "inbound", text: { body: "hi" } }]);
     const again = await phone(house, user_id).write("hello?", hidden);

@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
+import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages.ts";
 import { refusal } from "./support/failure.ts";
 import { type House, openHouse } from "./support/house.ts";
@@ -204,6 +205,16 @@ test("nothing of an erased contact is left in any table but the simulated phone'
   await house.turn(1000);
   expect(await traces(personal)).toEqual([]);
   await setFaults(house, {});
+});
+
+test("a send that is repeated after the contact was erased is not sent once more", async () => {
+  const input = { to: "+14155550125", type: "text", text: { body: "hello" } } as const;
+  const send = () => house.call(messages.send_message, input, { idempotencyKey: "before the erasure" });
+  const { conversation_id: id } = (await send()).data;
+  const { contact_id } = (await house.call(conversations.get_conversation, { id })).data;
+  await house.call(contacts.delete_contact, { id: contact_id });
+  expect(await refusal(send())).toMatchObject({ status: 404, code: "contact_not_found" });
+  expect((await house.call(contacts.list_contacts, { search: "4155550125" })).data).toEqual([]);
 });
 
 /** What agents and the house write of a conversation, and an event that no listener has taken. */

@@ -107,6 +107,23 @@ test("a closed window says since when, and what to do instead", async () => {
   await setRule("advisory");
 });
 
+test("who hides the number may be sent to, by the bsuid that it shows", async () => {
+  const user_id = "US.13491208655302740621";
+  const { conversation_id } = await phone(house, user_id).write("hi", { from: undefined, user_id });
+  const { actions, contact } = await read(conversation_id);
+  expect(contact).toMatchObject({ phone_number: null, bsuid: user_id });
+  expect(actions.find(({ tool }) => tool === "send_message")).toMatchObject({
+    is_allowed: true,
+    reason: null,
+  });
+  const { data } = await house.call(messages.send_message, {
+    to: contact.bsuid ?? "",
+    type: "text",
+    text: { body: "hello" },
+  });
+  expect(data).toMatchObject({ conversation_id });
+});
+
 const scopeSets: readonly Scope[][] = [
   ["inbox:read"],
   ["inbox:read", "inbox:write"],

@@ -62,6 +62,12 @@ afterAll(() => house[Symbol.asyncDispose]());
 const update = (id: string, change: object) =>
   house.call(conversations.update_conversation, { id, ...change }).then(({ data }) => data);
 
+test("nothing is snoozed beyond the last year that a time can name", async () => {
+  const { conversation_id: id } = await phone(house, "+14155550998").write("hi");
+  const late = update(id, { status: "snoozed", snoozed_until: "9999-12-31T23:59:59-12:00" });
+  expect(await refusal(late)).toMatchObject({ status: 400, code: "invalid_request" });
+});
+
 test("what was snoozed opens at its time, and not before", async () => {
   const { conversation_id: id } = await phone(house, "+14155550141").write("later, please");
   const snoozed_until = new Date(house.now().getTime() + 3_600_000).toISOString();

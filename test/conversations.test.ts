@@ -313,3 +313,18 @@ test("nobody waits in what is closed or spam, and who writes to what was closed 
   await write("+14155550198");
   expect(await waitsIn(id)).toBe(false);
 });
+
+test("a conversation has at most 200 tags, and one that has them can lose some", async () => {
+  const { conversation_id: id } = await phone(house, "+14155550199").write("hi");
+  const tag = (change: object) => house.call(conversations.update_conversation, { id, ...change });
+  const labels = (from: number) => Array.from({ length: 50 }, (_, index) => `label ${from + index}`);
+  for (const from of [0, 50, 100, 150]) {
+    await tag({ add_tags: labels(from) });
+  }
+  expect(await refusal(tag({ add_tags: ["one more"] }))).toMatchObject({
+    status: 422,
+    code: "too_many_tags",
+  });
+  const { data } = await tag({ add_tags: ["one more"], remove_tags: ["label 0"] });
+  expect(data.tags).toHaveLength(200);
+});

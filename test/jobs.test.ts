@@ -56,13 +56,22 @@ test("a shared job is added once while it waits to begin, and again once it has 
   const jobs = lab.create([definition]);
   const add = (n: number) => lab.enqueue(jobs, { ...job("a.b", n, { key: "k" }), isShared: true });
   await add(1);
-  await add(2);
+  await add(1);
   await lab.enqueue(jobs, job("a.b", 3, { key: "k" }));
   await jobs.runDue();
   expect(seen).toEqual([1, 3]);
-  await add(4);
+  await add(1);
   await jobs.runDue();
-  expect(seen).toEqual([1, 3, 4]);
+  expect(seen).toEqual([1, 3, 1]);
+});
+
+test("a shared job is not left out for one of its key that will do something else", async () => {
+  const { seen, definition } = noting("a.b");
+  const jobs = lab.create([definition]);
+  await lab.enqueue(jobs, job("a.b", 1, { key: "k" }));
+  await lab.enqueue(jobs, { ...job("a.b", 2, { key: "k" }), isShared: true });
+  await jobs.runDue();
+  expect(seen).toEqual([1, 2]);
 });
 
 test("a job waits for its time", async () => {

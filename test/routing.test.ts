@@ -1,12 +1,14 @@
 /** Routing: who is chosen, why, and what waits. */
+import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { conversations } from "../tools/conversations.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
+import { users } from "../tools/users.ts";
 import { refusal } from "./support/failure.ts";
 import { type House, openHouse } from "./support/house.ts";
 import { phone } from "./support/simulator.ts";
-import { makeTeam, miscounts, type Team } from "./support/staff.ts";
+import { hire, makeTeam, miscounts, type Team } from "./support/staff.ts";
 
 let house: House;
 beforeAll(async () => {
@@ -331,6 +333,94 @@ describe("when nobody is free", () => {
     await house.turn(120_000);
     expect((await get(id)).assigned_to).toBe(team.users.Bob);
     expect((await decisionsOf(id))[0]).toMatchObject({ trigger: "requeue", outcome: "assigned" });
+    expect(await miscounts(house)).toEqual([]);
+  });
+});
+
+test("a user in no team, who was switched off, is given what waited when they are back", async () => {
+  const user = await hire(house, "Sol");
+  const target = { target_type: "user", target_id: user } as const;
+  await house.call(users.update_user, { id: user, is_active: false });
+  await house.call(routing.create_routing_policy, { name: "Sol's", strategy: "round_robin", ...target });
+  const waiting = await write();
+  expect((await get(waiting)).assigned_to).toBeNull();
+  await house.call(users.update_user, { id: user, is_active: true });
+  await house.settle();
+  expect((await get(waiting)).assigned_to).toBe(user);
+});
+
+test("a policy that is deleted while it decides makes nobody's assignment fail", async () => {
+  const team = await makeTeam(house, {}, { Ada: { max_concurrent_chats: 100 } });
+  for (let round = 0; round < 6; round += 1) {
+    const policy = await create(team, { strategy: "weighted" });
+    const ids = await writeMany(3);
+    await Promise.all([
+      ...ids.map((id) => house.call(conversations.assign_conversation, { id, team_id: team.id })),
+      house.call(routing.delete_routing_policy, { id: policy.id }),
+    ]);
+    expect(await tally(ids, team)).toEqual({ Ada: 3 });
+  }
+});
+
+test("a conversation that can't be taken off its agent keeps no other one from it", async () => {
+  const team = await makeTeam(house, {}, { Ada: {}, Bob: {} });
+  await create(team, { strategy: "round_robin", settings: { requeue_after_seconds: 60 } } as Policy);
+  const ids = await writeMany(2);
+  await house.app.database.queries
+    .updateTable("team_members")
+    .set({ current_chat_count: 0, is_available: false, unavailable_since: house.now().toISOString() })
+    .where("user_id", "=", (await get(ids[0] ?? "")).assigned_to ?? "")
+    .execute();
+  const [, other = ""] = ids;
+  const { assigned_to } = await get(other);
+  const member_id = Object.entries(team.users).find(([, id]) => id === assigned_to)?.[0] ?? "";
+  await house.call(teams.update_team_member, {
+    id: team.id,
+    member_id: team.members[member_id] ?? "",
+    is_available: false,
+  });
+  await house.turn(120_000);
+  expect((await get(other)).assigned_to).toBeNull();
+});
+
+describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("the agents' seats", () => {
+  /** Somebody holds the first seat while this runs; whether the second one is free all the while. */
+  async function leavesSecondSeat([first, second]: readonly string[], run: () => Promise<unknown>) {
+    const { database } = house.app;
+    const hold = (user = "") =>
+      sql`select id from team_members where user_id = ${user} for update skip locked`;
+    const waiting = sql`
+      select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+    `;
+    let ran: Promise<unknown> = Promise.resolve();
+    const found = await database.transaction(async (tx) => {
+      await hold(first).execute(tx);
+      ran = run();
+      await expect.poll(async () => (await waiting.execute(database.queries)).rows.length).toBe(1);
+      return hold(second).execute(tx);
+    });
+    await ran;
+    return found.rows.length === 1;
+  }
+
+  test("are taken in one order, so that no two who move conversations wait for each other", async () => {
+    const here = await makeTeam(house, {}, { Ada: {} });
+    const there = await makeTeam(house, {}, { Zoe: {} });
+    const [ada = "", zoe = ""] = [here.users.Ada, there.users.Zoe];
+    const id = await write();
+    await house.call(conversations.assign_conversation, { id, assigned_to: ada });
+    const hand = (from_agent: string, to_agent: string) =>
+      house.call(conversations.transfer_conversation, { id, from_agent, to_agent });
+    const give = (team_id: string) => house.call(conversations.assign_conversation, { id, team_id });
+    for (const move of [
+      () => hand(ada, zoe),
+      () => hand(zoe, ada),
+      () => give(there.id),
+      () => give(here.id),
+    ]) {
+      expect(await leavesSecondSeat([ada, zoe], move)).toBe(true);
+    }
+    expect((await get(id)).assigned_to).toBe(ada);
     expect(await miscounts(house)).toEqual([]);
   });
 });

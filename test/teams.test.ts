@@ -153,3 +153,19 @@ test("a new member, and a team that is switched on, take what waits", async () =
   expect((await get(second)).assigned_to).toBe(user_id);
   expect(await miscounts(house)).toEqual([]);
 });
+
+test("a conversation that is given to a team which is being deleted is left to no team that there is not", async () => {
+  for (let round = 0; round < 8; round += 1) {
+    const team = await makeTeam(house, {}, { Ada: {} });
+    const { conversation_id: id } = await phone(house, `+1415555${2200 + round}`).write("hi");
+    const assign = (given: object) =>
+      refusal(house.call(conversations.assign_conversation, { id, ...given })).catch(() => undefined);
+    await Promise.all([
+      assign({ team_id: team.id }),
+      assign({ team_id: team.id, assigned_to: team.users.Ada }),
+      assign({ assigned_to: team.users.Ada }),
+      house.call(teams.delete_team, { id: team.id }),
+    ]);
+    expect((await get(id)).team_id).toBeNull();
+  }
+});

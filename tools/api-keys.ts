@@ -1,6 +1,6 @@
 /** API keys: what servers and assistants sign in with, each limited to its scopes. */
 import { z } from "zod";
-import { Deleted, id, timestamp } from "./fields.ts";
+import { Deleted, id, moment, timestamp } from "./fields.ts";
 import { all, one, operation } from "./operation.ts";
 import { allScopes, isAdministrative } from "./scopes.ts";
 
@@ -42,7 +42,7 @@ export const apiKeys = {
         .array(z.string())
         .min(1)
         .describe(`Scopes to grant, of: ${grantable.join(", ")}`),
-      expires_at: timestamp
+      expires_at: moment
         .optional()
         .describe("When it stops working, ISO 8601, in the future; never if left out"),
     }),

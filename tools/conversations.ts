@@ -1,6 +1,6 @@
 /** Conversations: one thread for each contact and inbox. */
 import { z } from "zod";
-import { id, timestamp, untrusted, userId } from "./fields.ts";
+import { id, moment, timestamp, untrusted, userId } from "./fields.ts";
 import { one, operation, paged, paging } from "./operation.ts";
 
 export const conversationStatuses = ["open", "pending", "closed", "snoozed", "spam"] as const;
@@ -149,7 +149,7 @@ export const conversations = {
           .enum(conversationStatuses)
           .optional()
           .describe("New status; spam is left by open or closed"),
-        snoozed_until: timestamp
+        snoozed_until: moment
           .optional()
           .describe("With status snoozed: ISO 8601 time in the future; without it until the contact writes"),
         is_favorite: z.boolean().optional().describe("Whether it is a favorite"),

@@ -30,6 +30,17 @@ export const recipient = z
 /** A moment, ISO 8601 with an offset. */
 export const timestamp = z.iso.datetime({ offset: true });
 
+/** The last moment that has four digits for its year, which is what times are written with. */
+const lastMoment = Date.parse("9999-12-31T23:59:59.999Z");
+
+/** A moment that a caller names: read into UTC, since not every offset that can be written can be stored. */
+export const moment = timestamp
+  .refine((text) => Date.parse(text) <= lastMoment, {
+    error: "Send a time before the year 10000.",
+    abort: true,
+  })
+  .overwrite((text) => new Date(text).toISOString());
+
 /** Free key-value attributes, at most 16 kB as JSON. */
 export const metadata = z
   .record(z.string(), z.unknown())

@@ -14,7 +14,7 @@ export interface NewJob {
   readonly key?: string;
   /** Not before this time; default now. */
   readonly runAt?: Date;
-  /** Left out while one with the same key waits to begin: it begins after this commit, and sees what is done here. */
+  /** Left out while one with the same key and payload waits to begin: it begins after this commit, and sees what is done here. */
   readonly isShared?: boolean;
   /** The trace that it goes on with, as W3C writes it. */
   readonly traceparent?: string | undefined;

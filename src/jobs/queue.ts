@@ -70,21 +70,26 @@ export async function addJobs(tx: Transaction, jobs: readonly NewJob[], now: Dat
 }
 
 /**
- * The jobs, without the shared ones for which another of their key will do. That one is held until the commit,
- * so that it can't begin before; one that is being taken just now is locked, and passed over here.
+ * The jobs, without the shared ones for which another of their key and payload will do. That one is held until
+ * the commit, so that it can't begin before; one that is being taken just now is locked, and passed over here.
  */
 export async function withoutWaiting(tx: Transaction, jobs: readonly NewJob[], now: Date): Promise<NewJob[]> {
-  const keys = jobs.flatMap(({ isShared, key }) => (isShared && key !== undefined ? [key] : []));
-  if (keys.length === 0) {
+  const shared = jobs.filter(({ isShared, key }) => isShared && key !== undefined);
+  if (shared.length === 0) {
     return [...jobs];
   }
-  const { rows } = await sql<{ key: string }>`
-    select key from jobs
-    where key = any(${keys}::text[]) and claims = 0 and run_at <= ${now.toISOString()}::timestamptz
-    for share skip locked
+  const wanted = shared.map(({ key, payload }, place) => ({ place, key, payload }));
+  // The keys are given twice: a join alone may be planned to begin with the whole table.
+  const { rows } = await sql<{ place: number }>`
+    select wanted.place
+    from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as wanted (place integer, key text, payload jsonb)
+    join jobs on jobs.key = wanted.key and jobs.payload = coalesce(wanted.payload, 'null')
+    where jobs.key = any(${shared.map(({ key }) => key)}::text[])
+      and claims = 0 and run_at <= ${now.toISOString()}::timestamptz
+    for share of jobs skip locked
   `.execute(tx);
-  const waiting = new Set(rows.map(({ key }) => key));
-  return jobs.filter(({ isShared, key }) => !(isShared && key !== undefined && waiting.has(key)));
+  const waiting = new Set(rows.map(({ place }) => shared[place]));
+  return jobs.filter((job) => !waiting.has(job));
 }
 
 /**

@@ -65,13 +65,10 @@ export const teams = implement(contract, {
     async delete_team({ id }, { tx, organization }) {
       await getTeam(tx, organization, id, { locks: true });
       await requireUnused(tx, organization, id);
-      // Without a team nobody's load counts them, and the members' rows go too: no count is left wrong.
-      await tx
-        .updateTable("conversations")
-        .set({ team_id: null, queued_at: null, policy_id: null })
-        .where("organization_id", "=", organization)
-        .where("team_id", "=", id)
-        .execute();
+      await takeThreads(tx, organization, id);
+      await lockMembers(tx, organization, id);
+      // Those that a member was given before the members were held.
+      await takeThreads(tx, organization, id);
       await tx.deleteFrom("teams").where("organization_id", "=", organization).where("id", "=", id).execute();
       return { data: { deleted: true as const } };
     },
@@ -185,6 +182,28 @@ function membersOf(db: Queries, organization: string, team_ids: readonly string[
     .where("team_members.organization_id", "=", organization)
     .where("team_members.team_id", "in", team_ids)
     .orderBy("team_members.id");
+}
+
+/** Without a team nobody's load counts them, and the members' rows go too: no count is left wrong. */
+async function takeThreads(tx: Transaction, organization: string, team_id: string): Promise<void> {
+  await tx
+    .updateTable("conversations")
+    .set({ team_id: null, queued_at: null, policy_id: null })
+    .where("organization_id", "=", organization)
+    .where("team_id", "=", team_id)
+    .execute();
+}
+
+/** In the order in which a choice locks them, which the deletion would not keep. */
+async function lockMembers(tx: Transaction, organization: string, team_id: string): Promise<void> {
+  await tx
+    .selectFrom("team_members")
+    .select("id")
+    .where("organization_id", "=", organization)
+    .where("team_id", "=", team_id)
+    .orderBy("user_id")
+    .forUpdate()
+    .execute();
 }
 
 interface Pair {

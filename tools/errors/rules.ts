@@ -29,8 +29,8 @@ export const ruleErrors = {
   too_many_tags: entry(
     "business_rule",
     422,
-    "A contact has at most {limit} tags; it would have {count}.",
-    "Take some off in the same call with remove, or keep the value in metadata.",
+    "There are at most {limit} tags on one; there would be {count}.",
+    "Take some off in the same call; a contact keeps values in metadata.",
   ),
   template_not_approved: entry(
     "business_rule",

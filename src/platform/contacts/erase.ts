@@ -1,5 +1,6 @@
 /** Erases a person: out of every row, stored answers and waiting events included; what was sent still counts. */
 import { sql } from "kysely";
+import { fail } from "../../../tools/failure.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { forgetEvents } from "../core/events.ts";
 
@@ -13,18 +14,13 @@ interface Person {
 
 /** The contact's row must be locked: what is written under it meanwhile waits, and finds nobody. */
 export async function erase(tx: Transaction, person: Person): Promise<void> {
-  const { organization, id } = person;
+  const { organization } = person;
   const ids = (await threadsOf(tx, person).execute()).map((thread) => thread.id);
   await eraseProfile(tx, person);
   await eraseThreads(tx, person);
   await eraseMessages(tx, person);
   await forgetEvents(tx, organization, ids);
-  const named = [id, ...ids, person.phone_number, person.bsuid].filter((name) => name !== null);
-  await tx
-    .deleteFrom("idempotency")
-    .where("organization_id", "=", organization)
-    .where(sql<boolean>`body::text like any(${named.map((name) => `%"${name}"%`)}::text[])`)
-    .execute();
+  await eraseAnswers(tx, person, ids);
   for (const jobs of ["jobs", "dead_jobs"] as const) {
     // Events that nobody has taken yet: they hold the text. A delivery holds ids alone, and ends by itself.
     await tx
@@ -33,6 +29,19 @@ export async function erase(tx: Transaction, person: Person): Promise<void> {
       .where(sql<boolean>`payload #>> '{data,conversation_id}' = any(${ids}::text[])`)
       .execute();
   }
+}
+
+/** The keys stay: a request that is repeated now is told that the person is gone, and is not done once more. */
+async function eraseAnswers(tx: Transaction, person: Person, threads: readonly string[]): Promise<void> {
+  const { organization, id, phone_number, bsuid } = person;
+  const named = [id, ...threads, phone_number, bsuid].filter((name) => name !== null);
+  const gone = fail("contact_not_found");
+  await tx
+    .updateTable("idempotency")
+    .set({ status: gone.status, body: JSON.stringify(gone.body()) })
+    .where("organization_id", "=", organization)
+    .where(sql<boolean>`body::text like any(${named.map((name) => `%"${name}"%`)}::text[])`)
+    .execute();
 }
 
 function threadsOf(db: Queries, { organization, id }: Person) {

@@ -8,20 +8,19 @@ import { decide, lockSeat, policyOfTeam } from "../routing/index.ts";
 import { recordAssignment } from "./assignments.ts";
 import { move, type Thread } from "./move.ts";
 import { carryOut } from "./route.ts";
-import { findTeam, requireThread } from "./thread.ts";
+import { requireThread } from "./thread.ts";
 
 type Assign = z.output<typeof contract.assign_conversation.input>;
 type Transfer = z.output<typeof contract.transfer_conversation.input>;
 type Unassign = z.output<typeof contract.unassign_conversation.input>;
 
 export async function assign({ id, assigned_to, team_id, reason }: Assign, context: WriteContext) {
+  // Before the thread, in the order of whoever deletes the team: neither waits for the other.
+  const team = team_id === undefined ? undefined : await holdTeam(context, team_id);
   const thread = await requireThread(context.tx, context.organization, id);
   if (assigned_to === undefined) {
     // The contract asks for one of the two.
-    return assignTeam(context, thread, { team_id: team_id ?? "", reason });
-  }
-  if (team_id !== undefined) {
-    await requireTeam(context, team_id);
+    return assignTeam(context, thread, { team: team ?? (await holdTeam(context, "")), reason });
   }
   return assignAgent(context, thread, { assigned_to, team_id, reason, assignment_type: "manual" });
 }
@@ -76,12 +75,11 @@ async function assignAgent(context: WriteContext, thread: Thread, given: Given) 
 async function assignTeam(
   context: WriteContext,
   thread: Thread,
-  { team_id, reason }: { team_id: string; reason: string | undefined },
+  { team, reason }: { team: { id: string; name: string }; reason: string | undefined },
 ) {
   const { tx, now } = context;
-  const team = await requireTeam(context, team_id);
   // What waits for this team already keeps its place.
-  const waiting = thread.team_id === team_id ? thread : { ...thread, queued_at: null };
+  const waiting = thread.team_id === team.id ? thread : { ...thread, queued_at: null };
   const policy = await policyOfTeam(tx, { thread, team, now });
   const decided = await decide(tx, policy, { thread: waiting, now, locks: true });
   const moved = await carryOut(context, waiting, { decided, trigger: "assign" });
@@ -89,8 +87,15 @@ async function assignTeam(
   return recordAssignment(context, moved, { assignment_type: "manual", assigned_by, reason });
 }
 
-async function requireTeam({ tx, organization }: WriteContext, id: string) {
-  const team = await findTeam(tx, organization, id);
+/** The team, which is not deleted before the commit. */
+async function holdTeam({ tx, organization }: WriteContext, id: string) {
+  const team = await tx
+    .selectFrom("teams")
+    .select(["id", "name"])
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .forKeyShare()
+    .executeTakeFirst();
   if (!team) {
     throw fail("team_not_found", { param: "team_id" });
   }

@@ -7,6 +7,7 @@
  * leaves unanswered.
  */
 import { sql } from "kysely";
+import type { Transaction } from "../../database/database.ts";
 import { serveQueueJob, type Work } from "../core/capacity.ts";
 import { inLine } from "../core/line.ts";
 import type { Work as Job } from "../core/module.ts";
@@ -79,7 +80,7 @@ async function serveNext(
 }
 
 async function isAnybodyFree({ tx }: Work, organization: string): Promise<boolean> {
-  const free = await tx
+  const member = await tx
     .selectFrom("team_members")
     .innerJoin("teams", (join) =>
       join
@@ -93,7 +94,24 @@ async function isAnybodyFree({ tx }: Work, organization: string): Promise<boolea
     .whereRef("current_chat_count", "<", "max_concurrent_chats")
     .limit(1)
     .executeTakeFirst();
-  return free !== undefined;
+  return member !== undefined || isTargetUncapped(tx, organization);
+}
+
+/** Whether a policy is for a user who is in no active team: there is no seat that could be full. */
+async function isTargetUncapped(tx: Transaction, organization: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from routing_policies
+    join users on users.organization_id = routing_policies.organization_id and users.id = target_id
+    where routing_policies.organization_id = ${organization}
+      and target_type = 'user' and routing_policies.is_active and users.is_active
+      and not exists (
+        select from team_members
+        join teams on teams.organization_id = team_members.organization_id and teams.id = team_id
+        where team_members.organization_id = ${organization} and user_id = target_id and teams.is_active
+      )
+    limit 1
+  `.execute(tx);
+  return rows.length > 0;
 }
 
 /** The one that has waited longest, of those behind the place; one that somebody is moving just now is left to them. */
@@ -142,7 +160,10 @@ export const sweep: Job<unknown> = {
       limit ${perSweep}
     `.execute(world.database.queries);
     for (const payload of rows) {
-      await withThread(world, payload, requeue);
+      // One that fails is looked at again by the next sweep, and must not keep the others' queues from theirs.
+      await withThread(world, payload, requeue).catch((error: unknown) =>
+        world.log.error({ err: error, ...payload }, "A conversation could not be taken off an absent agent"),
+      );
     }
     await serveAll(world);
     return undefined;
@@ -155,12 +176,13 @@ async function requeue(work: Work, thread: Thread): Promise<void> {
   if (thread.assigned_to === null || thread.waiting_since === null) {
     return;
   }
+  const policy = await policyOfQueue(tx, thread, now);
+  // Before it is taken off: a choice locks all members that it changes, in one order.
+  const decided = policy && (await decide(tx, policy, { thread, now, locks: true }));
   const taken = await move(work, thread, { assigned_to: null, queued_at: now.toISOString() });
   const reason = "The agent is away, and the contact waits for an answer.";
   await recordAssignment(work, taken, { assignment_type: "unassign", reason });
-  const policy = await policyOfQueue(tx, taken, now);
-  if (policy) {
-    const decided = await decide(tx, policy, { thread: taken, now, locks: true });
+  if (decided) {
     await carryOut(work, taken, { decided, trigger: "requeue" });
   }
 }

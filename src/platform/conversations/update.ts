@@ -1,10 +1,14 @@
 /** Changes a conversation by hand: its status, its tags and its marks. */
 import type { z } from "zod";
 import type { conversations as contract } from "../../../tools/conversations.ts";
+import { fail } from "../../../tools/failure.ts";
 import { announceCapacity } from "../core/capacity.ts";
 import type { WriteContext } from "../core/world.ts";
 import { setStatus } from "./status.ts";
 import { requireThread, showThread } from "./thread.ts";
+
+/** As of a contact: more are no labels any more. */
+const maxTags = 200;
 
 type Input = z.output<typeof contract.update_conversation.input>;
 
@@ -12,8 +16,7 @@ export async function updateConversation(input: Input, context: WriteContext) {
   const { id, status, snoozed_until, is_favorite, is_unread, add_tags, remove_tags } = input;
   const { tx, organization, now } = context;
   const thread = await requireThread(tx, organization, id);
-  const removed = new Set(remove_tags);
-  const tags = [...new Set([...thread.tags, ...add_tags])].filter((tag) => !removed.has(tag));
+  const tags = retag(thread.tags, add_tags, remove_tags);
   const marks = {
     ...(is_favorite === undefined ? {} : { is_favorite }),
     ...(is_unread === undefined ? {} : { is_unread }),
@@ -32,4 +35,13 @@ export async function updateConversation(input: Input, context: WriteContext) {
     await announceCapacity(context, organization);
   }
   return showThread(tx, organization, { id, now });
+}
+
+/** @throws Failure `too_many_tags`; one that has them can lose some. */
+function retag(before: readonly string[], add: readonly string[], remove: readonly string[]): string[] {
+  const tags = [...new Set([...before, ...add])].filter((tag) => !remove.includes(tag));
+  if (tags.length > maxTags && tags.length > before.length) {
+    throw fail("too_many_tags", { limit: maxTags, count: tags.length, param: "add_tags" });
+  }
+  return tags;
 }

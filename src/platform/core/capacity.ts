@@ -40,7 +40,13 @@ export async function closeThreadsOf(
     .where("organization_id", "=", organization)
     .where("contact_id", "=", contact_id);
   // Locked before they are read: a status that changes meanwhile would be counted twice.
-  const held = await threads.select(["id", "status", "team_id", "assigned_to"]).forUpdate().execute();
+  const held = await threads
+    .select(["id", "status", "team_id", "assigned_to"])
+    // Their agents are counted down in the order in which a choice locks them.
+    .orderBy("assigned_to")
+    .orderBy("team_id")
+    .forUpdate()
+    .execute();
   const closed = { status: "closed", snoozed_until: null, queued_at: null, policy_id: null } as const;
   await work.tx
     .updateTable("conversations")

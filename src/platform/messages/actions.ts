@@ -5,6 +5,7 @@
 import type { ConversationStatus } from "../../../tools/conversations.ts";
 import { describeRule, permits } from "../../../tools/scopes.ts";
 import { settable } from "../conversations/index.ts";
+import { isBsuid } from "../core/recipient.ts";
 import type { Caller, World } from "../core/world.ts";
 import { isWindowStrict } from "../inboxes.ts";
 
@@ -12,10 +13,10 @@ export interface Situation {
   readonly conversation: {
     readonly status: ConversationStatus;
     readonly assigned_to: string | null;
-    readonly phone_number: string | null;
     readonly is_within_24h_window: boolean;
     readonly window_expires_at: string | null;
   };
+  readonly contact: { readonly phone_number: string | null; readonly bsuid: string | null };
   readonly inbox: Parameters<typeof isWindowStrict>[0];
   readonly tools: World["tools"];
 }
@@ -25,15 +26,16 @@ type Rule = (situation: Situation) => string | undefined;
 
 const always: Rule = () => undefined;
 
-const withNumber: Rule = ({ conversation }) =>
-  conversation.phone_number === null
-    ? "The contact has no phone number: wait until they write, and ask for one."
+/** Whoever hides the number is written to by the id that the channel gives them. */
+const withAddress: Rule = ({ contact }) =>
+  contact.phone_number === null && !isBsuid(contact.bsuid ?? "")
+    ? "The contact has neither a phone number nor a bsuid: wait until they write, with wait_for_message."
     : undefined;
 
 const inWindow: Rule = (situation) => {
   const { conversation, inbox, tools } = situation;
-  if (withNumber(situation) || conversation.is_within_24h_window || !isWindowStrict(inbox)) {
-    return withNumber(situation);
+  if (withAddress(situation) || conversation.is_within_24h_window || !isWindowStrict(inbox)) {
+    return withAddress(situation);
   }
   const { window_expires_at } = conversation;
   const state =
@@ -51,7 +53,7 @@ const rules: Readonly<Record<string, Rule>> = {
   send_message: inWindow,
   send_media_message: inWindow,
   send_interactive_message: inWindow,
-  send_template_message: withNumber,
+  send_template_message: withAddress,
   wait_for_message: always,
   assign_conversation: always,
   transfer_conversation: withAgent,

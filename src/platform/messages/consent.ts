@@ -29,7 +29,7 @@ export async function noteConsent(tx: Transaction, world: World, heard: Heard): 
   const { inbox, contact, thread, to, now } = heard;
   const settings = InboxSettings.parse(inbox.settings);
   const opted_out = meaningOf(heard.text, settings);
-  if (opted_out === undefined || opted_out === contact.opted_out) {
+  if (opted_out === undefined || opted_out === (await isOptedOut(tx, contact))) {
     return;
   }
   await changeContact(tx, contact.organization_id, contact.id, { opted_out }, now);
@@ -39,6 +39,18 @@ export async function noteConsent(tx: Transaction, world: World, heard: Heard): 
   }
   // Not noted as our answer in the thread: nobody has read it yet.
   await queue(tx, world, { inbox, thread, to, type: "text", content: { text: { body } }, now });
+}
+
+/** Asked anew and held: the same word may have come twice at once, and is confirmed once. */
+async function isOptedOut(tx: Transaction, { organization_id, id }: Heard["contact"]): Promise<boolean> {
+  const { opted_out } = await tx
+    .selectFrom("contacts")
+    .select("opted_out")
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow();
+  return opted_out;
 }
 
 /** True for a stop word, false for a start word, undefined for anything else. */

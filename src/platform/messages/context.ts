@@ -27,7 +27,10 @@ export async function readContext({ id, messages: count }: Input, context: ReadC
     contact: isContactShown ? { ...contact, tags, metadata } : contact,
     assignment,
     messages: latest.rows.reverse().map(show),
-    actions: describeActions({ conversation, inbox: { channel, settings }, tools: world.tools }, caller),
+    actions: describeActions(
+      { conversation, contact, inbox: { channel, settings }, tools: world.tools },
+      caller,
+    ),
     cursor: writeCursor(cursorAt(latest.snapshot, now)),
   };
 }

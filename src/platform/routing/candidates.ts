@@ -4,7 +4,7 @@
  * A team reaches further up the longer the conversation waits: after each `escalate_after_seconds` the next
  * higher active tier is tried too. A policy without a target reaches every active team at once.
  */
-import type { Selectable } from "kysely";
+import type { ExpressionBuilder, Selectable } from "kysely";
 import type { Queries } from "../../database/database.ts";
 import type { Tables } from "../../database/schema.ts";
 import { isBusy } from "../core/capacity.ts";
@@ -107,36 +107,38 @@ async function readTeams(db: Queries, organization: string): Promise<Team[]> {
     .execute();
 }
 
-/** The members of these teams; locked one after the other by user, so that two choices never wait for each other. */
+/**
+ * The members of these teams and who has the thread now, in whichever team, since their count changes with it.
+ * Locked one after the other by user, so that two choices never wait for each other.
+ */
 async function readMembers(db: Queries, teams: readonly Team[], { thread, locks }: Search) {
   if (teams.length === 0) {
     return [];
   }
+  const ids = teams.map(({ id }) => id);
   const rows = await members(db, thread.organization_id)
-    .where(
-      "team_members.team_id",
-      "in",
-      teams.map(({ id }) => id),
-    )
-    .orderBy("team_members.user_id")
-    .orderBy("team_members.team_id")
+    .where((row) => row.or([row("team_members.team_id", "in", ids), isHolder(row, thread)]))
     .$if(locks, (query) => query.forUpdate("team_members"))
     .execute();
   return rows.map((row) => toCandidate(row, thread));
 }
 
-/** The seat of an agent in a team, locked until the commit; undefined if the agent is not in it. */
+/** The seat of an agent in a team, locked until the commit with that of who has the thread; undefined if there is none. */
 export async function lockSeat(
   db: Queries,
   thread: Thread,
   { team_id, user_id }: { team_id: string; user_id: string },
 ): Promise<Candidate | undefined> {
-  const row = await members(db, thread.organization_id)
-    .where("team_members.team_id", "=", team_id)
-    .where("team_members.user_id", "=", user_id)
+  const rows = await members(db, thread.organization_id)
+    .where((row) => row.or([row.and({ "team_members.team_id": team_id, user_id }), isHolder(row, thread)]))
     .forUpdate("team_members")
-    .executeTakeFirst();
+    .execute();
+  const row = rows.find((one) => one.team_id === team_id && one.user_id === user_id);
   return row && toCandidate(row, thread);
+}
+
+function isHolder(row: ExpressionBuilder<Tables, "team_members">, { team_id, assigned_to }: Thread) {
+  return row.and([row("team_members.team_id", "=", team_id), row("team_members.user_id", "=", assigned_to)]);
 }
 
 function members(db: Queries, organization: string) {
@@ -154,7 +156,9 @@ function members(db: Queries, organization: string) {
     )
     .selectAll("team_members")
     .select(["users.name", "users.is_active as user_is_active", "teams.is_active as team_is_active"])
-    .where("team_members.organization_id", "=", organization);
+    .where("team_members.organization_id", "=", organization)
+    .orderBy("team_members.user_id")
+    .orderBy("team_members.team_id");
 }
 
 type MemberRow = Awaited<ReturnType<ReturnType<typeof members>["execute"]>>[number];

@@ -80,7 +80,7 @@ export async function settleDecision(tx: Transaction, thread: Thread, decided: D
     .where("team_id", "=", team_id)
     .where("user_id", "=", assigned_to)
     .execute();
-  if (policy_id !== null && credits.size > 0) {
+  if (policy_id !== null && credits.size > 0 && (await isKept(tx, organization_id, policy_id))) {
     await tx
       .insertInto("routing_credits")
       .values([...credits].map(([user_id, credit]) => ({ organization_id, policy_id, user_id, credit })))
@@ -91,6 +91,18 @@ export async function settleDecision(tx: Transaction, thread: Thread, decided: D
       )
       .execute();
   }
+}
+
+/** Whether the policy has not been deleted since it was read; it stays until the commit. */
+async function isKept(tx: Transaction, organization: string, id: string): Promise<boolean> {
+  const policy = await tx
+    .selectFrom("routing_policies")
+    .select("id")
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .forKeyShare()
+    .executeTakeFirst();
+  return policy !== undefined;
 }
 
 function assigned(policy: Policy, choice: Choice, { team }: Candidates) {
