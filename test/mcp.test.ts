@@ -20,7 +20,7 @@ afterAll(() => house[Symbol.asyncDispose]());
 
 test("a narrow key sees only its tools", async () => {
   const { data } = await house.call(mcp.list_mcp_tools, {}, { key: narrow });
-  expect(data.map(({ name }) => name)).toEqual(["list_contacts", "get_contact", "whoami"]);
+  expect(data.map(({ name }) => name)).toEqual(["list_contacts", "get_contact", "get_import", "whoami"]);
 });
 
 test("a call past the key's scopes is refused by the scope's name", async () => {

@@ -24,19 +24,19 @@ import { type FileRequest, type OpenedFile, openFile, uploads } from "./uploads/
 import { users } from "./users.ts";
 import { webhooks } from "./webhooks/index.ts";
 
-/** Every module that is built, under the name of its file in the catalogue. */
+/** Every module that is built, under the name of its file in the catalogue and in its order. */
 export const modules: Modules = {
   contacts,
-  teams,
-  routing,
   conversations,
   messages,
-  webhooks,
-  uploads,
-  imports,
   "quick-replies": quickReplies,
   users,
+  teams,
+  routing,
   inboxes,
+  uploads,
+  imports,
+  webhooks,
   "api-keys": apiKeys,
   auth,
   mcp,
