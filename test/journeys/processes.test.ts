@@ -1,95 +1,15 @@
-/** Real processes: killed in the middle, two on one folder, and told to stop. */
+/** Real processes: two on one database or folder, and told to stop. */
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { createClient } from "../../src/client.ts";
+import { expect, test } from "vitest";
 import { apiKeys } from "../../tools/api-keys.ts";
 import { contacts } from "../../tools/contacts.ts";
 import { messages } from "../../tools/messages.ts";
-import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { refusal } from "../support/failure.ts";
 import { ownerKey } from "../support/house.ts";
-import { type Process, startProcess } from "../support/process.ts";
+import { useProcesses } from "../support/serve.ts";
 
-let database: FreshDatabase;
-let running: Process[];
-beforeEach(async () => {
-  database = await freshDatabase();
-  running = [];
-});
-afterEach(async () => {
-  await Promise.all(running.map((process) => process.end("SIGKILL")));
-  await database[Symbol.asyncDispose]();
-});
-
-async function serve() {
-  const env = { ...database.env, PORT: "0", TIDINGS_BOOTSTRAP_KEY: ownerKey, TIDINGS_RATE_LIMIT: "100000" };
-  const process = startProcess(["serve"], env);
-  running.push(process);
-  const [, address = ""] = await process.says(/REST\s+(http:\S+)\/v1/);
-  await process.says(/Over HTTP/);
-  return { process, address, client: createClient({ baseUrl: address, key: ownerKey }) };
-}
-
-test("kill -9 while messages are queued: none is lost, none is sent twice", async () => {
-  const before = await serve();
-  const to = "+14155550211";
-  const headers = { "x-api-key": ownerKey, "content-type": "application/json" };
-  await fetch(`${before.address}/simulator/faults`, {
-    method: "PUT",
-    headers,
-    body: JSON.stringify({ accept_delay_ms: 15 }),
-  });
-  const text = (number: number) => ({ to, type: "text", text: { body: `number ${number}` } }) as const;
-  const accepted: string[] = [];
-  const sending = Array.from({ length: 60 }, async (_, number) => {
-    const { data } = await before.client.call(messages.send_message, text(number), { timeoutMs: 20_000 });
-    accepted.push(data.id);
-  });
-  await Promise.race([Promise.all(sending), until(() => accepted.length >= 40)]);
-  await before.process.end("SIGKILL");
-  await Promise.allSettled(sending);
-
-  const after = await serve();
-  const shown = async () => {
-    const path = `/simulator/phones/${encodeURIComponent(to)}/messages?limit=200`;
-    const answer = await fetch(after.address + path, { headers });
-    return ((await answer.json()) as { data: { token: string; status: string }[] }).data;
-  };
-  // What was claimed when the process died comes back with its lease, a minute later at the most.
-  const everyone = async () => {
-    const tokens = new Set((await shown()).map(({ token }) => token));
-    return accepted.every((id) => tokens.has(id));
-  };
-  await until(everyone, 100_000);
-  const tokens = (await shown()).map(({ token }) => token);
-  expect(new Set(tokens).size).toBe(tokens.length);
-  await after.client.close();
-}, 150_000);
-
-test("kill -9 while writes are acknowledged: each one is there afterwards", async () => {
-  const before = await serve();
-  const acknowledged: string[] = [];
-  const write = async (number: number) => {
-    const phone_number = `+1415555${String(number).padStart(4, "0")}`;
-    const { data } = await before.client.call(
-      contacts.create_contact,
-      { phone_number },
-      { timeoutMs: 20_000 },
-    );
-    acknowledged.push(data.id);
-  };
-  const writing = Array.from({ length: 400 }, (_, number) => write(number));
-  await until(() => acknowledged.length >= 200);
-  await before.process.end("SIGKILL");
-  await Promise.allSettled(writing);
-
-  const after = await serve();
-  for (const id of acknowledged) {
-    await after.client.call(contacts.get_contact, { id });
-  }
-  await after.client.close();
-}, 90_000);
+const { serve, env: settings } = useProcesses();
 
 test("SIGTERM ends a service that is not busy within a moment, with nothing left to recover", async () => {
   const { process } = await serve();
@@ -178,18 +98,8 @@ test.runIf(process.env.TIDINGS_TEST_ENGINE === "embedded")(
 
 async function connect(): Promise<Client> {
   const client = new Client({ name: "test", version: "1.0.0" });
-  const env = { ...process.env, ...database.env, TIDINGS_LOG_LEVEL: "error" } as Record<string, string>;
+  const env = { ...process.env, ...settings(), TIDINGS_LOG_LEVEL: "error" } as Record<string, string>;
   const args = ["--import", "tsx", "src/main.ts", "mcp"];
   await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: "ignore" }));
   return client;
-}
-
-async function until(holds: () => boolean | Promise<boolean>, forMs = 30_000): Promise<void> {
-  const end = Date.now() + forMs;
-  while (!(await holds())) {
-    if (Date.now() > end) {
-      throw new Error("it did not come about in time");
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
