@@ -6,15 +6,17 @@
  */
 import { Client } from "pg";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 
-/** Files that open no database: once is enough. A file that is missing here runs twice, which is harmless. */
+/** Files that open no database, or prove nothing of it: once is enough. A file that is missing here runs twice, which is harmless. */
 const withoutDatabase = [
   "test/client.test.ts",
   "test/config.test.ts",
   "test/folder.test.ts",
   "test/house.test.ts",
+  "test/journeys/listen.test.ts",
   "test/mcp-*.test.ts",
   "test/message-states.test.ts",
   "test/packaging.test.ts",
@@ -23,9 +25,20 @@ const withoutDatabase = [
   "test/simulator*.test.ts",
   "test/scopes.test.ts",
   "test/specification.test.ts",
+  "test/traces.test.ts",
+  "test/upload-file.test.ts",
   "test/web.test.ts",
   "test/webhook-schedule.test.ts",
 ];
+
+/** What waits for processes and leases goes first, beside everything else; at the end nothing would be beside it. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => moduleId.includes("/journeys/");
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 const shared = {
   include: ["test/**/*.test.ts"],
@@ -50,7 +63,10 @@ const postgres = {
 
 export default defineConfig(async () => {
   const projects = (await answers(server)) ? [embedded, postgres] : [embedded];
-  return { test: { maxWorkers: shared.maxWorkers, projects: projects.map((test) => ({ test })) } };
+  const { maxWorkers } = shared;
+  return {
+    test: { maxWorkers, sequence: { sequencer: LongestFirst }, projects: projects.map((test) => ({ test })) },
+  };
 });
 
 /** Whether PostgreSQL answers; if not, its project is left out, with one line that says so. */

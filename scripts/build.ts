@@ -14,7 +14,8 @@ import { type BuildOptions, build, type Plugin } from "esbuild";
 import * as built from "../src/built.ts";
 import * as listed from "../src/mcp/tools.ts";
 
-const outdir = "dist";
+/** The tests build into a folder of their own, so that a service that runs from `dist` is left alone. */
+const outdir = process.env.BUILD_DIR ?? "dist";
 
 /** What the command loads by `import()` alone. */
 const service = ["src/commands/serve.ts", "src/instance.ts", "src/database/embedded-worker.ts"];

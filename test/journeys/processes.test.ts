@@ -7,6 +7,7 @@ import { contacts } from "../../tools/contacts.ts";
 import { messages } from "../../tools/messages.ts";
 import { refusal } from "../support/failure.ts";
 import { ownerKey } from "../support/house.ts";
+import { program } from "../support/process.ts";
 import { useProcesses } from "../support/serve.ts";
 
 const { serve, env: settings } = useProcesses();
@@ -99,7 +100,7 @@ test.runIf(process.env.TIDINGS_TEST_ENGINE === "embedded")(
 async function connect(): Promise<Client> {
   const client = new Client({ name: "test", version: "1.0.0" });
   const env = { ...process.env, ...settings(), TIDINGS_LOG_LEVEL: "error" } as Record<string, string>;
-  const args = ["--import", "tsx", "src/main.ts", "mcp"];
+  const args = [program, "mcp"];
   await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: "ignore" }));
   return client;
 }

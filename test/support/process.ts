@@ -1,6 +1,9 @@
-/** A `tidings` process of its own, from the sources, and what it says. */
+/** A `tidings` process of its own, as it is shipped, and what it says. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+
+/** Where the run's own build is. */
+export const program = "node_modules/.cache/tidings-test/tidings.js";
 
 export interface Process {
   readonly child: ChildProcess;
@@ -13,7 +16,7 @@ export interface Process {
 }
 
 export function startProcess(args: string[], env: Readonly<Record<string, string>>): Process {
-  const child = spawn(process.execPath, ["--import", "tsx", "src/main.ts", ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     env: { ...process.env, TIDINGS_LOG_LEVEL: "error", ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });

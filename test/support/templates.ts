@@ -1,12 +1,15 @@
-/** Migrates one database for the whole run; each house is given a copy of it. */
+/** For the whole run: one migrated database, of which each house is given a copy, and the command as it is shipped. */
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
 import { openDatabase } from "../../src/database/connect.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { administer, withDatabase } from "./postgres.ts";
+import { program } from "./process.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -15,11 +18,18 @@ declare module "vitest" {
   }
 }
 
+/** Begun by the first engine's project. */
+let built: Promise<unknown> | undefined;
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  built ??= promisify(execFile)(process.execPath, ["--import", "tsx", "scripts/build.ts"], {
+    env: { ...process.env, BUILD_DIR: dirname(program) },
+  });
   const { env } = project.config;
   const url = env.TIDINGS_TEST_ENGINE === "postgres" ? env.TEST_DATABASE_URL : undefined;
   const [template, remove] = url === undefined ? await makeFolder() : await makeDatabase(url);
   project.provide("template", template);
+  await built;
   return remove;
 }
 
