@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { noMetrics } from "../src/adapters/telemetry/off.ts";
 import { type App, startApp } from "../src/app.ts";
 import { createClient } from "../src/client.ts";
 import { readConfig } from "../src/config.ts";
@@ -115,7 +116,14 @@ async function tellOne(
   { database, jobs }: App,
   { organization, message }: { organization: string; message: string },
 ): Promise<void> {
-  const world = { database, jobs, now: () => new Date(), listeners: listenersOf(), recorders: recordersOf() };
+  const world = {
+    database,
+    jobs,
+    now: () => new Date(),
+    listeners: listenersOf(),
+    recorders: recordersOf(),
+    metrics: noMetrics,
+  };
   const conversation_id = newId("cnv", new Date());
   const text = { body: "Is my order on its way?" };
   // All that telling needs of the world.
