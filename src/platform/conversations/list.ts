@@ -70,8 +70,9 @@ const filters: Record<Filter, (rows: Rows, caller: Caller, now: Date) => ReturnT
       rows("assigned_to", "=", personOf(caller, "mine_or_unassigned")),
       rows("assigned_to", "is", null),
     ]),
-  favorite: (rows) => rows.and([rows("is_favorite", "is", true)]),
-  unread: (rows) => rows.and([rows("is_unread", "is", true)]),
+  // Written as their indexes are, or these are not found.
+  favorite: (rows) => rows.and([sql<boolean>`is_favorite`]),
+  unread: (rows) => rows.and([sql<boolean>`is_unread`]),
   unanswered: (rows) => rows.and([rows("waiting_since", "is not", null)]),
   expired_window: (rows, _, now) =>
     rows.and([rows("last_user_message_at", "<=", new Date(now.getTime() - windowMs).toISOString())]),
