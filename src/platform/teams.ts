@@ -8,6 +8,7 @@ import type { Tables } from "../database/schema.ts";
 import { announceCapacity, isBusy } from "./core/capacity.ts";
 import { implement } from "./core/module.ts";
 import { readPage } from "./core/page.ts";
+import { refersTo } from "./core/refers-to.ts";
 
 export const teams = implement(contract, {
   operations: {
@@ -172,11 +173,7 @@ async function getMember(
 function membersOf(db: Queries, organization: string, team_ids: readonly string[]) {
   return db
     .selectFrom("team_members")
-    .innerJoin("users", (join) =>
-      join
-        .onRef("users.organization_id", "=", "team_members.organization_id")
-        .onRef("users.id", "=", "team_members.user_id"),
-    )
+    .innerJoin("users", (join) => join.on(refersTo("team_members.user_id", "users")))
     .selectAll("team_members")
     .select(["users.name", "users.email"])
     .where("team_members.organization_id", "=", organization)
@@ -220,10 +217,7 @@ async function requireNewMember(
   const user = await tx
     .selectFrom("users")
     .leftJoin("team_members", (join) =>
-      join
-        .onRef("team_members.organization_id", "=", "users.organization_id")
-        .onRef("team_members.user_id", "=", "users.id")
-        .on("team_members.team_id", "=", team_id),
+      join.on(refersTo("team_members.user_id", "users")).on("team_members.team_id", "=", team_id),
     )
     .select("team_members.id as existing_id")
     .where("users.organization_id", "=", organization)

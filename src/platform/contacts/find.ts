@@ -10,6 +10,7 @@ import { newId } from "../../database/id.ts";
 import type { Tables } from "../../database/schema.ts";
 import type { Identities } from "../../ports/channel.ts";
 import { phoneKey } from "../core/phone.ts";
+import { refersTo } from "../core/refers-to.ts";
 import { searchTextOf } from "./search.ts";
 
 export type ContactRow = Selectable<Tables["contacts"]>;
@@ -84,11 +85,7 @@ type Owner = ContactRow & { readonly kind: Kind };
 async function findOwners(tx: Transaction, organization: string, identities: readonly Identity[]) {
   return tx
     .selectFrom("contact_identities")
-    .innerJoin("contacts", (join) =>
-      join
-        .onRef("contacts.organization_id", "=", "contact_identities.organization_id")
-        .onRef("contacts.id", "=", "contact_identities.contact_id"),
-    )
+    .innerJoin("contacts", (join) => join.on(refersTo("contact_identities.contact_id", "contacts")))
     .selectAll("contacts")
     .select("contact_identities.kind")
     .where("contact_identities.organization_id", "=", organization)

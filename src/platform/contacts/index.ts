@@ -6,6 +6,7 @@ import { closeThreadsOf } from "../core/capacity.ts";
 import { implement } from "../core/module.ts";
 import { matchesCountedUpTo, readPage } from "../core/page.ts";
 import { normalizePhone } from "../core/phone.ts";
+import { refersTo } from "../core/refers-to.ts";
 import { erase } from "./erase.ts";
 import { findOrCreateContact } from "./find.ts";
 import { hasTag, matches, renamed } from "./search.ts";
@@ -102,11 +103,7 @@ export async function getContact(db: Queries, organization: string, id: string, 
 export async function findByBsuid(tx: Transaction, organization: string, bsuid: string) {
   return tx
     .selectFrom("contact_identities")
-    .innerJoin("contacts", (join) =>
-      join
-        .onRef("contacts.organization_id", "=", "contact_identities.organization_id")
-        .onRef("contacts.id", "=", "contact_identities.contact_id"),
-    )
+    .innerJoin("contacts", (join) => join.on(refersTo("contact_identities.contact_id", "contacts")))
     .selectAll("contacts")
     .where("contact_identities.organization_id", "=", organization)
     .where("kind", "=", "bsuid")

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { conversations as contract } from "../../../tools/conversations.ts";
 import { fail } from "../../../tools/failure.ts";
 import { isBusy } from "../core/capacity.ts";
+import { refersTo } from "../core/refers-to.ts";
 import type { WriteContext } from "../core/world.ts";
 import { decide, lockSeat, policyOfTeam } from "../routing/index.ts";
 import { recordAssignment } from "./assignments.ts";
@@ -125,11 +126,7 @@ async function teamOf(
 ): Promise<string | null> {
   const teams = await tx
     .selectFrom("team_members")
-    .innerJoin("teams", (join) =>
-      join
-        .onRef("teams.organization_id", "=", "team_members.organization_id")
-        .onRef("teams.id", "=", "team_members.team_id"),
-    )
+    .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
     .select(["teams.id", "teams.is_active"])
     .where("team_members.organization_id", "=", organization)
     .where("team_members.user_id", "=", user_id)

@@ -11,6 +11,7 @@ import type { Transaction } from "../../database/database.ts";
 import { serveQueueJob, type Work } from "../core/capacity.ts";
 import { inLine } from "../core/line.ts";
 import type { Work as Job } from "../core/module.ts";
+import { refersTo } from "../core/refers-to.ts";
 import type { World } from "../core/world.ts";
 import { decide, policyOfQueue } from "../routing/index.ts";
 import { recordAssignment } from "./assignments.ts";
@@ -82,11 +83,7 @@ async function serveNext(
 async function isAnybodyFree({ tx }: Work, organization: string): Promise<boolean> {
   const member = await tx
     .selectFrom("team_members")
-    .innerJoin("teams", (join) =>
-      join
-        .onRef("teams.organization_id", "=", "team_members.organization_id")
-        .onRef("teams.id", "=", "team_members.team_id"),
-    )
+    .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
     .select("team_members.id")
     .where("team_members.organization_id", "=", organization)
     .where("teams.is_active", "=", true)

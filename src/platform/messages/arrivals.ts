@@ -2,6 +2,7 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Queries } from "../../database/database.ts";
 import type { Tables } from "../../database/schema.ts";
+import { refersTo } from "../core/refers-to.ts";
 import { type Cursor, cursorAt, noCursor, readCursor } from "./cursor.ts";
 import type { MessageRow } from "./progress.ts";
 
@@ -94,11 +95,7 @@ function inbound(
 ) {
   return db
     .selectFrom("messages")
-    .innerJoin("conversations", (join) =>
-      join
-        .onRef("conversations.organization_id", "=", "messages.organization_id")
-        .onRef("conversations.id", "=", "messages.conversation_id"),
-    )
+    .innerJoin("conversations", (join) => join.on(refersTo("messages.conversation_id", "conversations")))
     .where("conversations.erased_at", "is", null)
     .where("messages.organization_id", "=", organization)
     .where("messages.direction", "=", "inbound")

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { fail } from "../../../tools/failure.ts";
 import type { messages as contract } from "../../../tools/messages.ts";
 import { latestAssignment, showThread } from "../conversations/index.ts";
+import { refersTo } from "../core/refers-to.ts";
 import type { ReadContext } from "../core/world.ts";
 import { describeActions } from "./actions.ts";
 import { readInSnapshot } from "./arrivals.ts";
@@ -39,16 +40,8 @@ export async function readContext({ id, messages: count }: Input, context: ReadC
 async function readParties({ db, organization }: ReadContext, id: string) {
   const found = await db
     .selectFrom("conversations")
-    .innerJoin("contacts", (join) =>
-      join
-        .onRef("contacts.organization_id", "=", "conversations.organization_id")
-        .onRef("contacts.id", "=", "conversations.contact_id"),
-    )
-    .innerJoin("inboxes", (join) =>
-      join
-        .onRef("inboxes.organization_id", "=", "conversations.organization_id")
-        .onRef("inboxes.id", "=", "conversations.inbox_id"),
-    )
+    .innerJoin("contacts", (join) => join.on(refersTo("conversations.contact_id", "contacts")))
+    .innerJoin("inboxes", (join) => join.on(refersTo("conversations.inbox_id", "inboxes")))
     .selectAll("contacts")
     .select(["inboxes.channel", "inboxes.settings"])
     .where("conversations.organization_id", "=", organization)

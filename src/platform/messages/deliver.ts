@@ -12,6 +12,7 @@ import type { Channel, MessageContent, Outbound, SendResult } from "../../ports/
 import { windowOf } from "../conversations/index.ts";
 import type { Work } from "../core/module.ts";
 import { isBsuid } from "../core/recipient.ts";
+import { refersTo } from "../core/refers-to.ts";
 import type { World } from "../core/world.ts";
 import { isWindowStrict } from "../inboxes.ts";
 import { explain, type MessageError, ownFailures } from "./failures.ts";
@@ -106,11 +107,7 @@ async function claimMessage(payload: Payload, world: World): Promise<ClaimedMess
     }
     const thread = await tx
       .selectFrom("conversations")
-      .innerJoin("inboxes", (join) =>
-        join
-          .onRef("inboxes.organization_id", "=", "conversations.organization_id")
-          .onRef("inboxes.id", "=", "conversations.inbox_id"),
-      )
+      .innerJoin("inboxes", (join) => join.on(refersTo("conversations.inbox_id", "inboxes")))
       .select(["last_user_message_at", "inboxes.channel", "inboxes.settings", "inboxes.phone_number"])
       .where("conversations.organization_id", "=", payload.organization_id)
       .where("conversations.id", "=", message.conversation_id)

@@ -7,6 +7,7 @@ import { findByBsuid, findOrCreateContact } from "../contacts/index.ts";
 import { noteOutbound, openThread, windowOf } from "../conversations/index.ts";
 import { normalizePhone } from "../core/phone.ts";
 import { isBsuid } from "../core/recipient.ts";
+import { refersTo } from "../core/refers-to.ts";
 import { freshId, type World, type WriteContext } from "../core/world.ts";
 import { isWindowStrict } from "../inboxes.ts";
 import { deliver } from "./deliver.ts";
@@ -103,10 +104,7 @@ async function chooseInbox(
   const inbox = await tx
     .selectFrom("inboxes")
     .leftJoin("conversations", (join) =>
-      join
-        .onRef("conversations.organization_id", "=", "inboxes.organization_id")
-        .onRef("conversations.inbox_id", "=", "inboxes.id")
-        .on("conversations.contact_id", "=", contact_id),
+      join.on(refersTo("conversations.inbox_id", "inboxes")).on("conversations.contact_id", "=", contact_id),
     )
     .selectAll("inboxes")
     .where("inboxes.organization_id", "=", organization)

@@ -1,6 +1,7 @@
 /** A message as the contract shows it, and the thread that it is in. */
 import { fail } from "../../../tools/failure.ts";
 import type { Queries } from "../../database/database.ts";
+import { refersTo } from "../core/refers-to.ts";
 import type { MessageError } from "./failures.ts";
 import type { MessageRow } from "./progress.ts";
 
@@ -30,11 +31,7 @@ interface Content {
 export async function requireThread(db: Queries, organization: string, id: string): Promise<void> {
   const thread = await db
     .selectFrom("conversations")
-    .innerJoin("contacts", (join) =>
-      join
-        .onRef("contacts.organization_id", "=", "conversations.organization_id")
-        .onRef("contacts.id", "=", "conversations.contact_id"),
-    )
+    .innerJoin("contacts", (join) => join.on(refersTo("conversations.contact_id", "contacts")))
     .select("conversations.id")
     .where("conversations.organization_id", "=", organization)
     .where("conversations.id", "=", id)

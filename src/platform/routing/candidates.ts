@@ -8,6 +8,7 @@ import type { ExpressionBuilder, Selectable } from "kysely";
 import type { Queries } from "../../database/database.ts";
 import type { Tables } from "../../database/schema.ts";
 import { isBusy } from "../core/capacity.ts";
+import { refersTo } from "../core/refers-to.ts";
 import type { Policy, Thread } from "./policy.ts";
 import type { Agent, PassedOver } from "./strategies.ts";
 
@@ -144,16 +145,8 @@ function isHolder(row: ExpressionBuilder<Tables, "team_members">, { team_id, ass
 function members(db: Queries, organization: string) {
   return db
     .selectFrom("team_members")
-    .innerJoin("users", (join) =>
-      join
-        .onRef("users.organization_id", "=", "team_members.organization_id")
-        .onRef("users.id", "=", "team_members.user_id"),
-    )
-    .innerJoin("teams", (join) =>
-      join
-        .onRef("teams.organization_id", "=", "team_members.organization_id")
-        .onRef("teams.id", "=", "team_members.team_id"),
-    )
+    .innerJoin("users", (join) => join.on(refersTo("team_members.user_id", "users")))
+    .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
     .selectAll("team_members")
     .select(["users.name", "users.is_active as user_is_active", "teams.is_active as team_is_active"])
     .where("team_members.organization_id", "=", organization)

@@ -6,6 +6,7 @@ import type { webhooks as contract } from "../../../tools/webhooks.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema.ts";
 import type { Work } from "../core/module.ts";
+import { refersTo } from "../core/refers-to.ts";
 import type { World } from "../core/world.ts";
 import { deliveryJob } from "./job.ts";
 
@@ -16,11 +17,7 @@ type Row = Selectable<Tables["webhook_deliveries"]> & { readonly type: string };
 export function deliveriesOf(db: Queries, organization: string, webhook: string) {
   return db
     .selectFrom("webhook_deliveries")
-    .innerJoin("events", (join) =>
-      join
-        .onRef("events.organization_id", "=", "webhook_deliveries.organization_id")
-        .onRef("events.id", "=", "webhook_deliveries.event_id"),
-    )
+    .innerJoin("events", (join) => join.on(refersTo("webhook_deliveries.event_id", "events")))
     .selectAll("webhook_deliveries")
     .select("events.type")
     .where("webhook_deliveries.organization_id", "=", organization)
