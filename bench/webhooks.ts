@@ -127,7 +127,7 @@ async function tellOne(
   const conversation_id = newId("cnv", new Date());
   const text = { body: "Is my order on its way?" };
   // All that telling needs of the world.
-  await emit(tx, world as unknown as World, {
+  emit(tx, world as unknown as World, {
     type: "message.received",
     organization_id: organization,
     order: conversation_id,

@@ -1,7 +1,7 @@
 /** Opens the database: PostgreSQL by its URL or, without one, the embedded engine in the data folder. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, type PostgresPool } from "kysely";
-import { committed, type Database, type Queries, type Transaction } from "./database.ts";
+import { committed, conclude, type Database, type Queries, type Transaction } from "./database.ts";
 import { startEmbedded } from "./embedded.ts";
 import { maintain } from "./maintenance.ts";
 import { createPool, type DatabaseLog, sqlState } from "./pool.ts";
@@ -104,7 +104,11 @@ async function attempt<Result>(
   isLast: boolean,
 ) {
   try {
-    return await queries.transaction().execute(async (tx) => ({ tx, result: await work(tx) }));
+    return await queries.transaction().execute(async (tx) => {
+      const result = await work(tx);
+      await conclude(tx);
+      return { tx, result };
+    });
   } catch (error) {
     if (isLast || !retried.has(sqlState(error) ?? "")) {
       throw error;

@@ -30,22 +30,36 @@ export interface Database extends AsyncDisposable {
  */
 export const plannedAnew = "/* planned anew */";
 
+const endings = new WeakMap<Transaction, (() => Promise<void>)[]>();
 const callbacks = new WeakMap<Transaction, (() => void)[]>();
+
+/** Runs `work` as the last thing that `tx` does: what is gathered while it runs is written once, in one statement. */
+export function beforeCommit(tx: Transaction, work: () => Promise<void>): void {
+  listFor(endings, tx).push(work);
+}
 
 /** Runs `callback` once `tx` has committed; never if it is rolled back. */
 export function afterCommit(tx: Transaction, callback: () => void): void {
-  const waiting = callbacks.get(tx);
-  if (waiting) {
-    waiting.push(callback);
-    return;
+  listFor(callbacks, tx).push(callback);
+}
+
+function listFor<Item>(lists: WeakMap<Transaction, Item[]>, tx: Transaction): Item[] {
+  const list = lists.get(tx) ?? [];
+  lists.set(tx, list);
+  return list;
+}
+
+/** For the engine alone: what is to be done in this transaction before it commits. */
+export async function conclude(tx: Transaction): Promise<void> {
+  // What one of them adds is done too.
+  for (const work of listFor(endings, tx)) {
+    await work();
   }
-  callbacks.set(tx, [callback]);
 }
 
 /** For the engine alone: what waits for this transaction's commit. */
 export function committed(tx: Transaction): void {
-  for (const callback of callbacks.get(tx) ?? []) {
+  for (const callback of listFor(callbacks, tx)) {
     callback();
   }
-  callbacks.delete(tx);
 }

@@ -5,7 +5,7 @@ import type { Operation } from "../../../tools/operation.ts";
 import type { Scope } from "../../../tools/scopes.ts";
 import type { Database, Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
-import type { Jobs } from "../../jobs/job.ts";
+import type { Jobs, NewJob } from "../../jobs/job.ts";
 import type { Channel } from "../../ports/channel.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
@@ -50,8 +50,8 @@ export interface Emission {
   readonly order: string;
 }
 
-/** Writes of an event in the transaction in which it happened. */
-export type Recorder = (tx: Transaction, world: World, emission: Emission) => Promise<void>;
+/** Writes of what was emitted in a transaction, before it commits, and says which jobs that promises. */
+export type Recorder = (tx: Transaction, emissions: readonly Emission[]) => Promise<readonly NewJob[]>;
 
 /** Who asks: the authority without which no tenant's data is read. */
 export interface Caller {

@@ -111,7 +111,7 @@ async function tell(
   message: MessageRow,
   { type, at, error }: { type: ReceiptType; at: string; error?: MessageError },
 ): Promise<void> {
-  await emit(tx, world, {
+  emit(tx, world, {
     type: `message.${type}`,
     organization_id: message.organization_id,
     order: message.id,

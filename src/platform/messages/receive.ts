@@ -94,7 +94,7 @@ async function tell(
   ids: { message_id: string; conversation_id: string },
 ): Promise<void> {
   const { content } = inbound;
-  await emit(tx, world, {
+  emit(tx, world, {
     type: "message.received",
     organization_id: inbound.organization_id,
     order: ids.conversation_id,

@@ -5,7 +5,7 @@
  * at least once.
  */
 import { sql } from "kysely";
-import { keepToIndexes } from "../../jobs/queue.ts";
+import { plannedAnew } from "../../database/database.ts";
 import type { WebAnswer } from "../../ports/web.ts";
 import type { Work } from "../core/module.ts";
 import type { World } from "../core/world.ts";
@@ -127,20 +127,26 @@ function describe(answer: WebAnswer) {
 
 /** What waits for this very try, with its webhook; undefined when there is nothing to do any more. */
 const readPending = gather(async (world, dues: readonly Due[]): Promise<(Pending | undefined)[]> => {
-  const { rows } = await world.database.transaction(async (tx) => {
-    await keepToIndexes(tx);
-    return sql<Pending>`
-      select due.*, delivery.step, event.body, webhook.url, webhook.is_active, webhook.failing_since,
-        webhook.secret, webhook.previous_secret, webhook.previous_secret_until
-      from jsonb_to_recordset(${JSON.stringify(dues)}::jsonb)
-        as due (organization_id text, webhook_id text, event_id text, turn integer)
-      join webhook_deliveries as delivery
-        on delivery.organization_id = due.organization_id and delivery.webhook_id = due.webhook_id
-        and delivery.event_id = due.event_id and delivery.turn = due.turn and delivery.status = 'pending'
-      join events as event on event.organization_id = due.organization_id and event.id = due.event_id
-      join webhooks as webhook on webhook.organization_id = due.organization_id and webhook.id = due.webhook_id
-    `.execute(tx);
-  });
+  // Each row is looked up by its whole key: a join may be planned to begin with all that the organization has.
+  const { rows } = await sql<Pending>`
+    select due.*, delivery.step, event.body, webhook.* ${sql.raw(plannedAnew)}
+    from jsonb_to_recordset(${JSON.stringify(dues)}::jsonb)
+      as due (organization_id text, webhook_id text, event_id text, turn integer)
+    cross join lateral (
+      select step from webhook_deliveries
+      where organization_id = due.organization_id and webhook_id = due.webhook_id and event_id = due.event_id
+        and turn = due.turn and status = 'pending'
+      limit 1
+    ) as delivery
+    cross join lateral (
+      select body from events where organization_id = due.organization_id and id = due.event_id limit 1
+    ) as event
+    cross join lateral (
+      select url, is_active, failing_since, secret, previous_secret, previous_secret_until from webhooks
+      where organization_id = due.organization_id and id = due.webhook_id
+      limit 1
+    ) as webhook
+  `.execute(world.database.queries);
   const found = new Map(rows.map((row) => [nameOf(row), row]));
   return dues.map((due) => found.get(nameOf(due)));
 });

@@ -1,7 +1,7 @@
 /** Writes down how tries went, many in one statement, and promises the next ones. */
 import { sql } from "kysely";
-import type { Transaction } from "../../database/database.ts";
-import { keepToIndexes } from "../../jobs/queue.ts";
+import { plannedAnew, type Queries, type Transaction } from "../../database/database.ts";
+import type { NewJob } from "../../jobs/job.ts";
 import type { World } from "../core/world.ts";
 import { gather } from "./gather.ts";
 import { type Due, deliveryJob } from "./job.ts";
@@ -26,41 +26,53 @@ const failingForMs = 5 * 24 * 3_600_000;
 
 /** Nothing is written of a try whose turn has passed: it was replayed while it ran, or settled before a crash. */
 export const settle = gather(async (world, settled: readonly Settled[]): Promise<undefined[]> => {
-  await world.database.transaction(async (tx) => {
-    await keepToIndexes(tx);
-    const moved = await move(tx, settled);
-    const retries = settled.flatMap(({ organization_id, webhook_id, event_id, turn, next_try_at }) =>
-      next_try_at !== null && moved.has(`${webhook_id} ${event_id}`)
-        ? deliveryJob(
-            { organization_id, webhook_id, event_id, turn: turn + 1 },
-            { runAt: new Date(next_try_at) },
-          )
-        : [],
-    );
-    await world.jobs.enqueue(tx, ...retries);
-    for (const one of noteworthy(settled)) {
-      await noteHealth(tx, world, one);
-    }
-  });
+  const noted = noteworthy(settled);
+  if (noted.length === 0 && settled.every(({ next_try_at }) => next_try_at === null)) {
+    await move(world.database.queries, settled);
+  } else {
+    await world.database.transaction(async (tx) => {
+      const moved = await move(tx, settled);
+      await world.jobs.enqueue(tx, ...retries(settled, moved));
+      for (const one of noted) {
+        await noteHealth(tx, world, one);
+      }
+    });
+  }
   return settled.map(() => undefined);
 });
 
-async function move(tx: Transaction, settled: readonly Settled[]): Promise<ReadonlySet<string>> {
+function retries(settled: readonly Settled[], moved: ReadonlySet<string>): NewJob[] {
+  return settled.flatMap(({ organization_id, webhook_id, event_id, turn, next_try_at }) =>
+    next_try_at !== null && moved.has(`${webhook_id} ${event_id}`)
+      ? deliveryJob(
+          { organization_id, webhook_id, event_id, turn: turn + 1 },
+          { runAt: new Date(next_try_at) },
+        )
+      : [],
+  );
+}
+
+/** Those whose turn it still was. */
+async function move(queries: Queries, settled: readonly Settled[]): Promise<ReadonlySet<string>> {
   const rows = settled.map(({ organization_id, webhook_id, event_id, turn, status, step, ...rest }) => {
     const { next_try_at, attempt } = rest;
     return { organization_id, webhook_id, event_id, turn, status, step, next_try_at, attempt };
   });
+  // The limit tells the planner how few they are, so that it looks each up.
   const moved = await sql<{ webhook_id: string; event_id: string }>`
-    update webhook_deliveries as delivery
+    ${sql.raw(plannedAnew)} update webhook_deliveries as delivery
     set status = done.status, turn = delivery.turn + 1, step = done.step, next_try_at = done.next_try_at,
       attempts = case when jsonb_array_length(delivery.attempts) < ${keptAttempts} then delivery.attempts
         else delivery.attempts - 0 end || done.attempt
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as done (organization_id text, webhook_id text,
-      event_id text, turn integer, status text, step integer, next_try_at timestamptz, attempt jsonb)
+    from (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as done (organization_id text,
+        webhook_id text, event_id text, turn integer, status text, step integer, next_try_at timestamptz, attempt jsonb)
+      limit ${rows.length}
+    ) as done
     where delivery.organization_id = done.organization_id and delivery.webhook_id = done.webhook_id
       and delivery.event_id = done.event_id and delivery.turn = done.turn and delivery.status = 'pending'
     returning delivery.webhook_id, delivery.event_id
-  `.execute(tx);
+  `.execute(queries);
   return new Set(moved.rows.map(({ webhook_id, event_id }) => `${webhook_id} ${event_id}`));
 }
 
