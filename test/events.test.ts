@@ -1,9 +1,14 @@
 /** Events: told in the transaction of their cause, to each listener, in order, until it has listened. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { noMetrics } from "../src/adapters/telemetry/off.ts";
+import type { NewJob } from "../src/jobs/job.ts";
+import { emit } from "../src/platform/core/events.ts";
 import { implement } from "../src/platform/core/module.ts";
+import type { World } from "../src/platform/core/world.ts";
 import { modules } from "../src/platform/index.ts";
 import { messages } from "../tools/messages.ts";
 import { type House, openHouse } from "./support/house.ts";
+import { useLab } from "./support/job-lab.ts";
 import { phone } from "./support/simulator.ts";
 
 const heard: { type: string; status?: string; id: string }[] = [];
@@ -61,4 +66,45 @@ test("a listener that failed hears the same event again", async () => {
   await house.turn(60_000);
   await house.turn(60_000);
   expect(heard.filter(({ type }) => type === "message.sent")).toHaveLength(1);
+});
+
+const lab = useLab();
+
+test("what one transaction emits is written at its end, together and in order; rolled back, nothing is", async () => {
+  const recorded: (readonly string[])[] = [];
+  const promised: NewJob[] = [];
+  const world = {
+    now: lab.now,
+    metrics: noMetrics,
+    listeners: new Map([["message.received", ["heard.it"]]]),
+    recorders: [
+      async (_: unknown, emissions: readonly { order: string }[]) => {
+        recorded.push(emissions.map(({ order }) => order));
+        return [{ name: "tell.it", payload: null, organization_id: "org_1" }];
+      },
+    ],
+    jobs: { enqueue: async (_: unknown, ...jobs: NewJob[]) => void promised.push(...jobs) },
+  } as unknown as World; // all that emitting needs of it
+  const tell = (orders: readonly string[], fails: boolean) =>
+    lab.database.transaction(async (tx) => {
+      for (const order of orders) {
+        const text = { body: order };
+        const data = {
+          message_id: "msg_1",
+          conversation_id: order,
+          from: "+14155550123",
+          type: "text" as const,
+          text,
+        };
+        emit(tx, world, { type: "message.received", organization_id: "org_1", order, data });
+      }
+      expect(recorded).toEqual([]);
+      if (fails) {
+        throw new Error("no");
+      }
+    });
+  await expect(tell(["a"], true)).rejects.toThrow("no");
+  await tell(["b", "a", "c"], false);
+  expect(recorded).toEqual([["b", "a", "c"]]);
+  expect(promised.map(({ key }) => key)).toEqual([undefined, "heard.it:b", "heard.it:a", "heard.it:c"]);
 });

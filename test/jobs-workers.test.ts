@@ -52,17 +52,29 @@ test("three workers share 2,000 jobs, and none is done twice; of a key, none at 
 
 test("a job that outlasts its lease stays with its worker", async () => {
   let runs = 0;
+  let end = () => {};
   const definition: JobDefinition = {
     name: "a.b",
-    leaseMs: 200,
+    leaseMs: 10_000,
     async run() {
       runs += 1;
-      await delay(900);
+      await new Promise<void>((resolve) => {
+        end = resolve;
+      });
       return undefined;
     },
   };
-  const [jobs] = [lab.start([definition]), lab.start([definition])];
+  const [jobs, others] = [lab.create([definition], { pollMs: 20 }), lab.create([definition], { pollMs: 20 })];
+  jobs.start();
+  others.start();
   await lab.enqueue(jobs, job("a.b"));
+  const leasedUntil = async () => Date.parse((await lab.waiting())[0]?.run_at ?? "");
+  await vi.waitFor(async () => expect(await leasedUntil()).toBe(lab.now().getTime() + 10_000));
+  for (let halves = 0; halves < 5; halves += 1) {
+    lab.turn(6_000);
+    await vi.waitFor(async () => expect(await leasedUntil()).toBe(lab.now().getTime() + 10_000));
+  }
+  end();
   await lab.isEmpty();
   expect(runs).toBe(1);
 });

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, test, vi } from "vitest";
-import { shareOut } from "../src/jobs/slots.ts";
+import { Lanes } from "../src/jobs/lanes.ts";
 import { job, noting, useLab } from "./support/job-lab.ts";
 
 const minute = 60_000;
@@ -152,12 +152,12 @@ test("a lane whose jobs hang takes its share of the slots, and delays no other",
   const lanes = Array.from({ length: 300 }, (_, n) => job("a.hang", n, { lane: `hang ${n % 3}` }));
   await lab.enqueue(jobs, ...lanes);
   jobs.start();
-  await vi.waitFor(() => expect(hanging.seen).toHaveLength(3 * 16));
+  await vi.waitFor(() => expect(hanging.seen).toHaveLength(3 * 4));
   for (let n = 0; n < 20; n += 1) {
     await lab.enqueue(jobs, job("a.b", n));
     await vi.waitFor(() => expect(other.seen).toHaveLength(n + 1), { timeout: 500, interval: 2 });
   }
-  expect(hanging.seen).toHaveLength(3 * 16);
+  expect(hanging.seen).toHaveLength(3 * 4);
 });
 
 test("a lane's backlog delays no other", async () => {
@@ -221,8 +221,71 @@ test("a plan made for the empty table does not outlive it", async () => {
   expect(performance.now() - start).toBeLessThan(100);
 });
 
+/** Ends that many jobs of the lane one after the other, each with or without strain. */
+function endJobs(lanes: Lanes, count: number, end: { isStrained: boolean; now: Date }, lane = "a") {
+  for (let n = 0; n < count; n += 1) {
+    lanes.begin(lane);
+    lanes.end(lane, end);
+  }
+}
+
 test("the last quarter of the slots is for lanes that have nothing in flight", () => {
-  expect(shareOut([], 16)).toEqual({ limit: 48, perLane: 16, inFlight: {} });
-  expect(shareOut(Array(48).fill("a"), 16)).toEqual({ limit: 16, perLane: 1, inFlight: { a: 48 } });
-  expect(shareOut(Array(64).fill("a"), 16).limit).toBe(0);
+  const lanes = new Lanes(16);
+  const now = lab.now();
+  expect(lanes.share(now)).toEqual({ limit: 48, perLane: 4, room: {} });
+  for (let n = 0; n < 48; n += 1) {
+    lanes.begin(`lane ${n % 2}`);
+  }
+  expect(lanes.share(now)).toEqual({ limit: 16, perLane: 1, room: { "lane 0": 0, "lane 1": 0 } });
+  for (let n = 0; n < 16; n += 1) {
+    lanes.begin("a");
+  }
+  expect(lanes.share(now).limit).toBe(0);
+});
+
+test("a lane widens while its jobs end well, and is forgotten when it is idle", () => {
+  const lanes = new Lanes(16);
+  const now = lab.now();
+  const end = { isStrained: false, now };
+  lanes.begin("a");
+  endJobs(lanes, 5, end);
+  expect(lanes.share(now).room).toEqual({ a: 4 + 5 - 1 });
+  endJobs(lanes, 100, end);
+  expect(lanes.share(now).room).toEqual({ a: 16 - 1 });
+  lanes.end("a", end);
+  expect(lanes.share(now).room).toEqual({});
+});
+
+test("a strained lane narrows to one, then rests for longer each time, and is soon as wide as before", () => {
+  const lanes = new Lanes(16);
+  const now = lab.now();
+  const later = (ms: number) => new Date(now.getTime() + ms);
+  const strained = { isStrained: true, now };
+  endJobs(lanes, 2, strained);
+  expect(lanes.share(now).room).toEqual({ a: 1 });
+  expect(lanes.restEnd(now)).toBe(Number.POSITIVE_INFINITY);
+  endJobs(lanes, 1, strained);
+  expect(lanes.share(now).room).toEqual({ a: 0 });
+  expect(lanes.restEnd(now)).toBe(later(100).getTime());
+  expect(lanes.share(later(100)).room).toEqual({ a: 1 });
+  expect(lanes.restEnd(later(100))).toBe(Number.POSITIVE_INFINITY);
+  endJobs(lanes, 10, strained);
+  expect(lanes.restEnd(now)).toBe(later(5_000).getTime());
+  endJobs(lanes, 3, { isStrained: false, now });
+  expect(lanes.share(later(5_000)).room).toEqual({});
+});
+
+test("a lane that is strained again and again is tried now and then", async () => {
+  const { seen, definition } = noting("a.fail", async (_, { strain }) => {
+    strain();
+    return undefined;
+  });
+  const jobs = lab.create([definition]);
+  await lab.enqueue(jobs, ...Array.from({ length: 50 }, (_, n) => job("a.fail", n)));
+  await jobs.runDue();
+  const before = seen.length;
+  expect(before).toBeLessThan(8);
+  expect(await jobs.runDue()).toBe(0);
+  lab.turn(5_000);
+  expect(await jobs.runDue()).toBe(1);
 });

@@ -21,6 +21,7 @@ export interface Surroundings {
   readonly now: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
+  readonly strain: () => void;
 }
 
 /** Nothing when the row has gone already. */
@@ -42,6 +43,7 @@ export async function attemptJob(
     dueAt,
     traceparent,
     signal: around.signal,
+    strain: around.strain,
   };
   try {
     const outcome = await definition.run(job.payload, attempt);

@@ -27,10 +27,6 @@ export class InFlight {
     return [...this.#flights.keys()];
   }
 
-  get lanes(): string[] {
-    return [...this.#flights.values()].map(({ job }) => job.lane);
-  }
-
   get keys(): string[] {
     return [...this.#flights.values()].flatMap(({ job }) => job.key ?? []);
   }

@@ -33,6 +33,8 @@ export interface Attempt {
   readonly traceparent: string | null;
   /** Aborted when the house stops and can't wait longer. */
   readonly signal: AbortSignal;
+  /** Says that what this lane leads to is in trouble: fewer of its jobs are begun until one ends without. */
+  strain(): void;
 }
 
 /** What a run says: done (nothing), or again later, which is not a failure and is not counted as an attempt. */

@@ -4,7 +4,7 @@
  * A job is a row, added in the caller's transaction. A worker takes it by moving its time forward by a
  * lease (queue), runs it (attempt), and in its next round deletes it or moves it on (rounds). A worker that
  * dies leaves its rows to come due again: every job is run at least once, so handlers must be safe to
- * repeat. No lane waits behind another (slots); the jobs of one key run one after the other.
+ * repeat. No lane waits behind another (lanes); the jobs of one key run one after the other.
  */
 import { afterCommit, type Database } from "../database/database.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -19,7 +19,7 @@ export interface JobsOptions {
   readonly now: Clock;
   readonly definitions: readonly JobDefinition[];
   readonly log: Log;
-  /** Jobs of one lane at once in this process; of all lanes together, four times as many. */
+  /** Jobs of one lane at once in this process, at most; of all lanes together, four times as many. */
   readonly concurrency?: number;
   /** How long work that another process added may go unseen. */
   readonly pollMs?: number;

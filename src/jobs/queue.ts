@@ -9,7 +9,7 @@ import { sql } from "kysely";
 import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import type { NewJob } from "./job.ts";
-import type { Share } from "./slots.ts";
+import type { Share } from "./lanes.ts";
 
 /** A job that this process has taken. */
 export interface ClaimedJob {
@@ -132,7 +132,7 @@ export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJ
             and not exists (select from jobs as earlier where earlier.key = job.key and earlier.id < job.id)
           ))
         order by job.run_at
-        limit greatest(${claim.perLane}::int - coalesce((${JSON.stringify(claim.inFlight)}::jsonb ->> turn.lane)::int, 0), 0)
+        limit coalesce((${JSON.stringify(claim.room)}::jsonb ->> turn.lane)::int, ${claim.perLane}::int)
         for update skip locked
       ) as job
       limit ${claim.limit}

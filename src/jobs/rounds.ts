@@ -10,6 +10,7 @@ import type { Transaction } from "../database/database.ts";
 import { attemptJob, type Surroundings } from "./attempt.ts";
 import { InFlight, leaseEnd } from "./in-flight.ts";
 import type { JobDefinition } from "./job.ts";
+import { Lanes, type Share } from "./lanes.ts";
 import {
   type ClaimedJob,
   claimJobs,
@@ -21,9 +22,8 @@ import {
   unknownNames,
 } from "./queue.ts";
 import { plantSchedules } from "./schedule.ts";
-import { type Share, shareOut } from "./slots.ts";
 
-export interface RoundsOptions extends Surroundings {
+export interface RoundsOptions extends Omit<Surroundings, "strain"> {
   readonly definitions: ReadonlyMap<string, JobDefinition>;
   readonly concurrency: number;
   /** The longest pause that a round asks for. */
@@ -55,6 +55,7 @@ const nothing: Haul = { jobs: [], isDry: false };
 export class Rounds {
   readonly #options: RoundsOptions;
   readonly #inFlight = new InFlight();
+  readonly #lanes: Lanes;
   readonly #ended: Settlement[] = [];
   /** The lane served last: when one round can't serve all, the next goes on behind it. */
   #after = "";
@@ -62,6 +63,7 @@ export class Rounds {
 
   constructor(options: RoundsOptions) {
     this.#options = options;
+    this.#lanes = new Lanes(options.concurrency);
   }
 
   /** Nothing runs, and nothing is left to be settled. */
@@ -73,7 +75,7 @@ export class Rounds {
   async next({ takes }: { readonly takes: boolean }): Promise<Round> {
     await this.#prepare();
     const now = this.#options.now();
-    const share = shareOut(this.#inFlight.lanes, this.#options.concurrency);
+    const share = this.#lanes.share(now);
     const limit = takes ? share.limit : 0;
     const { jobs, isDry, after, due } = await this.#transact(now, { ...share, limit });
     this.#after = after ?? this.#after;
@@ -143,17 +145,24 @@ export class Rounds {
       return;
     }
     this.#inFlight.add(job, definition, now);
-    const settlement = await attemptJob(this.#options, definition, job);
+    this.#lanes.begin(job.lane);
+    let isStrained = false;
+    const strain = () => {
+      isStrained = true;
+    };
+    const settlement = await attemptJob({ ...this.#options, strain }, definition, job);
     this.#inFlight.remove(job);
+    this.#lanes.end(job.lane, { isStrained, now: this.#options.now() });
     if (settlement) {
       this.#ended.push(settlement);
     }
     this.#options.onEnd();
   }
 
-  /** Until the next job is due or the next lease is to be renewed; something may come from elsewhere, so not for long. */
+  /** Until a job is due, a lane has rested or a lease is to be renewed; something may come from elsewhere, so not for long. */
   #pause(now: Date, due?: Date): number {
-    const time = Math.min(due?.getTime() ?? Number.POSITIVE_INFINITY, this.#inFlight.renewAt);
+    const soonest = Math.min(this.#lanes.restEnd(now), this.#inFlight.renewAt);
+    const time = Math.min(due?.getTime() ?? Number.POSITIVE_INFINITY, soonest);
     return Math.max(0, Math.min(time - now.getTime(), this.#options.pollMs));
   }
 }

@@ -33,7 +33,7 @@ export interface Pending extends Due, Secrets {
 export const deliver: Work<Due> = {
   name: deliveryJobName,
 
-  async run(due, world, { signal }) {
+  async run(due, world, { signal, strain }) {
     const pending = await readPending(world, due);
     if (!pending) {
       return undefined;
@@ -47,7 +47,11 @@ export const deliver: Work<Due> = {
     if (answer.outcome === "failed" && answer.reason === "aborted") {
       throw new Error("The house is stopping: the delivery is tried again by the next.");
     }
-    world.metrics.webhook({ outcome: outcomeOf(answer), seconds: "ms" in answer ? answer.ms / 1_000 : 0 });
+    const outcome = outcomeOf(answer);
+    if (outcome !== "delivered") {
+      strain();
+    }
+    world.metrics.webhook({ outcome, seconds: "ms" in answer ? answer.ms / 1_000 : 0 });
     await settle(world, conclude(pending, answer, { begun, now: world.now() }));
     return undefined;
   },
