@@ -19,7 +19,7 @@ import {
 } from "../routing/index.ts";
 import { recordAssignment } from "./assignments.ts";
 import { move, type Thread } from "./move.ts";
-import { findTeam, lockThread } from "./thread.ts";
+import { findTeam, findThread } from "./thread.ts";
 
 interface Payload {
   readonly organization_id: string;
@@ -154,7 +154,7 @@ export async function withThread(
   use: (work: Work, thread: Thread) => Promise<void>,
 ): Promise<void> {
   await world.database.transaction(async (tx) => {
-    const thread = await lockThread(tx, organization_id, conversation_id);
+    const thread = await findThread(tx, organization_id, conversation_id, { locks: true });
     if (thread) {
       await use({ tx, world, now: world.now() }, thread);
     }
