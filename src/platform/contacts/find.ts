@@ -181,7 +181,7 @@ async function learn(
     .updateTable("contacts")
     .set({
       ...shown,
-      ...(number ? { phone_number: number } : {}),
+      phone_number: number,
       // Appended: a name that is changed at this moment is not undone.
       search_text: sql<string>`search_text || ' ' || ${searchTextOf(number, shown.username)}`,
       updated_at,

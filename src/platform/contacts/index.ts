@@ -107,9 +107,9 @@ export async function changeContact(
     .updateTable("contacts")
     .set({
       ...(name === undefined ? {} : { name: name || null, search_text: renamed(name) }),
-      ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
-      ...(opted_out === undefined ? {} : { opted_out }),
-      ...(tags === undefined ? {} : { tags }),
+      metadata: metadata && JSON.stringify(metadata),
+      opted_out,
+      tags,
       updated_at: now.toISOString(),
     })
     .where("organization_id", "=", organization)
