@@ -6,6 +6,7 @@ import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
+import { users } from "../tools/users.ts";
 import { refusal } from "./support/failure.ts";
 import { type House, openHouse, ownerEmail, ownerPassword } from "./support/house.ts";
 import { phone } from "./support/simulator.ts";
@@ -299,6 +300,18 @@ test("one that comes back keeps its agent only while they are there and have roo
     "reopen assigned",
   ]);
   expect(await miscounts(house)).toEqual([]);
+});
+
+test("one that comes back without a team leaves an agent who was switched off, and says why", async () => {
+  const assigned_to = await hire(house, "Sol");
+  const id = await write("+14155550122");
+  await assign(id, { assigned_to });
+  await house.call(conversations.update_conversation, { id, status: "closed" });
+  await house.call(users.update_user, { id: assigned_to, is_active: false });
+  await write("+14155550122");
+  expect(await get(id)).toMatchObject({ status: "open", assigned_to: null });
+  const { data } = await house.call(conversations.list_assignments, { id });
+  expect(data[0]?.reason).toBe("Sol can't take it back: inactive.");
 });
 
 test("nobody waits in what is closed or spam, and who writes to what was closed waits anew", async () => {

@@ -4,11 +4,14 @@ import { type ErrorBody, type ErrorCode, type ErrorDetail, errors } from "./erro
 import { describeRule, type ScopeRule, scopesOf } from "./scopes.ts";
 
 /** Facts of one failure: they fill the sentence, and those the caller can use are sent beside the code. */
-export interface FailureDetail {
+export interface FailureDetail extends Readonly<Partial<Record<Reserved, never>>> {
   readonly param?: string;
   readonly details?: readonly ErrorDetail[];
   readonly [fact: string]: unknown;
 }
+
+/** What the body says by itself: a fact of that name would take its place. */
+type Reserved = Exclude<keyof (typeof ErrorBody)["shape"]["error"]["shape"], "param" | "details">;
 
 /** A failure that the caller is told about. Anything else that is thrown is answered as `internal`. */
 export class Failure extends Error {

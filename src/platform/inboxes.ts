@@ -38,8 +38,8 @@ export const inboxes = implement(contract, {
       const changed = await tx
         .updateTable("inboxes")
         .set({
-          ...(name === undefined ? {} : { name }),
-          ...(settings === undefined ? {} : { settings: JSON.stringify(settings) }),
+          name,
+          settings: settings && JSON.stringify(settings),
           updated_at: now.toISOString(),
         })
         .where("organization_id", "=", organization)

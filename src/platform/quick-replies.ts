@@ -44,11 +44,7 @@ export const quickReplies = implement(contract, {
       }
       const changed = await tx
         .updateTable("quick_replies")
-        .set({
-          ...(short_code === undefined ? {} : { short_code }),
-          ...(content === undefined ? {} : { content }),
-          updated_at: now.toISOString(),
-        })
+        .set({ short_code, content, updated_at: now.toISOString() })
         .where("organization_id", "=", organization)
         .where("id", "=", id)
         .returningAll()

@@ -52,7 +52,7 @@ export const teams = implement(contract, {
         .updateTable("teams")
         .set({
           ...changes,
-          ...(settings === undefined ? {} : { settings: JSON.stringify(settings) }),
+          settings: settings && JSON.stringify(settings),
           updated_at: now.toISOString(),
         })
         .where("organization_id", "=", organization)

@@ -52,6 +52,7 @@ export interface Tracer {
 export interface Gauges {
   /** Jobs by group of lanes, and the dead by name. */
   readonly lanes: readonly {
+    /** What stands before the first colon of a lane: the rest names an inbox, an organization or an event. */
     readonly group: string;
     readonly due: number;
     readonly later: number;

@@ -64,6 +64,16 @@ export async function findOrCreateContact(tx: Transaction, wanted: Wanted): Prom
   }
 }
 
+/** The contact whom the channel calls by this business-scoped id; held until the commit. */
+export async function findByBsuid(
+  tx: Transaction,
+  organization: string,
+  bsuid: string,
+): Promise<ContactRow | undefined> {
+  const [owner] = await findOwners(tx, organization, [{ kind: "bsuid", value: bsuid }]);
+  return owner;
+}
+
 /**
  * The surest first, and always in this order, so that two who learn at once don't wait for each other. The
  * channel's own id is on every message of a person and never anybody else's; a username can be given up and
@@ -171,7 +181,7 @@ async function learn(
     .updateTable("contacts")
     .set({
       ...shown,
-      ...(number ? { phone_number: number } : {}),
+      phone_number: number,
       // Appended: a name that is changed at this moment is not undone.
       search_text: sql<string>`search_text || ' ' || ${searchTextOf(number, shown.username)}`,
       updated_at,

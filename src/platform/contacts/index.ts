@@ -6,26 +6,20 @@ import { closeThreadsOf } from "../core/capacity.ts";
 import { implement } from "../core/module.ts";
 import { matchesCountedUpTo, readPage } from "../core/page.ts";
 import { normalizePhone } from "../core/phone.ts";
-import { refersTo } from "../core/refers-to.ts";
+import type { WriteContext } from "../core/world.ts";
 import { erase } from "./erase.ts";
-import { findOrCreateContact } from "./find.ts";
+import { findOrCreateContact, type Wanted } from "./find.ts";
 import { hasTag, matches, renamed } from "./search.ts";
 
-export { findOrCreateContact } from "./find.ts";
+export { findByBsuid, findOrCreateContact } from "./find.ts";
 
 /** More are no labels any more; the whole row is read and written with each of them. */
 const maxTags = 200;
 
 export const contacts = implement(contract, {
   operations: {
-    async create_contact(input, { tx, organization, now }) {
-      const phone_number = normalizePhone(input.phone_number, "phone_number");
-      const { contact, created } = await findOrCreateContact(tx, {
-        ...input,
-        organization,
-        phone_number,
-        now,
-      });
+    async create_contact(input, context) {
+      const { contact, created } = await findOrCreateByPhone(input, context);
       if (!created) {
         throw fail("contact_exists", { existing_id: contact.id, param: "phone_number" });
       }
@@ -49,14 +43,9 @@ export const contacts = implement(contract, {
       return { data: await changeContact(tx, organization, id, changes, now) };
     },
 
-    async upsert_contact(input, { tx, organization, now }) {
-      const phone_number = normalizePhone(input.phone_number, "phone_number");
-      const { contact, created } = await findOrCreateContact(tx, {
-        ...input,
-        organization,
-        phone_number,
-        now,
-      });
+    async upsert_contact(input, context) {
+      const { tx, organization, now } = context;
+      const { contact, created } = await findOrCreateByPhone(input, context);
       if (created) {
         return { data: { ...contact, created } };
       }
@@ -99,20 +88,6 @@ export async function getContact(db: Queries, organization: string, id: string, 
   return contact;
 }
 
-/** The contact whom the channel calls by this business-scoped id; held until the commit. */
-export async function findByBsuid(tx: Transaction, organization: string, bsuid: string) {
-  return tx
-    .selectFrom("contact_identities")
-    .innerJoin("contacts", (join) => join.on(refersTo("contact_identities.contact_id", "contacts")))
-    .selectAll("contacts")
-    .where("contact_identities.organization_id", "=", organization)
-    .where("kind", "=", "bsuid")
-    .where("value", "=", bsuid)
-    .where("contacts.erased_at", "is", null)
-    .forKeyShare("contacts")
-    .executeTakeFirst();
-}
-
 interface Changes {
   readonly name?: string | undefined;
   readonly metadata?: Record<string, unknown> | undefined;
@@ -132,9 +107,9 @@ export async function changeContact(
     .updateTable("contacts")
     .set({
       ...(name === undefined ? {} : { name: name || null, search_text: renamed(name) }),
-      ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
-      ...(opted_out === undefined ? {} : { opted_out }),
-      ...(tags === undefined ? {} : { tags }),
+      metadata: metadata && JSON.stringify(metadata),
+      opted_out,
+      tags,
       updated_at: now.toISOString(),
     })
     .where("organization_id", "=", organization)
@@ -146,6 +121,15 @@ export async function changeContact(
     throw fail("contact_not_found");
   }
   return changed;
+}
+
+/** The contact with this number, however it is written; made if there is none. @throws Failure `invalid_phone_number`. */
+async function findOrCreateByPhone(
+  given: Pick<Wanted, "name" | "metadata"> & { readonly phone_number: string },
+  { tx, organization, now }: WriteContext,
+) {
+  const phone_number = normalizePhone(given.phone_number, "phone_number");
+  return findOrCreateContact(tx, { ...given, organization, phone_number, now });
 }
 
 function living(db: Queries, organization: string) {

@@ -3,6 +3,7 @@ import { type ExpressionBuilder, sql } from "kysely";
 import { plannedAnew } from "../../database/database.ts";
 import type { Tables } from "../../database/schema.ts";
 import { fold } from "../core/fold.ts";
+import { patternOf } from "../core/search.ts";
 
 /** Every word of the search is part of the name, the number or the username, in any order. */
 export function matches(rows: ExpressionBuilder<Tables, "contacts">, search: string) {
@@ -27,7 +28,7 @@ export function renamed(name: string) {
 }
 
 function holds(word: string) {
-  return sql<boolean>`search_text like ${`%${word.replace(/[\\%_]/g, "\\$&")}%`}`;
+  return sql<boolean>`search_text like ${patternOf(word)}`;
 }
 
 /** The index finds those that hold all the word's parts; among them `holds` tells who holds the word. */

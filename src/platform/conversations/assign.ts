@@ -18,7 +18,7 @@ type Unassign = z.output<typeof contract.unassign_conversation.input>;
 export async function assign({ id, assigned_to, team_id, reason }: Assign, context: WriteContext) {
   // Before the thread, in the order of whoever deletes the team: neither waits for the other.
   const team = team_id === undefined ? undefined : await holdTeam(context, team_id);
-  const thread = await requireThread(context.tx, context.organization, id);
+  const thread = await requireThread(context.tx, context.organization, id, { locks: true });
   if (assigned_to === undefined) {
     // The contract asks for one of the two.
     return assignTeam(context, thread, { team: team ?? (await holdTeam(context, "")), reason });
@@ -28,7 +28,7 @@ export async function assign({ id, assigned_to, team_id, reason }: Assign, conte
 
 /** @throws Failure `wrong_agent`, with the agent who has it. */
 export async function transfer({ id, from_agent, to_agent, reason }: Transfer, context: WriteContext) {
-  const thread = await requireThread(context.tx, context.organization, id);
+  const thread = await requireThread(context.tx, context.organization, id, { locks: true });
   if (thread.assigned_to !== from_agent) {
     throw fail("wrong_agent", { current_agent: thread.assigned_to, param: "from_agent" });
   }
@@ -38,7 +38,7 @@ export async function transfer({ id, from_agent, to_agent, reason }: Transfer, c
 
 /** It stays in its team, and waits for nobody. */
 export async function unassign({ id, reason }: Unassign, context: WriteContext) {
-  const thread = await requireThread(context.tx, context.organization, id);
+  const thread = await requireThread(context.tx, context.organization, id, { locks: true });
   const moved = await move(context, thread, { assigned_to: null, queued_at: null, policy_id: null });
   const assigned_by = context.caller.acts_for;
   return recordAssignment(context, moved, { assignment_type: "unassign", assigned_by, reason });

@@ -13,12 +13,12 @@ import type { Thread } from "./move.ts";
 import { serve, sweep } from "./queue.ts";
 import { escalate, requestRouting, route } from "./route.ts";
 import { happen, wake } from "./status.ts";
-import { showThread } from "./thread.ts";
+import { requireThread, showThread } from "./thread.ts";
 import { updateConversation } from "./update.ts";
 
 export { latestAssignment } from "./assignments.ts";
 export { settable } from "./states.ts";
-export { showThread } from "./thread.ts";
+export { requireThread, showThread } from "./thread.ts";
 export { windowOf } from "./window.ts";
 
 export const conversations = implement(contract, {
@@ -47,8 +47,8 @@ export const conversations = implement(contract, {
       return { data: await transfer(input, context) };
     },
 
-    async list_assignments({ id, ...paging }, { db, organization, now }) {
-      await showThread(db, organization, { id, now });
+    async list_assignments({ id, ...paging }, { db, organization }) {
+      await requireThread(db, organization, id);
       const { rows, meta } = await readPage(assignmentsOf(db, organization, id), paging);
       return { data: rows, meta };
     },

@@ -1,5 +1,5 @@
 /** Carries out what routing decides: the conversation gets its agent, or waits in a queue and is tried again. */
-import { announceCapacity, isBusy, type Work } from "../core/capacity.ts";
+import { announceCapacity, type Work } from "../core/capacity.ts";
 import { inLine } from "../core/line.ts";
 import type { Work as Job } from "../core/module.ts";
 import type { World } from "../core/world.ts";
@@ -19,7 +19,7 @@ import {
 } from "../routing/index.ts";
 import { recordAssignment } from "./assignments.ts";
 import { move, type Thread } from "./move.ts";
-import { findTeam, lockThread } from "./thread.ts";
+import { findTeam, findThread } from "./thread.ts";
 
 interface Payload {
   readonly organization_id: string;
@@ -144,7 +144,7 @@ export async function carryOut(
 
 /** Open, and neither with somebody nor on the way to somebody. */
 function needsAgent({ status, assigned_to, queued_at }: Thread): boolean {
-  return isBusy(status) && status === "open" && assigned_to === null && queued_at === null;
+  return status === "open" && assigned_to === null && queued_at === null;
 }
 
 /** Does something with a thread that is there, in a transaction of its own. */
@@ -154,7 +154,7 @@ export async function withThread(
   use: (work: Work, thread: Thread) => Promise<void>,
 ): Promise<void> {
   await world.database.transaction(async (tx) => {
-    const thread = await lockThread(tx, organization_id, conversation_id);
+    const thread = await findThread(tx, organization_id, conversation_id, { locks: true });
     if (thread) {
       await use({ tx, world, now: world.now() }, thread);
     }

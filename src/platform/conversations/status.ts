@@ -2,7 +2,7 @@
 import { fail, refuse } from "../../../tools/failure.ts";
 import { isBusy, type Work } from "../core/capacity.ts";
 import type { Work as Job } from "../core/module.ts";
-import { lockSeat, recordDecision } from "../routing/index.ts";
+import { findUser, lockSeat, recordDecision } from "../routing/index.ts";
 import { recordAssignment } from "./assignments.ts";
 import { move, type Thread } from "./move.ts";
 import { requestRouting, withThread } from "./route.ts";
@@ -97,23 +97,9 @@ async function reopenFor(work: Work, thread: Thread, state: State): Promise<Thre
 
 /** Who has the thread, with what keeps them from taking it; without a team only whether they are active. */
 async function findAgent({ tx }: Work, thread: Thread) {
-  const { organization_id, team_id, assigned_to: user_id } = thread;
-  if (user_id !== null && team_id !== null) {
-    return lockSeat(tx, thread, { team_id, user_id });
+  const { team_id, assigned_to: user_id } = thread;
+  if (user_id === null) {
+    return undefined;
   }
-  const user = await tx
-    .selectFrom("users")
-    .select(["id as user_id", "name"])
-    .where("organization_id", "=", organization_id)
-    .where("id", "=", user_id)
-    .where("is_active", "=", true)
-    .executeTakeFirst();
-  const uncapped = {
-    team_id: null,
-    current_chat_count: null,
-    max_concurrent_chats: null,
-    skills: [],
-    turn: 0,
-  };
-  return user && { ...user, ...uncapped, obstacle: null };
+  return team_id === null ? findUser(tx, thread, user_id) : lockSeat(tx, thread, { team_id, user_id });
 }

@@ -1,6 +1,6 @@
 /** One thread: found, locked, and shown. */
 import { fail } from "../../../tools/failure.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
+import type { Queries } from "../../database/database.ts";
 import { refersTo } from "../core/refers-to.ts";
 import { threads } from "./list.ts";
 import type { Thread } from "./move.ts";
@@ -23,18 +23,28 @@ export async function showThread(db: Queries, organization: string, { id, now }:
   return { ...found, ...windowOf(found, now) };
 }
 
-/** The thread, locked until the commit; undefined when there is none or its contact was erased. */
-export async function lockThread(
-  tx: Transaction,
+/** The thread, locked until the commit if asked; undefined when there is none or its contact was erased. */
+export async function findThread(
+  db: Queries,
   organization: string,
   id: string,
+  { locks = false } = {},
 ): Promise<Thread | undefined> {
-  return threads(tx, organization).selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
+  return threads(db, organization)
+    .selectAll()
+    .where("id", "=", id)
+    .$if(locks, (query) => query.forUpdate())
+    .executeTakeFirst();
 }
 
 /** The same for whoever was asked for it. @throws Failure `conversation_not_found`. */
-export async function requireThread(tx: Transaction, organization: string, id: string): Promise<Thread> {
-  const thread = await lockThread(tx, organization, id);
+export async function requireThread(
+  db: Queries,
+  organization: string,
+  id: string,
+  { locks = false } = {},
+): Promise<Thread> {
+  const thread = await findThread(db, organization, id, { locks });
   if (!thread) {
     throw fail("conversation_not_found");
   }

@@ -15,7 +15,7 @@ type Input = z.output<typeof contract.update_conversation.input>;
 export async function updateConversation(input: Input, context: WriteContext) {
   const { id, status, snoozed_until, is_favorite, is_unread, add_tags, remove_tags } = input;
   const { tx, organization, now } = context;
-  const thread = await requireThread(tx, organization, id);
+  const thread = await requireThread(tx, organization, id, { locks: true });
   const tags = retag(thread.tags, add_tags, remove_tags);
   const marks = {
     ...(is_favorite === undefined ? {} : { is_favorite }),

@@ -4,7 +4,7 @@
  * Every face comes through here, so none has rules of its own.
  */
 import { fail, lackOf, refuseInput } from "../../../tools/failure.ts";
-import type { Credential, Operation } from "../../../tools/operation.ts";
+import type { Credential, Effect, Operation } from "../../../tools/operation.ts";
 import { permits, type ScopeRule } from "../../../tools/scopes.ts";
 import { describeTools, formsOf, readArguments } from "../../../tools/tool.ts";
 import type { Form } from "./form.ts";
@@ -49,27 +49,35 @@ export function createCall(modules: readonly Module[], world: World): Call {
     Operation
   >;
 
+  /** A streamed one is run apart: its input is still coming. */
+  const runs: Record<Exclude<Effect, "streamed">, (run: Run, caller: Caller) => Promise<Answer>> = {
+    read,
+    write,
+    outward: read,
+    delegated,
+    public: publicly,
+  };
+
   const call: Call = async (request) => {
     const entry = entries.get(request.operation);
     if (!entry) {
       throw fail("tool_not_found", { value: request.operation });
     }
     const { operation } = entry;
+    const { effect } = operation;
     const path = request.path ?? operation.path;
     const caller = admit(operation, path, request.caller);
     const context = { world, now: world.now(), path, signal: request.signal };
     const { form, input: given, idempotencyKey: key, route = `${operation.method} ${path}` } = request;
     const common = { name: request.operation, operation, context, key, route };
-    if (caller && operation.effect === "streamed") {
-      const parse = (input: unknown) => readInput(operation, input);
+    const parse = (input: unknown) => readInput(operation, input);
+    if (!caller) {
+      return publicly({ ...common, entry, input: parse(given) });
+    }
+    if (effect === "streamed") {
       return streamed({ ...common, form, given, parse, prepare: entry.prepare }, caller);
     }
-    const run = { ...common, entry, input: readInput(operation, given) };
-    if (!caller) {
-      return publicly(run);
-    }
-    const runs = { read, write, outward: read, streamed: write, delegated, public: publicly };
-    return runs[operation.effect](run, caller);
+    return runs[effect]({ ...common, entry, input: parse(given) }, caller);
   };
 
   const tools = (

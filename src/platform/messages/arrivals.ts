@@ -1,8 +1,8 @@
 /** Reads what contacts wrote after a place in the stream, and which place comes then. */
-import { type SelectQueryBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { Queries } from "../../database/database.ts";
-import type { Tables } from "../../database/schema.ts";
 import { refersTo } from "../core/refers-to.ts";
+import { readInSnapshot, readSnapshot } from "../core/snapshot.ts";
 import { type Cursor, cursorAt, noCursor, readCursor } from "./cursor.ts";
 import type { MessageRow } from "./progress.ts";
 
@@ -21,8 +21,7 @@ export interface Place {
  */
 export async function beginAt(after: string | undefined, { db, organization, now }: Place): Promise<Cursor> {
   if (after === undefined) {
-    const { snapshot } = await readInSnapshot(db, db.selectFrom("messages").select("id").limit(0));
-    return cursorAt(snapshot, now);
+    return cursorAt(await readSnapshot(db), now);
   }
   if (!after.startsWith("msg_")) {
     return readCursor(after);
@@ -51,7 +50,7 @@ export async function readArrivals(
     .$if(rest !== null, (query) => query.where(sql<boolean>`not ${isCommittedAfter(rest?.until ?? "")}`))
     .orderBy("messages.id")
     .limit(mostMessages + 1);
-  const { rows, snapshot } = await readInSnapshot(place.db, found);
+  const { rows, snapshot } = await readInSnapshot(place.db, found, sql`id`);
   const messages = rows.slice(0, mostMessages);
   const last = messages.at(-1)?.id;
   if (last !== undefined && rows.length > mostMessages) {
@@ -67,25 +66,11 @@ export async function readTouched(cursor: Cursor, place: Place) {
     .select("messages.conversation_id")
     .where(isCommittedAfter(cursor.seen ?? ""))
     .distinct();
-  const { rows, snapshot } = await readInSnapshot(place.db, found);
+  const { rows, snapshot } = await readInSnapshot(place.db, found, sql`conversation_id`);
   return {
     conversations: rows.map(({ conversation_id }) => conversation_id),
     next: cursorAt(snapshot, place.now),
   };
-}
-
-/** What a query finds, with the very snapshot in which it looked. */
-export async function readInSnapshot<Row>(
-  db: Queries,
-  query: SelectQueryBuilder<Tables, "messages", Row>,
-): Promise<{ rows: Row[]; snapshot: string }> {
-  const { rows } = await sql<Row & { snapshot: string; is_found: boolean | null }>`
-    select moment.snapshot, found.*
-    from (select pg_current_snapshot()::text as snapshot) as moment
-    left join lateral (select true as is_found, one.* from ${query} as one) as found on true
-  `.execute(db);
-  const snapshot = rows[0]?.snapshot ?? "";
-  return { rows: rows.filter(({ is_found }) => is_found), snapshot };
 }
 
 /** Inbound messages with a newer id, of contacts that have not been erased. */

@@ -1,12 +1,13 @@
 /** All that is needed to act on a conversation, read at one moment. */
+import { sql } from "kysely";
 import type { z } from "zod";
 import { fail } from "../../../tools/failure.ts";
 import type { messages as contract } from "../../../tools/messages.ts";
 import { latestAssignment, showThread } from "../conversations/index.ts";
 import { refersTo } from "../core/refers-to.ts";
+import { readInSnapshot } from "../core/snapshot.ts";
 import type { ReadContext } from "../core/world.ts";
 import { describeActions } from "./actions.ts";
-import { readInSnapshot } from "./arrivals.ts";
 import { cursorAt, writeCursor } from "./cursor.ts";
 import { show } from "./show.ts";
 
@@ -62,5 +63,5 @@ function readLatest({ db, organization }: ReadContext, id: string, count: number
     .where("conversation_id", "=", id)
     .orderBy("id", "desc")
     .limit(count);
-  return readInSnapshot(db, latest);
+  return readInSnapshot(db, latest, sql`id desc`);
 }

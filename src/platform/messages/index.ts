@@ -1,13 +1,14 @@
 /** Messages: send, list and follow them; the channel's side is in deliver and receive. */
 import { fail } from "../../../tools/failure.ts";
 import { messages as contract } from "../../../tools/messages.ts";
+import { requireThread } from "../conversations/index.ts";
 import { implement } from "../core/module.ts";
 import { readPage } from "../core/page.ts";
 import { readContext } from "./context.ts";
 import { confirm, deliver } from "./deliver.ts";
 import { forgetParked } from "./receive.ts";
 import { queueMessage } from "./send.ts";
-import { requireThread, show } from "./show.ts";
+import { show } from "./show.ts";
 import { waitForMessage } from "./wait.ts";
 
 export { receiveMessage, receiveReceipts } from "./receive.ts";

@@ -1,7 +1,4 @@
-/** A message as the contract shows it, and the thread that it is in. */
-import { fail } from "../../../tools/failure.ts";
-import type { Queries } from "../../database/database.ts";
-import { refersTo } from "../core/refers-to.ts";
+/** A message as the contract shows it. */
 import type { MessageError } from "./failures.ts";
 import type { MessageRow } from "./progress.ts";
 
@@ -25,19 +22,4 @@ interface Content {
   media: { url: string; caption: string | null; file_name: string | null };
   interactive: Record<string, unknown>;
   reply: { id: string; title: string };
-}
-
-/** @throws Failure `conversation_not_found`. */
-export async function requireThread(db: Queries, organization: string, id: string): Promise<void> {
-  const thread = await db
-    .selectFrom("conversations")
-    .innerJoin("contacts", (join) => join.on(refersTo("conversations.contact_id", "contacts")))
-    .select("conversations.id")
-    .where("conversations.organization_id", "=", organization)
-    .where("conversations.id", "=", id)
-    .where("contacts.erased_at", "is", null)
-    .executeTakeFirst();
-  if (!thread) {
-    throw fail("conversation_not_found");
-  }
 }

@@ -4,10 +4,11 @@
  */
 import type { z } from "zod";
 import type { messages as contract } from "../../../tools/messages.ts";
+import { requireThread } from "../conversations/index.ts";
 import type { ReadContext } from "../core/world.ts";
 import { beginAt, readArrivals } from "./arrivals.ts";
 import { writeCursor } from "./cursor.ts";
-import { requireThread, show } from "./show.ts";
+import { show } from "./show.ts";
 import { type Waiter, waitersOf } from "./waiters.ts";
 
 type Input = z.output<typeof contract.wait_for_message.input>;

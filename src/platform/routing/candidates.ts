@@ -56,10 +56,10 @@ export async function findCandidates(db: Queries, policy: Policy, search: Search
         (index > 0 || reach.only === undefined || reach.only === user_id),
     ),
   );
-  const alone = reach.only !== undefined && !reach.team ? await readUser(db, policy, reach.only) : [];
+  const alone = reach.only !== undefined && !reach.team ? await findUser(db, policy, reach.only) : undefined;
   return {
     team: reach.team,
-    tiers: [alone, ...found],
+    tiers: [alone ? [alone] : [], ...found],
     nextTierAfterMs: reached < higher.length ? (reached + 1) * seconds * 1000 : null,
   };
 }
@@ -138,6 +138,23 @@ export async function lockSeat(
   return row && toCandidate(row, thread);
 }
 
+/** A user apart from any team: without a cap, as there is no row that has one. */
+export async function findUser(
+  db: Queries,
+  { organization_id }: Pick<Thread, "organization_id">,
+  user_id: string,
+): Promise<Candidate | undefined> {
+  const user = await db
+    .selectFrom("users")
+    .select(["name", "is_active"])
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", user_id)
+    .executeTakeFirst();
+  const uncapped = { team_id: null, current_chat_count: null, max_concurrent_chats: null };
+  const obstacle = user?.is_active ? null : "inactive";
+  return user && { user_id, name: user.name, ...uncapped, skills: [], turn: 0, obstacle };
+}
+
 function isHolder(row: ExpressionBuilder<Tables, "team_members">, { team_id, assigned_to }: Thread) {
   return row.and([row("team_members.team_id", "=", team_id), row("team_members.user_id", "=", assigned_to)]);
 }
@@ -168,24 +185,4 @@ function toCandidate(row: MemberRow, thread: Thread): Candidate {
   ];
   const obstacle = checks.find(([holds]) => holds)?.[1] ?? null;
   return { user_id, name, team_id, current_chat_count, max_concurrent_chats, skills, turn, obstacle };
-}
-
-/** A user who is in no active team: without a cap, as there is no row that has one. */
-async function readUser(db: Queries, { organization_id }: Policy, id: string): Promise<Candidate[]> {
-  const users = await db
-    .selectFrom("users")
-    .select(["id", "name", "is_active"])
-    .where("organization_id", "=", organization_id)
-    .where("id", "=", id)
-    .execute();
-  return users.map(({ id: user_id, name, is_active }) => ({
-    user_id,
-    name,
-    team_id: null,
-    current_chat_count: null,
-    max_concurrent_chats: null,
-    skills: [],
-    turn: 0,
-    obstacle: is_active ? null : "inactive",
-  }));
 }

@@ -13,7 +13,7 @@ import { type Thread, toPolicy } from "./policy.ts";
 import { listDecisions } from "./records.ts";
 import { requireSettings } from "./settings.ts";
 
-export { lockSeat } from "./candidates.ts";
+export { findUser, lockSeat } from "./candidates.ts";
 export { matchPolicies } from "./conditions.ts";
 export { type Decided, type Decision, decide, decideNothing, settleDecision } from "./decide.ts";
 export { activePolicies, hasPolicies, policyOfQueue, policyOfTeam } from "./policies.ts";

@@ -10,6 +10,7 @@ import type { z } from "zod";
 import { refuse } from "../../../tools/failure.ts";
 import type { webhooks as contract } from "../../../tools/webhooks.ts";
 import type { Queries } from "../../database/database.ts";
+import { readInSnapshot, readSnapshot } from "../core/snapshot.ts";
 
 type Page = z.input<typeof contract.list_events.output>["data"];
 
@@ -24,50 +25,37 @@ interface Cursor {
 
 /** @throws Failure `invalid_cursor`. */
 export async function readEvents(db: Queries, organization: string, after?: string): Promise<Page> {
-  const cursor = after === undefined ? undefined : readCursor(after);
-  const { rows } = await sql<Row>`
-    select moment.snapshot, found.*
-    from (select pg_current_snapshot()::text as snapshot) as moment
-    left join lateral (${cursor ? committedSince(organization, cursor) : nothing}) as found on true
-    order by found.place
-  `.execute(db);
-  const snapshot = rows[0]?.snapshot ?? "";
-  const found = rows.filter(({ id }) => id !== null);
-  const shown = found.slice(0, mostEvents);
-  const [last, until] = [shown.at(-1), cursor?.rest?.until ?? snapshot];
+  if (after === undefined) {
+    return { events: [], cursor: await readSnapshot(db) };
+  }
+  const cursor = readCursor(after);
+  const found = committedSince(db, organization, cursor);
+  const { rows, snapshot } = await readInSnapshot(db, found, sql`transaction_id, id`);
+  const shown = rows.slice(0, mostEvents);
+  const [last, until] = [shown.at(-1), cursor.rest?.until ?? snapshot];
   return {
     // Written by `record` from an event.
     events: shown.map(({ body }) => JSON.parse(body) as Page["events"][number]),
     cursor:
-      cursor && last && found.length > mostEvents
-        ? `${cursor.seen}/${until}/${last.written_by}.${last.id}`
-        : until,
+      last && rows.length > mostEvents ? `${cursor.seen}/${until}/${last.transaction_id}.${last.id}` : until,
   };
 }
 
-interface Row {
-  readonly snapshot: string;
-  readonly id: string | null;
-  readonly body: string;
-  /** As text: the number is compared in the database. */
-  readonly written_by: string;
-}
-
-const nothing = sql`select null as id, null as body, null as written_by, null as place limit 0`;
-
-function committedSince(organization: string, { seen, rest }: Cursor) {
-  const more = rest
-    ? sql`and pg_visible_in_snapshot(transaction_id, ${rest.until}::text::pg_snapshot)
-        and (transaction_id, id) > (${rest.transaction}::text::xid8, ${rest.id}::text)`
-    : sql``;
-  return sql`
-    select id, body, transaction_id::text as written_by, row_number() over (order by transaction_id, id) as place
-    from events
-    where organization_id = ${organization}
-      and transaction_id >= pg_snapshot_xmin(${seen}::text::pg_snapshot)
-      and not pg_visible_in_snapshot(transaction_id, ${seen}::text::pg_snapshot) ${more}
-    order by transaction_id, id
-    limit ${mostEvents + 1}`;
+function committedSince(db: Queries, organization: string, { seen, rest }: Cursor) {
+  return db
+    .selectFrom("events")
+    .select(["id", "body", "transaction_id"])
+    .where("organization_id", "=", organization)
+    .where(sql<boolean>`transaction_id >= pg_snapshot_xmin(${seen}::text::pg_snapshot)`)
+    .where(sql<boolean>`not pg_visible_in_snapshot(transaction_id, ${seen}::text::pg_snapshot)`)
+    .$if(rest !== undefined, (query) =>
+      query
+        .where(sql<boolean>`pg_visible_in_snapshot(transaction_id, ${rest?.until}::text::pg_snapshot)`)
+        .where(sql<boolean>`(transaction_id, id) > (${rest?.transaction}::text::xid8, ${rest?.id}::text)`),
+    )
+    .orderBy("transaction_id")
+    .orderBy("id")
+    .limit(mostEvents + 1);
 }
 
 function readCursor(text: string): Cursor {
