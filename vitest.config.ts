@@ -17,6 +17,7 @@ const withoutDatabase = [
   "test/folder.test.ts",
   "test/house.test.ts",
   "test/journeys/listen.test.ts",
+  "test/journeys/loaded.test.ts",
   "test/mcp-*.test.ts",
   "test/message-states.test.ts",
   "test/packaging.test.ts",

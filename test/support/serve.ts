@@ -26,10 +26,11 @@ export function useProcesses() {
   return {
     /** The settings that lead to the test's database. */
     env: () => database.env,
-    async serve(): Promise<Served> {
+    async serve(settings: Readonly<Record<string, string>> = {}): Promise<Served> {
       const env = {
         ...database.env,
         ...{ PORT: "0", TIDINGS_BOOTSTRAP_KEY: ownerKey, TIDINGS_RATE_LIMIT: "100000" },
+        ...settings,
       };
       const process = startProcess(["serve"], env);
       running.push(process);
