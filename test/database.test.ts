@@ -132,6 +132,25 @@ test("a statement is planned once for each text", async () => {
   ).toEqual({ count: 1 });
 });
 
+test("a plan made for an empty table does not outlive it", async () => {
+  const { queries } = database;
+  await sql`analyze notes`.execute(queries);
+  for (let n = 0; n < 10; n += 1) {
+    await first(sql`select text from notes where id = ${n}`);
+  }
+  await sql`insert into notes select n, 'a' from generate_series(1, 20000) as n`.execute(queries);
+  const statement = "select text from notes where id = $1";
+  const named = await first(
+    sql<{ name: string }>`select name from pg_prepared_statements where statement = ${statement}`,
+  );
+  const plan = async () =>
+    Object.values((await first(sql<object>`explain execute ${sql.ref(named?.name ?? "")} (7)`)) ?? {})[0];
+  expect(await plan()).toContain("Seq Scan");
+  const later = performance.now() + 3_600_000;
+  vi.spyOn(performance, "now").mockReturnValue(later);
+  expect(await plan()).toContain("Index Scan");
+});
+
 test("a broken connection is replaced, and its statements' names do not get in the way", async () => {
   const spy = vi.spyOn(pg.Client.prototype, "query");
   await note(1).execute(database.queries);

@@ -21,6 +21,12 @@ export interface DatabaseLog {
 /** Names that one connection keeps; each holds a plan in the engine's memory. The house has a few hundred. */
 const maxNames = 1000;
 
+/**
+ * How long a connection keeps its plans, at first and later. A plan is made for the tables as they are: one
+ * made on the first day's empty tables may read all that an organization has for a row that its key leads to.
+ */
+const [firstPlansMs, laterPlansMs] = [1_000, 60_000];
+
 const closeMs = 5_000;
 
 /**
@@ -32,7 +38,10 @@ const spoilt = new Set(["0A000", "26000", "42P05"]);
 /** The pool for Kysely's dialect, which also tells how busy it is. */
 export function createPool(settings: pg.PoolConfig, log: DatabaseLog): PostgresPool & { use(): PoolUse } {
   const pool = new pg.Pool({ ...settings, types });
-  const connections = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+  const connections = new WeakMap<
+    pg.PoolClient,
+    { connection: PostgresPoolClient; renewPlans(): Promise<void> }
+  >();
 
   // Without a listener, a connection that breaks while idle, or between two statements, ends the process.
   pool.on("error", (error) => log.warn({ error: error.message }, "A database connection was lost"));
@@ -44,9 +53,10 @@ export function createPool(settings: pg.PoolConfig, log: DatabaseLog): PostgresP
       const client = await pool.connect().catch((cause: unknown) => {
         throw explain(cause, settings.connectionTimeoutMillis);
       });
-      const connection = connections.get(client) ?? wrap(client);
-      connections.set(client, connection);
-      return connection;
+      const known = connections.get(client) ?? { connection: wrap(client), renewPlans: planning(client) };
+      connections.set(client, known);
+      await known.renewPlans();
+      return known.connection;
     },
     // It waits for every connection to be given back; one that hangs must not keep the house from closing.
     end: () => Promise.race([pool.end(), sleep(closeMs, undefined, { ref: false })]),
@@ -83,6 +93,25 @@ function wrap(client: pg.PoolClient): PostgresPoolClient {
     release: () => client.release(isSpoilt),
   };
   return connection as PostgresPoolClient; // but for cursors, which only streamed queries use: the house has none
+}
+
+/** Called when the connection is taken: forgets plans that are too old, and gives each new ones twice the time. */
+function planning(client: pg.PoolClient): () => Promise<void> {
+  let keptMs = firstPlansMs;
+  let until = performance.now() + keptMs;
+  return async () => {
+    if (performance.now() < until) {
+      return;
+    }
+    keptMs = Math.min(2 * keptMs, laterPlansMs);
+    until = performance.now() + keptMs;
+    try {
+      await client.query("discard plans");
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  };
 }
 
 function name(text: string, values: readonly unknown[], names: Set<string>): pg.QueryConfig {
