@@ -271,8 +271,12 @@ test("a strained lane narrows to one, then rests for longer each time, and is so
   expect(lanes.restEnd(later(100))).toBe(Number.POSITIVE_INFINITY);
   endJobs(lanes, 10, strained);
   expect(lanes.restEnd(now)).toBe(later(5_000).getTime());
+  expect(lanes.share(later(-60_000)).room).toEqual({ a: 1 });
   endJobs(lanes, 3, { isStrained: false, now });
   expect(lanes.share(later(5_000)).room).toEqual({});
+  endJobs(lanes, 4, strained);
+  expect(lanes.share(later(59_999)).room).toEqual({ a: 1 });
+  expect(lanes.share(later(60_000)).room).toEqual({});
 });
 
 test("a lane that is strained again and again is tried now and then", async () => {

@@ -22,13 +22,16 @@ export interface Share {
 interface Lane {
   inFlight: number;
   width: number;
+  /** When it was last strained, and how long it rests since then. */
+  strainedAt: number;
   restMs: number;
-  restsUntil: number;
 }
 
 const firstRestMs = 100;
-/** A receiver that is well again is found out this late. */
+/** What is well again is found out this late. */
 const longestRestMs = 5_000;
+/** A lane that had nothing to do for so long is as one that never ran. */
+const rememberedMs = 60_000;
 
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
@@ -42,16 +45,17 @@ export class Lanes {
 
   /** When the first of those that rest now may go on. */
   restEnd(now: Date): number {
-    const ends = [...this.#lanes.values()].map(({ restsUntil }) => restsUntil);
-    return Math.min(...ends.filter((end) => end > now.getTime()));
+    const resting = [...this.#lanes.values()].filter((lane) => isResting(lane, now));
+    return Math.min(...resting.map(({ strainedAt, restMs }) => strainedAt + restMs));
   }
 
   share(now: Date): Share {
+    this.#forget(now);
     const inFlight = [...this.#lanes.values()].reduce((sum, lane) => sum + lane.inFlight, 0);
     const free = 4 * this.#widest - inFlight;
     const isCrowded = free <= this.#widest;
     const room = (lane: Lane) => {
-      const width = lane.restsUntil > now.getTime() ? 0 : isCrowded ? 1 : lane.width;
+      const width = isResting(lane, now) ? 0 : isCrowded ? 1 : lane.width;
       return Math.max(0, width - lane.inFlight);
     };
     return {
@@ -62,7 +66,7 @@ export class Lanes {
   }
 
   begin(name: string): void {
-    const lane = this.#lanes.get(name) ?? { inFlight: 0, width: this.#narrow, restMs: 0, restsUntil: 0 };
+    const lane = this.#lanes.get(name) ?? { inFlight: 0, width: this.#narrow, strainedAt: 0, restMs: 0 };
     lane.inFlight += 1;
     this.#lanes.set(name, lane);
   }
@@ -79,18 +83,29 @@ export class Lanes {
     }
     lane.width = Math.min(lane.width + 1, this.#widest);
     lane.restMs = 0;
-    // A lane that is well and idle is as one that never ran.
-    if (lane.inFlight === 0 && lane.width >= this.#narrow) {
-      this.#lanes.delete(name);
+  }
+
+  #forget(now: Date): void {
+    for (const [name, { inFlight, width, strainedAt, restMs }] of this.#lanes) {
+      const isWell = restMs === 0 && width >= this.#narrow;
+      if (inFlight === 0 && (isWell || now.getTime() >= strainedAt + rememberedMs)) {
+        this.#lanes.delete(name);
+      }
     }
   }
 }
 
+/** Not by a clock that was turned back: it would rest for as long as that. */
+function isResting({ strainedAt, restMs }: Lane, now: Date): boolean {
+  const sinceMs = now.getTime() - strainedAt;
+  return sinceMs >= 0 && sinceMs < restMs;
+}
+
 function strain(lane: Lane, now: Date): void {
+  lane.strainedAt = now.getTime();
   if (lane.width > 1) {
     lane.width = Math.floor(lane.width / 2);
     return;
   }
   lane.restMs = Math.min(2 * lane.restMs || firstRestMs, longestRestMs);
-  lane.restsUntil = now.getTime() + lane.restMs;
 }
