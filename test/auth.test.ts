@@ -64,6 +64,32 @@ test("an access token ends after 15 minutes, and a forged one never begins", asy
   });
 });
 
+test("a person changes their own password, which ends every sign-in but the new one", async () => {
+  await using house = await openHouse();
+  const before = (await house.call(auth.login, { email: ownerEmail, password: ownerPassword })).data;
+  const change = (password: string, new_password: string) =>
+    house.call(auth.change_password, { email: ownerEmail, password, new_password });
+  expect(await refusal(change("wrong", "a new password"))).toMatchObject({
+    status: 401,
+    code: "login_failed",
+  });
+  expect(await refusal(change(ownerPassword, "short"))).toMatchObject({ status: 400 });
+  const both = await Promise.allSettled([
+    change(ownerPassword, "a new password"),
+    change(ownerPassword, "another one"),
+  ]);
+  const changed = both.flatMap((one) => (one.status === "fulfilled" ? one.value.data : []));
+  expect(changed).toHaveLength(1);
+  const whoami = (key: string) => house.call(auth.whoami, {}, { key });
+  expect(await refusal(whoami(before.access_token))).toMatchObject({ status: 401 });
+  expect(await refusal(house.call(auth.refresh, { refresh_token: before.refresh_token }))).toMatchObject({
+    code: "refresh_token_invalid",
+  });
+  expect((await whoami(changed[0]?.access_token ?? "")).data.user?.email).toBe(ownerEmail);
+  // The fifth try from this address was the last for now, with whichever operation.
+  expect(await refusal(change(ownerPassword, "a new password"))).toMatchObject({ code: "rate_limited" });
+});
+
 test("whoami tells a key what it is", async () => {
   const { data } = await house.call(auth.whoami, {});
   expect(data).toMatchObject({ role: null, user: null, credential: { type: "api_key", name: "First key" } });

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { timestamp } from "./fields.ts";
 import { one, operation } from "./operation.ts";
 import { allScopes } from "./scopes.ts";
-import { roles } from "./users.ts";
+import { password, roles } from "./users.ts";
 
 const User = z.object({
   id: z.string(),
@@ -22,6 +22,11 @@ const Session = z.object({
   user: User,
 });
 
+const credentials = {
+  email: z.string().min(1).max(320).describe("The user's e-mail address"),
+  password: z.string().min(1).max(1024).describe("The user's password"),
+};
+
 export const auth = {
   login: operation({
     method: "POST",
@@ -30,10 +35,20 @@ export const auth = {
     scope: null,
     title: "Log in",
     description: "Exchange an e-mail address and a password for an access token and a refresh token.",
-    input: z.object({
-      email: z.string().min(1).max(320).describe("The user's e-mail address"),
-      password: z.string().min(1).max(1024).describe("The user's password"),
-    }),
+    input: z.object(credentials),
+    output: one(Session),
+    tools: {},
+  }),
+
+  change_password: operation({
+    method: "PUT",
+    path: "/v1/auth/password",
+    credential: "none",
+    scope: null,
+    title: "Change one's own password",
+    description:
+      "Give a user another password for the present one. All sign-ins of the user end; the answer is a new one.",
+    input: z.object({ ...credentials, new_password: password }),
     output: one(Session),
     tools: {},
   }),

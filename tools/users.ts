@@ -20,7 +20,7 @@ const User = z.object({
 const email = z.email("Send an e-mail address.").max(320).describe("E-mail address, which signs in");
 const name = z.string().trim().min(1).max(255).describe("Name");
 const role = z.enum(roles).describe("What the person may do; agents answer conversations");
-const password = z
+export const password = z
   .string()
   .min(10, "At least 10 characters.")
   .max(1024)

@@ -71,9 +71,12 @@ export function createRateLimit({ perSecond, burst }: Rates) {
 }
 
 /** Where a credential is not looked at. */
-const anonymous = new Set(["/v1/auth/login", "/v1/auth/refresh", "/v1/openapi.json", "/metrics"]);
+const anonymous = new Set([
+  ...["/v1/auth/login", "/v1/auth/password", "/v1/auth/refresh"],
+  ...["/v1/openapi.json", "/metrics"],
+]);
 
-/** Sign-in is guessed at: few tries for an address, and for an account wherever they come from. */
+/** Passwords are guessed at: few tries for an address, and for an account wherever they come from. */
 export function createLoginLimit() {
   const byAddress = new RateLimiterMemory({ keyPrefix: "login-ip", points: 5, duration: 5 * 60 });
   const byAccount = new RateLimiterMemory({ keyPrefix: "login-account", points: 10, duration: 15 * 60 });

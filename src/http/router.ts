@@ -47,13 +47,15 @@ interface Route {
   readonly limitLogin: ReturnType<typeof createLoginLimit>;
 }
 
+const takesPassword = new Set(["login", "change_password"]);
+
 function addOperation(app: FastifyInstance, { name, operation, platform, limitLogin }: Route): void {
   for (const { path, credential } of [operation, ...operation.also]) {
     app.route({
       method: operation.method,
       url: toUrl(path),
       config: { operation: name },
-      ...(name === "login" ? { preHandler: limitLogin } : {}),
+      ...(takesPassword.has(name) ? { preHandler: limitLogin } : {}),
       async handler(request, reply) {
         const caller = credential === "none" ? null : await identify(platform, request);
         const form = formOf(operation, request);

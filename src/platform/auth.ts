@@ -4,7 +4,7 @@ import { fail } from "../../tools/failure.ts";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { implement, type Work } from "./core/module.ts";
-import { isPassword } from "./core/passwords.ts";
+import { hashPassword, isPassword } from "./core/passwords.ts";
 import { hashSecret, randomSecret } from "./core/secrets.ts";
 import { accessTokenSeconds, signAccessToken } from "./core/tokens.ts";
 import type { Role, World } from "./core/world.ts";
@@ -39,19 +39,19 @@ const forgetFamilies: Work<unknown> = {
 
 export const auth = implement(contract, {
   operations: {
-    async login({ email, password }, { world, now }) {
-      const user = await world.database.queries
-        .selectFrom("users")
-        .selectAll()
-        .where((rows) => rows(rows.fn<string>("lower", ["email"]), "=", email.trim().toLowerCase()))
-        .where("is_active", "=", true)
-        .executeTakeFirst();
-      const isRight = await isPassword(password, user?.password_hash);
-      if (!user || !isRight) {
-        throw fail("login_failed");
-      }
-      const family = { id: newId("ses", now), expires_at: after(now, familySeconds) };
-      const refresh = await world.database.transaction((tx) => issueRefreshToken(tx, user, family, now));
+    async login(given, { world, now }) {
+      const user = await requirePerson(world, given);
+      const refresh = await world.database.transaction((tx) => startFamily(tx, user, now));
+      return { data: await session(world, user, refresh, now) };
+    },
+
+    async change_password({ new_password, ...given }, { world, now }) {
+      const person = await requirePerson(world, given);
+      const password_hash = await hashPassword(new_password);
+      const { user, refresh } = await world.database.transaction(async (tx) => {
+        const user = await changePassword(tx, person, password_hash, now);
+        return { user, refresh: await startFamily(tx, user, now) };
+      });
       return { data: await session(world, user, refresh, now) };
     },
 
@@ -84,6 +84,38 @@ export const auth = implement(contract, {
   jobs: [forgetFamilies],
 });
 
+/** Who has this address and this password; it takes as long to find nobody. @throws Failure `login_failed`. */
+async function requirePerson(world: World, { email, password }: { email: string; password: string }) {
+  const user = await world.database.queries
+    .selectFrom("users")
+    .selectAll()
+    .where((rows) => rows(rows.fn<string>("lower", ["email"]), "=", email.trim().toLowerCase()))
+    .where("is_active", "=", true)
+    .executeTakeFirst();
+  const isRight = await isPassword(password, user?.password_hash);
+  if (!user || !isRight) {
+    throw fail("login_failed");
+  }
+  return user;
+}
+
+/** A password that was changed meanwhile is no longer the present one. @throws Failure `login_failed`. */
+async function changePassword(tx: Transaction, person: User, password_hash: string, now: Date) {
+  const user = await tx
+    .updateTable("users")
+    .set({ password_hash, session_version: person.session_version + 1, updated_at: now.toISOString() })
+    .where("organization_id", "=", person.organization_id)
+    .where("id", "=", person.id)
+    .where("session_version", "=", person.session_version)
+    .where("is_active", "=", true)
+    .returningAll()
+    .executeTakeFirst();
+  if (!user) {
+    throw fail("login_failed");
+  }
+  return user;
+}
+
 interface Refresh {
   readonly token: string;
   readonly expires_at: string;
@@ -98,6 +130,10 @@ async function session(world: World, user: User, refresh: Refresh, now: Date) {
     refresh_expires_in: Math.floor((Date.parse(refresh.expires_at) - now.getTime()) / 1000),
     user,
   };
+}
+
+function startFamily(tx: Transaction, user: User, now: Date): Promise<Refresh> {
+  return issueRefreshToken(tx, user, { id: newId("ses", now), expires_at: after(now, familySeconds) }, now);
 }
 
 async function issueRefreshToken(
