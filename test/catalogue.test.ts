@@ -93,6 +93,7 @@ const things: Readonly<Record<string, keyof Neighbour>> = {
   "webhook-subscriptions": "webhook_id",
   deliveries: "delivery_id",
   imports: "import_id",
+  uploads: "upload_id",
   users: "user_id",
   inboxes: "inbox_id",
   "quick-replies": "quick_reply_id",

@@ -89,6 +89,9 @@ const specification = `
 /** What the catalogue has beyond it. */
 const ours = [
   "PUT /v1/auth/password",
+  "GET /v1/uploads",
+  "GET /v1/uploads/{}",
+  "DELETE /v1/uploads/{}",
   "PUT /v1/contacts",
   "POST /v1/contacts/{}/tags",
   "GET /v1/whoami",

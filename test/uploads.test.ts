@@ -12,6 +12,7 @@ import { apiKeys } from "../tools/api-keys.ts";
 import { messages } from "../tools/messages.ts";
 import { uploads } from "../tools/uploads.ts";
 import { type Bucket, openBucket } from "./support/bucket.ts";
+import { refusal } from "./support/failure.ts";
 import {
   compound,
   csv,
@@ -396,6 +397,36 @@ test("the S3 settings come together", () => {
 test("a neighbour's upload is theirs alone", async () => {
   const theirs = await send(form({ bytes: png }), { key: neighbour.key });
   expect(new URL(theirs.data.storage_url).pathname).toContain(neighbour.organization_id);
+});
+
+test("uploads are listed newest first, found by name, and each has a fresh link", async () => {
+  const [first, second] = [
+    await upload({ name: "one menu.pdf", bytes: pdf }),
+    await upload({ name: "two.png", bytes: png }),
+  ];
+  const { data } = await house.call(uploads.list_uploads, { per_page: 2 });
+  expect(data.map(({ id }) => id)).toEqual([second.id, first.id]);
+  const found = await house.call(uploads.list_uploads, { search: "ONE M" });
+  expect(found.data).toEqual([expect.objectContaining({ id: first.id, file_name: "one menu.pdf" })]);
+  await house.turn(8 * 24 * 3_600_000);
+  expect((await fetch(first.storage_url)).status).toBe(403);
+  const { data: again } = await house.call(uploads.get_upload, { id: first.id });
+  expect((await fetch(again.storage_url)).status).toBe(200);
+});
+
+test("a deleted upload is gone: its row, its links and its file", async () => {
+  const before = await stored();
+  const { id, storage_url } = await upload({ name: "gone.png", bytes: png });
+  expect((await fetch(storage_url)).status).toBe(200);
+  await house.call(uploads.delete_upload, { id });
+  const gone = { status: 404, code: "upload_not_found" };
+  expect(await refusal(house.call(uploads.get_upload, { id }))).toMatchObject(gone);
+  expect(await refusal(house.call(uploads.delete_upload, { id }))).toMatchObject(gone);
+  expect((await fetch(storage_url)).status).toBe(404);
+  const message = { to: "+14155550124", type: "image" as const, media_url: storage_url };
+  expect(await refusal(house.call(messages.send_message, message))).toMatchObject(gone);
+  await house.settle();
+  expect(await stored()).toEqual(before);
 });
 
 describe("an upload in a message", () => {

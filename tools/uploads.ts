@@ -1,7 +1,7 @@
 /** Uploads: files kept for messages, templates and imports. */
 import { z } from "zod";
-import { timestamp } from "./fields.ts";
-import { one, operation } from "./operation.ts";
+import { Deleted, id, timestamp } from "./fields.ts";
+import { one, operation, paged, paging } from "./operation.ts";
 
 /** 32 MB, in bytes and as base64 writes them. */
 export const maxUploadBytes = 32 * 1024 * 1024;
@@ -37,7 +37,23 @@ const Source = z.object({
   generate_cdn: z.boolean().default(false).describe("Also make a public CDN address"),
 });
 
+const Upload = z.object({
+  id: z.string(),
+  /** For whoever has it until it expires; as the media_url of a message it stays good. */
+  storage_url: z.string(),
+  storage_url_expires_at: timestamp,
+  cdn_url: z.string().optional(),
+  file_name: z.string(),
+  file_size: z.int(),
+  content_type: z.string(),
+});
+const Kept = Upload.extend({ created_at: timestamp });
+
+const reads = { any: ["inbox:read", "contacts:read", "templates:read", "broadcasts:read"] } as const;
+const writes = { any: ["inbox:write", "contacts:write", "templates:create", "broadcasts:create"] } as const;
+
 const title = "Upload file";
+const uploadId = id("Upload", "upload_file or list_uploads");
 
 export const uploads = {
   upload_file: operation({
@@ -45,23 +61,12 @@ export const uploads = {
     path: "/v1/uploads",
     encoding: "multipart",
     effect: "streamed",
-    scope: { any: ["inbox:write", "contacts:write", "templates:create", "broadcasts:create"] },
+    scope: writes,
     title,
     description:
       "Keep an image, video, document, audio or CSV file of up to 32 MB: as the part file of a multipart form, or as JSON with url or content_base64. Exactly one of the three.",
     input: Source,
-    output: one(
-      z.object({
-        id: z.string(),
-        /** For whoever has it until it expires; as the media_url of a message it stays good. */
-        storage_url: z.string(),
-        storage_url_expires_at: timestamp,
-        cdn_url: z.string().optional(),
-        file_name: z.string(),
-        file_size: z.int(),
-        content_type: z.string(),
-      }),
-    ),
+    output: one(Upload),
     status: 201,
     tools: {
       upload_file: {
@@ -79,5 +84,42 @@ export const uploads = {
         }),
       },
     },
+  }),
+
+  list_uploads: operation({
+    method: "GET",
+    path: "/v1/uploads",
+    scope: reads,
+    tier: "extended",
+    title: "List uploads",
+    description: "List the files that are kept, newest first, each with a link that is good for a while.",
+    input: z.object({
+      search: z.string().max(255).optional().describe("Part of a file's name"),
+      ...paging(25),
+    }),
+    output: paged(Kept),
+  }),
+
+  get_upload: operation({
+    method: "GET",
+    path: "/v1/uploads/{id}",
+    scope: reads,
+    tier: "extended",
+    title: "Get upload",
+    description: "Get one file's name, type and size, with a fresh link to it.",
+    input: z.object({ id: uploadId }),
+    output: one(Kept),
+  }),
+
+  delete_upload: operation({
+    method: "DELETE",
+    path: "/v1/uploads/{id}",
+    scope: writes,
+    tier: "extended",
+    title: "Delete upload",
+    description:
+      "Delete a file. Links to it stop working, those in messages too. This can't be undone, and a CDN may still have a copy.",
+    input: z.object({ id: uploadId }),
+    output: one(Deleted),
   }),
 };

@@ -73,7 +73,7 @@ export const fileErrors = {
     "not_found",
     404,
     "There is no upload with this id or address.",
-    "Upload the file first with upload_file (POST /v1/uploads).",
+    "Take an id from list_uploads (GET /v1/uploads), or upload the file with upload_file.",
   ),
   not_a_csv_file: entry(
     "business_rule",

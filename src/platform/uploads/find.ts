@@ -4,10 +4,10 @@ import type { Queries } from "../../database/database.ts";
 import { keyIn } from "./links.ts";
 
 /** @throws Failure `upload_not_found`, for a neighbour's too. */
-export async function getUpload(db: Queries, organization: string, id: string) {
+export async function getUpload(db: Queries, organization: string, id: string, param = "upload_id") {
   const upload = await kept(db, organization).where("id", "=", id).executeTakeFirst();
   if (!upload) {
-    throw fail("upload_not_found", { param: "upload_id" });
+    throw fail("upload_not_found", { param });
   }
   return upload;
 }
@@ -31,7 +31,8 @@ export async function findUploadAt(db: Queries, organization: string, url: strin
   return upload;
 }
 
-function kept(db: Queries, organization: string) {
+/** The organization's files that are whole. */
+export function kept(db: Queries, organization: string) {
   return db
     .selectFrom("uploads")
     .selectAll()

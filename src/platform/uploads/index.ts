@@ -2,9 +2,13 @@
 import { fail, refuse } from "../../../tools/failure.ts";
 import { uploads as contract } from "../../../tools/uploads.ts";
 import { implement } from "../core/module.ts";
+import { readPage } from "../core/page.ts";
+import { holds } from "../core/search.ts";
 import type { World } from "../core/world.ts";
+import { getUpload, kept } from "./find.ts";
 import { linkTo } from "./links.ts";
-import { discard, fetchFile, forgetArrivals, keep, type Received, receive } from "./receive.ts";
+import { discard, fetchFile, keep, type Received, receive } from "./receive.ts";
+import { deleteUpload, forgetArrivals, removal } from "./remove.ts";
 
 export { findUploadAt, getUpload } from "./find.ts";
 export { freshLink } from "./links.ts";
@@ -40,8 +44,25 @@ export const uploads = implement(contract, {
         }
       }
     },
+
+    async list_uploads({ search, ...paging }, { db, world, organization, now }) {
+      const found = kept(db, organization)
+        .$if(search !== undefined, (query) => query.where(holds(search ?? "", "file_name")))
+        .orderBy("id", "desc");
+      const { rows, meta } = await readPage(found, paging);
+      return { data: rows.map((row) => showKept(world, row, now)), meta };
+    },
+
+    async get_upload({ id }, { db, world, organization, now }) {
+      return { data: showKept(world, await getUpload(db, organization, id, "id"), now) };
+    },
+
+    async delete_upload({ id }, context) {
+      await deleteUpload(context, id);
+      return { data: { deleted: true as const } };
+    },
   },
-  jobs: [forgetArrivals],
+  jobs: [forgetArrivals, removal],
 });
 
 interface Input {
@@ -85,6 +106,10 @@ function show(world: World, row: Row, now: Date) {
     file_size: row.file_size ?? 0,
     content_type: row.content_type,
   };
+}
+
+function showKept(world: World, row: Row, now: Date) {
+  return { ...show(world, row, now), created_at: row.created_at };
 }
 
 type Row = Awaited<ReturnType<typeof keep>>;

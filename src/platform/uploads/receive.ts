@@ -10,14 +10,10 @@ import { maxUploadBytes } from "../../../tools/uploads.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Download } from "../../ports/web.ts";
 import type { IncomingFile } from "../core/form.ts";
-import type { Work } from "../core/module.ts";
 import { freshId, type World } from "../core/world.ts";
 import { inspect } from "./inspect.ts";
 import { agrees, endingOfType, type Kind, kindOfName, knownEndings } from "./kinds.ts";
 import { disposition, tidyName } from "./name.ts";
-
-/** Longer than any file takes to arrive. */
-const arrivesWithinMs = 3_600_000;
 
 /** A model waits 25 s for its answer. */
 const fetchTimeoutMs = 20_000;
@@ -182,24 +178,3 @@ function identify({ name = "", type }: IncomingFile): { file_name: string; kind:
   }
   return { file_name, kind };
 }
-
-/** Files that never became uploads: their process was killed. */
-export const forgetArrivals: Work<unknown> = {
-  name: "upload.forget",
-  schedule: "17 * * * *",
-
-  async run(_, world) {
-    const before = new Date(world.now().getTime() - arrivesWithinMs).toISOString();
-    const left = await world.database.queries
-      .selectFrom("uploads")
-      .select(["organization_id", "id", "key"])
-      .where("status", "=", "arriving")
-      .where("created_at", "<", before)
-      .limit(1000)
-      .execute();
-    for (const arrival of left) {
-      await discard(world, arrival);
-    }
-    return undefined;
-  },
-};
