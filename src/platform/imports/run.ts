@@ -15,11 +15,11 @@ import { commitBatch, type ImportId } from "./batch.ts";
 import { type CsvRow, readCsv, Unreadable } from "./csv.ts";
 import { type Columns, readHeader } from "./row.ts";
 
-/**
- * Rows of one transaction: as many as take some 50 ms, so that nobody waits long for the embedded database's only
- * connection. Of more than 200 a commit is no cheaper for each.
- */
-const batch = { ms: 50, fewest: 25, most: 200 };
+/** How long a transaction may take: on the embedded database it has the only connection, and all others wait. */
+const transactionMs = { embedded: 50, postgres: 200 };
+
+/** Rows of one transaction. Of more than that a commit is no cheaper for each. */
+const batch = { fewest: 25, most: 200 };
 
 /** A file at an address may come slowly: nobody waits for the answer. */
 const fetchTimeoutMs = 120_000;
@@ -90,7 +90,7 @@ async function readRows(payload: ImportId, world: World, file: File): Promise<bo
     if (columns && rows.length > 0) {
       const begin = world.now().getTime();
       await commitBatch(payload, world, { columns, rows, before: read - rows.length });
-      const share = batch.ms / (world.now().getTime() - begin);
+      const share = transactionMs[world.database.engine] / (world.now().getTime() - begin);
       size = Math.max(batch.fewest, Math.min(batch.most, Math.floor(rows.length * share)));
     }
     rows = [];
