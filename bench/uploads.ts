@@ -5,13 +5,13 @@
  * upload, so that what is compiled and opened once is not counted. The sender makes its bytes as it goes.
  * `npm run bench uploads -- 16` sends sixteen at once.
  */
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
-import { startService } from "./support/service.ts";
+import { residentMb, startService } from "./support/service.ts";
 
 const limit = 33_554_432;
 const most = Number(process.argv[2] ?? 8);
@@ -49,12 +49,12 @@ try {
 }
 
 async function measure(name: string, count: number): Promise<void> {
-  const base = await residentMb();
+  const base = await residentMb(child.pid);
   let peak = base;
   let isOver = false;
   const watching = (async () => {
     while (!isOver) {
-      peak = Math.max(peak, await residentMb());
+      peak = Math.max(peak, await residentMb(child.pid));
       await sleep(10);
     }
   })();
@@ -90,11 +90,6 @@ async function upload(size: number): Promise<number> {
   });
   await answer.body.dump();
   return answer.statusCode;
-}
-
-async function residentMb(): Promise<number> {
-  const status = await readFile(`/proc/${child.pid}/status`, "utf8");
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
 async function countFiles(): Promise<number> {

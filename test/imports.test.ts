@@ -1,16 +1,16 @@
 /** Imports: which rows become contacts, which are rejected and why, and what a crash in between does not change. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
 import { imports } from "../tools/imports.ts";
 import { uploads } from "../tools/uploads.ts";
 import { type House, openHouse } from "./support/house.ts";
 import { moveIn, type Neighbour } from "./support/neighbour.ts";
-import { startReceiver } from "./support/receiver.ts";
 
 let house: House;
 let neighbour: Neighbour;
 beforeAll(async () => {
-  house = await openHouse({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
+  house = await openHouse();
   neighbour = await moveIn(house);
 });
 afterAll(() => house[Symbol.asyncDispose]());
@@ -126,19 +126,6 @@ test("what stands before a line that can't be read is imported", async () => {
   expect(await find("+14155550160")).toBeDefined();
 });
 
-test("a file at an address is fetched first", async () => {
-  await using source = await startReceiver((_, response) => {
-    response.writeHead(200, { "content-type": "text/csv" }).end("phone\n+14155550150\n");
-  });
-  const good = await house.call(imports.import_contacts, { url: `http://127.0.0.1:${source.port}/export` });
-  expect(await finish(good.data.id)).toMatchObject({ status: "done", created: 1 });
-  const bad = await house.call(imports.import_contacts, { url: "http://10.0.0.1/people.csv" });
-  expect(await finish(bad.data.id)).toMatchObject({
-    status: "failed",
-    failure: expect.stringContaining("can't be read"),
-  });
-});
-
 test("a neighbour's upload, or one that is no CSV, is not imported", async () => {
   const theirs = house.call(imports.import_contacts, { upload_id: neighbour.upload_id });
   await expect(theirs).rejects.toMatchObject({ status: 404, code: "upload_not_found" });
@@ -148,4 +135,91 @@ test("a neighbour's upload, or one that is no CSV, is not imported", async () =>
   await expect(text).rejects.toMatchObject({ status: 422, code: "not_a_csv_file" });
   const none = house.call(imports.import_contacts, {});
   await expect(none).rejects.toMatchObject({ status: 400, code: "one_source_needed" });
+});
+
+test("of two rows with one number the second adds to the first, whatever its spelling", async () => {
+  const report = await importText(
+    "phone,name,tags,city\n+5511912345670,Ann,vip,Oslo\n+551112345670,Bea,,\n+55 11 91234-5670,Eve,VIP;new,Bergen\n",
+  );
+  expect(report).toMatchObject({ created: 2, updated: 1 });
+  expect(await find("+5511912345670")).toMatchObject({
+    name: "Eve",
+    tags: ["vip", "new"],
+    metadata: { city: "Bergen" },
+  });
+});
+
+test("what a file says of a contact anew is not written once more", async () => {
+  const text = "phone,name,tags,city\n+14155550170,Ann,vip,Oslo\n";
+  await importText(text);
+  const before = await find("+14155550170");
+  await house.turn(60_000);
+  expect(await importText(text)).toMatchObject({ created: 0, updated: 1 });
+  expect(await find("+14155550170")).toEqual(before);
+});
+
+test("a tag is the tag of a list, in any letters", async () => {
+  await importText("phone,tags\n+14155550171,Imported;IMPORTED | Läufer\n");
+  const { data } = await house.call(contacts.list_contacts, { tag: "Imported" });
+  expect(data).toMatchObject([{ phone_number: "+14155550171", tags: ["imported", "läufer"] }]);
+});
+
+test("a contact gets no more tags and attributes by imports than by calls", async () => {
+  const tags = (from: number) => Array.from({ length: 50 }, (_, index) => `t${from + index}`).join(";");
+  const lines = [0, 50, 100, 150].map((from) => `+14155550172,${tags(from)}`);
+  expect(await importText(`phone,tags\n${lines.join("\n")}\n`)).toMatchObject({ created: 1, updated: 3 });
+  const more = await importText("phone,tags\n+14155550172,one more\n+14155550172,t7\n");
+  expect(more).toMatchObject({
+    updated: 1,
+    rejected: 1,
+    errors: [{ line: 2, reason: expect.stringContaining("200") }],
+  });
+  const long = "x".repeat(9_000);
+  const fuller = await importText(`phone,a\n+14155550173,${long}\n`);
+  expect(fuller).toMatchObject({ created: 1 });
+  const tooFull = await importText(`phone,b\n+14155550173,${long}\n`);
+  expect(tooFull).toMatchObject({ rejected: 1, errors: [{ reason: expect.stringContaining("16384") }] });
+});
+
+test("a number that a spreadsheet made a quantity is rejected, and makes no contact of another number", async () => {
+  const report = await importText(
+    'phone\n4.91512E+12\n"4,91512E+12"\n4.91512e12\n4915112345678.0\n+4915112345678\n',
+  );
+  expect(report).toMatchObject({ created: 1, rejected: 4 });
+  expect(report.errors[0]?.reason).toMatch(/make its column text/);
+  expect(await find("+49151212")).toBeUndefined();
+});
+
+test("two imports of one file at once are done one after the other, and double nobody", async () => {
+  const numbers = Array.from({ length: 300 }, (_, index) => `+1415557${String(index).padStart(4, "0")}`);
+  const upload_id = await upload(`phone\n${numbers.join("\n")}\n`);
+  const promised = await Promise.all([1, 2].map(() => house.call(imports.import_contacts, { upload_id })));
+  await house.settle();
+  const reports = await Promise.all(
+    promised.map(async ({ data }) => (await house.call(imports.get_import, { id: data.id })).data),
+  );
+  const counts = reports.map(({ created, updated }) => [created, updated]).sort();
+  expect(counts).toEqual([
+    [0, 300],
+    [300, 0],
+  ]);
+});
+
+test("an import goes on when the key that asked for it is revoked", async () => {
+  const made = await house.call(apiKeys.create_api_key, { name: "once", scopes: ["contacts.write"] });
+  const upload_id = await upload("phone\n+14155550174\n");
+  const promised = await house.call(imports.import_contacts, { upload_id }, { key: made.data.secret_key });
+  await house.call(apiKeys.delete_api_key, { id: made.data.id });
+  expect(await finish(promised.data.id)).toMatchObject({ status: "done", created: 1 });
+});
+
+test("a contact that is imported and tagged at the same time loses no tag", async () => {
+  const upload_id = await upload("phone,tags\n+14155550175,imported\n");
+  await house.call(imports.import_contacts, { upload_id });
+  const { data } = await house.call(contacts.create_contact, { phone_number: "+14155550175" });
+  await Promise.all([
+    house.settle(),
+    ...["a", "b", "c"].map((tag) => house.call(contacts.tag_contact, { id: data.id, add: [tag] })),
+  ]);
+  expect((await find("+14155550175"))?.tags.toSorted()).toEqual(["a", "b", "c", "imported"]);
 });

@@ -41,10 +41,16 @@ export const moment = timestamp
   })
   .overwrite((text) => new Date(text).toISOString());
 
+/** In characters, as JSON. */
+export const maxMetadata = 16_384;
+
 /** Free key-value attributes, at most 16 kB as JSON. */
 export const metadata = z
   .record(z.string(), z.unknown())
-  .refine((value) => JSON.stringify(value).length <= 16_384, "At most 16384 characters as JSON.");
+  .refine(
+    (value) => JSON.stringify(value).length <= maxMetadata,
+    `At most ${maxMetadata} characters as JSON.`,
+  );
 
 /** An open JSON object, at most 64 kB. What is in it is checked by whoever reads it. */
 export const jsonObject = z

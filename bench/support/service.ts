@@ -1,5 +1,6 @@
 /** The built service in a process of its own, as a bench starts it: quiet, without rate limits, under a known key. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Service {
@@ -22,8 +23,19 @@ export async function startService(port: number, key: string, env: Record<string
     stdio: ["ignore", "ignore", "inherit"],
   });
   const baseUrl = `http://127.0.0.1:${port}`;
-  await until(async () => (await fetch(`${baseUrl}/healthz`).catch(() => undefined))?.ok ?? false);
+  await until(async () => {
+    if (child.exitCode !== null) {
+      throw new Error(`The service ended with ${child.exitCode} before it answered.`);
+    }
+    return (await fetch(`${baseUrl}/healthz`).catch(() => undefined))?.ok ?? false;
+  });
   return { child, baseUrl };
+}
+
+/** The memory that a process of this machine holds; 0 of one that has ended. */
+export async function residentMb(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }
 
 /** Waits for what takes a while and can only be asked for. */

@@ -5,7 +5,7 @@ import { readConfig } from "../../src/config.ts";
 import type { Modules } from "../../src/platform/index.ts";
 import type { Log } from "../../src/ports/log.ts";
 import type { InputOf, Operation, OutputOf } from "../../tools/operation.ts";
-import { freshDatabase } from "./database.ts";
+import { type FreshDatabase, freshDatabase } from "./database.ts";
 
 export const ownerEmail = "owner@example.com";
 export const ownerPassword = "correct horse battery";
@@ -31,9 +31,16 @@ export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Starts a house on the engine of this test run. */
 export async function openHouse(
-  options: { built?: Modules; env?: Record<string, string>; works?: boolean; log?: Log } = {},
+  options: {
+    built?: Modules;
+    env?: Record<string, string>;
+    works?: boolean;
+    log?: Log;
+    /** One that outlasts the house; of its own when left out. */
+    database?: FreshDatabase;
+  } = {},
 ): Promise<House> {
-  const database = await freshDatabase();
+  const database = options.database ?? (await freshDatabase());
   const { config } = readConfig({
     ...database.env,
     TIDINGS_OWNER_EMAIL: ownerEmail,
@@ -82,7 +89,9 @@ export async function openHouse(
     async [Symbol.asyncDispose]() {
       await client.close();
       await app[Symbol.asyncDispose]();
-      await database[Symbol.asyncDispose]();
+      if (database !== options.database) {
+        await database[Symbol.asyncDispose]();
+      }
     },
   };
 }

@@ -9,12 +9,11 @@ import { normalizePhone } from "../core/phone.ts";
 import type { WriteContext } from "../core/world.ts";
 import { erase } from "./erase.ts";
 import { findOrCreateContact, type Wanted } from "./find.ts";
+import { maxTags } from "./limits.ts";
 import { hasTag, matches, renamed } from "./search.ts";
 
 export { findByBsuid, findOrCreateContact } from "./find.ts";
-
-/** More are no labels any more; the whole row is read and written with each of them. */
-const maxTags = 200;
+export { type Person, type Upserted, upsertContacts } from "./upsert-many.ts";
 
 export const contacts = implement(contract, {
   operations: {

@@ -1,5 +1,5 @@
 /** Imports of contacts: promised at once, and done batch by batch in the background. */
-import { fail } from "../../../tools/failure.ts";
+import { fail, refuse } from "../../../tools/failure.ts";
 import { imports as contract } from "../../../tools/imports.ts";
 import { implement } from "../core/module.ts";
 import { freshId } from "../core/world.ts";
@@ -12,6 +12,10 @@ export const imports = implement(contract, {
       const count = [upload_id, url].filter((source) => source !== null).length;
       if (count !== 1) {
         throw fail("one_source_needed", { count, known: "upload_id and url" });
+      }
+      const forbidden = url === null ? undefined : world.web.check(url);
+      if (forbidden) {
+        throw refuse("url", "url_not_allowed", { reason: forbidden.detail });
       }
       const upload = upload_id === null ? undefined : await getUpload(tx, organization, upload_id);
       if (upload && upload.content_type !== "text/csv") {
@@ -36,6 +40,8 @@ export const imports = implement(contract, {
         payload: { organization_id: organization, import_id: row.id },
         organization_id: organization,
         lane: `import:${organization}`,
+        // One after the other: side by side they take as long in all, and every connection of the pool.
+        key: `import:${organization}`,
       });
       return { data: show(row) };
     },

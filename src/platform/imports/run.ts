@@ -7,41 +7,41 @@
  */
 import { Failure } from "../../../tools/failure.ts";
 import { maxImportRows } from "../../../tools/imports.ts";
-import type { Transaction } from "../../database/database.ts";
 import type { Outcome } from "../../jobs/job.ts";
-import { changeContact, findOrCreateContact } from "../contacts/index.ts";
 import type { Work } from "../core/module.ts";
 import type { World } from "../core/world.ts";
 import { discard, fetchFile, getUpload, keep } from "../uploads/index.ts";
-import { CsvBroken, type CsvRow, readCsv } from "./csv.ts";
-import { type Person, Rejected, readHeader, readPerson } from "./row.ts";
+import { commitBatch, type ImportId } from "./batch.ts";
+import { type CsvRow, readCsv, Unreadable } from "./csv.ts";
+import { type Columns, readHeader } from "./row.ts";
 
-interface Payload {
-  readonly organization_id: string;
-  readonly import_id: string;
-}
+/** How long a transaction may take: on the embedded database it has the only connection, and all others wait. */
+const transactionMs = { embedded: 50, postgres: 200 };
 
-/** Rows of one transaction: short enough not to be in anyone's way, long enough to be quick. */
-const batchRows = 200;
-const keptErrors = 1_000;
+/** Rows of one transaction. Of more than that a commit is no cheaper for each. */
+const batch = { fewest: 25, most: 200 };
 
-/** The import can't go on, and why. */
-class Unreadable extends Error {
-  override readonly name = "Unreadable";
-}
+/** A file at an address may come slowly: nobody waits for the answer. */
+const fetchTimeoutMs = 120_000;
 
-export const runImport: Work<Payload> = {
+export const runImport: Work<ImportId> = {
   name: "import.run",
+  // What a crash interrupts goes on after this.
+  leaseMs: 15_000,
 
-  async run(payload, world, attempt) {
+  async run(payload, world) {
     try {
-      return await importAll(payload, world, attempt.signal);
+      return await importAll(payload, world);
     } catch (error) {
-      if (!(error instanceof Unreadable || error instanceof CsvBroken || isRefusal(error))) {
+      if (world.stopping.aborted) {
+        // What the end of the process broke off is no failure of the file.
+        return { againAt: world.now() };
+      }
+      const failure = explain(error);
+      if (failure === undefined) {
         throw error;
       }
-      await finish(world, payload, error.message);
-      return undefined;
+      return finish(world, payload, failure);
     }
   },
 
@@ -50,80 +50,87 @@ export const runImport: Work<Payload> = {
   },
 };
 
-/** What the caller's file or address did, and not we. */
-function isRefusal(error: unknown): error is Failure {
-  return error instanceof Failure && error.status < 500;
+/** What the file or its address did, and what to do about it; undefined for what went wrong here. */
+function explain(error: unknown): string | undefined {
+  if (error instanceof Unreadable) {
+    return error.message;
+  }
+  if (error instanceof Failure && error.status < 500) {
+    const { message, fix } = error.body().error;
+    return `${message} ${fix}`;
+  }
+  return undefined;
 }
 
-async function importAll(payload: Payload, world: World, signal: AbortSignal): Promise<Outcome> {
+async function importAll(payload: ImportId, world: World): Promise<Outcome> {
   const key = await sourceOf(payload, world);
   const file = key === undefined ? undefined : await world.storage.read(key);
   if (!file) {
-    return finish(world, payload, key === undefined ? null : "The file is not there any more.");
+    return finish(
+      world,
+      payload,
+      key === undefined ? null : "The file is not there any more: upload it again.",
+    );
   }
-  const isWhole = await readRows(payload, world, { file, signal });
+  const isWhole = await readRows(payload, world, file);
   return isWhole ? finish(world, payload, null) : { againAt: world.now() };
 }
 
-interface Reading {
-  readonly file: AsyncIterable<Uint8Array>;
-  readonly signal: AbortSignal;
-}
+type File = AsyncIterable<Uint8Array>;
 
-/** Commits batch after batch; false if it was told to stop before the end. @throws Unreadable, CsvBroken */
-async function readRows(payload: Payload, world: World, { file, signal }: Reading): Promise<boolean> {
+/** Commits batch after batch; false if the house stops before the end. @throws Unreadable */
+async function readRows(payload: ImportId, world: World, file: File): Promise<boolean> {
   const done = await positionOf(payload, world);
-  let columns: ReturnType<typeof readHeader>;
-  let batch: CsvRow[] = [];
+  let columns: Columns | undefined;
+  let rows: CsvRow[] = [];
+  let size = batch.fewest;
   // The header is row 0.
   let read = -1;
   const flush = async () => {
-    if (columns && batch.length > 0) {
-      await commit(payload, world, { columns, batch, before: read - batch.length });
+    if (columns && rows.length > 0) {
+      const begin = world.now().getTime();
+      await commitBatch(payload, world, { columns, rows, before: read - rows.length });
+      const share = transactionMs[world.database.engine] / (world.now().getTime() - begin);
+      size = Math.max(batch.fewest, Math.min(batch.most, Math.floor(rows.length * share)));
     }
-    batch = [];
+    rows = [];
   };
   try {
     for await (const row of readCsv(file)) {
-      columns ??= requireColumns(row);
+      columns ??= readHeader(row.cells);
       if (read >= maxImportRows) {
-        throw new Unreadable(`The file has more than ${maxImportRows} rows; those were imported.`);
+        throw new Unreadable(
+          `The file has more than ${maxImportRows} rows: so many were imported; import the others as a file of their own.`,
+        );
       }
       read += 1;
       if (read > done) {
-        batch.push(row);
+        rows.push(row);
       }
-      if (batch.length === batchRows) {
+      if (rows.length >= size) {
         await flush();
-        if (signal.aborted) {
+        if (world.stopping.aborted) {
           return false;
         }
       }
     }
   } catch (error) {
-    if (error instanceof CsvBroken || error instanceof Unreadable) {
+    if (error instanceof Unreadable) {
       await flush();
     }
     throw error;
   }
   if (!columns) {
-    throw new Unreadable("The file is empty.");
+    throw new Unreadable(
+      "The file is empty: it needs a line that names its columns, and one for each contact.",
+    );
   }
   await flush();
   return true;
 }
 
-/** @throws Unreadable */
-function requireColumns({ cells }: CsvRow) {
-  const columns = readHeader(cells);
-  if (!columns) {
-    throw new Unreadable("There is no column named phone_number or phone in the first line.");
-  }
-  return columns;
-}
-
 /** The key of the file, fetched first if it is at an address; undefined when the import has ended. */
-async function sourceOf({ organization_id, import_id }: Payload, world: World): Promise<string | undefined> {
+async function sourceOf({ organization_id, import_id }: ImportId, world: World): Promise<string | undefined> {
   const { queries } = world.database;
   const row = await queries
     .updateTable("imports")
@@ -141,11 +148,14 @@ async function sourceOf({ organization_id, import_id }: Payload, world: World): 
   }
   const received = await fetchFile(
     { world, organization: organization_id },
-    { url: row.url ?? "", content_type: undefined },
+    { url: row.url ?? "", ending: "csv", timeoutMs: fetchTimeoutMs, signal: world.stopping },
   );
-  if (received.content_type !== "text/csv") {
+  // Text has been looked at as CSV is, and many addresses call it so.
+  if (!["text/csv", "text/plain"].includes(received.content_type)) {
     await discard(world, received);
-    throw new Unreadable(`The address leads to ${received.content_type}, and not to a CSV file.`);
+    throw new Unreadable(
+      `The address leads to ${received.content_type}, and not to a CSV file: give one that answers with the file itself.`,
+    );
   }
   await world.database.transaction(async (tx) => {
     const { id } = await keep(tx, received, false);
@@ -159,7 +169,7 @@ async function sourceOf({ organization_id, import_id }: Payload, world: World): 
   return received.key;
 }
 
-async function positionOf({ organization_id, import_id }: Payload, world: World): Promise<number> {
+async function positionOf({ organization_id, import_id }: ImportId, world: World): Promise<number> {
   const { position } = await world.database.queries
     .selectFrom("imports")
     .select("position")
@@ -169,96 +179,10 @@ async function positionOf({ organization_id, import_id }: Payload, world: World)
   return position;
 }
 
-interface Batch {
-  readonly columns: NonNullable<ReturnType<typeof readHeader>>;
-  readonly batch: readonly CsvRow[];
-  /** Rows before it. */
-  readonly before: number;
-}
-
-async function commit(
-  { organization_id, import_id }: Payload,
-  world: World,
-  { columns, batch, before }: Batch,
-) {
-  await world.database.transaction(async (tx) => {
-    const now = world.now();
-    const row = await tx
-      .selectFrom("imports")
-      .selectAll()
-      .where("organization_id", "=", organization_id)
-      .where("id", "=", import_id)
-      .forUpdate()
-      .executeTakeFirstOrThrow();
-    if (row.position !== before) {
-      throw new Error(`import ${import_id} is at ${row.position} and not at ${before}: another run has it`);
-    }
-    const counts = { created: 0, updated: 0, rejected: 0 };
-    const errors = [...row.errors];
-    for (const { line, cells } of batch) {
-      const person = readOrReason(columns, cells);
-      const outcome =
-        typeof person === "string" ? "rejected" : await upsert(tx, organization_id, person, now);
-      counts[outcome] += 1;
-      if (typeof person === "string" && errors.length < keptErrors) {
-        errors.push({ line, reason: person });
-      }
-    }
-    await tx
-      .updateTable("imports")
-      .set({
-        position: before + batch.length,
-        created: row.created + counts.created,
-        updated: row.updated + counts.updated,
-        rejected: row.rejected + counts.rejected,
-        errors: JSON.stringify(errors),
-        updated_at: now.toISOString(),
-      })
-      .where("organization_id", "=", organization_id)
-      .where("id", "=", import_id)
-      .execute();
-  });
-}
-
-function readOrReason(columns: Batch["columns"], cells: readonly string[]): Person | string {
-  try {
-    return readPerson(columns, cells);
-  } catch (error) {
-    if (error instanceof Rejected) {
-      return error.message;
-    }
-    throw error;
-  }
-}
-
-/** What the file does not name stays as it is. */
-async function upsert(tx: Transaction, organization: string, person: Person, now: Date) {
-  const { phone_number, name, metadata } = person;
-  const { contact, created } = await findOrCreateContact(tx, {
-    organization,
-    phone_number,
-    name,
-    metadata,
-    now,
-  });
-  const tags = [...new Set([...contact.tags, ...person.tags])];
-  const changes = {
-    ...(created || name === undefined ? {} : { name }),
-    ...(created || Object.keys(metadata).length === 0
-      ? {}
-      : { metadata: { ...contact.metadata, ...metadata } }),
-    ...(tags.length > contact.tags.length ? { tags } : {}),
-  };
-  if (Object.keys(changes).length > 0) {
-    await changeContact(tx, organization, contact.id, changes, now);
-  }
-  return created ? "created" : "updated";
-}
-
 /** Ends the import, well or with the reason why not; nothing happens to one that has ended. */
 async function finish(
   world: World,
-  { organization_id, import_id }: Payload,
+  { organization_id, import_id }: ImportId,
   failure: string | null,
 ): Promise<undefined> {
   const now = world.now().toISOString();

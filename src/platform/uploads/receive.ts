@@ -109,13 +109,11 @@ export async function discard(
 /** Fetches a file from a customer's address. @throws Failure `url_not_allowed`, `source_failed`. */
 export async function fetchFile(
   owner: Owner,
-  { url, file_name: name, content_type: type }: Source,
+  { url, file_name: name, content_type: type, ending, timeoutMs = fetchTimeoutMs, signal }: Source,
 ): Promise<Received> {
   const request = {
-    method: "GET" as const,
-    url,
-    timeoutMs: fetchTimeoutMs,
-    maxBytes: maxUploadBytes,
+    ...{ method: "GET" as const, url, timeoutMs, maxBytes: maxUploadBytes },
+    ...(signal ? { signal } : {}),
   };
   const fetched = await owner.world.web.download(request, async ({ status, headers, body }) => {
     if (status !== 200) {
@@ -124,7 +122,7 @@ export async function fetchFile(
       throw fail("source_failed", { reason: `its address answers ${what}.`, param: "url" });
     }
     const declared = type ?? headers["content-type"];
-    return receive(owner, { name: name ?? nameIn(url, declared), type: declared, body });
+    return receive(owner, { name: name ?? nameIn(url, declared, ending), type: declared, body });
   });
   return settle(fetched);
 }
@@ -133,6 +131,11 @@ interface Source {
   readonly url: string;
   readonly file_name?: string | undefined;
   readonly content_type?: string | undefined;
+  /** What it ends with where neither its name nor its type says. */
+  readonly ending?: string;
+  /** For all of it. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
 }
 
 function settle(fetched: Download<Received>): Received {
@@ -148,9 +151,9 @@ function settle(fetched: Download<Received>): Received {
 }
 
 /** The end of the address's path, with an ending by its type where it has none. */
-function nameIn(url: string, declared: string | undefined): string {
+function nameIn(url: string, declared: string | undefined, otherwise: string | undefined): string {
   const last = tidyName(decode(new URL(url).pathname)) || "file";
-  const ending = endingOfType(declared);
+  const ending = endingOfType(declared) ?? otherwise;
   return kindOfName(last) || ending === undefined ? last : `${last}.${ending}`;
 }
 

@@ -22,7 +22,7 @@ export function checkText(): TextCheck {
     const text = decode(decoder, chunk);
     head += text.slice(0, Math.max(0, headLength - head.length));
     if (control.test(text)) {
-      throw notText("it holds control characters, which text does not.");
+      throw notText("it holds control characters, which text does not; save it as UTF-8 text.");
     }
     if (other.test(head)) {
       throw fail("file_unsafe", { value: "the beginning of a web page or a program", param: "file" });

@@ -1,0 +1,175 @@
+/** The files of imports: how they may be written and where they may come from, and what is said of those that can't be read. */
+import type { RequestListener } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readCsv } from "../src/platform/imports/csv.ts";
+import { imports } from "../tools/imports.ts";
+import { uploads } from "../tools/uploads.ts";
+import { freshDatabase } from "./support/database.ts";
+import { type House, openHouse } from "./support/house.ts";
+import { startReceiver } from "./support/receiver.ts";
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+async function finish(id: string) {
+  await house.settle();
+  return (await house.call(imports.get_import, { id })).data;
+}
+
+async function importText(text: string) {
+  const content_base64 = Buffer.from(text).toString("base64");
+  const { data } = await house.call(uploads.upload_file, { content_base64, file_name: "people.csv" });
+  return finish((await house.call(imports.import_contacts, { upload_id: data.id })).data.id);
+}
+
+const good = (count: number) =>
+  Array.from({ length: count }, (_, index) => `+1415600${String(index).padStart(4, "0")},Ann\n`).join("");
+
+describe("a file that is read", () => {
+  const files: readonly [how: string, text: string, badLine: number][] = [
+    ["with CRLF, in cells too", 'phone,note\r\n+14155550110,"a\r\nb"\r\n\r\n12,\r\n', 5],
+    ["with CR", "phone,note\r+14155550110,a\r12,\r", 3],
+    ["with one and the other", "phone,note\r\n+14155550110,a\n12,\r\n", 3],
+    ["that names its delimiter as Excel does", "sep=;\r\nphone;note\r\n+14155550110;a\r\n12;\r\n", 4],
+    ["with a mark before the header", "\ufeffphone,note\n+14155550110,a\n12,\n", 3],
+    ["with tabs", "phone\tnote\n+14155550110\ta\n12\t\n", 3],
+    ["with a title of several words", "Phone Number,note\n+14155550110,a\n12,\n", 3],
+    ["with a title in one word", "phoneNumber,note\n+14155550110,a\n12,\n", 3],
+    ["with rows of nothing but delimiters", "phone,note\n+14155550110,a\n,\n , \n12,\n,,,\n", 5],
+    ["with a bad row of several lines", 'phone,note\n+14155550110,a\n12,"of\nthree\nlines"\n', 3],
+  ];
+  test.each(files)("%s", async (_, text, badLine) => {
+    const report = await importText(text);
+    expect(report).toMatchObject({ status: "done", total: 2, rejected: 1, failure: null });
+    // The line where the row begins.
+    expect(report.errors.map(({ line }) => line)).toEqual([badLine]);
+  });
+});
+
+describe("a file that is not read, and what to do instead", () => {
+  const files: readonly [why: string, text: string, failure: RegExp][] = [
+    ["no line", " \n\n", /^The file is empty: it needs a line/],
+    [
+      "no column of numbers",
+      "name,city\n",
+      /no column named phone_number or phone among the 2 .*import the file/,
+    ],
+    ["two columns of numbers", "phone,name,phone_number\n", /columns 1 and 3 .*rename or delete/],
+    ["two columns of one name", "phone,city,city\n", /columns 2 and 3 .*rename or delete/],
+  ];
+  test.each(files)("%s", async (_, text, failure) => {
+    const report = await importText(text);
+    expect(report).toMatchObject({ status: "failed", total: 0, failure: expect.stringMatching(failure) });
+  });
+
+  const broken: readonly [why: string, row: string, failure: RegExp][] = [
+    ["a cell that goes on behind its quotation mark", '+14155550111,"Ann" B\n', /doubled/],
+    ["a quotation mark that is left open at the end", '+14155550111,"Ann\n+14155550112,B\n', /not closed/],
+    ["a line of 10 MB", `+14155550111,${"x".repeat(10_000_000)}\n`, /longer than 128 kB/],
+    ["ten million empty cells", `+14155550111${",".repeat(10_000_000)}\n`, /longer than 128 kB/],
+    ["rows without end that are empty", ",\n".repeat(200_000), /rows are empty/],
+  ];
+  test.each(broken)("%s, and every row before it is imported", async (_, row, failure) => {
+    const report = await importText(`phone,name\n${good(1_000)}${row}+14155550113,After\n`);
+    expect(report).toMatchObject({ status: "failed", total: 1_000, failure: expect.stringMatching(failure) });
+    expect(report.failure).toContain(failure.source.includes("empty") ? "from line 1" : "from line 1002 on");
+  });
+});
+
+test("no listener is left at the parser for each piece of a long file", async () => {
+  const warnings: Error[] = [];
+  const listen = (warning: Error) => warnings.push(warning);
+  process.on("warning", listen);
+  const pieces = async function* () {
+    for (let piece = 0; piece < 100; piece += 1) {
+      yield Buffer.from(good(2_000));
+    }
+  };
+  let rows = 0;
+  for await (const _ of readCsv(pieces())) {
+    rows += 1;
+  }
+  process.off("warning", listen);
+  expect([rows, warnings]).toEqual([200_000, []]);
+});
+
+describe("a file at an address", () => {
+  const csv = "phone\n+14155550150\n";
+
+  async function importFrom(answer: RequestListener, path = "/export") {
+    await using source = await startReceiver(answer);
+    const { data } = await house.call(imports.import_contacts, {
+      url: `http://127.0.0.1:${source.port}${path}`,
+    });
+    return await finish(data.id);
+  }
+
+  test.each([["text/csv"], ["text/plain; charset=utf-8"], ["application/octet-stream"], [undefined]])(
+    "is fetched and read when it is called %s",
+    async (type) => {
+      const report = await importFrom((_, response) => {
+        response.writeHead(200, type === undefined ? {} : { "content-type": type }).end(csv);
+      });
+      expect(report).toMatchObject({ status: "done", total: 1 });
+    },
+  );
+
+  const refused: readonly [what: string, answer: RequestListener, failure: RegExp][] = [
+    [
+      "a page",
+      (_, to) => to.setHeader("content-type", "text/html").end("<html></html>"),
+      /declared as text\/html/,
+    ],
+    ["a redirect", (_, to) => to.writeHead(302, { location: "/b.csv" }).end(), /send the last address/],
+    ["an error", (_, to) => to.writeHead(503).end(), /answers 503.*try again/],
+    [
+      "a document",
+      (_, to) => to.setHeader("content-type", "application/pdf").end("%PDF-1.4"),
+      /not to a CSV file: give/,
+    ],
+    [
+      "half of it",
+      (_, to) => {
+        to.writeHead(200, { "content-type": "text/csv", "content-length": "1000" });
+        to.write(csv, () => setImmediate(() => to.destroy()));
+      },
+      /before its answer was complete.*try again/,
+    ],
+  ];
+  test.each(refused)("ends the import where the answer is %s", async (_, answer, failure) => {
+    const report = await importFrom(answer);
+    expect(report).toMatchObject({ status: "failed", total: 0, failure: expect.stringMatching(failure) });
+  });
+
+  test("is refused at once where no address of its kind may be reached", async () => {
+    const inside = house.call(imports.import_contacts, { url: "http://10.0.0.1/people.csv" });
+    await expect(inside).rejects.toMatchObject({ status: 400, code: "url_not_allowed" });
+  });
+});
+
+test("an import that is fetching its file when the house stops is begun again by the next, and has not failed", async () => {
+  let answers = false;
+  await using source = await startReceiver((_, response) => {
+    if (answers) {
+      response.setHeader("content-type", "text/csv").end("phone\n+14155550180\n");
+    }
+  });
+  await using database = await freshDatabase();
+  const env = { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" };
+  const first = await openHouse({ database, env, works: true });
+  const url = `http://127.0.0.1:${source.port}/people.csv`;
+  const { data } = await first.call(imports.import_contacts, { url });
+  await expect.poll(() => source.requests).toBe(1);
+  await first[Symbol.asyncDispose]();
+  answers = true;
+  await using second = await openHouse({ database, env });
+  expect((await second.call(imports.get_import, { id: data.id })).data.status).toBe("running");
+  await second.settle();
+  expect((await second.call(imports.get_import, { id: data.id })).data).toMatchObject({
+    status: "done",
+    created: 1,
+  });
+});
