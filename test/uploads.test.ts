@@ -243,6 +243,16 @@ describe("a file that is refused, of which nothing is left", () => {
       (data: FormData) => data.append("url", "https://example.com/a.png"),
       "one_source_needed",
     ],
+    // Cut by the parser, it was kept without its end.
+    [
+      "a field that is too long",
+      (data: FormData) => {
+        data.delete("file");
+        data.append("file_name", "a.txt");
+        data.append("content_base64", "YWJj".repeat(1_025));
+      },
+      "malformed_form",
+    ],
     ["a wrong field after it", (data: FormData) => data.append("generate_cdn", "perhaps"), "invalid_request"],
   ])("%s", async (_, change, code) => {
     const before = [await stored(), await rows()];
@@ -547,6 +557,21 @@ describe("with a bucket", () => {
     expect(await bucket.objects()).toHaveLength(1);
     expect(await readdir(join(house.dataDir, "files", "arriving"))).toEqual([]);
   });
+});
+
+/** Python's `requests` sends files so, and not alone. */
+test.each([
+  ["photo.png", png, "image/png"],
+  ["list.csv", Buffer.from("phone_number\n+14155550100"), "text/csv"],
+])("a part that names no type is what its name and content say: %s", async (name, bytes, type) => {
+  const head = `--x\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n`;
+  const answer = await house.fetch("/v1/uploads", {
+    method: "POST",
+    headers: { "content-type": "multipart/form-data; boundary=x" },
+    body: Buffer.concat([Buffer.from(head), bytes, Buffer.from("\r\n--x--\r\n")]),
+  });
+  expect(answer.status).toBe(201);
+  expect(await answer.json()).toMatchObject({ data: { file_name: name, content_type: type } });
 });
 
 describe("a form that is none", () => {
