@@ -76,7 +76,9 @@ async function readParts<Taken>(
       const reason = files.length > 0 ? "it holds a second file." : `it has a file named ${part.fieldname}.`;
       throw fail("malformed_form", { reason, param: part.fieldname });
     } else {
-      files.push(await take({ name: plainName(part.filename), type: saidType(part.mimetype), body: part.file }));
+      files.push(
+        await take({ name: plainName(part.filename), type: saidType(part.mimetype), body: part.file }),
+      );
     }
   }
   return { fields, file: files[0] };
