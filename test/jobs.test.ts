@@ -275,6 +275,29 @@ test("a strained lane narrows to one, then rests for longer each time, and is so
   expect(lanes.share(later(5_000)).room).toEqual({});
 });
 
+test("a clock that is set back does not make a rest longer", () => {
+  const lanes = new Lanes(16);
+  const now = lab.now();
+  const hourAgo = new Date(now.getTime() - 3_600_000);
+  endJobs(lanes, 3, { isStrained: true, now });
+  expect(lanes.share(now).room).toEqual({ a: 0 });
+  expect(lanes.share(hourAgo).room).toEqual({ a: 1 });
+  expect(lanes.restEnd(hourAgo)).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("a strained lane that nothing comes from any more is forgotten", () => {
+  const lanes = new Lanes(16);
+  const now = lab.now();
+  const later = (ms: number) => new Date(now.getTime() + ms);
+  // Webhooks that fail and are deleted: each claim would name them all.
+  for (let n = 0; n < 1_000; n += 1) {
+    endJobs(lanes, 3, { isStrained: true, now }, `webhook ${n}`);
+  }
+  lanes.begin("running");
+  expect(Object.keys(lanes.share(later(50_000)).room)).toHaveLength(1_001);
+  expect(lanes.share(later(70_000)).room).toEqual({ running: 3 });
+});
+
 test("a lane that is strained again and again is tried now and then", async () => {
   const { seen, definition } = noting("a.fail", async (_, { strain }) => {
     strain();

@@ -24,11 +24,18 @@ interface Lane {
   width: number;
   restMs: number;
   restsUntil: number;
+  /** When its latest job ended. */
+  endedAt: number;
 }
 
 const firstRestMs = 100;
 /** A receiver that is well again is found out this late. */
 const longestRestMs = 5_000;
+/**
+ * A lane that was strained is forgotten this long after its latest job: what is remembered goes along with each
+ * claim, and the webhooks that failed and were deleted would grow without end.
+ */
+const rememberedMs = 60_000;
 
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
@@ -42,16 +49,17 @@ export class Lanes {
 
   /** When the first of those that rest now may go on. */
   restEnd(now: Date): number {
-    const ends = [...this.#lanes.values()].map(({ restsUntil }) => restsUntil);
-    return Math.min(...ends.filter((end) => end > now.getTime()));
+    const resting = [...this.#lanes.values()].filter((lane) => rests(lane, now));
+    return Math.min(...resting.map(({ restsUntil }) => restsUntil));
   }
 
   share(now: Date): Share {
+    this.#forget(now);
     const inFlight = [...this.#lanes.values()].reduce((sum, lane) => sum + lane.inFlight, 0);
     const free = 4 * this.#widest - inFlight;
     const isCrowded = free <= this.#widest;
     const room = (lane: Lane) => {
-      const width = lane.restsUntil > now.getTime() ? 0 : isCrowded ? 1 : lane.width;
+      const width = rests(lane, now) ? 0 : isCrowded ? 1 : lane.width;
       return Math.max(0, width - lane.inFlight);
     };
     return {
@@ -62,7 +70,8 @@ export class Lanes {
   }
 
   begin(name: string): void {
-    const lane = this.#lanes.get(name) ?? { inFlight: 0, width: this.#narrow, restMs: 0, restsUntil: 0 };
+    const fresh = { inFlight: 0, width: this.#narrow, restMs: 0, restsUntil: 0, endedAt: 0 };
+    const lane = this.#lanes.get(name) ?? fresh;
     lane.inFlight += 1;
     this.#lanes.set(name, lane);
   }
@@ -73,6 +82,7 @@ export class Lanes {
       return;
     }
     lane.inFlight -= 1;
+    lane.endedAt = now.getTime();
     if (isStrained) {
       strain(lane, now);
       return;
@@ -84,6 +94,20 @@ export class Lanes {
       this.#lanes.delete(name);
     }
   }
+
+  #forget(now: Date): void {
+    for (const [name, { inFlight, endedAt }] of this.#lanes) {
+      if (inFlight === 0 && now.getTime() - endedAt > rememberedMs) {
+        this.#lanes.delete(name);
+      }
+    }
+  }
+}
+
+/** Not for longer than the longest rest, although the clock was set back meanwhile. */
+function rests({ restsUntil }: Lane, now: Date): boolean {
+  const leftMs = restsUntil - now.getTime();
+  return leftMs > 0 && leftMs <= longestRestMs;
 }
 
 function strain(lane: Lane, now: Date): void {
