@@ -1,10 +1,12 @@
 /** Uploads: what is taken and refused, what is left behind, and who may read it. */
 import { createHash } from "node:crypto";
-import { readdir } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createDiskStorage } from "../src/adapters/storage/disk.ts";
 import type { CallFailure, CallOptions } from "../src/client.ts";
 import { readConfig } from "../src/config.ts";
 import { createPassthrough } from "../src/http/passthrough.ts";
@@ -283,6 +285,27 @@ describe("a file that is refused, of which nothing is left", () => {
     expect((await rows()).map(({ id }) => id)).not.toContain(data.id);
     expect((await stored()).length).toBe(before - 1);
   });
+});
+
+test("what a process that was killed left half-way goes, also when the next one runs on", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "tidings-store-"));
+  const storage = createDiskStorage(folder);
+  const body = async function* () {
+    yield png;
+  };
+  const facts = { contentType: "image/png", disposition: "inline" };
+  try {
+    await storage.write("org_a/first", body(), facts);
+    await writeFile(join(folder, "arriving", "left"), "half");
+    await storage.write("org_a/second", body(), facts);
+    expect(await readdir(join(folder, "arriving"))).toEqual(["left"]);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 3_600_000 });
+    await storage.write("org_a/third", body(), facts);
+    expect(await readdir(join(folder, "arriving"))).toEqual([]);
+  } finally {
+    vi.useRealTimers();
+    await rm(folder, { recursive: true });
+  }
 });
 
 /** Sends a part of a form and ends the connection. */
