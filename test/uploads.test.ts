@@ -287,6 +287,17 @@ describe("a file that is refused, of which nothing is left", () => {
   });
 });
 
+test("a file that was public is so no longer when there is no CDN any more", async () => {
+  await using later = await openHouse();
+  const answer = await later.fetch("/v1/uploads", { method: "POST", body: form({ bytes: png }) });
+  const { data } = (await answer.json()) as { data: Uploaded };
+  const { queries } = later.app.database;
+  await queries.updateTable("uploads").set({ is_public: true }).where("id", "=", data.id).execute();
+  const [path = ""] = data.storage_url.slice(later.address.length).split("?");
+  expect((await fetch(later.address + path)).status).toBe(404);
+  expect((await fetch(data.storage_url)).status).toBe(200);
+});
+
 test("what a process that was killed left half-way goes, also when the next one runs on", async () => {
   const folder = await mkdtemp(join(tmpdir(), "tidings-store-"));
   const storage = createDiskStorage(folder);
