@@ -1,6 +1,7 @@
 /** The REST face: one envelope for every failure, request ids, limits, health. */
+import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type House, openHouse } from "./support/house.ts";
+import { type House, openHouse, ownerKey } from "./support/house.ts";
 
 let house: House;
 beforeAll(async () => {
@@ -150,3 +151,30 @@ test("the rate is told on every answer, and passed by none", async () => {
 function post(body: string, type = "application/json") {
   return { method: "POST", body, headers: { "content-type": type } };
 }
+
+/** Sends as urllib and many proxies do: reads nothing before the whole of the body is sent. */
+function sendWhole(path: string, headers: Record<string, string>, body: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(house.address).port), "127.0.0.1").pause();
+    const lines = Object.entries({ host: "a", ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.once("error", reject);
+    socket.once("data", (chunk) => resolve(Number(chunk.toString("latin1").split(" ")[1])));
+    socket.write(`POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n`);
+    socket.write(body, () => socket.resume());
+  });
+}
+
+const formType = "multipart/form-data; boundary=x";
+
+test.each([
+  ["too large for its route", "/v1/contacts", ownerKey, "application/json", 413],
+  ["a form from a stranger", "/v1/uploads", "sk_live_nobody", formType, 401],
+  ["a file of no known kind", "/v1/uploads", ownerKey, formType, 415],
+])("a refusal reaches a sender who is still sending, over a connection that closes: %s", async (...row) => {
+  const [, path, key, type, status] = row;
+  const body = Buffer.alloc(20_000_000, "x");
+  body.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a.exe"\r\n\r\n');
+  const headers = { "x-api-key": key, "content-type": type, "content-length": String(body.length) };
+  expect(await sendWhole(path, { ...headers, connection: "close" }, body)).toBe(status);
+  expect(await sendWhole(path, headers, body)).toBe(status);
+});

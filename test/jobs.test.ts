@@ -224,8 +224,7 @@ test("a plan made for the empty table does not outlive it", async () => {
 /** Ends that many jobs of the lane one after the other, each with or without strain. */
 function endJobs(lanes: Lanes, count: number, end: { isStrained: boolean; now: Date }, lane = "a") {
   for (let n = 0; n < count; n += 1) {
-    lanes.begin(lane);
-    lanes.end(lane, end);
+    lanes.begin(lane)(end);
   }
 }
 
@@ -247,12 +246,12 @@ test("a lane widens while its jobs end well, and is forgotten when it is idle", 
   const lanes = new Lanes(16);
   const now = lab.now();
   const end = { isStrained: false, now };
-  lanes.begin("a");
+  const endFirst = lanes.begin("a");
   endJobs(lanes, 5, end);
   expect(lanes.share(now).room).toEqual({ a: 4 + 5 - 1 });
   endJobs(lanes, 100, end);
   expect(lanes.share(now).room).toEqual({ a: 16 - 1 });
-  lanes.end("a", end);
+  endFirst(end);
   expect(lanes.share(now).room).toEqual({});
 });
 
@@ -277,6 +276,16 @@ test("a strained lane narrows to one, then rests for longer each time, and is so
   endJobs(lanes, 4, strained);
   expect(lanes.share(later(59_999)).room).toEqual({ a: 1 });
   expect(lanes.share(later(60_000)).room).toEqual({});
+});
+
+test("what ran side by side tells of one trouble, and narrows its lane once", () => {
+  const lanes = new Lanes(16);
+  const now = lab.now();
+  const ends = [1, 2, 3, 4].map(() => lanes.begin("a"));
+  for (const end of ends) {
+    end({ isStrained: true, now });
+  }
+  expect(lanes.share(now).room).toEqual({ a: 2 });
 });
 
 test("a lane that is strained again and again is tried now and then", async () => {

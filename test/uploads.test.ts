@@ -1,10 +1,12 @@
 /** Uploads: what is taken and refused, what is left behind, and who may read it. */
 import { createHash } from "node:crypto";
-import { readdir } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createDiskStorage } from "../src/adapters/storage/disk.ts";
 import type { CallFailure, CallOptions } from "../src/client.ts";
 import { readConfig } from "../src/config.ts";
 import { createPassthrough } from "../src/http/passthrough.ts";
@@ -244,6 +246,16 @@ describe("a file that is refused, of which nothing is left", () => {
       (data: FormData) => data.append("url", "https://example.com/a.png"),
       "one_source_needed",
     ],
+    // Cut by the parser, it was kept without its end.
+    [
+      "a field that is too long",
+      (data: FormData) => {
+        data.delete("file");
+        data.append("file_name", "a.txt");
+        data.append("content_base64", "YWJj".repeat(1_025));
+      },
+      "malformed_form",
+    ],
     ["a wrong field after it", (data: FormData) => data.append("generate_cdn", "perhaps"), "invalid_request"],
   ])("%s", async (_, change, code) => {
     const before = [await stored(), await rows()];
@@ -274,6 +286,38 @@ describe("a file that is refused, of which nothing is left", () => {
     expect((await rows()).map(({ id }) => id)).not.toContain(data.id);
     expect((await stored()).length).toBe(before - 1);
   });
+});
+
+test("a file that was public is so no longer when there is no CDN any more", async () => {
+  await using later = await openHouse();
+  const answer = await later.fetch("/v1/uploads", { method: "POST", body: form({ bytes: png }) });
+  const { data } = (await answer.json()) as { data: Uploaded };
+  const { queries } = later.app.database;
+  await queries.updateTable("uploads").set({ is_public: true }).where("id", "=", data.id).execute();
+  const [path = ""] = data.storage_url.slice(later.address.length).split("?");
+  expect((await fetch(later.address + path)).status).toBe(404);
+  expect((await fetch(data.storage_url)).status).toBe(200);
+});
+
+test("what a process that was killed left half-way goes, also when the next one runs on", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "tidings-store-"));
+  const storage = createDiskStorage(folder);
+  const body = async function* () {
+    yield png;
+  };
+  const facts = { contentType: "image/png", disposition: "inline" };
+  try {
+    await storage.write("org_a/first", body(), facts);
+    await writeFile(join(folder, "arriving", "left"), "half");
+    await storage.write("org_a/second", body(), facts);
+    expect(await readdir(join(folder, "arriving"))).toEqual(["left"]);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 3_600_000 });
+    await storage.write("org_a/third", body(), facts);
+    expect(await readdir(join(folder, "arriving"))).toEqual([]);
+  } finally {
+    vi.useRealTimers();
+    await rm(folder, { recursive: true });
+  }
 });
 
 /** Sends a part of a form and ends the connection. */
@@ -578,6 +622,21 @@ describe("with a bucket", () => {
     expect(await bucket.objects()).toHaveLength(1);
     expect(await readdir(join(house.dataDir, "files", "arriving"))).toEqual([]);
   });
+});
+
+/** Python's `requests` sends files so, and not alone. */
+test.each([
+  ["photo.png", png, "image/png"],
+  ["list.csv", Buffer.from("phone_number\n+14155550100"), "text/csv"],
+])("a part that names no type is what its name and content say: %s", async (name, bytes, type) => {
+  const head = `--x\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n`;
+  const answer = await house.fetch("/v1/uploads", {
+    method: "POST",
+    headers: { "content-type": "multipart/form-data; boundary=x" },
+    body: Buffer.concat([Buffer.from(head), bytes, Buffer.from("\r\n--x--\r\n")]),
+  });
+  expect(answer.status).toBe(201);
+  expect(await answer.json()).toMatchObject({ data: { file_name: name, content_type: type } });
 });
 
 describe("a form that is none", () => {

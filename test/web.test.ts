@@ -1,6 +1,7 @@
 /** The guarded web: which addresses are never reached, and what an exchange costs at most. */
 import { setMaxListeners } from "node:events";
 import type { RequestListener } from "node:http";
+import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -290,6 +291,24 @@ describe("an exchange", () => {
     }
     // Two: the one that has just answered is not free again at once.
     expect(receiver.connections).toBeLessThanOrEqual(2);
+  });
+
+  test("leaves an idle connection before its host, which says nothing of it, closes it", async () => {
+    await using web = open();
+    let [opened, closed] = [0, 0];
+    const server = createServer((socket) => {
+      opened += 1;
+      socket.on("data", () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+      socket.on("close", () => {
+        closed += 1;
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo; // a TCP port, as just asked for
+    expect(await web.send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 200 });
+    expect([opened, closed]).toEqual([1, 0]);
+    await expect.poll(() => closed, { timeout: 1_900 }).toBe(1);
+    server.close();
   });
 
   test("by https trusts only certificates that are", async () => {

@@ -230,6 +230,11 @@ describe("an address that may not be reached", () => {
     expect(await refusal(change)).toMatchObject({ code: "webhook_address_refused" });
   });
 
+  test("is told that it is too long, and not that it is no address", async () => {
+    const long = await create(house, `https://a.example/${"a".repeat(2_048)}`);
+    expect(long).toMatchObject({ status: 400, message: expect.stringContaining("At most 2048") });
+  });
+
   test("is refused in development if it is on another private network", async () => {
     expect(await create(house, "http://169.254.169.254/")).toMatchObject({ code: "webhook_address_refused" });
   });

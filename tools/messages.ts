@@ -27,7 +27,7 @@ const body = z
   .describe("Text of the message, at most 4096 characters");
 const media_url = z
   .url({ protocol: /^https?$/, error: "Send an address that begins with http:// or https://." })
-  .max(2048)
+  .max(2048, "At most 2048 characters.")
   .describe("Public address of the file, or the storage_url of an upload");
 const caption = z
   .string()

@@ -17,7 +17,7 @@ const base64 = z
 /** The public address of a file that the service fetches. */
 export const sourceUrl = z
   .url({ protocol: /^https?$/, error: "Send an address that begins with https://." })
-  .max(2048);
+  .max(2048, "At most 2048 characters.");
 
 const Source = z.object({
   content_base64: base64.optional().describe("A small file as base64, with file_name"),

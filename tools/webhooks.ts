@@ -51,7 +51,7 @@ const deliveryId = id("Delivery", "list_webhook_deliveries");
 // Which addresses may be reached is the operator's to say, so the service decides more than this.
 const url = z
   .url({ protocol: /^https?$/, error: "Send an https:// address." })
-  .max(2048)
+  .max(2048, "At most 2048 characters.")
   .describe("HTTPS address that takes POST");
 const subscribed = z.array(z.enum(webhookEvents)).min(1).describe("Events to be told of");
 const description = z.string().max(500).describe("What it is for, at most 500 characters");

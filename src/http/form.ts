@@ -17,13 +17,16 @@ type Form = NonNullable<Parameters<Platform["call"]>[0]["form"]>;
 /** For the fields and the boundaries beside the file. */
 const othersBytes = 64 * 1024;
 
+/** Longer than any field but `content_base64` may be, and a file has a part of its own here. */
+const fieldBytes = 4096;
+
 /** One file more than there may be, so that a second one is refused in our words. The file is counted by whoever takes it. */
 const limits = {
   files: 2,
   fields: 16,
   parts: 20,
   fieldNameSize: 100,
-  fieldSize: 4096,
+  fieldSize: fieldBytes,
   fileSize: Number.POSITIVE_INFINITY,
 };
 
@@ -63,12 +66,19 @@ async function readParts<Taken>(
   const files: Taken[] = [];
   for await (const part of request.parts()) {
     if (part.type === "field") {
+      // The parser has cut it: what is left would be taken for the whole.
+      if (part.valueTruncated) {
+        const reason = `its field ${part.fieldname} is longer than ${fieldBytes} bytes.`;
+        throw fail("malformed_form", { reason, param: part.fieldname });
+      }
       fields[part.fieldname] = part.value;
     } else if (part.fieldname !== "file" || files.length > 0) {
       const reason = files.length > 0 ? "it holds a second file." : `it has a file named ${part.fieldname}.`;
       throw fail("malformed_form", { reason, param: part.fieldname });
     } else {
-      files.push(await take({ name: plainName(part.filename), type: part.mimetype, body: part.file }));
+      files.push(
+        await take({ name: plainName(part.filename), type: saidType(part.mimetype), body: part.file }),
+      );
     }
   }
   return { fields, file: files[0] };
@@ -77,6 +87,14 @@ async function readParts<Taken>(
 /** Browsers write a quotation mark in percent, since it would end the name. */
 function plainName(name: string | undefined): string | undefined {
   return name?.replaceAll("%22", '"');
+}
+
+/**
+ * The type of a part that names none is text by the rules of forms, and the parser says so. Many clients name
+ * none, whatever the file is: so text says nothing here.
+ */
+function saidType(type: string): string | undefined {
+  return type === "text/plain" ? undefined : type;
 }
 
 /** What the parser says of a form, and of a sender who is gone. */

@@ -12,6 +12,7 @@ import { answerFailure } from "./answer.ts";
 import { addControls, type ControlRoute } from "./controls.ts";
 import { addFiles, filesPath } from "./files.ts";
 import { createRateLimit, type Rates } from "./guards.ts";
+import { hearOut } from "./hear-out.ts";
 import { addMetrics, type Scraping } from "./metrics.ts";
 import { describeApi } from "./openapi.ts";
 import { addOperations } from "./router.ts";
@@ -82,6 +83,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
     isClosing = true;
   });
   app.addHook("onSend", async (request, reply) => {
+    if (!isClosing) {
+      await hearOut(request, reply);
+    }
     if (isClosing) {
       // Idle connections were closed when it began: one that is kept after this answer would be waited for.
       reply.header("connection", "close");

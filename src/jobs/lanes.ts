@@ -22,6 +22,8 @@ export interface Share {
 interface Lane {
   inFlight: number;
   width: number;
+  /** How often it was strained. Those that ran beside each other tell of one trouble, so they count once. */
+  strains: number;
   /** When it was last strained, and how long it rests since then. */
   strainedAt: number;
   restMs: number;
@@ -65,24 +67,27 @@ export class Lanes {
     };
   }
 
-  begin(name: string): void {
-    const lane = this.#lanes.get(name) ?? { inFlight: 0, width: this.#narrow, strainedAt: 0, restMs: 0 };
+  /** Counts a job in; to be told when it has ended, and how. */
+  begin(name: string): (end: { readonly isStrained: boolean; readonly now: Date }) => void {
+    const lane = this.#lanes.get(name) ?? {
+      inFlight: 0,
+      width: this.#narrow,
+      strains: 0,
+      strainedAt: 0,
+      restMs: 0,
+    };
     lane.inFlight += 1;
     this.#lanes.set(name, lane);
-  }
-
-  end(name: string, { isStrained, now }: { isStrained: boolean; now: Date }): void {
-    const lane = this.#lanes.get(name);
-    if (!lane) {
-      return;
-    }
-    lane.inFlight -= 1;
-    if (isStrained) {
-      strain(lane, now);
-      return;
-    }
-    lane.width = Math.min(lane.width + 1, this.#widest);
-    lane.restMs = 0;
+    const { strains } = lane;
+    return ({ isStrained, now }) => {
+      lane.inFlight -= 1;
+      if (!isStrained) {
+        lane.width = Math.min(lane.width + 1, this.#widest);
+        lane.restMs = 0;
+      } else if (strains === lane.strains) {
+        strain(lane, now);
+      }
+    };
   }
 
   #forget(now: Date): void {
@@ -102,6 +107,7 @@ function isResting({ strainedAt, restMs }: Lane, now: Date): boolean {
 }
 
 function strain(lane: Lane, now: Date): void {
+  lane.strains += 1;
   lane.strainedAt = now.getTime();
   if (lane.width > 1) {
     lane.width = Math.floor(lane.width / 2);

@@ -145,14 +145,14 @@ export class Rounds {
       return;
     }
     this.#inFlight.add(job, definition, now);
-    this.#lanes.begin(job.lane);
+    const end = this.#lanes.begin(job.lane);
     let isStrained = false;
     const strain = () => {
       isStrained = true;
     };
     const settlement = await attemptJob({ ...this.#options, strain }, definition, job);
     this.#inFlight.remove(job);
-    this.#lanes.end(job.lane, { isStrained, now: this.#options.now() });
+    end({ isStrained, now: this.#options.now() });
     if (settlement) {
       this.#ended.push(settlement);
     }

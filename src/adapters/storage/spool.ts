@@ -23,13 +23,22 @@ export interface Spool {
 
 export function createSpool(folder: string): Spool {
   let opening: Promise<void> | undefined;
+  let openedAt = 0;
+  const openOnce = () => {
+    // Now and then anew: what was just left when the process began is old enough only later.
+    if (Date.now() - openedAt > abandonedMs) {
+      openedAt = Date.now();
+      opening = undefined;
+    }
+    opening ??= openFolder(folder).catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
   return {
     async hold(body, use) {
-      opening ??= openFolder(folder).catch((error: unknown) => {
-        opening = undefined;
-        throw error;
-      });
-      await opening;
+      await openOnce();
       const path = join(folder, randomUUID());
       try {
         const size = await writeBody(path, body);

@@ -39,6 +39,13 @@ export interface ConnectOptions {
  */
 const connectionsPerOrigin = 32;
 
+/**
+ * How long an idle connection is kept, unless the host says how long it keeps them. Those that say nothing and
+ * close after two seconds are common (gunicorn), and a request that meets the close has failed. Whoever is
+ * told more often than once a second loses nothing by this; others can spare the time for a new one.
+ */
+const idleMs = 1_000;
+
 export async function openAgent(options: ConnectOptions): Promise<Agent> {
   const { rules, resolve, ca, stopping } = options;
   // Loaded at the first request, like the client's: it takes long to load. By its default export, because a
@@ -57,6 +64,7 @@ export async function openAgent(options: ConnectOptions): Promise<Agent> {
   return new undici.Agent({
     connect: guardedConnector(rules, connectTo),
     connections: connectionsPerOrigin,
+    keepAliveTimeout: idleMs,
     // The exchange's own deadline ends it.
     headersTimeout: 0,
     bodyTimeout: 0,
