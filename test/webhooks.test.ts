@@ -210,6 +210,22 @@ test("a webhook changes by the fields that are sent", async () => {
   expect((await house.call(webhooks.get_webhook, { id })).data).toEqual(data);
 });
 
+test("an organization has at most 100 webhooks, whoever asks at once", async () => {
+  await using house = await openHouse();
+  const input = { url: "https://hooks.example.com/", events: ["message.read" as const] };
+  const asked = await Promise.allSettled(
+    Array.from({ length: 102 }, () => house.call(webhooks.create_webhook, input)),
+  );
+  expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(100);
+  expect(await refusal(house.call(webhooks.create_webhook, input))).toMatchObject({
+    status: 422,
+    code: "too_many_webhooks",
+  });
+  const { data } = await house.call(webhooks.list_webhooks, {});
+  await house.call(webhooks.delete_webhook, { id: data.webhooks[0]?.id ?? "" });
+  await house.call(webhooks.create_webhook, input);
+});
+
 describe("an address that may not be reached", () => {
   const create = (where: House, url: string) =>
     refusal(where.call(webhooks.create_webhook, { url, events: ["message.read"] }));

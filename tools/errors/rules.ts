@@ -32,6 +32,12 @@ export const ruleErrors = {
     "There are at most {limit} tags on one; there would be {count}.",
     "Take some off in the same call; a contact keeps values in metadata.",
   ),
+  too_many_webhooks: entry(
+    "business_rule",
+    422,
+    "There are at most {limit} webhook subscriptions in an organization.",
+    "Delete one that is not needed (list_webhooks), or add the events to one that is there (update_webhook).",
+  ),
   template_not_approved: entry(
     "business_rule",
     422,

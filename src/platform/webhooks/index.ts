@@ -6,6 +6,7 @@ import { newId } from "../../database/id.ts";
 import { implement } from "../core/module.ts";
 import { readPage } from "../core/page.ts";
 import { seal } from "../core/seal.ts";
+import { takeTurn } from "../core/turn.ts";
 import { freshId } from "../core/world.ts";
 import { deliver, send } from "./deliver.ts";
 import { countMissed, deliveriesOf, recover, replay, showDelivery } from "./deliveries.ts";
@@ -17,6 +18,9 @@ import { getWebhook, requireAddress, show } from "./subscriptions.ts";
 
 const day = 24 * 3_600_000;
 
+/** Every event is written down for each of them. */
+const mostWebhooks = 100;
+
 /** Shorter than a delivery's: whoever asks for a test waits half a minute for its answer. */
 const testTimeoutMs = 25_000;
 
@@ -25,6 +29,7 @@ export const webhooks = implement(contract, {
     async create_webhook({ url, events, description = null }, context) {
       const { tx, world, organization, caller, now } = context;
       requireAddress(world, url);
+      await requireRoom(tx, organization);
       const signing_secret = newSigningSecret();
       const row = await tx
         .insertInto("webhooks")
@@ -174,4 +179,17 @@ async function change(
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/** One at a time, so that two at once do not both find the last place. @throws Failure `too_many_webhooks`. */
+async function requireRoom(tx: Transaction, organization: string): Promise<void> {
+  await takeTurn(tx, organization);
+  const { count } = await tx
+    .selectFrom("webhooks")
+    .select((row) => row.fn.countAll<number>().as("count"))
+    .where("organization_id", "=", organization)
+    .executeTakeFirstOrThrow();
+  if (count >= mostWebhooks) {
+    throw fail("too_many_webhooks", { limit: mostWebhooks });
+  }
 }
