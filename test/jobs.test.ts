@@ -253,7 +253,23 @@ test("a lane widens while its jobs end well, and is forgotten when it is idle", 
   endJobs(lanes, 100, end);
   expect(lanes.share(now).room).toEqual({ a: 16 - 1 });
   lanes.end("a", end);
+  expect(lanes.share(now).room).toEqual({ a: 16 });
   expect(lanes.share(now).room).toEqual({});
+});
+
+test("a lane whose jobs all end at once keeps its width while it has more of them", () => {
+  const lanes = new Lanes(16);
+  const now = lab.now();
+  for (const width of [4, 8, 16, 16]) {
+    const { room, perLane } = lanes.share(now);
+    expect(room.a ?? perLane).toBe(width);
+    for (let n = 0; n < width; n += 1) {
+      lanes.begin("a");
+    }
+    for (let n = 0; n < width; n += 1) {
+      lanes.end("a", { isStrained: false, now });
+    }
+  }
 });
 
 test("a strained lane narrows to one, then rests for longer each time, and is soon as wide as before", () => {
@@ -272,6 +288,7 @@ test("a strained lane narrows to one, then rests for longer each time, and is so
   endJobs(lanes, 10, strained);
   expect(lanes.restEnd(now)).toBe(later(5_000).getTime());
   endJobs(lanes, 3, { isStrained: false, now });
+  expect(lanes.share(later(5_000)).room).toEqual({ a: 4 });
   expect(lanes.share(later(5_000)).room).toEqual({});
 });
 

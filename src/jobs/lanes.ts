@@ -21,6 +21,8 @@ export interface Share {
 
 interface Lane {
   inFlight: number;
+  /** A share has been made while nothing was in flight: unless that brings a job, it has no more. */
+  isIdle: boolean;
   width: number;
   restMs: number;
   restsUntil: number;
@@ -47,6 +49,7 @@ export class Lanes {
   }
 
   share(now: Date): Share {
+    this.#forget();
     const inFlight = [...this.#lanes.values()].reduce((sum, lane) => sum + lane.inFlight, 0);
     const free = 4 * this.#widest - inFlight;
     const isCrowded = free <= this.#widest;
@@ -62,8 +65,10 @@ export class Lanes {
   }
 
   begin(name: string): void {
-    const lane = this.#lanes.get(name) ?? { inFlight: 0, width: this.#narrow, restMs: 0, restsUntil: 0 };
+    const fresh = { inFlight: 0, isIdle: false, width: this.#narrow, restMs: 0, restsUntil: 0 };
+    const lane = this.#lanes.get(name) ?? fresh;
     lane.inFlight += 1;
+    lane.isIdle = false;
     this.#lanes.set(name, lane);
   }
 
@@ -79,9 +84,20 @@ export class Lanes {
     }
     lane.width = Math.min(lane.width + 1, this.#widest);
     lane.restMs = 0;
-    // A lane that is well and idle is as one that never ran.
-    if (lane.inFlight === 0 && lane.width >= this.#narrow) {
-      this.#lanes.delete(name);
+  }
+
+  /**
+   * A lane that is well and idle is as one that never ran. Not as soon as nothing is in flight: jobs that end
+   * together leave a lane with a backlog so, and it would never grow wide.
+   */
+  #forget(): void {
+    for (const [name, lane] of this.#lanes) {
+      if (lane.inFlight === 0 && lane.width >= this.#narrow) {
+        if (lane.isIdle) {
+          this.#lanes.delete(name);
+        }
+        lane.isIdle = true;
+      }
     }
   }
 }
