@@ -24,6 +24,7 @@ interface Lane {
   width: number;
   /** How often it was strained. Those that ran beside each other tell of one trouble, so they count once. */
   strains: number;
+  endedAt: number;
   /** When it was last strained, and how long it rests since then. */
   strainedAt: number;
   restMs: number;
@@ -32,8 +33,11 @@ interface Lane {
 const firstRestMs = 100;
 /** What is well again is found out this late. */
 const longestRestMs = 5_000;
-/** A lane that had nothing to do for so long is as one that never ran. */
-const rememberedMs = 60_000;
+/**
+ * A lane that had nothing to do for so long is as one that never ran. One that is well is remembered too: jobs
+ * that end together leave nothing in flight, whatever backlog there is.
+ */
+const rememberedMs = { well: 1_000, troubled: 60_000 };
 
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
@@ -69,18 +73,13 @@ export class Lanes {
 
   /** Counts a job in; to be told when it has ended, and how. */
   begin(name: string): (end: { readonly isStrained: boolean; readonly now: Date }) => void {
-    const lane = this.#lanes.get(name) ?? {
-      inFlight: 0,
-      width: this.#narrow,
-      strains: 0,
-      strainedAt: 0,
-      restMs: 0,
-    };
+    const lane = this.#lanes.get(name) ?? startLane(this.#narrow);
     lane.inFlight += 1;
     this.#lanes.set(name, lane);
     const { strains } = lane;
     return ({ isStrained, now }) => {
       lane.inFlight -= 1;
+      lane.endedAt = now.getTime();
       if (!isStrained) {
         lane.width = Math.min(lane.width + 1, this.#widest);
         lane.restMs = 0;
@@ -91,13 +90,18 @@ export class Lanes {
   }
 
   #forget(now: Date): void {
-    for (const [name, { inFlight, width, strainedAt, restMs }] of this.#lanes) {
+    for (const [name, { inFlight, width, endedAt, restMs }] of this.#lanes) {
       const isWell = restMs === 0 && width >= this.#narrow;
-      if (inFlight === 0 && (isWell || now.getTime() >= strainedAt + rememberedMs)) {
+      const keptMs = isWell ? rememberedMs.well : rememberedMs.troubled;
+      if (inFlight === 0 && now.getTime() >= endedAt + keptMs) {
         this.#lanes.delete(name);
       }
     }
   }
+}
+
+function startLane(width: number): Lane {
+  return { width, inFlight: 0, strains: 0, endedAt: 0, strainedAt: 0, restMs: 0 };
 }
 
 /** Not by a clock that was turned back: it would rest for as long as that. */

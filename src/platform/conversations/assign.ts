@@ -5,7 +5,7 @@ import { fail } from "../../../tools/failure.ts";
 import { isBusy } from "../core/capacity.ts";
 import { refersTo } from "../core/refers-to.ts";
 import type { WriteContext } from "../core/world.ts";
-import { decide, lockSeat, policyOfTeam } from "../routing/index.ts";
+import { activePolicies, decide, lockSeat, policyOfTeam } from "../routing/index.ts";
 import { recordAssignment } from "./assignments.ts";
 import { move, type Thread } from "./move.ts";
 import { carryOut } from "./route.ts";
@@ -81,9 +81,10 @@ async function assignTeam(
   const { tx, now } = context;
   // What waits for this team already keeps its place.
   const waiting = thread.team_id === team.id ? thread : { ...thread, queued_at: null };
-  const policy = await policyOfTeam(tx, { thread, team, now });
-  const decided = await decide(tx, policy, { thread: waiting, now, locks: true });
-  const moved = await carryOut(context, waiting, { decided, trigger: "assign" });
+  const policies = await activePolicies(tx, thread.organization_id);
+  const policy = await policyOfTeam(tx, { thread, team, policies, now });
+  const decision = await decide(tx, { thread: waiting, policy }, { now, locks: true });
+  const [moved = waiting] = await carryOut(context, [{ thread: waiting, trigger: "assign", decision }]);
   const assigned_by = context.caller.acts_for;
   return recordAssignment(context, moved, { assignment_type: "manual", assigned_by, reason });
 }

@@ -1,9 +1,13 @@
 /** The record of who had a conversation: one row for each time it was given to somebody or taken off. */
+import { type Selectable, sql } from "kysely";
 import type { assignmentTypes } from "../../../tools/conversations.ts";
 import type { Queries } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
+import type { Tables } from "../../database/schema.ts";
 import type { Work } from "../core/capacity.ts";
 import type { Thread } from "./move.ts";
+
+type Assignment = Selectable<Tables["assignments"]>;
 
 interface Given {
   readonly assignment_type: (typeof assignmentTypes)[number];
@@ -14,14 +18,19 @@ interface Given {
 }
 
 /** Records the agent and the team that the thread now has. */
-export async function recordAssignment(
+export async function recordAssignment(work: Work, thread: Thread, given: Given): Promise<Assignment> {
+  const [recorded] = await recordAssignments(work, [{ thread, given }]);
+  return recorded as Assignment; // one for each
+}
+
+/** The same of several threads. */
+export async function recordAssignments(
   { tx, now }: Work,
-  thread: Thread,
-  { assignment_type, assigned_by = null, reason = null, over_capacity = false }: Given,
-) {
-  return tx
-    .insertInto("assignments")
-    .values({
+  assignments: readonly { readonly thread: Thread; readonly given: Given }[],
+): Promise<Assignment[]> {
+  const rows = assignments.map(({ thread, given }): Assignment => {
+    const { assignment_type, assigned_by = null, reason = null, over_capacity = false } = given;
+    return {
       organization_id: thread.organization_id,
       id: newId("asg", now),
       conversation_id: thread.id,
@@ -30,9 +39,13 @@ export async function recordAssignment(
       team_id: thread.team_id,
       ...{ assignment_type, assigned_by, reason, over_capacity },
       created_at: now.toISOString(),
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
+    };
+  });
+  await sql`
+    insert into assignments
+    select * from jsonb_populate_recordset(null::assignments, ${JSON.stringify(rows)}::jsonb)
+  `.execute(tx);
+  return rows;
 }
 
 export async function latestAssignment(db: Queries, organization: string, conversation_id: string) {

@@ -4,7 +4,8 @@
  * So the members' counts are right: a thread that is open or pending counts for its agent in its team. The
  * thread is locked first, then the members, and whoever waits is told when one of them has become free.
  */
-import type { Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
+import { plannedAnew } from "../../database/database.ts";
 import type { Tables } from "../../database/schema.ts";
 import { announceCapacity, isBusy, type Work } from "../core/capacity.ts";
 
@@ -15,34 +16,92 @@ export type Place = Pick<
   "status" | "snoozed_until" | "assigned_to" | "team_id" | "queued_at" | "policy_id"
 >;
 
+export interface Move {
+  readonly thread: Thread;
+  readonly change: Partial<Place>;
+  /** The place in the round that the new agent takes by it, if they were chosen. */
+  readonly turn?: number;
+}
+
 /** The thread must be locked. */
 export async function move(work: Work, thread: Thread, change: Partial<Place>): Promise<Thread> {
-  const { tx, now } = work;
-  const place = settle({ ...placeOf(thread), ...change });
-  const moved = await tx
-    .updateTable("conversations")
-    // Whoever closes it sees no need to answer.
-    .set({ ...place, ...(isDone(place) ? { waiting_since: null } : {}), updated_at: now.toISOString() })
-    .where("organization_id", "=", thread.organization_id)
-    .where("id", "=", thread.id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  const [before, after] = [seatOf(thread), seatOf(moved)];
-  if (before?.key !== after?.key) {
-    const changes = [
-      { seat: before, by: -1 },
-      { seat: after, by: 1 },
-    ];
-    // In the order in which a choice locks them.
-    for (const { seat, by } of changes.sort((a, b) => ((a.seat?.key ?? "") < (b.seat?.key ?? "") ? -1 : 1))) {
-      await count(work, seat, by);
-    }
-    if (before) {
-      await announceCapacity(work, thread.organization_id);
-    }
+  const [moved] = await moveAll(work, [{ thread, change }]);
+  return moved as Thread; // one for each
+}
+
+/**
+ * Several threads of one organization, and the members' counts with them. The threads must be locked, and so
+ * must the members, unless only one of them is concerned: they are counted in no order.
+ */
+export async function moveAll(work: Work, moves: readonly Move[]): Promise<Thread[]> {
+  const placed = moves.map(({ thread, change, turn }) => {
+    const place = settle({ ...placeOf(thread), ...change });
+    return { thread, place, changes: seatChanges(thread, { ...thread, ...place }, turn) };
+  });
+  const changes = placed.flatMap((one) => one.changes);
+  const moved = await write(work, placed, changes);
+  const [left] = changes.filter(({ by }) => by < 0);
+  if (left) {
+    await announceCapacity(work, left.organization_id);
   }
   return moved;
 }
+
+interface Placed {
+  readonly thread: Thread;
+  readonly place: Place;
+}
+
+/**
+ * In one statement: the members are locked until the commit, and others wait for them. The ids are given
+ * twice: a join alone may be planned to begin with the whole table. So may a plan that is kept from when it
+ * was empty.
+ */
+async function write(
+  { tx, now }: Work,
+  placed: readonly Placed[],
+  changes: readonly SeatChange[],
+): Promise<Thread[]> {
+  const rows = placed.map(({ thread: { organization_id, id }, place }) => {
+    return { organization_id, id, ...place, is_done: isDone(place) };
+  });
+  const moved = await sql<Thread>`
+    ${sql.raw(plannedAnew)} with counted as (${counting(changes)})
+    update conversations set status = place.status, snoozed_until = place.snoozed_until,
+      assigned_to = place.assigned_to, team_id = place.team_id, queued_at = place.queued_at,
+      policy_id = place.policy_id, updated_at = ${now.toISOString()}::timestamptz,
+      -- Whoever closes it sees no need to answer.
+      waiting_since = case when place.is_done then null else waiting_since end
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as place (organization_id text, id text,
+      status text, snoozed_until timestamptz, assigned_to text, team_id text, queued_at timestamptz,
+      policy_id text, is_done boolean)
+    where conversations.organization_id = any(${rows.map(({ organization_id }) => organization_id)}::text[])
+      and conversations.id = any(${rows.map(({ id }) => id)}::text[])
+      and conversations.organization_id = place.organization_id and conversations.id = place.id
+    returning conversations.*
+  `.execute(tx);
+  const byId = new Map(moved.rows.map((thread) => [thread.id, thread]));
+  return placed.map(({ thread }) => {
+    const found = byId.get(thread.id);
+    if (!found) {
+      throw new Error(`The conversation ${thread.id} was moved without being held.`);
+    }
+    return found;
+  });
+}
+
+/** Who has left the team keeps their threads, and has no row to count them in. */
+const counting = (changes: readonly SeatChange[]) => sql`
+  update team_members
+  set current_chat_count = current_chat_count + change.by, turn = coalesce(change.turn, team_members.turn)
+  from (
+    select organization_id, team_id, user_id, sum(by)::integer as by, max(turn) as turn
+    from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
+      as change (organization_id text, team_id text, user_id text, by integer, turn bigint)
+    group by organization_id, team_id, user_id
+  ) as change
+  where team_members.organization_id = change.organization_id
+    and team_members.team_id = change.team_id and team_members.user_id = change.user_id`;
 
 /** Nobody waits for an agent who has one, or who is not to be answered. */
 function settle(place: Place): Place {
@@ -55,31 +114,31 @@ function isDone({ status }: Place): boolean {
 }
 
 interface Seat {
-  readonly key: string;
   readonly organization_id: string;
   readonly team_id: string;
   readonly user_id: string;
+  /** As how many the thread counts here. */
+  readonly by: number;
 }
 
-/** For whom the thread counts. */
+interface SeatChange extends Seat {
+  readonly turn?: number | undefined;
+}
+
+/** For whom the thread counts no longer and for whom from now on; nothing if that stays. */
+function seatChanges(before: Thread, after: Thread, turn: number | undefined): SeatChange[] {
+  const [from, to] = [seatOf(before), seatOf(after)];
+  const isSame = from?.team_id === to?.team_id && from?.user_id === to?.user_id && from?.by === to?.by;
+  const left = from && !isSame ? [{ ...from, by: -from.by }] : [];
+  const taken = to ? [{ ...to, by: isSame ? 0 : to.by, turn }] : [];
+  return [...left, ...taken].filter((change: SeatChange) => change.by !== 0 || change.turn !== undefined);
+}
+
+/** Who has the thread in which team. */
 function seatOf({ organization_id, status, team_id, assigned_to: user_id }: Thread): Seat | undefined {
-  return isBusy(status) && team_id !== null && user_id !== null
-    ? { key: `${user_id} ${team_id}`, organization_id, team_id, user_id }
+  return team_id !== null && user_id !== null
+    ? { organization_id, team_id, user_id, by: Number(isBusy(status)) }
     : undefined;
-}
-
-async function count({ tx }: Work, seat: Seat | undefined, by: number): Promise<void> {
-  if (!seat) {
-    return;
-  }
-  // Who has left the team keeps their threads, and has no row to count them in.
-  await tx
-    .updateTable("team_members")
-    .set((row) => ({ current_chat_count: row("current_chat_count", "+", by) }))
-    .where("organization_id", "=", seat.organization_id)
-    .where("team_id", "=", seat.team_id)
-    .where("user_id", "=", seat.user_id)
-    .execute();
 }
 
 function placeOf({ status, snoozed_until, assigned_to, team_id, queued_at, policy_id }: Thread): Place {

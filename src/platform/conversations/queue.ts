@@ -1,19 +1,27 @@
 /**
  * The queue of conversations that wait for an agent: the oldest is served first, whenever somebody is free.
  *
- * A run looks at a bounded number of them, each in a transaction of its own, and stops as soon as nobody is
- * free; what it passed over (another skill, another team) keeps its place. Runs of one organization follow
- * each other. A sweep comes every minute for what no event tells of, and takes back what an absent agent
- * leaves unanswered.
+ * A run looks at a bounded number of them, some in each transaction, and stops as soon as nobody is free; what
+ * it passed over (another skill, another team) keeps its place. Runs of one organization follow each other. A
+ * sweep comes every minute for what no event tells of, and takes back what an absent agent leaves unanswered.
  */
 import { sql } from "kysely";
 import type { Transaction } from "../../database/database.ts";
 import { serveQueueJob, type Work } from "../core/capacity.ts";
-import { inLine } from "../core/line.ts";
 import type { Work as Job } from "../core/module.ts";
 import { refersTo } from "../core/refers-to.ts";
 import type { World } from "../core/world.ts";
-import { decide, policyOfQueue } from "../routing/index.ts";
+import {
+  activePolicies,
+  type Decided,
+  decide,
+  decideOn,
+  type Made,
+  openBoard,
+  policyOfQueue,
+  seat,
+  type Wish,
+} from "../routing/index.ts";
 import { recordAssignment } from "./assignments.ts";
 import { move, type Thread } from "./move.ts";
 import { carryOut, withThread } from "./route.ts";
@@ -26,6 +34,8 @@ interface Place {
 
 /** How many one run looks at; a few seconds, so that other jobs of the lane get their turn. */
 const perRun = 100;
+/** How many at once: the members are locked as long as it takes. */
+const perTransaction = 20;
 
 export const serve: Job<{ readonly organization_id: string; readonly after?: Place }> = {
   name: serveQueueJob,
@@ -33,16 +43,16 @@ export const serve: Job<{ readonly organization_id: string; readonly after?: Pla
   async run({ organization_id, after }, world) {
     const full = new Set<string>();
     let place = after;
-    for (let count = 0; count < perRun; count += 1) {
-      const next = await inLine(organization_id, () =>
-        world.database.transaction((tx) =>
-          serveNext({ tx, world, now: world.now() }, organization_id, { after: place, full }),
-        ),
+    for (let count = 0; count < perRun; ) {
+      const looked = await world.database.transaction((tx) =>
+        serveNext({ tx, world, now: world.now() }, organization_id, { after: place, full }),
       );
-      if (!next) {
+      const last = looked.at(-1);
+      if (!last) {
         return undefined;
       }
-      place = next;
+      place = { queued_at: last.queued_at ?? "", id: last.id };
+      count += looked.length;
     }
     const payload = { organization_id, after: place };
     const key = `${serveQueueJob}:${organization_id}`;
@@ -53,45 +63,68 @@ export const serve: Job<{ readonly organization_id: string; readonly after?: Pla
   },
 };
 
-/** Looks at the next one that waits; undefined when none is left, or nobody is free. */
+/** Looks at the next ones that wait, as many as there is room for; none when none is left, or nobody is free. */
 async function serveNext(
   work: Work,
   organization: string,
   { after, full }: { after: Place | undefined; full: Set<string> },
-): Promise<Place | undefined> {
+): Promise<Thread[]> {
   const { tx, now } = work;
-  const thread = (await isAnybodyFree(work, organization)) && (await lockNext(work, organization, after));
-  if (!thread) {
-    return undefined;
-  }
-  const policy = await policyOfQueue(tx, thread, now);
-  // Whoever waits behind one with the same wish would find the same.
-  const wish = [policy?.id, policy?.target_id, ...thread.tags.filter((tag) => tag.startsWith("skill:"))].join(
-    " ",
-  );
-  if (policy && !full.has(wish)) {
-    const decided = await decide(tx, policy, { thread, now, locks: true });
-    if (decided.assigned_to === null) {
-      full.add(wish);
-    } else {
-      await carryOut(work, thread, { decided, trigger: "capacity" });
+  const room = Math.min(await countRoom(work, organization), perTransaction);
+  const threads = room > 0 ? await lockNext(work, organization, { after, room }) : [];
+  const policies = await activePolicies(tx, organization);
+  const wishes: Wish[] = [];
+  for (const thread of threads) {
+    const policy = await policyOfQueue(tx, { thread, policies, now });
+    if (policy && !full.has(sameWish({ thread, policy }))) {
+      wishes.push({ thread, policy });
     }
   }
-  return { queued_at: thread.queued_at ?? "", id: thread.id };
+  if (wishes.length > 0) {
+    await serveAll(work, organization, { wishes, full });
+  }
+  return threads;
 }
 
-async function isAnybodyFree({ tx }: Work, organization: string): Promise<boolean> {
-  const member = await tx
+/** One after the other; `full` are the wishes for which nobody is free any more. */
+async function serveAll(
+  work: Work,
+  organization: string,
+  { wishes, full }: { wishes: readonly Wish[]; full: Set<string> },
+): Promise<void> {
+  const board = await openBoard(work.tx, wishes, { organization, now: work.now, locks: true });
+  const made: Made<Decided>[] = [];
+  for (const wish of wishes) {
+    const same = sameWish(wish);
+    const decision = full.has(same) ? undefined : decideOn(board, wish);
+    if (decision && decision.assigned_to !== null) {
+      seat(board, wish, decision);
+      made.push({ thread: wish.thread, trigger: "capacity", decision });
+    } else {
+      full.add(same);
+    }
+  }
+  await carryOut(work, made);
+}
+
+/** Whoever waits behind one with the same wish would find the same. */
+function sameWish({ thread, policy }: Wish): string {
+  const skills = thread.tags.filter((tag) => tag.startsWith("skill:"));
+  return [policy.id, policy.target_id, ...skills].join(" ");
+}
+
+/** How many more conversations the agents can take, all teams together. */
+async function countRoom({ tx }: Work, organization: string): Promise<number> {
+  const { room } = await tx
     .selectFrom("team_members")
     .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
-    .select("team_members.id")
+    .select(sql<number>`coalesce(sum(max_concurrent_chats - current_chat_count), 0)`.as("room"))
     .where("team_members.organization_id", "=", organization)
     .where("teams.is_active", "=", true)
     .where("is_available", "=", true)
     .whereRef("current_chat_count", "<", "max_concurrent_chats")
-    .limit(1)
-    .executeTakeFirst();
-  return member !== undefined || isTargetUncapped(tx, organization);
+    .executeTakeFirstOrThrow();
+  return room > 0 || !(await isTargetUncapped(tx, organization)) ? room : perTransaction;
 }
 
 /** Whether a policy is for a user who is in no active team: there is no seat that could be full. */
@@ -111,12 +144,12 @@ async function isTargetUncapped(tx: Transaction, organization: string): Promise<
   return rows.length > 0;
 }
 
-/** The one that has waited longest, of those behind the place; one that somebody is moving just now is left to them. */
+/** Those that have waited longest, behind the place; one that somebody is moving just now is left to them. */
 async function lockNext(
   { tx }: Work,
   organization: string,
-  after: Place | undefined,
-): Promise<Thread | undefined> {
+  { after, room }: { after: Place | undefined; room: number },
+): Promise<Thread[]> {
   return tx
     .selectFrom("conversations")
     .selectAll()
@@ -127,10 +160,10 @@ async function lockNext(
     )
     .orderBy("queued_at")
     .orderBy("id")
-    .limit(1)
+    .limit(room)
     .forUpdate()
     .skipLocked()
-    .executeTakeFirst();
+    .execute();
 }
 
 /** How many conversations of absent agents one sweep takes back. */
@@ -162,7 +195,7 @@ export const sweep: Job<unknown> = {
         world.log.error({ err: error, ...payload }, "A conversation could not be taken off an absent agent"),
       );
     }
-    await serveAll(world);
+    await serveEverybody(world);
     return undefined;
   },
 };
@@ -173,19 +206,20 @@ async function requeue(work: Work, thread: Thread): Promise<void> {
   if (thread.assigned_to === null || thread.waiting_since === null) {
     return;
   }
-  const policy = await policyOfQueue(tx, thread, now);
+  const policies = await activePolicies(tx, thread.organization_id);
+  const policy = await policyOfQueue(tx, { thread, policies, now });
   // Before it is taken off: a choice locks all members that it changes, in one order.
-  const decided = policy && (await decide(tx, policy, { thread, now, locks: true }));
+  const decision = policy && (await decide(tx, { thread, policy }, { now, locks: true }));
   const taken = await move(work, thread, { assigned_to: null, queued_at: now.toISOString() });
   const reason = "The agent is away, and the contact waits for an answer.";
   await recordAssignment(work, taken, { assignment_type: "unassign", reason });
-  if (decided) {
-    await carryOut(work, taken, { decided, trigger: "requeue" });
+  if (decision) {
+    await carryOut(work, [{ thread: taken, trigger: "requeue", decision }]);
   }
 }
 
 /** One run for each organization in which somebody waits. */
-async function serveAll(world: World): Promise<void> {
+async function serveEverybody(world: World): Promise<void> {
   const rows = await world.database.queries
     .selectFrom("conversations")
     .select("organization_id")

@@ -1,6 +1,7 @@
 /** Carries out what routing decides: the conversation gets its agent, or waits in a queue and is tried again. */
+import type { NewJob } from "../../jobs/job.ts";
 import { announceCapacity, type Work } from "../core/capacity.ts";
-import { inLine } from "../core/line.ts";
+import { gather } from "../core/gather.ts";
 import type { Work as Job } from "../core/module.ts";
 import type { World } from "../core/world.ts";
 import {
@@ -8,39 +9,68 @@ import {
   type Decided,
   decide,
   decideNothing,
+  decideOn,
   hasPolicies,
+  type Made,
   matchPolicies,
+  openBoard,
   type Policy,
   policyOfQueue,
   policyOfTeam,
+  recordDecided,
   recordDecision,
-  settleDecision,
+  seat,
   type Trigger,
+  type Wish,
 } from "../routing/index.ts";
-import { recordAssignment } from "./assignments.ts";
-import { move, type Thread } from "./move.ts";
-import { findTeam, findThread } from "./thread.ts";
+import { recordAssignments } from "./assignments.ts";
+import { moveAll, type Thread } from "./move.ts";
+import { findTeam, findThread, holdThreads } from "./thread.ts";
 
 interface Payload {
   readonly organization_id: string;
   readonly conversation_id: string;
 }
 
+type Asked = Payload & { readonly trigger: Trigger };
+
 /** Routes a conversation that somebody should have, right after what made it so has committed. */
-export const route: Job<Payload & { readonly trigger: Trigger }> = {
+export const route: Job<Asked> = {
   name: "conversation.route",
 
-  async run(payload, world) {
-    await inLine(payload.organization_id, () =>
-      withThread(world, payload, async (work, thread) => {
-        if (needsAgent(thread)) {
-          await routeThread(work, thread, payload.trigger);
-        }
-      }),
-    );
+  async run(payload, world, { number }) {
+    // After a failure alone: it may have been another one's.
+    const isDone = number === 1 && (await routeTogether(world, payload));
+    if (!isDone) {
+      await withThread(world, payload, (work, thread) =>
+        routeThreads(work, [{ thread, trigger: payload.trigger }]),
+      );
+    }
     return undefined;
   },
 };
+
+/**
+ * Those of one organization that come while some are being routed: they need the same members, and get them
+ * by one lock and one commit. False for one that somebody else holds just now (or nobody has any more): who
+ * waited for it with others in hand might be waited for by its holder.
+ */
+const routeTogether = gather(
+  async (world, asked: readonly Asked[]): Promise<boolean[]> =>
+    world.database.transaction(async (tx) => {
+      const ids = asked.map(({ conversation_id }) => conversation_id);
+      const held = await holdThreads(tx, asked[0]?.organization_id ?? "", ids);
+      // One whose contact wrote twice is asked for twice.
+      const first = asked.filter(({ conversation_id }, index) => ids.indexOf(conversation_id) === index);
+      const calls = first.flatMap(({ conversation_id, trigger }) => {
+        const thread = held.get(conversation_id);
+        return thread ? [{ thread, trigger }] : [];
+      });
+      await routeThreads({ tx, world, now: world.now() }, calls);
+      return ids.map((id) => held.has(id));
+    }),
+  ({ organization_id }) => organization_id,
+);
 
 /** Tries again when time alone may have changed the answer: a further tier, or fewer skills. */
 export const escalate: Job<Payload & { readonly queued_at: string }> = {
@@ -48,12 +78,16 @@ export const escalate: Job<Payload & { readonly queued_at: string }> = {
 
   async run(payload, world) {
     await withThread(world, payload, async (work, thread) => {
+      const { tx, now } = work;
       // One that was queued anew since has a job of its own.
-      const policy =
-        thread.queued_at === payload.queued_at && (await policyOfQueue(work.tx, thread, work.now));
+      if (thread.queued_at !== payload.queued_at) {
+        return;
+      }
+      const policies = await activePolicies(tx, thread.organization_id);
+      const policy = await policyOfQueue(tx, { thread, policies, now });
       if (policy) {
-        const decided = await decide(work.tx, policy, { thread, now: work.now, locks: true });
-        await carryOut(work, thread, { decided, trigger: "escalation" });
+        const decision = await decide(tx, { thread, policy }, { now, locks: true });
+        await carryOut(work, [{ thread, trigger: "escalation", decision }]);
       }
     });
     return undefined;
@@ -70,76 +104,123 @@ export async function requestRouting(work: Work, thread: Thread, trigger: Trigge
   }
 }
 
-/** By the first policy that is for it; else by the team that it was left to. */
-async function routeThread(work: Work, thread: Thread, trigger: Trigger): Promise<void> {
+interface Call {
+  readonly thread: Thread;
+  readonly trigger: Trigger;
+}
+
+/** Of one organization: each by the first policy that is for it; else by the team that it was left to. */
+async function routeThreads(work: Work, calls: readonly Call[]): Promise<void> {
   const { tx, now } = work;
-  const policies = await activePolicies(tx, thread.organization_id);
-  const [matching] = await matchPolicies(tx, { thread, policies, now });
-  const policy = matching ?? (await policyOfOwnTeam(work, thread));
-  if (policy) {
-    await carryOut(work, thread, { decided: await decideInTurn(work, thread, policy), trigger });
+  const [first, ...others] = calls.filter(({ thread }) => needsAgent(thread));
+  if (!first) {
     return;
   }
-  // Who has set up nothing is told nothing.
-  if (policies.length > 0) {
-    await recordDecision(work, thread, { trigger, decision: decideNothing(policies) });
+  const policies = await activePolicies(tx, first.thread.organization_id);
+  const wishes: (Wish & Call)[] = [];
+  for (const { thread, trigger } of [first, ...others]) {
+    const [matching] = await matchPolicies(tx, { thread, policies, now });
+    const policy = matching ?? (await policyOfOwnTeam(work, thread, policies));
+    if (policy) {
+      wishes.push({ thread, trigger, policy });
+    } else if (policies.length > 0) {
+      // Who has set up nothing is told nothing.
+      await recordDecision(work, { thread, trigger, decision: decideNothing(policies) });
+    }
+  }
+  await routeInTurn(work, first.thread.organization_id, wishes);
+}
+
+/** In the order in which they came. Whoever has become free belongs to those who wait: a newcomer does not pass them. */
+async function routeInTurn(work: Work, organization: string, wishes: readonly (Wish & Call)[]) {
+  const board = await openBoard(work.tx, wishes, { organization, now: work.now, locks: true });
+  const lines = await findLines(work, organization, wishes);
+  let hasPassedOver = false;
+  const made = wishes.map((wish) => {
+    const line = lineOf(wish.policy);
+    const free = decideOn(board, wish);
+    const isBehind = free.assigned_to !== null && lines.has(line);
+    const decision = isBehind ? decideOn(board, wish, { isBehind }) : free;
+    if (decision.assigned_to === null) {
+      lines.add(line);
+    }
+    seat(board, wish, decision);
+    hasPassedOver ||= isBehind;
+    return { ...wish, decision };
+  });
+  await carryOut(work, made);
+  if (hasPassedOver) {
+    await announceCapacity(work, organization);
   }
 }
 
-/** Whoever has become free belongs to those who wait: a newcomer does not pass them. */
-async function decideInTurn(work: Work, thread: Thread, policy: Policy): Promise<Decided> {
-  const { tx, now } = work;
-  const decided = await decide(tx, policy, { thread, now, locks: true });
-  if (decided.assigned_to === null || !(await doOthersWait(work, thread, decided))) {
-    return decided;
+/** The lines in which somebody waits. Behind the members' lock: whoever held it before may have put them there. */
+async function findLines({ tx }: Work, organization: string, wishes: readonly Wish[]): Promise<Set<string>> {
+  const policies = new Map(wishes.map(({ policy }) => [lineOf(policy), policy]));
+  const lines = new Set<string>();
+  for (const [line, { id, target_id }] of policies) {
+    const waiting = tx
+      .selectFrom("conversations")
+      .select("id")
+      .where("organization_id", "=", organization)
+      .where("queued_at", "is not", null);
+    const same =
+      id === null
+        ? waiting.where("policy_id", "is", null).where("team_id", "=", target_id)
+        : waiting.where("policy_id", "=", id);
+    if (await same.limit(1).executeTakeFirst()) {
+      lines.add(line);
+    }
   }
-  await announceCapacity(work, thread.organization_id);
-  return decide(tx, policy, { thread, now, locks: true, isBehind: true });
+  return lines;
 }
 
-async function doOthersWait({ tx }: Work, thread: Thread, { policy_id, team_id }: Decided): Promise<boolean> {
-  const waiting = tx
-    .selectFrom("conversations")
-    .select("id")
-    .where("organization_id", "=", thread.organization_id)
-    .where("queued_at", "is not", null);
-  const same =
-    policy_id === null
-      ? waiting.where("policy_id", "is", null).where("team_id", "=", team_id)
-      : waiting.where("policy_id", "=", policy_id);
-  return (await same.limit(1).executeTakeFirst()) !== undefined;
+/** Those of one policy wait in one line; of a team without a policy, too. */
+function lineOf({ id, target_id }: Policy): string {
+  return id ?? `team ${target_id}`;
 }
 
-async function policyOfOwnTeam({ tx, now }: Work, thread: Thread): Promise<Policy | undefined> {
+async function policyOfOwnTeam({ tx, now }: Work, thread: Thread, policies: readonly Policy[]) {
   const team = thread.team_id && (await findTeam(tx, thread.organization_id, thread.team_id));
-  return team ? policyOfTeam(tx, { thread, team, now }) : undefined;
+  return team ? policyOfTeam(tx, { thread, team, policies, now }) : undefined;
 }
 
-/** Moves the thread as decided and records why; of one that stays in the queue, when to try again. */
-export async function carryOut(
-  work: Work,
-  thread: Thread,
-  { decided, trigger }: { decided: Decided; trigger: Trigger },
-): Promise<Thread> {
-  const { assigned_to, team_id, policy_id, explanation } = decided;
-  const queued_at = thread.queued_at ?? work.now.toISOString();
-  await recordDecision(work, thread, { trigger, decision: decided });
-  await settleDecision(work.tx, thread, decided);
-  const moved = await move(work, thread, { assigned_to, team_id, policy_id, queued_at });
-  if (moved.queued_at !== null && decided.againAt) {
-    const { organization_id, id: conversation_id } = moved;
-    await work.world.jobs.enqueue(work.tx, {
-      name: escalate.name,
-      payload: { organization_id, conversation_id, queued_at: moved.queued_at },
-      organization_id,
-      runAt: decided.againAt,
-    });
+/** Moves threads of one organization as decided and records why; of those that stay in the queue, when to try again. */
+export async function carryOut(work: Work, made: readonly Made<Decided>[]): Promise<Thread[]> {
+  const [first] = made;
+  if (!first) {
+    return [];
   }
+  await recordDecided(work, first.thread.organization_id, made);
+  const moved = await moveAll(
+    work,
+    made.map(({ thread, decision: { assigned_to, team_id, policy_id, turn } }) => {
+      const queued_at = thread.queued_at ?? work.now.toISOString();
+      return { thread, change: { assigned_to, team_id, policy_id, queued_at }, turn };
+    }),
+  );
+  const results = moved.map((thread, index) => ({ ...(made[index] as Made<Decided>), thread })); // one for each
+  await work.world.jobs.enqueue(work.tx, ...results.flatMap(escalation));
   // What a person gives to a team is recorded as theirs.
-  if (assigned_to !== null && trigger !== "assign") {
-    await recordAssignment(work, moved, { assignment_type: "routing", reason: explanation });
-  }
+  const given = results.filter(
+    ({ trigger, decision }) => decision.assigned_to !== null && trigger !== "assign",
+  );
+  await recordAssignments(
+    work,
+    given.map(({ thread, decision: { explanation } }) => ({
+      thread,
+      given: { assignment_type: "routing", reason: explanation },
+    })),
+  );
   return moved;
+}
+
+function escalation({ thread, decision: { againAt } }: Made<Decided>): NewJob[] {
+  const { organization_id, id: conversation_id, queued_at } = thread;
+  const payload = { organization_id, conversation_id, queued_at };
+  return queued_at !== null && againAt
+    ? [{ name: escalate.name, payload, organization_id, runAt: againAt }]
+    : [];
 }
 
 /** Open, and neither with somebody nor on the way to somebody. */

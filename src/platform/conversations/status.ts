@@ -86,7 +86,7 @@ async function reopenFor(work: Work, thread: Thread, state: State): Promise<Thre
       assigned_to,
       candidates,
     };
-    await recordDecision(work, thread, { trigger: "reopen", decision });
+    await recordDecision(work, { thread, trigger: "reopen", decision });
     return move(work, thread, state);
   }
   const moved = await move(work, thread, { ...state, assigned_to: null });

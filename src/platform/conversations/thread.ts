@@ -37,6 +37,21 @@ export async function findThread(
     .executeTakeFirst();
 }
 
+/** Those of the threads that nobody else holds just now, by id, locked until the commit. */
+export async function holdThreads(
+  db: Queries,
+  organization: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Thread>> {
+  const held = await threads(db, organization)
+    .selectAll()
+    .where((row) => row("id", "=", row.fn.any(row.val(ids))))
+    .forUpdate()
+    .skipLocked()
+    .execute();
+  return new Map(held.map((thread) => [thread.id, thread]));
+}
+
 /** The same for whoever was asked for it. @throws Failure `conversation_not_found`. */
 export async function requireThread(
   db: Queries,

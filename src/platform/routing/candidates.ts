@@ -1,15 +1,10 @@
-/**
- * Who may be given a conversation by a policy: the members of its target tier by tier, and why some can't be.
- *
- * A team reaches further up the longer the conversation waits: after each `escalate_after_seconds` the next
- * higher active tier is tried too. A policy without a target reaches every active team at once.
- */
-import type { ExpressionBuilder, Selectable } from "kysely";
+/** Who could be given a conversation: members of teams as they are now, and what keeps each from it. */
+import type { ExpressionBuilder } from "kysely";
 import type { Queries } from "../../database/database.ts";
 import type { Tables } from "../../database/schema.ts";
 import { isBusy } from "../core/capacity.ts";
 import { refersTo } from "../core/refers-to.ts";
-import type { Policy, Thread } from "./policy.ts";
+import type { Thread } from "./policy.ts";
 import type { Agent, PassedOver } from "./strategies.ts";
 
 export interface Candidate extends Agent {
@@ -17,111 +12,38 @@ export interface Candidate extends Agent {
   readonly obstacle: PassedOver | null;
 }
 
-export interface Candidates {
-  /** In whose queue the conversation waits if nobody is free. */
-  readonly team: Team | null;
-  readonly tiers: readonly (readonly Candidate[])[];
-  /** How long it must wait until the next tier is tried; null when there is none. */
-  readonly nextTierAfterMs: number | null;
-}
+/** A member of a team, with what of the user and of the team keeps them from a conversation. */
+export type Member = Awaited<ReturnType<ReturnType<typeof members>["execute"]>>[number];
 
-/** What to look for, and whether what is found is held until the commit. */
+/** Of which teams, for which conversations, and whether what is found is held until the commit. */
 export interface Search {
-  readonly thread: Thread;
-  readonly waitedMs: number;
+  readonly organization: string;
+  readonly team_ids: readonly string[];
+  readonly threads: readonly Thread[];
   readonly locks: boolean;
 }
 
-type Team = Pick<Selectable<Tables["teams"]>, "id" | "name" | "tier" | "is_active">;
-
-/** Teams by tier, and whom alone of the first one. */
-interface Reach {
-  readonly team: Team | null;
-  readonly tiers: readonly (readonly Team[])[];
-  readonly only?: string;
-}
-
-export async function findCandidates(db: Queries, policy: Policy, search: Search): Promise<Candidates> {
-  const teams = await readTeams(db, policy.organization_id);
-  const reach = await targets[policy.target_type](db, policy, teams);
-  const seconds = policy.settings.escalate_after_seconds;
-  const higher = reach.team ? tiersOf(teams.filter(({ tier }) => tier > (reach.team?.tier ?? 0))) : [];
-  const reached = Math.floor(search.waitedMs / (seconds * 1000));
-  const tiers = [...reach.tiers, ...higher.slice(0, reached)];
-  const members = await readMembers(db, tiers.flat(), search);
-  const found = tiers.map((tier, index) =>
-    members.filter(
-      ({ team_id, user_id }) =>
-        tier.some(({ id }) => id === team_id) &&
-        (index > 0 || reach.only === undefined || reach.only === user_id),
-    ),
-  );
-  const alone = reach.only !== undefined && !reach.team ? await findUser(db, policy, reach.only) : undefined;
-  return {
-    team: reach.team,
-    tiers: [alone ? [alone] : [], ...found],
-    nextTierAfterMs: reached < higher.length ? (reached + 1) * seconds * 1000 : null,
-  };
-}
-
-const targets: Record<
-  Policy["target_type"],
-  (db: Queries, policy: Policy, teams: readonly Team[]) => Promise<Reach>
-> = {
-  async team(_, { target_id }, teams) {
-    if (target_id === null) {
-      return { team: null, tiers: tiersOf(teams) };
-    }
-    const team = teams.find(({ id }) => id === target_id) ?? null;
-    return { team, tiers: team ? [[team]] : [] };
-  },
-
-  async user(db, { organization_id, target_id }, teams) {
-    const only = target_id ?? "";
-    const rows = await db
-      .selectFrom("team_members")
-      .select("team_id")
-      .where("organization_id", "=", organization_id)
-      .where("user_id", "=", only)
-      .execute();
-    const own = new Set(rows.map(({ team_id }) => team_id));
-    const team = teams.find(({ id, is_active }) => is_active && own.has(id)) ?? null;
-    return { team, tiers: team ? [[team]] : [], only };
-  },
-};
-
-/** The active teams, the lowest tier first. */
-function tiersOf(teams: readonly Team[]): Team[][] {
-  const active = teams.filter(({ is_active }) => is_active);
-  const tiers = [...new Set(active.map(({ tier }) => tier))].sort((a, b) => a - b);
-  return tiers.map((tier) => active.filter((team) => team.tier === tier));
-}
-
-/** All teams of the organization, the lowest tier first. */
-async function readTeams(db: Queries, organization: string): Promise<Team[]> {
-  return db
-    .selectFrom("teams")
-    .select(["id", "name", "tier", "is_active"])
-    .where("organization_id", "=", organization)
-    .orderBy("tier")
-    .orderBy("id")
-    .execute();
-}
-
 /**
- * The members of these teams and who has the thread now, in whichever team, since their count changes with it.
- * Locked one after the other by user, so that two choices never wait for each other.
+ * The members of these teams and who has the threads now, in whichever team, since their counts change with
+ * them. Locked one after the other by user, so that two choices never wait for each other.
  */
-async function readMembers(db: Queries, teams: readonly Team[], { thread, locks }: Search) {
-  if (teams.length === 0) {
+export async function readMembers(
+  db: Queries,
+  { organization, team_ids, threads, locks }: Search,
+): Promise<Member[]> {
+  if (team_ids.length === 0) {
     return [];
   }
-  const ids = teams.map(({ id }) => id);
-  const rows = await members(db, thread.organization_id)
-    .where((row) => row.or([row("team_members.team_id", "in", ids), isHolder(row, thread)]))
+  const holders = threads.filter(({ team_id, assigned_to }) => team_id !== null && assigned_to !== null);
+  return members(db, organization)
+    .where((row) =>
+      row.or([
+        row("team_members.team_id", "=", row.fn.any(row.val(team_ids))),
+        ...holders.map((thread) => isHolder(row, thread)),
+      ]),
+    )
     .$if(locks, (query) => query.forUpdate("team_members"))
     .execute();
-  return rows.map((row) => toCandidate(row, thread));
 }
 
 /** The seat of an agent in a team, locked until the commit with that of who has the thread; undefined if there is none. */
@@ -155,6 +77,21 @@ export async function findUser(
   return user && { user_id, name: user.name, ...uncapped, skills: [], turn: 0, obstacle };
 }
 
+/** What a member can take of this conversation. */
+export function toCandidate(row: Member, thread: Thread): Candidate {
+  const { user_id, name, team_id, max_concurrent_chats, skills, turn } = row;
+  // Whoever has this conversation already has room for it.
+  const isOwn = isBusy(thread.status) && thread.team_id === team_id && thread.assigned_to === user_id;
+  const current_chat_count = row.current_chat_count - Number(isOwn);
+  const checks: [boolean, PassedOver][] = [
+    [!row.user_is_active || !row.team_is_active, "inactive"],
+    [!row.is_available, "unavailable"],
+    [current_chat_count >= max_concurrent_chats, "at_capacity"],
+  ];
+  const obstacle = checks.find(([holds]) => holds)?.[1] ?? null;
+  return { user_id, name, team_id, current_chat_count, max_concurrent_chats, skills, turn, obstacle };
+}
+
 function isHolder(row: ExpressionBuilder<Tables, "team_members">, { team_id, assigned_to }: Thread) {
   return row.and([row("team_members.team_id", "=", team_id), row("team_members.user_id", "=", assigned_to)]);
 }
@@ -169,20 +106,4 @@ function members(db: Queries, organization: string) {
     .where("team_members.organization_id", "=", organization)
     .orderBy("team_members.user_id")
     .orderBy("team_members.team_id");
-}
-
-type MemberRow = Awaited<ReturnType<ReturnType<typeof members>["execute"]>>[number];
-
-function toCandidate(row: MemberRow, thread: Thread): Candidate {
-  const { user_id, name, team_id, max_concurrent_chats, skills, turn } = row;
-  // Whoever has this conversation already has room for it.
-  const isOwn = isBusy(thread.status) && thread.team_id === team_id && thread.assigned_to === user_id;
-  const current_chat_count = row.current_chat_count - Number(isOwn);
-  const checks: [boolean, PassedOver][] = [
-    [!row.user_is_active || !row.team_is_active, "inactive"],
-    [!row.is_available, "unavailable"],
-    [current_chat_count >= max_concurrent_chats, "at_capacity"],
-  ];
-  const obstacle = checks.find(([holds]) => holds)?.[1] ?? null;
-  return { user_id, name, team_id, current_chat_count, max_concurrent_chats, skills, turn, obstacle };
 }

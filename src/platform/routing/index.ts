@@ -13,12 +13,13 @@ import { type Thread, toPolicy } from "./policy.ts";
 import { listDecisions } from "./records.ts";
 import { requireSettings } from "./settings.ts";
 
+export { type Board, openBoard, seat, type Wish } from "./board.ts";
 export { findUser, lockSeat } from "./candidates.ts";
 export { matchPolicies } from "./conditions.ts";
-export { type Decided, type Decision, decide, decideNothing, settleDecision } from "./decide.ts";
+export { type Decided, decide, decideNothing, decideOn } from "./decide.ts";
 export { activePolicies, hasPolicies, policyOfQueue, policyOfTeam } from "./policies.ts";
 export type { Policy } from "./policy.ts";
-export { recordDecision, type Trigger } from "./records.ts";
+export { type Made, recordDecided, recordDecision, type Trigger } from "./records.ts";
 
 export const routing = implement(contract, {
   operations: {
@@ -94,7 +95,7 @@ export const routing = implement(contract, {
           : [toPolicy(await getPolicy(db, organization, policy_id))];
       const [policy] = await matchPolicies(db, { thread, policies, now });
       const decision = policy
-        ? await decide(db, policy, { thread, now, locks: false })
+        ? await decide(db, { thread, policy }, { now, locks: false })
         : decideNothing(policies);
       return { data: { conversation_id, ...decision } };
     },

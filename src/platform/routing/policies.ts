@@ -31,15 +31,21 @@ export async function hasPolicies(db: Queries, organization: string): Promise<bo
   return found !== undefined;
 }
 
+/** For which conversation, among which active policies. */
+interface Asked {
+  readonly thread: Thread;
+  readonly policies: readonly Policy[];
+  readonly now: Date;
+}
+
 /**
  * What a team goes by when a conversation is given to it by hand: its first policy that matches, else its
  * first; without one, whoever has the most room.
  */
 export async function policyOfTeam(
   db: Queries,
-  { thread, team, now }: { thread: Thread; team: { id: string; name: string }; now: Date },
+  { thread, team, policies, now }: Asked & { team: { id: string; name: string } },
 ): Promise<Policy> {
-  const policies = await activePolicies(db, thread.organization_id);
   const own = policies.filter(
     ({ target_type, target_id }) => target_type === "team" && target_id === team.id,
   );
@@ -48,15 +54,15 @@ export async function policyOfTeam(
 }
 
 /** What a waiting conversation waits by: the policy that queued it while it is in force, else the team that it waits for. */
-export async function policyOfQueue(db: Queries, thread: Thread, now: Date): Promise<Policy | undefined> {
-  const policies = await activePolicies(db, thread.organization_id);
+export async function policyOfQueue(db: Queries, asked: Asked): Promise<Policy | undefined> {
+  const { thread, policies, now } = asked;
   const stored = policies.find(({ id }) => id === thread.policy_id);
   if (stored) {
     return stored;
   }
   const team = thread.team_id === null ? undefined : await readTeam(db, thread, thread.team_id);
   return team
-    ? policyOfTeam(db, { thread, team, now })
+    ? policyOfTeam(db, { ...asked, team })
     : (await matchPolicies(db, { thread, policies, now }))[0];
 }
 

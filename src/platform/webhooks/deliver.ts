@@ -7,9 +7,9 @@
 import { sql } from "kysely";
 import { plannedAnew } from "../../database/database.ts";
 import type { WebAnswer } from "../../ports/web.ts";
+import { gather } from "../core/gather.ts";
 import type { Work } from "../core/module.ts";
 import type { World } from "../core/world.ts";
-import { gather } from "./gather.ts";
 import { type Due, deliveryJobName } from "./job.ts";
 import { nextTry } from "./schedule.ts";
 import { hold, type Settled, settle } from "./settle.ts";

@@ -1,10 +1,11 @@
 /**
  * Does together what is asked for while the database is busy.
  *
- * A delivery is two short pieces of database work. One by one they would cost the database a commit each, and
- * at a thousand a second that is most of what it can do; so what comes while one batch runs makes up the next.
+ * One by one, short pieces of database work cost a commit each, and a wait for the same rows where they change
+ * the same ones: at hundreds a second that is most of what the database can do. So what comes while one
+ * batch runs makes up the next, and each key has one batch, and one connection, at a time in this process.
  */
-import type { World } from "../core/world.ts";
+import type { World } from "./world.ts";
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -17,32 +18,36 @@ const mostTogether = 100;
 
 /**
  * `work` is given the items of a batch and answers for each in the same order; if it throws, each of them has
- * failed. Not to be asked inside a transaction, which the batch would not be part of.
+ * failed. Items with different keys are never in one batch. Not to be asked inside a transaction, which the
+ * batch would not be part of.
  */
 export function gather<Item, Result>(
   work: (world: World, items: readonly Item[]) => Promise<readonly Result[]>,
+  keyOf: (item: Item) => string = () => "",
 ): (world: World, item: Item) => Promise<Result> {
-  const queues = new WeakMap<World, Waiting<Item, Result>[]>();
+  const worlds = new WeakMap<World, Map<string, Waiting<Item, Result>[]>>();
   return (world, item) =>
     new Promise<Result>((resolve, reject) => {
       const one = { item, resolve, reject };
-      const queue = queues.get(world);
+      const queues = worlds.get(world) ?? new Map<string, Waiting<Item, Result>[]>();
+      worlds.set(world, queues);
+      const key = keyOf(item);
+      const queue = queues.get(key);
       if (queue) {
         queue.push(one);
         return;
       }
       const begun = [one];
-      queues.set(world, begun);
+      queues.set(key, begun);
+      const drain = async () => {
+        while (begun.length > 0) {
+          await doTogether(world, begun.splice(0, mostTogether));
+        }
+        queues.delete(key);
+      };
       // What is asked for in the same moment comes along.
-      queueMicrotask(() => void drain(world, begun));
+      queueMicrotask(() => void drain());
     });
-
-  async function drain(world: World, queue: Waiting<Item, Result>[]): Promise<void> {
-    while (queue.length > 0) {
-      await doTogether(world, queue.splice(0, mostTogether));
-    }
-    queues.delete(world);
-  }
 
   async function doTogether(world: World, batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
