@@ -49,8 +49,8 @@ const Upload = z.object({
 });
 const Kept = Upload.extend({ created_at: timestamp });
 
-const reads = { any: ["inbox:read", "contacts:read", "templates:read", "broadcasts:read"] } as const;
-const writes = { any: ["inbox:write", "contacts:write", "templates:create", "broadcasts:create"] } as const;
+/** Whoever may use a file. */
+const scope = { any: ["inbox:write", "contacts:write", "templates:create", "broadcasts:create"] } as const;
 
 const title = "Upload file";
 const uploadId = id("Upload", "upload_file or list_uploads");
@@ -61,7 +61,7 @@ export const uploads = {
     path: "/v1/uploads",
     encoding: "multipart",
     effect: "streamed",
-    scope: writes,
+    scope,
     title,
     description:
       "Keep an image, video, document, audio or CSV file of up to 32 MB: as the part file of a multipart form, or as JSON with url or content_base64. Exactly one of the three.",
@@ -89,7 +89,7 @@ export const uploads = {
   list_uploads: operation({
     method: "GET",
     path: "/v1/uploads",
-    scope: reads,
+    scope,
     tier: "extended",
     title: "List uploads",
     description: "List the files that are kept, newest first, each with a link that is good for a while.",
@@ -103,7 +103,7 @@ export const uploads = {
   get_upload: operation({
     method: "GET",
     path: "/v1/uploads/{id}",
-    scope: reads,
+    scope,
     tier: "extended",
     title: "Get upload",
     description: "Get one file's name, type and size, with a fresh link to it.",
@@ -114,7 +114,7 @@ export const uploads = {
   delete_upload: operation({
     method: "DELETE",
     path: "/v1/uploads/{id}",
-    scope: writes,
+    scope,
     tier: "extended",
     title: "Delete upload",
     description:
