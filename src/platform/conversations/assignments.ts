@@ -1,10 +1,11 @@
 /** The record of who had a conversation: one row for each time it was given to somebody or taken off. */
-import { type Selectable, sql } from "kysely";
+import type { Selectable } from "kysely";
 import type { assignmentTypes } from "../../../tools/conversations.ts";
 import type { Queries } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import type { Tables } from "../../database/schema.ts";
 import type { Work } from "../core/capacity.ts";
+import { insertAll } from "../core/insert.ts";
 import type { Thread } from "./move.ts";
 
 type Assignment = Selectable<Tables["assignments"]>;
@@ -41,10 +42,7 @@ export async function recordAssignments(
       created_at: now.toISOString(),
     };
   });
-  await sql`
-    insert into assignments
-    select * from jsonb_populate_recordset(null::assignments, ${JSON.stringify(rows)}::jsonb)
-  `.execute(tx);
+  await insertAll(tx, "assignments", rows);
   return rows;
 }
 

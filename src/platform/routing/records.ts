@@ -1,10 +1,11 @@
 /** The records of decisions: why a conversation went to whom it went, and what the next decision has to know. */
-import { type Insertable, type Selectable, sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 import type { routingTriggers } from "../../../tools/routing.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import type { Tables } from "../../database/schema.ts";
 import type { Work } from "../core/capacity.ts";
+import { insertAll } from "../core/insert.ts";
 import type { Decided, Decision } from "./decide.ts";
 import type { Thread } from "./policy.ts";
 
@@ -55,12 +56,9 @@ async function insertDecisions({ tx, now }: Work, made: readonly Made[]): Promis
       ...{ trigger, outcome, explanation, policy_id, policy_name, strategy, team_id, assigned_to },
       candidates: decision.candidates,
       created_at: now.toISOString(),
-    } satisfies Omit<Insertable<Tables["routing_decisions"]>, "candidates"> & Pick<Decision, "candidates">;
+    };
   });
-  await sql`
-    insert into routing_decisions
-    select * from jsonb_populate_recordset(null::routing_decisions, ${JSON.stringify(rows)}::jsonb)
-  `.execute(tx);
+  await insertAll(tx, "routing_decisions", rows);
 }
 
 /** What each is owed after the last choice of each policy that has not been deleted since it was read. */
