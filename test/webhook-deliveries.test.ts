@@ -123,6 +123,28 @@ test("a message's events keep their order, and a failure does not keep back what
   expect(ids()).toEqual(sorted);
 });
 
+test("what waits for another try is recovered too, once, when the receiver is well again", async () => {
+  const id = await subscribe();
+  receiver.react = () => ({ status: 500 });
+  await write("first");
+  await write("second");
+  await house.turn(6_000);
+  await house.turn(6 * minute);
+  const tried = receiver.told.length;
+  receiver.react = () => ({});
+  const since = new Date(house.now().getTime() - day).toISOString();
+  const recovered = await house.call(webhooks.recover_webhook_deliveries, { id, since });
+  expect(recovered).toEqual({ data: { recovering: 2 } });
+  await house.settle();
+  expect(receiver.told.slice(tried).map(({ event }) => event.data.text)).toEqual([
+    { body: "first" },
+    { body: "second" },
+  ]);
+  await house.turn(4 * day);
+  expect(receiver.told).toHaveLength(tried + 2);
+  expect((await deliveries(id)).map(({ status }) => status)).toEqual(["delivered", "delivered"]);
+});
+
 describe("a webhook is switched off", () => {
   test("at once by 410; what comes then is held, and recovered on demand", async () => {
     const id = await subscribe();

@@ -196,7 +196,8 @@ export const webhooks = {
     scope: "tokens:create",
     tier: "extended",
     title: "Recover webhook deliveries",
-    description: "Send again all that failed or was held for a webhook since a time, at most 14 days ago.",
+    description:
+      "Send again, now, all that failed, was held or waits for another try at a webhook since a time, at most 14 days ago.",
     input: z.object({ id: webhookId, since: timestamp.describe("Events from this time on, ISO 8601") }),
     output: one(z.object({ recovering: z.int() })),
     hints: { openWorld: true },

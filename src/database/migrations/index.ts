@@ -6,6 +6,7 @@ import * as arrivals from "./0003-arrivals.ts";
 import * as files from "./0004-files.ts";
 import * as traces from "./0005-traces.ts";
 import * as webhooks from "./0006-webhooks.ts";
+import * as recovery from "./0007-recovery.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -14,4 +15,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0004-files": files,
   "0005-traces": traces,
   "0006-webhooks": webhooks,
+  "0007-recovery": recovery,
 };

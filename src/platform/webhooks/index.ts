@@ -144,7 +144,7 @@ export const webhooks = implement(contract, {
       }
       const recovery = { organization_id: organization, webhook_id: id, since };
       await world.jobs.enqueue(tx, { name: recover.name, payload: recovery, organization_id: organization });
-      return { data: { recovering: await countMissed(tx, recovery) } };
+      return { data: { recovering: await countMissed(tx, recovery, now) } };
     },
 
     async list_events({ after }, { db, organization }) {

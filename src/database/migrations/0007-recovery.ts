@@ -1,0 +1,10 @@
+/** What a recovery of deliveries looks for: what waits for another try too, not only what failed for good or was held. */
+import { type Kysely, sql } from "kysely";
+
+export async function up(database: Kysely<unknown>): Promise<void> {
+  await sql`drop index webhook_deliveries_missed`.execute(database);
+  await sql`
+    create index webhook_deliveries_missed on webhook_deliveries (organization_id, webhook_id, event_id)
+      where status in ('failed', 'held') or (status = 'pending' and step > 0)
+  `.execute(database);
+}
