@@ -1,6 +1,7 @@
 /** A database of its own for each house: a copy of the run's template. */
 import { randomBytes } from "node:crypto";
-import { cp, mkdtemp, rm } from "node:fs/promises";
+import { cpSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
@@ -16,7 +17,8 @@ export async function freshDatabase(): Promise<FreshDatabase> {
   const removeFolder = () => rm(dataDir, { recursive: true, force: true });
   const server = process.env.TEST_DATABASE_URL;
   if (process.env.TIDINGS_TEST_ENGINE !== "postgres" || server === undefined) {
-    await cp(inject("template"), dataDir, { recursive: true });
+    // The asynchronous one takes more than twice as long for a thousand files.
+    cpSync(inject("template"), dataDir, { recursive: true });
     return { env: { TIDINGS_DATA_DIR: dataDir }, [Symbol.asyncDispose]: removeFolder };
   }
   const name = `tidings_test_${randomBytes(6).toString("hex")}`;
