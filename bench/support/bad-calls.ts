@@ -12,8 +12,8 @@ export const key = `sk_live_${"f".repeat(43)}`;
 /** A route of the service, now and then with another method, with a path, a query, headers and a body of anything. */
 export function restCalls(): fc.Arbitrary<Dispatcher.RequestOptions> {
   const built = Object.values(operationsOf());
-  const routes = built.flatMap(({ method, path, also }) =>
-    [path, ...also.map((other) => other.path)].map((each) => ({ method, path: each })),
+  const routes = built.flatMap(({ method, path, also, waits }) =>
+    [path, ...also.map((other) => other.path)].map((each) => ({ method, path: each, waits })),
   );
   return fc
     .record({
@@ -24,13 +24,16 @@ export function restCalls(): fc.Arbitrary<Dispatcher.RequestOptions> {
       headers: restHeaders(),
       isOther: fc.nat(20),
     })
-    .map(({ route: { method, path }, segment, query, body, headers, isOther }) => ({
+    .map(({ route: { method, path, waits }, segment, query, body, headers, isOther }) => ({
       method: isOther === 0 ? "PATCH" : method,
-      path: `${path.replace(/\{\w+\}/g, encodeURIComponent(segment.toWellFormed()))}?${new URLSearchParams(query)}`,
+      path: `${path.replace(/\{\w+\}/g, encodeURIComponent(segment.toWellFormed()))}?${new URLSearchParams({ ...(waits ? unwaiting : {}), ...query })}`,
       headers,
       ...(method === "GET" ? {} : { body }),
     }));
 }
+
+/** What a call that would wait is given, so that one which is right by chance is answered at once. */
+const unwaiting = { timeout_seconds: "0" };
 
 function restHeaders(): fc.Arbitrary<Record<string, string>> {
   const usual = { "x-api-key": key, "content-type": "application/json" };
@@ -96,7 +99,9 @@ function messages(): fc.Arbitrary<Message> {
     jsonrpc: fc.constant("2.0"),
     id: fc.nat(),
     method: fc.constant("tools/call"),
-    params: fc.record({ name: fc.constantFrom(...builtTools), arguments: toolArguments() }),
+    params: fc
+      .record({ name: fc.constantFrom(...builtTools), arguments: toolArguments() })
+      .map(withoutWaiting),
   });
   const odd = fc.record({
     jsonrpc: fc.constantFrom("2.0", "1.0", 2, null),
@@ -107,6 +112,13 @@ function messages(): fc.Arbitrary<Message> {
     }),
   });
   return fc.oneof({ weight: 4, arbitrary: call }, odd);
+}
+
+function withoutWaiting(params: { name: string; arguments: unknown }) {
+  const { name, arguments: given } = params;
+  const waits = Object.entries(catalogue).some(([operation, { waits }]) => waits && operation === name);
+  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
+  return waits && isObject ? { name, arguments: { timeout_seconds: 0, ...given } } : params;
 }
 
 function toolArguments(): fc.Arbitrary<unknown> {
