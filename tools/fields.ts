@@ -18,7 +18,7 @@ export const inboxId = id("Inbox", "list_inboxes or get_conversation");
 export const userId = id("User", "list_users");
 
 /** A phone number as a caller may write it; the service keeps it in E.164 form. */
-export const phone = z.string().min(3).max(32).describe("Phone number with country code, like +14155550123");
+export const phone = z.string().min(3).max(32).describe("With country code, like +14155550123");
 
 /** Whom a message is for; a contact who hides the number has a bsuid instead. */
 export const recipient = z

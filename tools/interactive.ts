@@ -3,18 +3,18 @@ import { z } from "zod";
 
 const button = z.object({
   id: z.string().min(1).max(256).describe("Returned when it is tapped"),
-  title: z.string().min(1).max(20).describe("Text on the button, at most 20 characters"),
+  title: z.string().min(1).max(20).describe("At most 20 characters"),
 });
 
 const row = z.object({
   id: z.string().min(1).max(200).describe("Returned when it is chosen"),
-  title: z.string().min(1).max(24).describe("At most 24 characters"),
-  description: z.string().max(72).optional().describe("At most 72 characters"),
+  title: z.string().min(1).max(24).describe("At most 24"),
+  description: z.string().max(72).optional().describe("At most 72"),
 });
 
 const list = z
   .object({
-    button: z.string().min(1).max(20).describe("Text that opens the list, at most 20 characters"),
+    button: z.string().min(1).max(20).describe("Opens the list, at most 20"),
     sections: z
       .array(z.object({ title: z.string().max(24).optional(), rows: z.array(row).min(1) }))
       .min(1)
@@ -27,7 +27,7 @@ const list = z
 
 export const interactiveFields = {
   body: z.string().min(1).max(4096).describe("Text above the choices; at most 1024 characters with buttons"),
-  header: z.string().max(60).optional().describe("Bold line on top, at most 60 characters"),
+  header: z.string().max(60).optional().describe("Bold line on top, at most 60"),
   footer: z.string().max(60).optional().describe("Small line at the bottom, at most 60"),
   buttons: z.array(button).min(1).max(3).optional().describe("Up to 3 reply buttons; or use list"),
   list: list.optional().describe("A menu of up to 10 rows; or use buttons"),

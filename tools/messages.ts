@@ -180,7 +180,7 @@ export const messages = {
       },
       send_media_message: {
         title: "Send media message",
-        description: `Send an image, video, document or audio file by its public address, or by the storage_url of upload_file. ${windowRule}`,
+        description: `Send an image, video, document or audio file. ${windowRule}`,
         input: z.object({
           to: recipient,
           type: z.enum(mediaTypes).describe("What the file is"),

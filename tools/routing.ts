@@ -78,7 +78,7 @@ const conditions = jsonObject.describe(
 );
 const target_type = z.enum(routingTargets).describe("What target_id is");
 const target_id = id("Team or user", "list_teams or list_users").describe(
-  "Id from list_teams or list_users; without it every active team, lowest tier first",
+  "From list_teams or list_users; without it all active teams by tier",
 );
 const settings = jsonObject.describe(
   'For weighted {"weights":{"<user id>":2}}, skills_based {"required_skills":["fr"]}, sticky {"ttl_days":30}; for all {"escalate_after_seconds":120}',
