@@ -1,30 +1,13 @@
 /** `tidings listen`: events reach a program on this machine, signed, also after the service was away. */
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { expect, test } from "vitest";
 import { ownerKey } from "../support/house.ts";
-import { type Process, startProcess } from "../support/process.ts";
+import { useProcesses } from "../support/serve.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
-let database: FreshDatabase;
-let running: Process[];
-beforeEach(async () => {
-  database = await freshDatabase();
-  running = [];
-});
-afterEach(async () => {
-  await Promise.all(running.map((process) => process.end("SIGKILL")));
-  await database[Symbol.asyncDispose]();
-});
+const { serve, start } = useProcesses();
 
-function start(args: string[], env: Record<string, string>): Process {
-  const process = startProcess(args, { ...database.env, TIDINGS_BOOTSTRAP_KEY: ownerKey, ...env });
-  running.push(process);
-  return process;
-}
-
-async function serve(port: string) {
-  const process = start(["serve"], { PORT: port });
-  const [, address = ""] = await process.says(/REST\s+(http:\S+)\/v1/);
+async function serveAt(PORT: string) {
+  const { process, address } = await serve({ PORT });
   const write = (text: string) =>
     fetch(`${address}/simulator/inbound`, {
       method: "POST",
@@ -36,7 +19,7 @@ async function serve(port: string) {
 
 test("events are forwarded with a webhook's headers, and a restart of the service loses none", async () => {
   await using receiver = await startWebhookReceiver();
-  const before = await serve("0");
+  const before = await serveAt("0");
   const listening = start(["listen", "--forward-to", receiver.url], { PORT: before.port });
   const [, secret = ""] = await listening.says(/secret, for this run: (whsec_\S+)/);
   receiver.secret = secret;
@@ -44,7 +27,7 @@ test("events are forwarded with a webhook's headers, and a restart of the servic
   await before.write("one");
   await listening.says(/message\.received {2}evt_\w+ {2}200 {2}\d+ ms/);
   await before.process.end("SIGTERM");
-  const after = await serve(before.port);
+  const after = await serveAt(before.port);
   await after.write("two");
   await listening.says(/(?:message\.received[\s\S]*){2}/);
   expect(receiver.told.map(({ event }) => event.data.text)).toEqual([{ body: "one" }, { body: "two" }]);

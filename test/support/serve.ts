@@ -23,17 +23,21 @@ export function useProcesses() {
     await Promise.all(running.map((process) => process.end("SIGKILL")));
     await database[Symbol.asyncDispose]();
   });
+  const start = (args: string[], settings: Readonly<Record<string, string>> = {}): Process => {
+    const process = startProcess(args, {
+      ...database.env,
+      ...{ TIDINGS_BOOTSTRAP_KEY: ownerKey, TIDINGS_RATE_LIMIT: "100000" },
+      ...settings,
+    });
+    running.push(process);
+    return process;
+  };
   return {
+    start,
     /** The settings that lead to the test's database. */
     env: () => database.env,
     async serve(settings: Readonly<Record<string, string>> = {}): Promise<Served> {
-      const env = {
-        ...database.env,
-        ...{ PORT: "0", TIDINGS_BOOTSTRAP_KEY: ownerKey, TIDINGS_RATE_LIMIT: "100000" },
-        ...settings,
-      };
-      const process = startProcess(["serve"], env);
-      running.push(process);
+      const process = start(["serve"], { PORT: "0", ...settings });
       const [, address = ""] = await process.says(/REST\s+(http:\S+)\/v1/);
       await process.says(/Over HTTP/);
       return { process, address, client: createClient({ baseUrl: address, key: ownerKey }) };

@@ -2,6 +2,7 @@
 import { fail } from "../../../tools/failure.ts";
 import type { ByteRange } from "../../ports/storage.ts";
 import type { World } from "../core/world.ts";
+import { kept } from "./find.ts";
 import { type LinkQuery, secondsLeft } from "./links.ts";
 import { disposition } from "./name.ts";
 import { isShown } from "./receive.ts";
@@ -39,13 +40,7 @@ export async function openFile(world: World, request: FileRequest): Promise<Open
   if (!isSigned && world.addresses.cdn === undefined) {
     throw fail("file_not_found");
   }
-  const upload = await world.database.queries
-    .selectFrom("uploads")
-    .selectAll()
-    .where("organization_id", "=", organization)
-    .where("key", "=", key)
-    .where("status", "=", "kept")
-    .executeTakeFirst();
+  const upload = await kept(world.database.queries, organization).where("key", "=", key).executeTakeFirst();
   if (!upload || (!isSigned && !upload.is_public)) {
     throw fail("file_not_found");
   }

@@ -10,7 +10,7 @@ import type { WebAnswer } from "../../ports/web.ts";
 import { gather } from "../core/gather.ts";
 import type { Work } from "../core/module.ts";
 import type { World } from "../core/world.ts";
-import { type Due, deliveryJobName } from "./job.ts";
+import { type Due, deliveryJobName, nameOf } from "./job.ts";
 import { nextTry } from "./schedule.ts";
 import { hold, type Settled, settle } from "./settle.ts";
 import { sign } from "./sign.ts";
@@ -112,7 +112,8 @@ function conclude(pending: Pending, answer: WebAnswer, { begun, now }: { begun: 
   };
 }
 
-function outcomeOf(answer: WebAnswer) {
+/** Whatever is not a 2xx is a failure. */
+export function outcomeOf(answer: WebAnswer) {
   if (answer.outcome !== "answered") {
     return "unreachable";
   }
@@ -154,7 +155,3 @@ const readPending = gather(async (world, dues: readonly Due[]): Promise<(Pending
   const found = new Map(rows.map((row) => [nameOf(row), row]));
   return dues.map((due) => found.get(nameOf(due)));
 });
-
-function nameOf({ webhook_id, event_id }: Due): string {
-  return `${webhook_id} ${event_id}`;
-}

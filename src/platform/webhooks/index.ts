@@ -8,7 +8,7 @@ import { readPage } from "../core/page.ts";
 import { seal } from "../core/seal.ts";
 import { takeTurn } from "../core/turn.ts";
 import { freshId } from "../core/world.ts";
-import { deliver, send } from "./deliver.ts";
+import { deliver, outcomeOf, send } from "./deliver.ts";
 import { countMissed, deliveriesOf, recover, replay, showDelivery } from "./deliveries.ts";
 import { forgetEvents, recoverableDays } from "./forget.ts";
 import { record } from "./record.ts";
@@ -100,8 +100,7 @@ export const webhooks = implement(contract, {
       const told = { ...webhook, event_id: event.id, body: JSON.stringify(event) };
       const answer = await send(world, told, { timeoutMs: testTimeoutMs });
       const status_code = answer.outcome === "answered" ? answer.status : null;
-      const delivered = status_code !== null && status_code >= 200 && status_code <= 299;
-      return { data: { delivered, status_code, event } };
+      return { data: { delivered: outcomeOf(answer) === "delivered", status_code, event } };
     },
 
     // What waits for it in the queue finds no webhook, and its deliveries are forgotten with their events.

@@ -11,6 +11,11 @@ export interface Due {
   readonly turn: number;
 }
 
+/** Tells one delivery from the others of a batch, whatever the turn. */
+export function nameOf({ webhook_id, event_id }: Pick<Due, "webhook_id" | "event_id">): string {
+  return `${webhook_id} ${event_id}`;
+}
+
 /**
  * A lane for each webhook: one that hangs delays no other. With `order` it waits for what was told before of
  * the same; a retry is without, since otherwise one failure would keep back all that follows for days.

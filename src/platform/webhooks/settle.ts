@@ -4,7 +4,7 @@ import { plannedAnew, type Queries, type Transaction } from "../../database/data
 import type { NewJob } from "../../jobs/job.ts";
 import { gather } from "../core/gather.ts";
 import type { World } from "../core/world.ts";
-import { type Due, deliveryJob } from "./job.ts";
+import { type Due, deliveryJob, nameOf } from "./job.ts";
 
 /** What becomes of a delivery after a try. */
 export interface Settled extends Due {
@@ -43,7 +43,7 @@ export const settle = gather(async (world, settled: readonly Settled[]): Promise
 
 function retries(settled: readonly Settled[], moved: ReadonlySet<string>): NewJob[] {
   return settled.flatMap(({ organization_id, webhook_id, event_id, turn, next_try_at }) =>
-    next_try_at !== null && moved.has(`${webhook_id} ${event_id}`)
+    next_try_at !== null && moved.has(nameOf({ webhook_id, event_id }))
       ? deliveryJob(
           { organization_id, webhook_id, event_id, turn: turn + 1 },
           { runAt: new Date(next_try_at) },
@@ -73,7 +73,7 @@ async function move(queries: Queries, settled: readonly Settled[]): Promise<Read
       and delivery.event_id = done.event_id and delivery.turn = done.turn and delivery.status = 'pending'
     returning delivery.webhook_id, delivery.event_id
   `.execute(queries);
-  return new Set(moved.rows.map(({ webhook_id, event_id }) => `${webhook_id} ${event_id}`));
+  return new Set(moved.rows.map(nameOf));
 }
 
 /**
