@@ -36,8 +36,6 @@ export interface McpCaller {
   built?(): ReadonlySet<string> | undefined;
   /** Waited for before a list is answered. */
   ready?(): Promise<void>;
-  /** Takes the list's text, to put it into the answer in place of an empty list. */
-  takeList?(text: string): void;
 }
 
 /** What decides over the lists that a caller is shown. */

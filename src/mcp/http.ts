@@ -14,7 +14,6 @@ import { loadArguments, type McpCaller } from "./call.ts";
 import { findFault, parseError } from "./gate.ts";
 import { type Narrowing, NarrowingError, narrowFurther } from "./narrow.ts";
 import { createServerFactory, defaultNarrowing, type ServerParts } from "./server.ts";
-import { type ListHolder, spliceLists } from "./splice.ts";
 import { tools } from "./tools.ts";
 
 export interface McpHttpOptions extends ServerParts, Allowed {
@@ -39,7 +38,7 @@ export function createMcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
   const onerror = (error: Error) => log.debug({ err: error }, "an MCP request was refused");
   const factory = createServerFactory(options, ({ authInfo }) => toCaller(authInfo));
   const handler = createMcpHandler(factory, { onerror });
-  const answer = createAnswer(options, toNodeHandler({ fetch: spliceLists(handler.fetch) }, { onerror }));
+  const answer = createAnswer(options, toNodeHandler(handler, { onerror }));
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
@@ -113,13 +112,7 @@ function toCaller(auth: AuthInfo | undefined): McpCaller {
   }
   const scopes = new Set(auth.scopes.flatMap((scope) => readScope(scope) ?? []));
   const narrowing = auth.extra?.narrowing as Narrowing; // put there above, for every request
-  const holder = auth.extra?.holder as ListHolder | undefined; // by spliceLists, for a list
-  return {
-    key: auth.token,
-    narrowing,
-    scopes: () => scopes,
-    ...(holder && { takeList: (text: string) => Object.assign(holder, { text }) }),
-  };
+  return { key: auth.token, narrowing, scopes: () => scopes };
 }
 
 /** Runs what one credential asks for, up to a number at a time. @throws Failure `rate_limited`. */
