@@ -1,11 +1,12 @@
 /** The routes, made from the catalogue: nothing here knows any one of them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
+import { readCredential } from "../../tools/credential.ts";
 import { Failure, fail } from "../../tools/failure.ts";
 import type { Operation } from "../../tools/operation.ts";
 import { readFields } from "../../tools/tool.ts";
 import type { Platform } from "../platform/index.ts";
 import { acceptForms, formOf } from "./form.ts";
-import { createLoginLimit, readCredential, readIdempotencyKey } from "./guards.ts";
+import { createLoginLimit, readIdempotencyKey } from "./guards.ts";
 
 /** What is known of a request's caller before its operation runs. */
 export type Authenticate = Platform["authenticate"];

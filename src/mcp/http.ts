@@ -7,11 +7,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { type AuthInfo, createMcpHandler, preloadSchemas } from "@modelcontextprotocol/server";
+import { readCredential } from "../../tools/credential.ts";
 import { Failure, fail } from "../../tools/failure.ts";
+import { parseJson } from "../../tools/json.ts";
 import { readScope, type Scope } from "../../tools/scopes.ts";
-import { type Allowed, answerBrowser, createHostGuard, readCredential, refuse } from "./admit.ts";
+import { type Allowed, answerBrowser, createHostGuard, refuse } from "./admit.ts";
 import { loadArguments, type McpCaller } from "./call.ts";
-import { findFault, parseError } from "./gate.ts";
+import { findFault } from "./gate.ts";
 import { type Narrowing, NarrowingError, narrowFurther } from "./narrow.ts";
 import { createServerFactory, defaultNarrowing, type ServerParts } from "./server.ts";
 import { tools } from "./tools.ts";
@@ -72,16 +74,19 @@ function createAnswer(options: McpHttpOptions, handle: Handle) {
       return;
     }
     const credential = readCredential(request.headers);
+    if (credential === undefined) {
+      throw fail("credential_missing");
+    }
     const identity = await identify(authenticate, credential);
     const auth = { ...identity, extra: { narrowing: narrow(narrowing, request) } };
     await inTurn(credential, async () => {
-      const body = parse(await readBody(request, maxBodyBytes));
-      const fault = request.method === "POST" ? (body ? findFault(body.value) : parseError()) : undefined;
+      const body = parseJson(await readBody(request, maxBodyBytes));
+      const fault = request.method === "POST" ? findFault(body) : undefined;
       if (fault) {
         response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(fault));
         return;
       }
-      await handle(Object.assign(request, { auth }), response, body?.value);
+      await handle(Object.assign(request, { auth }), response, body);
     });
   };
 }
@@ -153,12 +158,4 @@ async function readBody(request: IncomingMessage, limit: number): Promise<string
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
-}
-
-function parse(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
 }
