@@ -1,5 +1,6 @@
 /** What a database is to the rest of the house, whichever engine is behind it. */
 import type { Kysely, Transaction as KyselyTransaction } from "kysely";
+import type { PoolUse } from "../ports/telemetry.ts";
 import type { Tables } from "./schema.ts";
 
 /** Something that can be read from: the pool, or an open transaction. */
@@ -7,13 +8,6 @@ export type Queries = Kysely<Tables>;
 
 /** An open transaction. What must commit together demands one of these. */
 export type Transaction = KyselyTransaction<Tables>;
-
-/** How busy the connections are. */
-export interface PoolUse {
-  readonly inUse: number;
-  /** Who waits for one to become free. */
-  readonly waiting: number;
-}
 
 export interface Database extends AsyncDisposable {
   readonly engine: "embedded" | "postgres";
@@ -23,12 +17,6 @@ export interface Database extends AsyncDisposable {
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   pool(): PoolUse;
 }
-
-/**
- * Stands in a statement whose best plan depends on its values, such as a search: it gets no name, and so no
- * plan that serves all values alike.
- */
-export const plannedAnew = "/* planned anew */";
 
 const endings = new WeakMap<Transaction, (() => Promise<void>)[]>();
 const callbacks = new WeakMap<Transaction, (() => void)[]>();

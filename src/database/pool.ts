@@ -9,7 +9,7 @@ import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import pg from "pg";
-import { type PoolUse, plannedAnew } from "./database.ts";
+import type { PoolUse } from "../ports/telemetry.ts";
 
 /** Where the pool says what happened to a connection that nobody was using. */
 export interface DatabaseLog {
@@ -21,12 +21,6 @@ export interface DatabaseLog {
 /** Names that one connection keeps; each holds a plan in the engine's memory. The house has a few hundred. */
 const maxNames = 1000;
 
-/**
- * How long a connection keeps its plans, at first and later. A plan is made for the tables as they are: one
- * made on the first day's empty tables may read all that an organization has for a row that its key leads to.
- */
-const [firstPlansMs, laterPlansMs] = [1_000, 60_000];
-
 const closeMs = 5_000;
 
 /**
@@ -37,11 +31,8 @@ const spoilt = new Set(["0A000", "26000", "42P05"]);
 
 /** The pool for Kysely's dialect, which also tells how busy it is. */
 export function createPool(settings: pg.PoolConfig, log: DatabaseLog): PostgresPool & { use(): PoolUse } {
-  const pool = new pg.Pool({ ...settings, types });
-  const connections = new WeakMap<
-    pg.PoolClient,
-    { connection: PostgresPoolClient; renewPlans(): Promise<void> }
-  >();
+  const pool = new pg.Pool({ ...settings, types, onConnect: (client) => prepare(client, settings) });
+  const connections = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
   // Without a listener, a connection that breaks while idle, or between two statements, ends the process.
   pool.on("error", (error) => log.warn({ error: error.message }, "A database connection was lost"));
@@ -53,14 +44,23 @@ export function createPool(settings: pg.PoolConfig, log: DatabaseLog): PostgresP
       const client = await pool.connect().catch((cause: unknown) => {
         throw explain(cause, settings.connectionTimeoutMillis);
       });
-      const known = connections.get(client) ?? { connection: wrap(client), renewPlans: planning(client) };
-      connections.set(client, known);
-      await known.renewPlans();
-      return known.connection;
+      const connection = connections.get(client) ?? wrap(client);
+      connections.set(client, connection);
+      return connection;
     },
-    // It waits for every connection to be given back; one that hangs must not keep the house from closing.
+    // It waits until every connection is released; one that hangs must not keep the process from exiting.
     end: () => Promise.race([pool.end(), sleep(closeMs, undefined, { ref: false })]),
   };
+}
+
+/**
+ * PostgreSQL replaces a named statement's plan by a generic one after five executions and keeps it until the
+ * next ANALYZE. A generic plan made while a table was empty reads the whole table once it is full, so every
+ * execution is planned for its own values and the table's present size.
+ */
+async function prepare(client: pg.ClientBase, { onConnect }: pg.PoolConfig): Promise<void> {
+  await onConnect?.(client);
+  await client.query("set plan_cache_mode = force_custom_plan");
 }
 
 /** int8 as a number (counts and sums stay below 2^53), timestamptz as ISO 8601 in UTC; for this pool alone. */
@@ -95,28 +95,9 @@ function wrap(client: pg.PoolClient): PostgresPoolClient {
   return connection as PostgresPoolClient; // but for cursors, which only streamed queries use: the house has none
 }
 
-/** Called when the connection is taken: forgets plans that are too old, and gives each new ones twice the time. */
-function planning(client: pg.PoolClient): () => Promise<void> {
-  let keptMs = firstPlansMs;
-  let until = performance.now() + keptMs;
-  return async () => {
-    if (performance.now() < until) {
-      return;
-    }
-    keptMs = Math.min(2 * keptMs, laterPlansMs);
-    until = performance.now() + keptMs;
-    try {
-      await client.query("discard plans");
-    } catch (error) {
-      client.release(true);
-      throw error;
-    }
-  };
-}
-
 function name(text: string, values: readonly unknown[], names: Set<string>): pg.QueryConfig {
   const query = { text, values: [...values] };
-  if (values.length === 0 || text.includes(plannedAnew)) {
+  if (values.length === 0) {
     return query;
   }
   const id = `q${hash("sha1", text).slice(0, 16)}`;

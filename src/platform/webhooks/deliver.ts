@@ -5,7 +5,6 @@
  * at least once.
  */
 import { sql } from "kysely";
-import { plannedAnew } from "../../database/database.ts";
 import type { WebAnswer } from "../../ports/web.ts";
 import { gather } from "../core/gather.ts";
 import type { Work } from "../core/module.ts";
@@ -134,7 +133,7 @@ function describe(answer: WebAnswer) {
 const readPending = gather(async (world, dues: readonly Due[]): Promise<(Pending | undefined)[]> => {
   // Each row is looked up by its whole key: a join may be planned to begin with all that the organization has.
   const { rows } = await sql<Pending>`
-    select due.*, delivery.step, event.body, webhook.* ${sql.raw(plannedAnew)}
+    select due.*, delivery.step, event.body, webhook.*
     from jsonb_to_recordset(${JSON.stringify(dues)}::jsonb)
       as due (organization_id text, webhook_id text, event_id text, turn integer)
     cross join lateral (
