@@ -25,7 +25,7 @@ import { migrate } from "./database/migrate.ts";
 import { createSimulatorStore } from "./database/simulator-ledger.ts";
 import type { Scraping } from "./http/metrics.ts";
 import { createServer } from "./http/server.ts";
-import { readFigures } from "./jobs/figures.ts";
+import { readGauges } from "./jobs/gauges.ts";
 import { createJobs, type RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
 import { createNarrowing } from "./mcp/narrow.ts";
@@ -282,7 +282,7 @@ function openFaces(parts: FaceParts) {
 /** The figures and the token that opens them, if there is one. */
 function scrapingOf({ config, database, now, telemetry }: FaceParts): Scraping | undefined {
   const { token } = config.telemetry;
-  const gauges = () => readFigures(database.queries, now());
+  const gauges = () => readGauges(database.queries, now());
   const scrape = telemetry.scrape?.({ gauges, pool: database.pool });
   return token !== undefined && scrape ? { token, scrape } : undefined;
 }

@@ -25,7 +25,7 @@ export async function announceCapacity({ tx, world }: Work, organization: string
       payload: { organization_id: organization },
       organization_id: organization,
       key: `${serveQueueJob}:${organization}`,
-      isShared: true,
+      isDeduplicated: true,
     });
   }
 }

@@ -35,7 +35,7 @@ export const runImport: Work<ImportId> = {
     } catch (error) {
       if (world.stopping.aborted) {
         // What the end of the process broke off is no failure of the file.
-        return { againAt: world.now() };
+        return { runAgainAt: world.now() };
       }
       const failure = explain(error);
       if (failure === undefined) {
@@ -73,7 +73,7 @@ async function importAll(payload: ImportId, world: World): Promise<Outcome> {
     );
   }
   const isWhole = await readRows(payload, world, file);
-  return isWhole ? finish(world, payload, null) : { againAt: world.now() };
+  return isWhole ? finish(world, payload, null) : { runAgainAt: world.now() };
 }
 
 type File = AsyncIterable<Uint8Array>;

@@ -32,7 +32,7 @@ export interface Pending extends Due, Secrets {
 export const deliver: Work<Due> = {
   name: deliveryJobName,
 
-  async run(due, world, { signal, strain }) {
+  async run(due, world, { signal, backOff }) {
     const pending = await readPending(world, due);
     if (!pending) {
       return undefined;
@@ -48,7 +48,7 @@ export const deliver: Work<Due> = {
     }
     const outcome = outcomeOf(answer);
     if (outcome !== "delivered") {
-      strain();
+      backOff();
     }
     world.metrics.webhook({ outcome, seconds: "ms" in answer ? answer.ms / 1_000 : 0 });
     await settle(world, conclude(pending, answer, { begun, now: world.now() }));
