@@ -6,7 +6,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type DatabaseOptions, openDatabase } from "../src/database/connect.ts";
 import { afterCommit, type Database, type Queries, type Transaction } from "../src/database/database.ts";
-import { sweep } from "../src/database/maintenance.ts";
+import { vacuumChanged } from "../src/database/maintenance.ts";
 import { migrate } from "../src/database/migrate.ts";
 import { type FreshDatabase, freshDatabase } from "./support/database.ts";
 import { silentLog } from "./support/house.ts";
@@ -218,7 +218,7 @@ describe.runIf(isEmbedded)("on the embedded engine", () => {
 
   test("maintenance analyzes the tables that changed", async () => {
     await sql`insert into notes select n, 'a' from generate_series(1, 5000) n`.execute(database.queries);
-    await sweep(database.queries);
+    await vacuumChanged(database.queries);
     expect(await first(sql`select reltuples as count from pg_class where relname = 'notes'`)).toEqual({
       count: 5000,
     });

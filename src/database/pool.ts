@@ -1,9 +1,8 @@
 /**
- * A `pg` pool as the query layer sees it: every statement with values has a name.
+ * The `pg` pool for Kysely: every statement with values is prepared under a name.
  *
- * Parsing and planning cost more than running, on both engines: a named statement is planned once for
- * each connection. Connections are taken and given back one by one, never through `pool.query`, which
- * throws a connection away with every failed query.
+ * A named statement is parsed once for each connection. Connections are acquired and released one by one, never
+ * through `pool.query`, which closes the connection after every failed query.
  */
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,25 +10,25 @@ import type { PostgresPool, PostgresPoolClient } from "kysely";
 import pg from "pg";
 import type { PoolUse } from "../ports/telemetry.ts";
 
-/** Where the pool says what happened to a connection that nobody was using. */
+/** The part of the log that this folder uses. */
 export interface DatabaseLog {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
   error(facts: object, message: string): void;
 }
 
-/** Names that one connection keeps; each holds a plan in the engine's memory. The house has a few hundred. */
+/** Prepared statements of one connection, each of which takes memory of the engine. The service has a few hundred. */
 const maxNames = 1000;
 
-const closeMs = 5_000;
+const closeTimeoutMs = 5_000;
 
 /**
- * After these the connection's names can't be trusted: a plan older than a migration (0A000), a name that
- * the engine has lost (26000) or that it has kept from another connection (42P05).
+ * After these errors the prepared statements of a connection are invalid, and it is closed: a plan older than
+ * a migration (0A000), an unknown name (26000), a name left by another connection (42P05).
  */
-const spoilt = new Set(["0A000", "26000", "42P05"]);
+const invalidating = new Set(["0A000", "26000", "42P05"]);
 
-/** The pool for Kysely's dialect, which also tells how busy it is. */
+/** The pool for Kysely's dialect, with its usage for the metrics. */
 export function createPool(settings: pg.PoolConfig, log: DatabaseLog): PostgresPool & { use(): PoolUse } {
   const pool = new pg.Pool({ ...settings, types, onConnect: (client) => prepare(client, settings) });
   const connections = new WeakMap<pg.PoolClient, PostgresPoolClient>();
@@ -49,7 +48,7 @@ export function createPool(settings: pg.PoolConfig, log: DatabaseLog): PostgresP
       return connection;
     },
     // It waits until every connection is released; one that hangs must not keep the process from exiting.
-    end: () => Promise.race([pool.end(), sleep(closeMs, undefined, { ref: false })]),
+    end: () => Promise.race([pool.end(), sleep(closeTimeoutMs, undefined, { ref: false })]),
   };
 }
 
@@ -70,32 +69,32 @@ types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text).toIS
 
 function wrap(client: pg.PoolClient): PostgresPoolClient {
   const names = new Set<string>();
-  let isSpoilt = false;
+  let isInvalid = false;
 
   const connection = {
     async query(text: string, values: readonly unknown[]): Promise<unknown> {
       try {
-        const result = await client.query(name(text, values, names));
-        // A commit after a swallowed failure is answered with ROLLBACK, and with no error.
+        const result = await client.query(statement(text, values, names));
+        // PostgreSQL answers a commit after a caught failure with ROLLBACK and without an error.
         if (text === "commit" && result.command === "ROLLBACK") {
           throw new Error("The transaction was rolled back: a statement in it had failed.");
         }
         return result;
       } catch (error) {
-        isSpoilt ||= spoilt.has(sqlState(error) ?? "");
-        // The connection is gone, and the transaction with it: the first failure is the one to tell.
+        isInvalid ||= invalidating.has(sqlState(error) ?? "");
+        // The connection is gone, and the transaction with it: report the first failure, not this one.
         if (text === "rollback" && sqlState(error) === undefined) {
           return { command: "ROLLBACK", rowCount: 0, rows: [] };
         }
         throw error;
       }
     },
-    release: () => client.release(isSpoilt),
+    release: () => client.release(isInvalid),
   };
-  return connection as PostgresPoolClient; // but for cursors, which only streamed queries use: the house has none
+  return connection as PostgresPoolClient; // lacks cursors, which only streamed queries use, and there are none
 }
 
-function name(text: string, values: readonly unknown[], names: Set<string>): pg.QueryConfig {
+function statement(text: string, values: readonly unknown[], names: Set<string>): pg.QueryConfig {
   const query = { text, values: [...values] };
   if (values.length === 0) {
     return query;
@@ -108,7 +107,7 @@ function name(text: string, values: readonly unknown[], names: Set<string>): pg.
   return { ...query, name: id };
 }
 
-/** The engine's code of a failure, such as `23505`; undefined when the failure is not the engine's. */
+/** The SQLSTATE of an error, such as `23505`; undefined if it is not from the database. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }

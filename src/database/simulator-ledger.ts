@@ -1,4 +1,4 @@
-/** The simulated channel's ledger, faults and due receipts in the database. */
+/** The messages and faults of the simulated channel in the database. */
 import { type Selectable, sql } from "kysely";
 import type { Database, Queries, Transaction } from "./database.ts";
 import { newId } from "./id.ts";
@@ -6,7 +6,7 @@ import type { Tables } from "./schema.ts";
 
 type Status = "accepted" | "sent" | "delivered" | "read" | "failed" | "received";
 
-/** The simulator alone writes this table, and writes no other words into these columns. */
+/** Only the simulator writes this table, and only these values. */
 type Message = Selectable<Tables["simulator_messages"]> & {
   direction: "outbound" | "inbound";
   status: Status;
@@ -14,7 +14,7 @@ type Message = Selectable<Tables["simulator_messages"]> & {
 
 type Position = Pick<Message, "organization_id" | "id" | "status">;
 
-/** A due receipt, as durable work. */
+/** A receipt to send later, as a job. */
 interface Receipt {
   readonly name: string;
   readonly organization_id: string;
@@ -27,11 +27,11 @@ type MakeReceipts = (messages: readonly Message[]) => readonly Receipt[];
 
 interface LedgerParts {
   readonly database: Database;
-  /** Adds durable work in the transaction that is given. */
+  /** Adds jobs in the given transaction. */
   enqueue(tx: Transaction, ...receipts: readonly Receipt[]): Promise<void>;
 }
 
-/** The store that the simulated channel is handed. */
+/** The store of the simulated channel. */
 export function createSimulatorStore({ database, enqueue }: LedgerParts) {
   const { queries } = database;
 
@@ -44,11 +44,11 @@ export function createSimulatorStore({ database, enqueue }: LedgerParts) {
       }),
     receive: (message: Readonly<Message>) => receive(queries, message),
     advance: (to: Position, from: readonly Status[]) => advance(queries, to, from),
-    read: (organization_id: string, phone_number: string, promise: MakeReceipts) =>
+    read: (organization_id: string, phone_number: string, makeReceipts: MakeReceipts) =>
       database.transaction(async (tx) => {
         const messages = await markRead(tx, organization_id, phone_number);
         if (messages.length > 0) {
-          await enqueue(tx, ...promise(messages));
+          await enqueue(tx, ...makeReceipts(messages));
         }
         return messages.length;
       }),
@@ -87,7 +87,7 @@ async function advance(queries: Queries, to: Position, from: readonly Status[]):
     .execute();
 }
 
-/** Two readers at once: each message is marked, and told of, by one of them. */
+/** With two calls at once, each message is marked and returned by one of them. */
 async function markRead(tx: Transaction, organization_id: string, phone_number: string): Promise<Message[]> {
   return tx
     .updateTable("simulator_messages")
@@ -115,20 +115,20 @@ async function find(queries: Queries, organization_id: string, token: string): P
   return first ?? null;
 }
 
-interface Look {
+interface PhoneQuery {
   readonly organization_id: string;
   readonly phone_number: string;
   readonly limit: number;
 }
 
-async function list(queries: Queries, { organization_id, phone_number, limit }: Look) {
+async function list(queries: Queries, { organization_id, phone_number, limit }: PhoneQuery) {
   const onPhone = queries
     .selectFrom("simulator_messages")
     .where("organization_id", "=", organization_id)
     .where("phone_number", "=", phone_number);
   const messages = await onPhone
     .selectAll()
-    // By time first: an inbound message may bring an id of its own.
+    // By time first: an inbound message may have an id of its own that does not sort by time.
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
     .limit(limit)
@@ -139,12 +139,12 @@ async function list(queries: Queries, { organization_id, phone_number, limit }: 
 }
 
 async function readFaults(queries: Queries, organization_id: string): Promise<unknown> {
-  const kept = await queries
+  const row = await queries
     .selectFrom("simulator_faults")
     .select("faults")
     .where("organization_id", "=", organization_id)
     .executeTakeFirst();
-  return kept?.faults ?? null;
+  return row?.faults ?? null;
 }
 
 async function replaceFaults(
