@@ -1,6 +1,7 @@
 /** Opens the database: PostgreSQL by its URL, or without one the embedded engine in the data folder. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, type PostgresPool } from "kysely";
+import type { Log } from "../ports/log.ts";
 import {
   type Database,
   type Queries,
@@ -10,7 +11,7 @@ import {
 } from "./database.ts";
 import { startEmbedded } from "./embedded.ts";
 import { startMaintenance } from "./maintenance.ts";
-import { createPool, type DatabaseLog, sqlState } from "./pool.ts";
+import { createPool, sqlState } from "./pool.ts";
 import { connectionError, postgresSettings, requireVersion } from "./postgres.ts";
 import type { Tables } from "./schema.ts";
 
@@ -21,7 +22,7 @@ export interface DatabaseOptions {
   readonly dataDir: string;
   /** The most connections to PostgreSQL; default 10. The embedded engine has one. */
   readonly poolSize?: number;
-  readonly log: DatabaseLog;
+  readonly log: Log;
   /** Called when the embedded engine crashes: every later query fails until the process is restarted. */
   readonly onFailure?: (error: Error) => void;
 }

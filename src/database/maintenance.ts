@@ -7,14 +7,14 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
+import type { Log } from "../ports/log.ts";
 import type { Queries } from "./database.ts";
-import type { DatabaseLog } from "./pool.ts";
 
 /** The default of autovacuum_naptime. */
 const intervalMs = 60_000;
 
 /** Runs until it is disposed. */
-export function startMaintenance(queries: Queries, log: DatabaseLog): AsyncDisposable {
+export function startMaintenance(queries: Queries, log: Log): AsyncDisposable {
   const stopped = new AbortController();
   const done = run(queries, log, stopped.signal);
   return {
@@ -25,7 +25,7 @@ export function startMaintenance(queries: Queries, log: DatabaseLog): AsyncDispo
   };
 }
 
-async function run(queries: Queries, log: DatabaseLog, signal: AbortSignal): Promise<void> {
+async function run(queries: Queries, log: Log, signal: AbortSignal): Promise<void> {
   let maintainedAt = "";
   while (await elapsed(intervalMs, signal)) {
     try {

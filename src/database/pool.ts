@@ -8,14 +8,8 @@ import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import pg from "pg";
+import type { Log } from "../ports/log.ts";
 import type { PoolUse } from "../ports/telemetry.ts";
-
-/** The part of the log that this folder uses. */
-export interface DatabaseLog {
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-}
 
 /** Prepared statements of one connection, each of which takes memory of the engine. The service has a few hundred. */
 const maxNames = 1000;
@@ -29,7 +23,7 @@ const closeTimeoutMs = 5_000;
 const invalidating = new Set(["0A000", "26000", "42P05"]);
 
 /** The pool for Kysely's dialect, with its usage for the metrics. */
-export function createPool(settings: pg.PoolConfig, log: DatabaseLog): PostgresPool & { use(): PoolUse } {
+export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { use(): PoolUse } {
   const pool = new pg.Pool({ ...settings, types, onConnect: (client) => prepare(client, settings) });
   const connections = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
