@@ -13,7 +13,7 @@ import { startEmbedded } from "./embedded.ts";
 import { startMaintenance } from "./maintenance.ts";
 import { createPool, sqlState } from "./pool.ts";
 import { connectionError, postgresSettings, requireVersion } from "./postgres.ts";
-import type { Tables } from "./schema.ts";
+import type { Tables } from "./schema/index.ts";
 
 export interface DatabaseOptions {
   /** `postgres://…`, with TLS according to its `sslmode`. Undefined for the embedded engine. */

@@ -1,7 +1,7 @@
 /** The database as the rest of the service sees it, on either engine. */
 import type { Kysely, Transaction as KyselyTransaction } from "kysely";
 import type { PoolUse } from "../ports/telemetry.ts";
-import type { Tables } from "./schema.ts";
+import type { Tables } from "./schema/index.ts";
 
 /** Runs queries: the pool, or an open transaction. */
 export type Queries = Kysely<Tables>;
