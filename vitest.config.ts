@@ -43,7 +43,7 @@ class LongestFirst extends BaseSequencer {
 
 const shared = {
   include: ["test/**/*.test.ts"],
-  globalSetup: ["test/support/templates.ts"],
+  globalSetup: ["test/support/global-setup.ts"],
   pool: "forks" as const,
   // One more than the cores that a small machine has: many a test waits for a process or for the clock.
   maxWorkers: 3,

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, createClient } from "../src/client/index.ts";
-import { administer, withDatabase } from "../test/support/postgres.ts";
+import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
-import { startService, until } from "./support/service.ts";
+import { pollUntil, startService } from "./support/service.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 const port = 39_418;
@@ -19,10 +19,10 @@ const kills = 5;
 const headers = { "x-api-key": key, "content-type": "application/json" };
 
 await run("embedded", {});
-await administer(server, "drop database if exists tidings_crash with (force)");
-await administer(server, "create database tidings_crash");
+await runOnServer(server, "drop database if exists tidings_crash with (force)");
+await runOnServer(server, "create database tidings_crash");
 await run("PostgreSQL", { DATABASE_URL: withDatabase(server, "tidings_crash") });
-await administer(server, "drop database tidings_crash with (force)");
+await runOnServer(server, "drop database tidings_crash with (force)");
 
 async function run(engine: string, env: Record<string, string>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), "tidings-crash-"));
@@ -32,7 +32,7 @@ async function run(engine: string, env: Record<string, string>): Promise<void> {
   let { child } = await start();
   const ended = write(client, acknowledged);
   for (let kill = 1; kill <= kills; kill += 1) {
-    await until(
+    await pollUntil(
       () => acknowledged.contacts.length + acknowledged.messages.length > (writes / (kills + 1)) * kill,
     );
     child.kill("SIGKILL");

@@ -15,7 +15,14 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { type Dispatcher, Pool } from "undici";
-import { key, type Line, legacyCalls, lines, modernCalls, restCalls } from "./support/bad-calls.ts";
+import {
+  fuzzKey,
+  legacyCalls,
+  modernCalls,
+  restCalls,
+  type StdioLine,
+  stdioLines,
+} from "./support/invalid-calls.ts";
 
 const seed = Number(process.argv[2] ?? 20_261_121);
 const counts = { REST: 4_000, "MCP 2026-07-28": 2_000, "MCP 2025-11-25": 2_000, stdio: 2_000 };
@@ -56,7 +63,7 @@ const pool = new Pool(address, {
 await callAll("REST", fc.sample(restCalls(), { seed, numRuns: counts.REST }));
 await callAll("MCP 2026-07-28", fc.sample(modernCalls(), { seed, numRuns: counts["MCP 2026-07-28"] }));
 await callAll("MCP 2025-11-25", fc.sample(legacyCalls(), { seed, numRuns: counts["MCP 2025-11-25"] }));
-await talk(fc.sample(lines(), { seed, numRuns: counts.stdio }));
+await talk(fc.sample(stdioLines(), { seed, numRuns: counts.stdio }));
 await checkAlive();
 
 await pool.destroy();
@@ -83,7 +90,7 @@ async function startService() {
     ...process.env,
     TIDINGS_DATA_DIR: dataDir,
     PORT: port,
-    TIDINGS_BOOTSTRAP_KEY: key,
+    TIDINGS_BOOTSTRAP_KEY: fuzzKey,
     TIDINGS_LOG_LEVEL: "error",
     TIDINGS_RATE_LIMIT: "1000000",
     TIDINGS_RATE_BURST: "1000000",
@@ -100,7 +107,7 @@ async function startService() {
 }
 
 async function isAnswered(): Promise<boolean> {
-  const answer = await fetch(`${address}/v1/contacts`, { headers: { "x-api-key": key } }).catch(
+  const answer = await fetch(`${address}/v1/contacts`, { headers: { "x-api-key": fuzzKey } }).catch(
     () => undefined,
   );
   return answer?.ok ?? false;
@@ -168,12 +175,12 @@ function readOutcome(text: string): string {
 }
 
 /** One program takes every line, some at a time. */
-async function talk(all: readonly Line[]): Promise<void> {
+async function talk(all: readonly StdioLine[]): Promise<void> {
   const child = spawn(process.execPath, ["dist/tidings.js", "mcp"], {
     env: {
       PATH: process.env.PATH ?? "",
       TIDINGS_BASE_URL: address,
-      TIDINGS_API_KEY: key,
+      TIDINGS_API_KEY: fuzzKey,
       TIDINGS_LOG_LEVEL: "silent",
     },
     stdio: "pipe",
@@ -240,7 +247,7 @@ function readId(line: string): unknown {
   return undefined;
 }
 
-async function write(child: ChildProcessWithoutNullStreams, owed: Owed, line: Line): Promise<void> {
+async function write(child: ChildProcessWithoutNullStreams, owed: Owed, line: StdioLine): Promise<void> {
   const answered = new Promise<string>((resolve) => {
     if (line.id === undefined) {
       resolve("");

@@ -13,13 +13,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import pg from "pg";
 import { type Client, createClient } from "../src/client/index.ts";
-import { administer, withDatabase } from "../test/support/postgres.ts";
+import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { contacts } from "../tools/contacts.ts";
 import type { OutputOf } from "../tools/contract/index.ts";
 import { imports } from "../tools/imports.ts";
 import { uploads } from "../tools/uploads.ts";
-import { describePeople, type PeopleCsv } from "./support/people-csv.ts";
-import { residentMb, type Service, startService } from "./support/service.ts";
+import { createPeopleCsv, type PeopleCsv } from "./support/people-csv.ts";
+import { type BenchService, residentMb, startService } from "./support/service.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -33,7 +33,7 @@ const rows = Number(options.rows ?? (options.embedded ? 10_000 : 100_000));
 const port = 39_457;
 const key = `sk_live_${"i".repeat(43)}`;
 const longestMs = 600_000;
-const people = describePeople(rows);
+const people = createPeopleCsv(rows);
 const bytes = Buffer.from([...people.pieces()].join(""));
 
 type Report = OutputOf<typeof imports.get_import>["data"];
@@ -52,10 +52,10 @@ async function run(kills: number): Promise<boolean> {
     ...(database === undefined ? {} : { DATABASE_URL: database }),
   };
   const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, key, timeoutMs: 60_000, retries: 20 });
-  let service: Service | undefined;
+  let service: BenchService | undefined;
   try {
     if (!options.embedded) {
-      await administer(server, `create database ${name}`);
+      await runOnServer(server, `create database ${name}`);
     }
     service = await startService(port, key, env);
     await probe(client, rest3s, "at rest");
@@ -68,7 +68,7 @@ async function run(kills: number): Promise<boolean> {
     await kill(service);
     await client.close();
     if (!options.embedded) {
-      await administer(server, `drop database if exists ${name} with (force)`);
+      await runOnServer(server, `drop database if exists ${name} with (force)`);
     }
     await rm(dataDir, { recursive: true, force: true });
   }
@@ -78,7 +78,7 @@ async function rest3s(): Promise<void> {
   await sleep(3_000);
 }
 
-async function kill(service: Service | undefined): Promise<void> {
+async function kill(service: BenchService | undefined): Promise<void> {
   if (service && service.child.exitCode === null && service.child.signalCode === null) {
     service.child.kill("SIGKILL");
     await once(service.child, "exit");

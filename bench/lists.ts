@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { createClient } from "../src/client/index.ts";
-import { administer, withDatabase } from "../test/support/postgres.ts";
+import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { contacts } from "../tools/contacts.ts";
 import type { InputOf, Operation } from "../tools/contract/index.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
-import { fill } from "./support/fill.ts";
+import { fillOrganization } from "./support/fill-organization.ts";
 import { startService } from "./support/service.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
@@ -20,8 +20,8 @@ const amounts = { contacts: 1_000_000, conversations: 480_000, messagesEach: 10,
 const calls = 100;
 const target = 60;
 
-await administer(server, `drop database if exists ${database} with (force)`);
-await administer(server, `create database ${database}`);
+await runOnServer(server, `drop database if exists ${database} with (force)`);
+await runOnServer(server, `create database ${database}`);
 const url = withDatabase(server, database);
 const dataDir = await mkdtemp(join(tmpdir(), "tidings-lists-"));
 const { child, baseUrl } = await startService(39_419, key, { DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir });
@@ -66,7 +66,7 @@ try {
   await client.close();
   child.kill();
   await once(child, "exit");
-  await administer(server, `drop database ${database} with (force)`);
+  await runOnServer(server, `drop database ${database} with (force)`);
   await rm(dataDir, { recursive: true });
 }
 
@@ -75,7 +75,7 @@ async function prepare(): Promise<void> {
   await direct.connect();
   const begun = performance.now();
   const { rows } = await direct.query<{ id: string }>("select id from organizations");
-  await fill(direct, rows[0]?.id ?? "", amounts);
+  await fillOrganization(direct, rows[0]?.id ?? "", amounts);
   await direct.end();
   console.log(`filled in ${((performance.now() - begun) / 1_000).toFixed(0)} s; each list ${calls} times:`);
 }

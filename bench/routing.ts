@@ -14,14 +14,14 @@ import { sql } from "kysely";
 import { createDiskStorage } from "../src/adapters/storage/disk.ts";
 import { noMetrics } from "../src/adapters/telemetry/off.ts";
 import { createWeb } from "../src/adapters/web/index.ts";
-import { rulesOf } from "../src/adapters/web/rules.ts";
+import { createWebRules } from "../src/adapters/web/rules.ts";
 import { openDatabase } from "../src/database/connect.ts";
 import type { Database } from "../src/database/database.ts";
 import { newId } from "../src/database/id.ts";
 import { migrate } from "../src/database/migrate.ts";
 import { bootstrap } from "../src/platform/bootstrap.ts";
 import { createPlatform } from "../src/platform/index.ts";
-import { administer, withDatabase } from "../test/support/postgres.ts";
+import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { analyze } from "./support/analyze.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
@@ -52,7 +52,7 @@ const isEmbedded = process.argv.includes("--embedded");
 const dataDir = await mkdtemp(join(tmpdir(), "tidings-bench-"));
 const name = `tidings_bench_routing_${process.pid}`;
 if (!isEmbedded) {
-  await administer(server, `create database ${name}`);
+  await runOnServer(server, `create database ${name}`);
 }
 {
   const url = isEmbedded ? undefined : withDatabase(server, name);
@@ -61,7 +61,7 @@ if (!isEmbedded) {
   await measure(database);
 }
 if (!isEmbedded) {
-  await administer(server, `drop database ${name} with (force)`);
+  await runOnServer(server, `drop database ${name} with (force)`);
 }
 await rm(dataDir, { recursive: true });
 
@@ -71,7 +71,7 @@ async function measure(database: Database): Promise<void> {
   const stopping = new AbortController().signal;
   const platform = createPlatform({
     ...{ database, now, log, secret: "bench", previousSecret: undefined, metrics: noMetrics, stopping },
-    web: createWeb({ rules: rulesOf({ allow: [], isLocalAllowed: false }) }),
+    web: createWeb({ rules: createWebRules({ allow: [], isLocalAllowed: false }) }),
     storage: createDiskStorage(dataDir),
     addresses: { service: () => "", cdn: undefined },
     openChannels: () => ({ channels: {}, jobs: [] }),
@@ -87,7 +87,7 @@ async function measure(database: Database): Promise<void> {
         data: { id: string };
       },
     hear: (from) =>
-      platform.ears.inbound({
+      platform.callbacks.onMessage({
         organization_id: caller.organization_id,
         channel_message_id: `bench-${from}`,
         from,

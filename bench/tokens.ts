@@ -1,7 +1,7 @@
 /** M5: what the list of tools costs a model, in tokens of o200k_base over name, description and input schema. */
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { builtTools } from "../src/cli/built-tools.ts";
-import { tools } from "../src/mcp/tools.ts";
+import { embeddedTools } from "../src/cli/embedded-tools.ts";
+import { tools } from "../src/mcp/tool-list/definitions.ts";
 import { median } from "./support/median.ts";
 
 /** Medians of other servers' lists, in tokens a tool. */
@@ -9,9 +9,9 @@ const peers = { GitHub: 230, Twilio: 368, Notion: 715 };
 const targetMedian = 130;
 const targetMost = 500;
 
-const offered = new Set(builtTools);
+const offered = new Set(embeddedTools);
 const counted = tools
-  .map(({ name, isCore, wire: { description, inputSchema } }) => ({
+  .map(({ name, isCore, definition: { description, inputSchema } }) => ({
     name,
     tokens: countTokens(JSON.stringify({ name, description, inputSchema })),
     isOffered: offered.has(name),

@@ -7,19 +7,19 @@
  */
 import { readSubnet } from "../src/adapters/web/addresses.ts";
 import { createWeb } from "../src/adapters/web/index.ts";
-import type { Resolve } from "../src/adapters/web/resolve.ts";
-import type { Rules } from "../src/adapters/web/rules.ts";
-import { watchAttempts } from "../test/support/attempts.ts";
-import { forbiddenAddresses, forbiddenHosts, hostOf } from "../test/support/forbidden-addresses.ts";
+import type { ResolveHost } from "../src/adapters/web/resolve.ts";
+import type { WebRules } from "../src/adapters/web/rules.ts";
+import { recordConnectionAttempts } from "../test/support/connection-attempts.ts";
+import { forbiddenAddresses, forbiddenHosts, toUrlHost } from "../test/support/forbidden-addresses.ts";
 import { startReceiver } from "../test/support/receiver.ts";
 
 const open = { schemes: ["http:", "https:"], ports: "any" as const };
-const guarded: Rules = { ...open, allowed: [] };
+const guarded: WebRules = { ...open, allowed: [] };
 /** 127.0.0.1 plays the public internet. */
-const publicHere: Rules = { ...open, allowed: [readSubnet("127.0.0.1")] };
-const nobody: Resolve = async () => [];
+const publicHere: WebRules = { ...open, allowed: [readSubnet("127.0.0.1")] };
+const nobody: ResolveHost = async () => [];
 
-const attempts = watchAttempts();
+const attempts = recordConnectionAttempts();
 await using receiver = await startReceiver((request, response) => {
   const location = `http://127.0.0.2:${receiver.port}/`;
   response.writeHead(request.url === "/redirect" ? 302 : 200, { connection: "close", location }).end();
@@ -34,7 +34,7 @@ report("allowed, to prove the count", 1);
 for (const [kind, addresses] of Object.entries(forbiddenAddresses)) {
   for (const address of addresses) {
     for (const scheme of ["http", "https"]) {
-      await send(guarded, `${scheme}://${hostOf(address)}:${port}/`);
+      await send(guarded, `${scheme}://${toUrlHost(address)}:${port}/`);
       await send(guarded, `${scheme}://name.example.com:${port}/`, async () => [address]);
     }
   }
@@ -66,7 +66,7 @@ async function follow(): Promise<void> {
 /** Every other answer of the name server is private. */
 async function rebind(): Promise<void> {
   let asked = 0;
-  const fickle: Resolve = async () => {
+  const fickle: ResolveHost = async () => {
     asked += 1;
     return [asked % 2 === 1 ? "127.0.0.1" : "127.0.0.2"];
   };
@@ -78,7 +78,7 @@ async function rebind(): Promise<void> {
   report("rebinding", 0, "127.0.0.1");
 }
 
-async function send(rules: Rules, url: string, resolve = nobody): Promise<void> {
+async function send(rules: WebRules, url: string, resolve = nobody): Promise<void> {
   tried += 1;
   await using web = createWeb({ rules, resolve });
   await ask(web, url);
@@ -96,5 +96,5 @@ function report(kind: string, expected: number, reachable?: string): void {
   console.log(`${kind.padEnd(28)} ${String(tried).padStart(4)} tried, ${seen} connections${note}`);
   defects += seen === expected ? 0 : 1;
   tried = 0;
-  attempts.forget();
+  attempts.clear();
 }

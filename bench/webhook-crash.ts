@@ -12,9 +12,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "../src/client/index.ts";
-import { administer, withDatabase } from "../test/support/postgres.ts";
+import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { webhooks } from "../tools/webhooks.ts";
-import { startService, until } from "./support/service.ts";
+import { pollUntil, startService } from "./support/service.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 const isEmbedded = process.argv.includes("--embedded");
@@ -47,8 +47,8 @@ const { port: hooks } = receiver.address() as AddressInfo; // a TCP port, as jus
 
 const dataDir = await mkdtemp(join(tmpdir(), "tidings-webhook-crash-"));
 if (!isEmbedded) {
-  await administer(server, `drop database if exists ${name} with (force)`);
-  await administer(server, `create database ${name}`);
+  await runOnServer(server, `drop database if exists ${name} with (force)`);
+  await runOnServer(server, `create database ${name}`);
 }
 const env = {
   TIDINGS_DATA_DIR: dataDir,
@@ -66,7 +66,7 @@ await client.call(webhooks.create_webhook, {
 const acknowledged = new Set<string>();
 const writing = Promise.all(Array.from({ length: 8 }, write));
 for (let kill = 1; kill <= kills; kill += 1) {
-  await until(() => arrivals.size > (wanted / (kills + 1)) * kill);
+  await pollUntil(() => arrivals.size > (wanted / (kills + 1)) * kill);
   child.kill("SIGKILL");
   await once(child, "exit");
   ({ child } = await start());
@@ -74,7 +74,7 @@ for (let kill = 1; kill <= kills; kill += 1) {
 await writing;
 // What was taken at a kill comes back with its lease, a minute later.
 const end = Date.now() + 120_000;
-await until(async () => isComplete() || Date.now() > end || (await sleep(200, false)));
+await pollUntil(async () => isComplete() || Date.now() > end || (await sleep(200, false)));
 report();
 await client.close();
 child.kill("SIGKILL");
@@ -83,7 +83,7 @@ receiver.closeAllConnections();
 receiver.close();
 await rm(dataDir, { recursive: true });
 if (!isEmbedded) {
-  await administer(server, `drop database ${name} with (force)`);
+  await runOnServer(server, `drop database ${name} with (force)`);
 }
 
 /** Customers write, each message until it is acknowledged or its fate is unknown. */

@@ -17,10 +17,10 @@ import { newId } from "../src/database/id.ts";
 import { listenersOf, recordersOf } from "../src/platform/index.ts";
 import type { World } from "../src/platform/kernel/context.ts";
 import { emit } from "../src/platform/kernel/events.ts";
-import { administer, withDatabase } from "../test/support/postgres.ts";
+import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
 import { type Receivers, startReceivers } from "./support/receivers.ts";
-import { until } from "./support/service.ts";
+import { pollUntil } from "./support/service.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -45,7 +45,7 @@ async function run(receivers: Receivers, others: readonly string[]): Promise<num
   const dataDir = await mkdtemp(join(tmpdir(), "tidings-webhooks-"));
   const name = `tidings_webhooks_${process.pid}`;
   if (!options.embedded) {
-    await administer(server, `create database ${name}`);
+    await runOnServer(server, `create database ${name}`);
   }
   const { config } = readConfig({
     TIDINGS_DATA_DIR: dataDir,
@@ -57,7 +57,7 @@ async function run(receivers: Receivers, others: readonly string[]): Promise<num
   await subscribe(app, receivers, others);
   const before = process.cpuUsage();
   const told = await tell(app);
-  await until(
+  await pollUntil(
     async () => (await receivers.report()).arrivals.length >= told.size || (await sleep(500, false)),
   );
   const { user, system } = process.cpuUsage(before);
@@ -67,7 +67,7 @@ async function run(receivers: Receivers, others: readonly string[]): Promise<num
   );
   await app[Symbol.asyncDispose]();
   if (!options.embedded) {
-    await administer(server, `drop database ${name} with (force)`);
+    await runOnServer(server, `drop database ${name} with (force)`);
   }
   await rm(dataDir, { recursive: true });
   return p99;
@@ -80,7 +80,7 @@ async function subscribe(app: App, receivers: Receivers, others: readonly string
   for (const port of [...others.map((name) => ports[name]), healthy]) {
     const url = `http://127.0.0.1:${port}/`;
     const { data } = await client.call(webhooks.create_webhook, { url, events: webhookEvents });
-    receivers.expect(data.signing_secret);
+    receivers.expectSecret(data.signing_secret);
   }
   await client.close();
 }

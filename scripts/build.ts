@@ -56,10 +56,13 @@ function embedValues(): Plugin {
   return {
     name: "embed-values",
     setup({ onLoad }) {
-      onLoad({ filter: /[\\/]src[\\/](?:mcp[\\/]tools|cli[\\/]built-tools)\.ts$/ }, async ({ path }) => ({
-        contents: JSON.stringify(await import(pathToFileURL(path).href)),
-        loader: "json",
-      }));
+      onLoad(
+        { filter: /[\\/]src[\\/](?:mcp[\\/]tool-list[\\/]definitions|cli[\\/]embedded-tools)\.ts$/ },
+        async ({ path }) => ({
+          contents: JSON.stringify(await import(pathToFileURL(path).href)),
+          loader: "json",
+        }),
+      );
     },
   };
 }

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { openFolder } from "../src/cli/data-folder.ts";
+import { openDataFolder } from "../src/cli/data-folder.ts";
 
 const customer = "+14155550123";
 const dataDir = await mkdtemp(join(tmpdir(), "tidings-demo-"));
@@ -88,7 +88,7 @@ async function callTool(name: string, given: Record<string, unknown>): Promise<A
 
 /** The customer's phone is the simulated channel's, which is called over HTTP. */
 async function writeAs(from: string, text: string): Promise<void> {
-  const folder = await openFolder(dataDir);
+  const folder = await openDataFolder(dataDir);
   const owner = await folder.owner();
   const answer = await fetch(`${owner?.address}/simulator/inbound`, {
     method: "POST",

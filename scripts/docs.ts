@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { settings } from "../src/config/index.ts";
 import { operationsOf } from "../src/platform/index.ts";
-import { describeRule, formsOf, type Operation } from "../tools/contract/index.ts";
+import { describeRule, type Operation, toolMappingsOf } from "../tools/contract/index.ts";
 
 /** What stands in each block, and where it comes from. */
 const blocks = {
@@ -48,7 +48,7 @@ function fill(text: string, name: string, block: { source: string; table: string
 
 function operationRow(name: string, operation: Operation): string[] {
   const paths = [operation, ...operation.also].map(({ path }) => code(path));
-  const tools = Object.keys(formsOf(name, operation)).map(code);
+  const tools = Object.keys(toolMappingsOf(name, operation)).map(code);
   return [
     operation.method,
     paths.join("<br>"),

@@ -1,9 +1,9 @@
 /** The manifest of the MCP bundle: what a client shows of Tidings, what it asks the user, and what it starts. */
 
 import about from "../package.json" with { type: "json" };
-import { builtTools } from "../src/cli/built-tools.ts";
+import { embeddedTools } from "../src/cli/embedded-tools.ts";
 import { version } from "../src/cli/version.ts";
-import { tools } from "../src/mcp/tools.ts";
+import { tools } from "../src/mcp/tool-list/index.ts";
 
 export const manifest = {
   manifest_version: "0.3",
@@ -46,8 +46,8 @@ export const manifest = {
   },
   // Those of this version's own service; another service's, and the key's scopes, decide when it runs.
   tools: tools
-    .filter(({ name }) => builtTools.includes(name))
-    .map(({ name, wire }) => ({ name, description: wire.title })),
+    .filter(({ name }) => embeddedTools.includes(name))
+    .map(({ name, definition }) => ({ name, description: definition.title })),
   tools_generated: true,
   compatibility: { runtimes: { node: about.engines.node } },
 };

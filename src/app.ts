@@ -15,7 +15,7 @@ import {
   instrumentTools,
   openTelemetry,
 } from "./adapters/telemetry/index.ts";
-import { createWeb, rulesOf } from "./adapters/web/index.ts";
+import { createWeb, createWebRules } from "./adapters/web/index.ts";
 import { version } from "./cli/version.ts";
 import { createClient } from "./client/index.ts";
 import type { Config } from "./config/index.ts";
@@ -26,10 +26,8 @@ import { createServer } from "./http/server.ts";
 import { readGauges } from "./jobs/gauges.ts";
 import type { RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
-import { createNarrowing } from "./mcp/narrow.ts";
-import { executeToolName, searchToolsName } from "./mcp/search.ts";
-import { tools } from "./mcp/tools.ts";
-import { bootstrap, type FirstStart } from "./platform/bootstrap.ts";
+import { createToolFilter, executeToolName, searchToolsName, tools } from "./mcp/tool-list/index.ts";
+import { type BootstrapResult, bootstrap } from "./platform/bootstrap.ts";
 import { createPlatform, type Modules, modules, operationsOf } from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
@@ -42,13 +40,13 @@ export interface AppOptions {
   /** The key that the processes of this machine share. */
   readonly localKey?: string;
   readonly now?: Clock;
-  readonly built?: Modules;
+  readonly enabledModules?: Modules;
   /** Called once, when the first organization was created. */
-  onFirstStart?(created: FirstStart): void;
+  onFirstStart?(created: BootstrapResult): void;
   /** The embedded database broke: the process must be started again. */
   onFailure?(error: Error): void;
   /** Whether due jobs run by themselves; a test with its own clock runs them. */
-  readonly works?: boolean;
+  readonly runsJobs?: boolean;
 }
 
 export interface App extends AsyncDisposable {
@@ -59,11 +57,11 @@ export interface App extends AsyncDisposable {
 }
 
 /** How long running requests and jobs may take to end when the app stops. */
-const graceMs = 10_000;
+const shutdownMs = 10_000;
 /** Jobs of one lane at once. A webhook's attempts mostly wait; it is as many as connect to one host. */
 const concurrency = 32;
 /** For the last spans to be sent. */
-const lastSpansMs = 2_000;
+const flushSpansMs = 2_000;
 
 export async function startApp(options: AppOptions): Promise<App> {
   const { log, onFailure = () => undefined } = options;
@@ -79,14 +77,14 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 async function start(options: AppOptions, database: Database): Promise<App> {
-  const { config, log, localKey, onFirstStart, now = () => new Date(), works = true } = options;
+  const { config, log, localKey, onFirstStart, now = () => new Date(), runsJobs = true } = options;
   const generated = await bootstrap(database, { owner: config.owner, localKey, now: now(), onFirstStart });
   const { token, collector } = config.telemetry;
   const telemetry = await openTelemetry({ isScraped: token !== undefined, collector, version });
-  const web = createWeb({ rules: rulesOf(config.web) });
+  const web = createWeb({ rules: createWebRules(config.web) });
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // one for each waiting call
-  const built = options.built ?? modules;
+  const built = options.enabledModules ?? modules;
   let address = "";
   let controls: Simulator["routes"] = [];
   const platform = createPlatform({
@@ -97,8 +95,12 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     secret: config.secret ?? generated,
     previousSecret: config.previousSecret,
     instruments: createInstruments(telemetry, now),
-    openChannels(ears, enqueue) {
-      const simulator = createSimulator({ store: createSimulatorStore({ database, enqueue }), ears, now });
+    openChannels(callbacks, enqueue) {
+      const simulator = createSimulator({
+        store: createSimulatorStore({ database, enqueue }),
+        callbacks: callbacks,
+        now,
+      });
       controls = simulator.routes;
       const channel = instrumentChannel("simulator", simulator.channel, telemetry);
       return { channels: { simulator: channel }, jobs: [simulator.receiptJob] };
@@ -108,19 +110,19 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const names = toolNames(operations);
   const client = createClient({ baseUrl: async () => address });
   const mcp = createMcpHttpHandler({
-    ...{ client, built: new Set(names), version, log, authenticate: platform.authenticate },
+    ...{ client, availableTools: new Set(names), version, log, authenticate: platform.authenticate },
     ...{ allowedHosts: config.allowedHosts, allowedOrigins: config.allowedOrigins },
     ...{ maxBodyBytes: config.bodyLimit, resultLimit: config.resultLimit },
-    narrowing: createNarrowing(tools, config.narrowing),
-    watch: instrumentTools(new Set([...names, searchToolsName, executeToolName]), telemetry),
+    toolFilter: createToolFilter(tools, config.narrowing),
+    instrument: instrumentTools(new Set([...names, searchToolsName, executeToolName]), telemetry),
   });
   const gauges = () => readGauges(database.queries, now());
   const scrape = telemetry.scrape?.({ gauges, pool: database.pool });
   const server = createServer({
-    ...{ platform, operations, version, log, mcp, telemetry, controls },
-    ...{ rates: config.rates, bodyLimit: config.bodyLimit, trustedProxies: config.trustedProxies },
-    scraping: token !== undefined && scrape ? { token, scrape } : undefined,
-    async ready() {
+    ...{ platform, operations, version, log, mcp, telemetry, adapterRoutes: controls },
+    ...{ rateLimits: config.rates, bodyLimit: config.bodyLimit, trustedProxies: config.trustedProxies },
+    metricsEndpoint: token !== undefined && scrape ? { token, scrape } : undefined,
+    async checkReady() {
       if (stopping.signal.aborted) {
         throw fail("unavailable", { reason: "it is stopping." });
       }
@@ -129,7 +131,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   });
   const { host, port } = options.listen ?? config;
   address = await server.listen(host, port);
-  if (works) {
+  if (runsJobs) {
     platform.jobs.start();
   }
   return {
@@ -137,10 +139,10 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     async [Symbol.asyncDispose]() {
       stopping.abort();
       await mcp.close();
-      await server.close(graceMs);
+      await server.close(shutdownMs);
       await client.close();
-      await platform.jobs.stop(graceMs);
-      await telemetry.close(lastSpansMs);
+      await platform.jobs.stop(shutdownMs);
+      await telemetry.close(flushSpansMs);
       await web[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
     },

@@ -4,22 +4,22 @@ import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
 import { allScopes } from "../tools/contract/index.ts";
-import { refusal } from "./support/failure.ts";
-import { type House, openHouse, ownerEmail, ownerPassword } from "./support/house.ts";
+import { ownerEmail, ownerPassword, startTestApp, type TestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse();
+  app = await startTestApp();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 const create = (input: { scopes: string[]; expires_at?: string }) =>
-  house.call(apiKeys.create_api_key, { name: "test", ...input });
+  app.call(apiKeys.create_api_key, { name: "test", ...input });
 
 test("the secret is shown once, and afterwards only its prefix", async () => {
   const { data } = await create({ scopes: ["contacts.read"] });
   expect(data.secret_key).toMatch(/^sk_live_[\w-]{43}$/);
-  const listed = await house.call(apiKeys.list_api_keys, {});
+  const listed = await app.call(apiKeys.list_api_keys, {});
   const row = listed.data.find(({ id }) => id === data.id);
   expect(row).toMatchObject({
     prefix: data.secret_key.slice(0, 14),
@@ -37,34 +37,38 @@ test("both spellings are read, and the answer has the spelling of the path", asy
 test("a revoked key is refused at the next request", async () => {
   const { data } = await create({ scopes: ["contacts:read"] });
   const key = data.secret_key;
-  await house.call(contacts.list_contacts, {}, { key });
-  expect(await house.call(apiKeys.delete_api_key, { id: data.id })).toEqual({ data: { deleted: true } });
-  expect(await refusal(house.call(contacts.list_contacts, {}, { key }))).toMatchObject({
+  await app.call(contacts.list_contacts, {}, { key });
+  expect(await app.call(apiKeys.delete_api_key, { id: data.id })).toEqual({ data: { deleted: true } });
+  expect(await expectFailure(app.call(contacts.list_contacts, {}, { key }))).toMatchObject({
     status: 401,
     code: "credential_invalid",
   });
-  expect(await refusal(house.call(apiKeys.delete_api_key, { id: data.id }))).toMatchObject({ status: 404 });
+  expect(await expectFailure(app.call(apiKeys.delete_api_key, { id: data.id }))).toMatchObject({
+    status: 404,
+  });
 });
 
 test("a key stops at its expiry, and is listed as inactive", async () => {
-  const expires_at = new Date(house.now().getTime() + 60_000).toISOString();
+  const expires_at = new Date(app.now().getTime() + 60_000).toISOString();
   const { data } = await create({ scopes: ["contacts:read"], expires_at });
-  await house.call(contacts.list_contacts, {}, { key: data.secret_key });
-  await house.turn(60_000);
-  expect(await refusal(house.call(contacts.list_contacts, {}, { key: data.secret_key }))).toMatchObject({
-    status: 401,
-  });
-  const listed = await house.call(apiKeys.list_api_keys, {});
+  await app.call(contacts.list_contacts, {}, { key: data.secret_key });
+  await app.advanceTime(60_000);
+  expect(await expectFailure(app.call(contacts.list_contacts, {}, { key: data.secret_key }))).toMatchObject(
+    {
+      status: 401,
+    },
+  );
+  const listed = await app.call(apiKeys.list_api_keys, {});
   expect(listed.data.find(({ id }) => id === data.id)?.is_active).toBe(false);
 });
 
 test("an expiry in the past and an unknown scope are refused by name", async () => {
-  const past = new Date(house.now().getTime() - 1).toISOString();
-  expect(await refusal(create({ scopes: ["contacts:read"], expires_at: past }))).toMatchObject({
+  const past = new Date(app.now().getTime() - 1).toISOString();
+  expect(await expectFailure(create({ scopes: ["contacts:read"], expires_at: past }))).toMatchObject({
     status: 400,
     code: "expiry_not_in_future",
   });
-  const failure = await refusal(create({ scopes: ["contacts:fly"] }));
+  const failure = await expectFailure(create({ scopes: ["contacts:fly"] }));
   expect(failure).toMatchObject({ status: 400, code: "invalid_scope" });
   const known = allScopes.filter((scope) => !scope.startsWith("tokens:")).join(", ");
   expect(failure.error).toMatchObject({ param: "scopes", known });
@@ -74,18 +78,18 @@ test("an expiry of any offset is kept in UTC, and one that no column holds is re
   const { data } = await create({ scopes: ["contacts:read"], expires_at: "2999-01-01T20:00:00+20:00" });
   expect(data.expires_at).toBe("2999-01-01T00:00:00.000Z");
   const never = { scopes: ["contacts:read"], expires_at: "9999-12-31T23:59:59-01:00" };
-  expect(await refusal(create(never))).toMatchObject({ status: 400, code: "invalid_request" });
+  expect(await expectFailure(create(never))).toMatchObject({ status: 400, code: "invalid_request" });
 });
 
 test("a key can't grant what it does not hold, and no key can grant account scopes", async () => {
   const person = await signIn();
   const maker = await createAs(person, ["tokens:create", "contacts:read"]);
   const input = { name: "stronger", scopes: ["inbox:write"] };
-  expect(await refusal(house.call(apiKeys.create_api_key, input, { key: maker }))).toMatchObject({
+  expect(await expectFailure(app.call(apiKeys.create_api_key, input, { key: maker }))).toMatchObject({
     status: 403,
     code: "scope_not_held",
   });
-  expect(await refusal(create({ scopes: ["tokens:read"] }))).toMatchObject({
+  expect(await expectFailure(create({ scopes: ["tokens:read"] }))).toMatchObject({
     status: 400,
     code: "scope_needs_sign_in",
   });
@@ -94,10 +98,10 @@ test("a key can't grant what it does not hold, and no key can grant account scop
 test("the developer-access path takes a person's token only, and answers in colons", async () => {
   const path = "/v1/developer-access/api-keys";
   const json = { name: "by a person", scopes: ["contacts:read", "tokens:read"] };
-  const byKey = await house.fetch(path, { method: "POST", json });
+  const byKey = await app.fetch(path, { method: "POST", json });
   expect(byKey.status).toBe(401);
   expect(await byKey.json()).toMatchObject({ error: { code: "sign_in_required" } });
-  const byPerson = await house.fetch(path, {
+  const byPerson = await app.fetch(path, {
     method: "POST",
     json,
     key: null,
@@ -109,18 +113,18 @@ test("the developer-access path takes a person's token only, and answers in colo
 
 test("last use is told to the minute", async () => {
   const { data } = await create({ scopes: ["contacts:read"] });
-  await house.call(contacts.list_contacts, {}, { key: data.secret_key });
-  const listed = await house.call(apiKeys.list_api_keys, {});
-  expect(listed.data.find(({ id }) => id === data.id)?.last_used_at).toBe(house.now().toISOString());
+  await app.call(contacts.list_contacts, {}, { key: data.secret_key });
+  const listed = await app.call(apiKeys.list_api_keys, {});
+  expect(listed.data.find(({ id }) => id === data.id)?.last_used_at).toBe(app.now().toISOString());
 });
 
 async function signIn(): Promise<string> {
-  const { data } = await house.call(auth.login, { email: ownerEmail, password: ownerPassword });
+  const { data } = await app.call(auth.login, { email: ownerEmail, password: ownerPassword });
   return data.access_token;
 }
 
 async function createAs(person: string, scopes: string[]): Promise<string> {
-  const answer = await house.fetch("/v1/developer-access/api-keys", {
+  const answer = await app.fetch("/v1/developer-access/api-keys", {
     method: "POST",
     json: { name: "maker", scopes },
     key: null,

@@ -3,19 +3,19 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
 import { allScopes } from "../tools/contract/index.ts";
-import { refusal } from "./support/failure.ts";
-import { type House, openHouse, ownerEmail, ownerPassword } from "./support/house.ts";
+import { ownerEmail, ownerPassword, startTestApp, type TestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse();
+  app = await startTestApp();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 // One sign-in for the file: the limit of five in five minutes holds in tests too.
 let session: Awaited<ReturnType<typeof signIn>>;
 const signIn = async () =>
-  (await house.call(auth.login, { email: ownerEmail.toUpperCase(), password: ownerPassword })).data;
+  (await app.call(auth.login, { email: ownerEmail.toUpperCase(), password: ownerPassword })).data;
 beforeAll(async () => {
   session = await signIn();
 });
@@ -23,15 +23,15 @@ beforeAll(async () => {
 test("a person signs in and acts with an access token", async () => {
   expect(session).toMatchObject({ token_type: "Bearer", expires_in: 900, refresh_expires_in: 604_800 });
   expect(session.user).toMatchObject({ email: ownerEmail, role: "owner" });
-  const { data } = await house.call(auth.whoami, {}, { key: session.access_token });
+  const { data } = await app.call(auth.whoami, {}, { key: session.access_token });
   expect(data).toMatchObject({ role: "owner", scopes: allScopes, credential: { type: "access_token" } });
 });
 
 test("a wrong address and a wrong password are answered alike", async () => {
-  const unknown = await refusal(
-    house.call(auth.login, { email: "nobody@example.com", password: ownerPassword }),
+  const unknown = await expectFailure(
+    app.call(auth.login, { email: "nobody@example.com", password: ownerPassword }),
   );
-  const wrong = await refusal(house.call(auth.login, { email: ownerEmail, password: "wrong" }));
+  const wrong = await expectFailure(app.call(auth.login, { email: ownerEmail, password: "wrong" }));
   const { request_id: _, ...first } = unknown.error ?? {};
   const { request_id: __, ...second } = wrong.error ?? {};
   expect(unknown.status).toBe(401);
@@ -39,13 +39,17 @@ test("a wrong address and a wrong password are answered alike", async () => {
 });
 
 test("a refresh token works once; a second use ends the sign-in", async () => {
-  const next = await house.call(auth.refresh, { refresh_token: session.refresh_token });
+  const next = await app.call(auth.refresh, { refresh_token: session.refresh_token });
   expect(next.data.refresh_token).not.toBe(session.refresh_token);
-  expect(await refusal(house.call(auth.refresh, { refresh_token: session.refresh_token }))).toMatchObject({
+  expect(
+    await expectFailure(app.call(auth.refresh, { refresh_token: session.refresh_token })),
+  ).toMatchObject({
     status: 401,
     code: "refresh_token_reused",
   });
-  expect(await refusal(house.call(auth.refresh, { refresh_token: next.data.refresh_token }))).toMatchObject({
+  expect(
+    await expectFailure(app.call(auth.refresh, { refresh_token: next.data.refresh_token })),
+  ).toMatchObject({
     status: 401,
   });
 });
@@ -53,52 +57,58 @@ test("a refresh token works once; a second use ends the sign-in", async () => {
 test("an access token ends after 15 minutes, and a forged one never begins", async () => {
   const [header, payload] = session.access_token.split(".");
   const forged = `${header}.${payload}.${"A".repeat(43)}`;
-  expect(await refusal(house.call(contacts.list_contacts, {}, { key: forged }))).toMatchObject({
+  expect(await expectFailure(app.call(contacts.list_contacts, {}, { key: forged }))).toMatchObject({
     status: 401,
   });
-  await house.call(contacts.list_contacts, {}, { key: session.access_token });
-  await house.turn(15 * 60_000);
-  expect(await refusal(house.call(contacts.list_contacts, {}, { key: session.access_token }))).toMatchObject({
+  await app.call(contacts.list_contacts, {}, { key: session.access_token });
+  await app.advanceTime(15 * 60_000);
+  expect(
+    await expectFailure(app.call(contacts.list_contacts, {}, { key: session.access_token })),
+  ).toMatchObject({
     status: 401,
     code: "credential_invalid",
   });
 });
 
 test("a person changes their own password, which ends every sign-in but the new one", async () => {
-  await using house = await openHouse();
-  const before = (await house.call(auth.login, { email: ownerEmail, password: ownerPassword })).data;
+  await using app = await startTestApp();
+  const before = (await app.call(auth.login, { email: ownerEmail, password: ownerPassword })).data;
   const change = (password: string, new_password: string) =>
-    house.call(auth.change_password, { email: ownerEmail, password, new_password });
-  expect(await refusal(change("wrong", "a new password"))).toMatchObject({
+    app.call(auth.change_password, { email: ownerEmail, password, new_password });
+  expect(await expectFailure(change("wrong", "a new password"))).toMatchObject({
     status: 401,
     code: "login_failed",
   });
-  expect(await refusal(change(ownerPassword, "short"))).toMatchObject({ status: 400 });
+  expect(await expectFailure(change(ownerPassword, "short"))).toMatchObject({ status: 400 });
   const both = await Promise.allSettled([
     change(ownerPassword, "a new password"),
     change(ownerPassword, "another one"),
   ]);
   const changed = both.flatMap((one) => (one.status === "fulfilled" ? one.value.data : []));
   expect(changed).toHaveLength(1);
-  const whoami = (key: string) => house.call(auth.whoami, {}, { key });
-  expect(await refusal(whoami(before.access_token))).toMatchObject({ status: 401 });
-  expect(await refusal(house.call(auth.refresh, { refresh_token: before.refresh_token }))).toMatchObject({
+  const whoami = (key: string) => app.call(auth.whoami, {}, { key });
+  expect(await expectFailure(whoami(before.access_token))).toMatchObject({ status: 401 });
+  expect(
+    await expectFailure(app.call(auth.refresh, { refresh_token: before.refresh_token })),
+  ).toMatchObject({
     code: "refresh_token_invalid",
   });
   expect((await whoami(changed[0]?.access_token ?? "")).data.user?.email).toBe(ownerEmail);
   // The fifth try from this address was the last for now, with whichever operation.
-  expect(await refusal(change(ownerPassword, "a new password"))).toMatchObject({ code: "rate_limited" });
+  expect(await expectFailure(change(ownerPassword, "a new password"))).toMatchObject({
+    code: "rate_limited",
+  });
 });
 
 test("whoami tells a key what it is", async () => {
-  const { data } = await house.call(auth.whoami, {});
+  const { data } = await app.call(auth.whoami, {});
   expect(data).toMatchObject({ role: null, user: null, credential: { type: "api_key", name: "First key" } });
   expect(data.scopes).toEqual(allScopes);
 });
 
 test("guessing is slowed down by account, wherever it comes from", async () => {
   const guess = () =>
-    house.fetch("/v1/auth/login", { method: "POST", key: null, json: { email: "a@b.c", password: "x" } });
+    app.fetch("/v1/auth/login", { method: "POST", key: null, json: { email: "a@b.c", password: "x" } });
   let answer = await guess();
   for (let tries = 0; answer.status === 401 && tries < 12; tries += 1) {
     answer = await guess();

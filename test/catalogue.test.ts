@@ -13,19 +13,19 @@ import {
   toJsonSchema,
 } from "../tools/contract/index.ts";
 import { catalogue, type OperationName } from "../tools/index.ts";
-import { type House, openHouse } from "./support/house.ts";
-import { moveIn, type Neighbour } from "./support/neighbour.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
+import { createOtherTenant, type OtherTenant } from "./support/other-tenant.ts";
 
 const operations = Object.entries(operationsOf()) as [OperationName, Operation][];
 const guarded = operations.filter(([, { credential }]) => credential !== "none");
 
-let house: House;
-let neighbour: Neighbour;
+let app: TestApp;
+let neighbour: OtherTenant;
 beforeAll(async () => {
-  house = await openHouse();
-  neighbour = await moveIn(house);
+  app = await startTestApp();
+  neighbour = await createOtherTenant(app);
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 /** Calls an operation with its path filled by `fields` (made-up ones where there are none). */
 function request({ method, path }: Operation, fields: Record<string, unknown> = {}, key?: string | null) {
@@ -36,7 +36,7 @@ function request({ method, path }: Operation, fields: Record<string, unknown> = 
       ? `?${new URLSearchParams(rest.map(([name, value]): [string, string] => [name, String(value)]))}`
       : "";
   const json = query === "" ? Object.fromEntries(rest) : undefined;
-  return house.fetch(filled + query, {
+  return app.fetch(filled + query, {
     method,
     ...(json ? { json } : {}),
     ...(key === undefined ? {} : { key }),
@@ -92,7 +92,7 @@ test.each(missing)("%s refuses an empty input field by field", async (_name, ope
 });
 
 /** Whose thing an id in a path is, by the part of the path before it. */
-const things: Readonly<Record<string, keyof Neighbour>> = {
+const things: Readonly<Record<string, keyof OtherTenant>> = {
   contacts: "contact_id",
   conversations: "conversation_id",
   messages: "message_id",
@@ -118,19 +118,19 @@ const chosen: Readonly<Partial<Record<OperationName, object>>> = {
 const foreign = operations.filter(([, { path, input }]) => idsOf(path, input).length > 0);
 
 /** Each id field with the kind of thing that it names. */
-function idsOf(path: string, input: Operation["input"]): [field: string, thing: keyof Neighbour][] {
+function idsOf(path: string, input: Operation["input"]): [field: string, thing: keyof OtherTenant][] {
   const inPath = [...path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].map(([, before = "", field = ""]) => {
     const thing = things[before];
     if (!thing) {
       throw new Error(`Whose id is ${field} in ${path}? Say it in "things".`);
     }
-    return [field, thing] as [string, keyof Neighbour];
+    return [field, thing] as [string, keyof OtherTenant];
   });
   const required = toJsonSchema(input, "input").required as string[] | undefined;
   const named = Object.values(things).filter(
     (thing) => required?.includes(thing) && !path.includes(`{${thing}}`),
   );
-  return [...inPath, ...named.map((thing) => [thing, thing] as [string, keyof Neighbour])];
+  return [...inPath, ...named.map((thing) => [thing, thing] as [string, keyof OtherTenant])];
 }
 
 test.each(foreign)("%s answers a neighbour's id as it answers none at all", async (name, operation) => {
@@ -172,14 +172,14 @@ test("a neighbour's things are still there, untouched", async () => {
 });
 
 test.each(operations)("%s stands in OpenAPI", async (_name, { method, path }) => {
-  const document = (await (await house.fetch("/v1/openapi.json")).json()) as {
+  const document = (await (await app.fetch("/v1/openapi.json")).json()) as {
     paths: Record<string, Record<string, unknown>>;
   };
   expect(document.paths[path]?.[method.toLowerCase()]).toBeDefined();
 });
 
 test.each(operations)("%s refuses other methods and bodies in the one envelope", async (_name, operation) => {
-  const answer = await house.fetch(operation.path.replace(/\{\w+\}/g, "x"), {
+  const answer = await app.fetch(operation.path.replace(/\{\w+\}/g, "x"), {
     method: operation.method === "GET" ? "DELETE" : operation.method,
     headers: { "content-type": "text/plain" },
     ...(operation.method === "GET" ? {} : { body: "hello" }),
@@ -200,7 +200,7 @@ async function keyWithout(rule: ScopeRule | null): Promise<string> {
     return known;
   }
   const scopes = allScopes.filter((scope) => !lacking.includes(scope) && !scope.startsWith("tokens:"));
-  const { data } = await house.call(apiKeys.create_api_key, { name: "narrow", scopes });
+  const { data } = await app.call(apiKeys.create_api_key, { name: "narrow", scopes });
   keys.set(lacking.join(), data.secret_key);
   return data.secret_key;
 }

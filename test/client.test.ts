@@ -5,12 +5,12 @@ import {
   type Client,
   type ClientOptions,
   createClient,
-  Unreachable,
+  NoResponseError,
 } from "../src/client/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
 import { uploads } from "../tools/uploads.ts";
-import { type Scripted, startUpstream, type Upstream } from "./support/upstream.ts";
+import { type ScriptedResponse, startUpstream, type Upstream } from "./support/scripted-service.ts";
 
 const opened: { close(): PromiseLike<void> }[] = [];
 
@@ -34,8 +34,8 @@ function open(options: ClientOptions): Client {
 }
 
 const text = { to: "+14155550123", type: "text", text: { body: "hi" } } as const;
-const paths = ({ asked }: Upstream) => asked.map(({ method, path }) => `${method} ${path}`);
-const failing = (status: number, headers = {}): Scripted => ({
+const paths = ({ requests }: Upstream) => requests.map(({ method, path }) => `${method} ${path}`);
+const failing = (status: number, headers = {}): ScriptedResponse => ({
   status,
   headers,
   body: { error: { type: "internal", code: "unavailable", message: "Not now." } },
@@ -53,14 +53,14 @@ describe("an operation on its way", () => {
     await expect(client.call(contacts.delete_contact, { id })).rejects.toMatchObject({
       code: "invalid_request",
     });
-    expect(upstream.asked).toEqual([]);
+    expect(upstream.requests).toEqual([]);
   });
 
   test("a read's fields travel in the query", async () => {
     const { client, upstream } = await start([{}]);
     await client.call(contacts.list_contacts, { search: "a&b", page: 2 });
     expect(paths(upstream)).toEqual(["GET /v1/contacts?search=a%26b&page=2"]);
-    expect(upstream.asked[0]?.headers).not.toHaveProperty("idempotency-key");
+    expect(upstream.requests[0]?.headers).not.toHaveProperty("idempotency-key");
   });
 
   test("a file travels as the last part of a form, byte for byte, and again when it is tried again", async () => {
@@ -71,8 +71,8 @@ describe("an operation on its way", () => {
       content_base64: bytes.toString("base64"),
       generate_cdn: true,
     });
-    expect(upstream.asked).toHaveLength(2);
-    for (const { headers, body } of upstream.asked) {
+    expect(upstream.requests).toHaveLength(2);
+    for (const { headers, body } of upstream.requests) {
       const type = String(headers["content-type"]);
       const form = await new Response(body as Buffer<ArrayBuffer>, {
         headers: { "content-type": type },
@@ -88,27 +88,27 @@ describe("an operation on its way", () => {
   test("a write's fields travel in the body, with an idempotency key", async () => {
     const { client, upstream } = await start([{}]);
     await client.call(contacts.update_contact, { id: "con_1", name: "Ann" });
-    expect(upstream.asked[0]).toMatchObject({
+    expect(upstream.requests[0]).toMatchObject({
       method: "PUT",
       path: "/v1/contacts/con_1",
       body: { name: "Ann" },
     });
-    expect(upstream.asked[0]?.headers["idempotency-key"]).toMatch(/^[\w-]{36}$/);
+    expect(upstream.requests[0]?.headers["idempotency-key"]).toMatch(/^[\w-]{36}$/);
   });
 
   test("a write without fields has an empty object as its body", async () => {
     const { client, upstream } = await start([{}]);
     await client.call(contacts.update_contact, { id: "con_1" });
-    expect(upstream.asked[0]?.body).toEqual({});
+    expect(upstream.requests[0]?.body).toEqual({});
   });
 
   test("a key is sent as X-API-Key, an access token as Bearer", async () => {
     const { client, upstream } = await start([{}]);
     await client.call(contacts.list_contacts, {});
     await client.call(contacts.list_contacts, {}, { key: "eyJ.token" });
-    expect(upstream.asked[0]?.headers["x-api-key"]).toBe("sk_live_1");
-    expect(upstream.asked[1]?.headers.authorization).toBe("Bearer eyJ.token");
-    expect(upstream.asked[1]?.headers).not.toHaveProperty("x-api-key");
+    expect(upstream.requests[0]?.headers["x-api-key"]).toBe("sk_live_1");
+    expect(upstream.requests[1]?.headers.authorization).toBe("Bearer eyJ.token");
+    expect(upstream.requests[1]?.headers).not.toHaveProperty("x-api-key");
   });
 
   test("a base address may have a path", async () => {
@@ -127,7 +127,7 @@ describe("trying again", () => {
       { body: { data: { id: "msg_1" } } },
     ]);
     expect(await client.call(messages.send_message, text)).toEqual({ data: { id: "msg_1" } });
-    const keys = upstream.asked.map(({ headers }) => headers["idempotency-key"]);
+    const keys = upstream.requests.map(({ headers }) => headers["idempotency-key"]);
     expect(keys).toHaveLength(3);
     expect(new Set(keys).size).toBe(1);
   });
@@ -135,13 +135,16 @@ describe("trying again", () => {
   test("a given key is kept", async () => {
     const { client, upstream } = await start(["break", {}]);
     await client.call(messages.send_message, text, { idempotencyKey: "order-7" });
-    expect(upstream.asked.map(({ headers }) => headers["idempotency-key"])).toEqual(["order-7", "order-7"]);
+    expect(upstream.requests.map(({ headers }) => headers["idempotency-key"])).toEqual([
+      "order-7",
+      "order-7",
+    ]);
   });
 
   test.each([400, 401, 403, 404, 409, 422, 500])("nothing is tried again after %i", async (status) => {
     const { client, upstream } = await start([failing(status), {}]);
     await expect(client.call(contacts.list_contacts, {})).rejects.toMatchObject({ status });
-    expect(upstream.asked).toHaveLength(1);
+    expect(upstream.requests).toHaveLength(1);
   });
 
   test("a write whose twin is still running is asked for again", async () => {
@@ -153,7 +156,7 @@ describe("trying again", () => {
       {},
     ]);
     await client.call(messages.send_message, text);
-    expect(upstream.asked).toHaveLength(2);
+    expect(upstream.requests).toHaveLength(2);
   });
 
   test("Retry-After is waited for", async () => {
@@ -165,20 +168,20 @@ describe("trying again", () => {
 
   test.each([
     ["the deadline", { timeoutMs: 900 }, "1"],
-    ["the longest wait", { longestWaitMs: 2_000 }, "3"],
+    ["the longest wait", { maxRetryWaitMs: 2_000 }, "3"],
   ])("a wait that would pass %s is not begun", async (_, options, seconds) => {
     const { client, upstream } = await start([failing(429, { "retry-after": seconds })]);
     const begun = performance.now();
     const call = client.call(contacts.list_contacts, {}, options);
     await expect(call).rejects.toMatchObject({ status: 429, retryAfterSeconds: Number(seconds) });
     expect(performance.now() - begun).toBeLessThan(500);
-    expect(upstream.asked).toHaveLength(1);
+    expect(upstream.requests).toHaveLength(1);
   });
 
   test("it gives up after its retries", async () => {
     const { client, upstream } = await start([failing(503)], { retries: 2 });
     await expect(client.call(contacts.list_contacts, {})).rejects.toBeInstanceOf(CallFailure);
-    expect(upstream.asked).toHaveLength(3);
+    expect(upstream.requests).toHaveLength(3);
   });
 
   test("the address is asked for again at every attempt", async () => {
@@ -186,7 +189,7 @@ describe("trying again", () => {
     const addresses = ["http://127.0.0.1:1", upstream.url];
     const client = open({ baseUrl: async () => addresses.shift() ?? "", backoffMs: 1 });
     await client.call(messages.send_message, text);
-    expect(upstream.asked).toHaveLength(1);
+    expect(upstream.requests).toHaveLength(1);
   });
 });
 
@@ -194,14 +197,14 @@ describe("no answer", () => {
   test("an address that nothing listens at is unreachable, and nothing was done", async () => {
     const client = open({ baseUrl: "http://127.0.0.1:1", backoffMs: 1 });
     const failure = await client.call(messages.send_message, text).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(Unreachable);
+    expect(failure).toBeInstanceOf(NoResponseError);
     expect(failure).toMatchObject({ message: "127.0.0.1:1 can't be reached.", mayHaveRun: false });
   });
 
   test("a connection that breaks every time is told, and that the write may have been done", async () => {
     const { client, upstream } = await start(["break"], { retries: 1 });
     await expect(client.call(messages.send_message, text)).rejects.toMatchObject({ mayHaveRun: true });
-    expect(upstream.asked).toHaveLength(2);
+    expect(upstream.requests).toHaveLength(2);
   });
 
   test("a service that hangs is left at the deadline", async () => {
@@ -267,7 +270,7 @@ describe("an answer that is no success", () => {
   test("a redirection is not followed: the key stays with the service", async () => {
     const { client, upstream } = await start([{ status: 302, headers: { location: "/elsewhere" } }]);
     await expect(client.call(contacts.list_contacts, {})).rejects.toMatchObject({ status: 302 });
-    expect(upstream.asked).toHaveLength(1);
+    expect(upstream.requests).toHaveLength(1);
   });
 
   test("an answer without end is cut off", async () => {

@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ConfigError, readConfig, secretsOf, settings } from "../src/config/index.ts";
+import { appSecrets, ConfigError, readConfig, settings } from "../src/config/index.ts";
 import { allScopes } from "../tools/contract/index.ts";
 
 const secret = "a secret that nobody may ever see";
@@ -99,7 +99,7 @@ test("every setting is read", () => {
     },
     resultLimit: 40_000,
   });
-  expect(secretsOf(config)).toEqual([
+  expect(appSecrets(config)).toEqual([
     "sk_live_upstream",
     secret,
     `once ${secret}`,
@@ -192,16 +192,16 @@ test("the secret of a bucket is one", () => {
     TIDINGS_S3_SECRET_ACCESS_KEY: secret,
   });
   expect(config.s3).toMatchObject({ bucket: "files", region: "us-east-1" });
-  expect(secretsOf(config)).toEqual([secret]);
+  expect(appSecrets(config)).toEqual([secret]);
 });
 
 test("a database password that is no proper percent-encoding is still a secret", () => {
   const { config } = readConfig({ DATABASE_URL: "postgres://app:100%25sure@db/app" });
-  expect(secretsOf(config)).toEqual(["100%25sure", "100%sure"]);
+  expect(appSecrets(config)).toEqual(["100%25sure", "100%sure"]);
   const { config: odd } = readConfig({ DATABASE_URL: "postgres://app:100%sure@db/app" });
-  expect(secretsOf(odd)).toContain("100%sure");
+  expect(appSecrets(odd)).toContain("100%sure");
   const { config: traced } = readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: "https://app:hush-hush@collector" });
-  expect(secretsOf(traced)).toContain("hush-hush");
+  expect(appSecrets(traced)).toContain("hush-hush");
 });
 
 test("no message repeats a value", () => {

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
-import { type House, openHouse } from "./support/house.ts";
-import { phone } from "./support/simulator.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
+import { openPhone } from "./support/simulator.ts";
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse();
+  app = await startTestApp();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 let last = 5_550_300;
 const newNumber = () => {
@@ -21,12 +21,12 @@ const newNumber = () => {
 async function writes(number: string, ...texts: readonly string[]) {
   let conversation_id = "";
   for (const text of texts) {
-    ({ conversation_id } = await phone(house, number).write(text));
+    ({ conversation_id } = await openPhone(app, number).write(text));
   }
-  const { data: thread } = await house.call(conversations.get_conversation, { id: conversation_id });
-  const { data: contact } = await house.call(contacts.get_contact, { id: thread.contact_id });
-  await house.turn(1000);
-  const shown = await phone(house, number).shows();
+  const { data: thread } = await app.call(conversations.get_conversation, { id: conversation_id });
+  const { data: contact } = await app.call(contacts.get_contact, { id: thread.contact_id });
+  await app.advanceTime(1000);
+  const shown = await openPhone(app, number).listMessages();
   const replies = shown.filter(({ direction }) => direction === "outbound").map(({ text }) => text?.body);
   return { ...contact, replies, conversation_id };
 }
@@ -57,7 +57,7 @@ test.each([
 test("a word that comes several times at once is confirmed once", async () => {
   const number = newNumber();
   await writes(number, "hi");
-  await Promise.all(["stop", "STOP", "Stop!"].map((text) => phone(house, number).write(text)));
+  await Promise.all(["stop", "STOP", "Stop!"].map((text) => openPhone(app, number).write(text)));
   expect((await writes(number, "stop")).replies).toHaveLength(1);
 });
 
@@ -80,7 +80,7 @@ test("START undoes it, confirmed once, and ordinary replies were possible all th
   const number = newNumber();
   await writes(number, "stop");
   const reply = { to: number, type: "text", text: { body: "Goodbye, and thank you." } } as const;
-  expect((await house.call(messages.send_message, reply)).data.status).toBe("queued");
+  expect((await app.call(messages.send_message, reply)).data.status).toBe("queued");
   const { opted_out, replies } = await writes(number, "Start", "start");
   expect(opted_out).toBe(false);
   expect(replies).toHaveLength(3);
@@ -89,7 +89,7 @@ test("START undoes it, confirmed once, and ordinary replies were possible all th
 
 test("a button or a caption of that name says nothing about marketing", async () => {
   const number = newNumber();
-  await phone(house, number).write("", { text: undefined, reply: { id: "c", title: "Cancel" } });
+  await openPhone(app, number).write("", { text: undefined, reply: { id: "c", title: "Cancel" } });
   const { opted_out } = await writes(number, "thanks");
   expect(opted_out).toBe(false);
 });
@@ -97,7 +97,7 @@ test("a button or a caption of that name says nothing about marketing", async ()
 test("a thread marked as spam opts out and is not answered", async () => {
   const number = newNumber();
   const { conversation_id } = await writes(number, "hi");
-  await house.app.database.queries
+  await app.server.database.queries
     .updateTable("conversations")
     .set({ status: "spam" })
     .where("id", "=", conversation_id)
@@ -107,13 +107,13 @@ test("a thread marked as spam opts out and is not answered", async () => {
 
 test("the confirmation is nobody's answer: the thread still waits for one", async () => {
   const { conversation_id } = await writes(newNumber(), "stop");
-  const { data } = await house.call(conversations.get_conversation, { id: conversation_id });
+  const { data } = await app.call(conversations.get_conversation, { id: conversation_id });
   expect(data).toMatchObject({ is_unread: true, waiting_since: expect.any(String) });
 });
 
 test("an inbox has words and replies of its own", async () => {
   const settings = { stop_words: ["Chega!"], start_words: ["Volta"], start_reply: "" };
-  await house.app.database.queries
+  await app.server.database.queries
     .updateTable("inboxes")
     .set({ settings: JSON.stringify(settings) })
     .execute();
@@ -125,10 +125,10 @@ test("an inbox has words and replies of its own", async () => {
 });
 
 test("a person can note it too", async () => {
-  const { data } = await house.call(contacts.create_contact, { phone_number: newNumber() });
+  const { data } = await app.call(contacts.create_contact, { phone_number: newNumber() });
   expect(data.opted_out).toBe(false);
-  const changed = await house.call(contacts.update_contact, { id: data.id, opted_out: true });
+  const changed = await app.call(contacts.update_contact, { id: data.id, opted_out: true });
   expect(changed.data.opted_out).toBe(true);
-  const kept = await house.call(contacts.update_contact, { id: data.id, name: "Ada" });
+  const kept = await app.call(contacts.update_contact, { id: data.id, name: "Ada" });
   expect(kept.data.opted_out).toBe(true);
 });

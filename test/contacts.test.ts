@@ -4,18 +4,18 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
-import { refusal } from "./support/failure.ts";
-import { type House, openHouse } from "./support/house.ts";
-import { phone, setFaults } from "./support/simulator.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
+import { openPhone, setFaults } from "./support/simulator.ts";
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse();
+  app = await startTestApp();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 test("a contact is created with its number in E.164 form", async () => {
-  const { data } = await house.call(contacts.create_contact, {
+  const { data } = await app.call(contacts.create_contact, {
     phone_number: "+1 (415) 555-0111",
     name: "Ada",
     metadata: { plan: "pro" },
@@ -26,12 +26,12 @@ test("a contact is created with its number in E.164 form", async () => {
     tags: [],
     metadata: { plan: "pro" },
   });
-  expect(await house.call(contacts.get_contact, { id: data.id })).toEqual({ data });
+  expect(await app.call(contacts.get_contact, { id: data.id })).toEqual({ data });
 });
 
 test("a known number is refused with the id of the contact that has it", async () => {
-  const { data } = await house.call(contacts.create_contact, { phone_number: "+14155550112" });
-  const failure = await refusal(house.call(contacts.create_contact, { phone_number: "14155550112" }));
+  const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550112" });
+  const failure = await expectFailure(app.call(contacts.create_contact, { phone_number: "14155550112" }));
   expect(failure).toMatchObject({ status: 409, code: "contact_exists" });
   expect(failure.error).toMatchObject({ existing_id: data.id });
 });
@@ -43,138 +43,138 @@ test.each([
   "whatsapp:+14155550120",
   "＋１４１５５５５０１２０",
 ])("%s is read as +14155550120", async (phone_number) => {
-  const { data } = await house.call(contacts.upsert_contact, { phone_number });
+  const { data } = await app.call(contacts.upsert_contact, { phone_number });
   expect(data.phone_number).toBe("+14155550120");
 });
 
 test("a number that is none is refused by name", async () => {
-  const failure = await refusal(house.call(contacts.create_contact, { phone_number: "+1 23" }));
+  const failure = await expectFailure(app.call(contacts.create_contact, { phone_number: "+1 23" }));
   expect(failure).toMatchObject({ status: 400, code: "invalid_phone_number" });
   expect(failure.error).toMatchObject({ param: "phone_number" });
 });
 
 test("find-or-create makes one contact and changes only what is sent", async () => {
-  const first = await house.call(contacts.upsert_contact, {
+  const first = await app.call(contacts.upsert_contact, {
     phone_number: "+14155550113",
     metadata: { a: 1 },
   });
-  const second = await house.call(contacts.upsert_contact, { phone_number: "+14155550113", name: "Grace" });
+  const second = await app.call(contacts.upsert_contact, { phone_number: "+14155550113", name: "Grace" });
   expect(first.data.created).toBe(true);
   expect(second.data).toMatchObject({ id: first.data.id, created: false, name: "Grace", metadata: { a: 1 } });
 });
 
 test("an update changes what is sent and replaces metadata whole", async () => {
-  const { data } = await house.call(contacts.create_contact, {
+  const { data } = await app.call(contacts.create_contact, {
     phone_number: "+14155550114",
     name: "Joan",
     metadata: { a: 1 },
   });
-  const changed = await house.call(contacts.update_contact, { id: data.id, metadata: { b: 2 } });
+  const changed = await app.call(contacts.update_contact, { id: data.id, metadata: { b: 2 } });
   expect(changed.data).toMatchObject({ name: "Joan", metadata: { b: 2 } });
   expect(changed.data).not.toHaveProperty("organization_id");
 });
 
 test("tags are added once and taken off", async () => {
-  const { data } = await house.call(contacts.create_contact, { phone_number: "+14155550115" });
+  const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550115" });
   const tag = async (change: object) =>
-    (await house.call(contacts.tag_contact, { id: data.id, ...change })).data.tags;
+    (await app.call(contacts.tag_contact, { id: data.id, ...change })).data.tags;
   expect(await tag({ add: ["vip", "new", "vip"] })).toEqual(["vip", "new"]);
   expect(await tag({ add: ["vip"], remove: ["new", "never"] })).toEqual(["vip"]);
   expect(await tag({})).toEqual(["vip"]);
 });
 
 test("VIP and vip are one tag, by which a list is narrowed", async () => {
-  const { data } = await house.call(contacts.create_contact, { phone_number: "+14155550122" });
-  const tagged = await house.call(contacts.tag_contact, { id: data.id, add: ["Gold", "GOLD ", "skill:fr"] });
+  const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550122" });
+  const tagged = await app.call(contacts.tag_contact, { id: data.id, add: ["Gold", "GOLD ", "skill:fr"] });
   expect(tagged.data.tags).toEqual(["gold", "skill:fr"]);
   const listed = async (tag: string) =>
-    (await house.call(contacts.list_contacts, { tag })).data.map(({ id }) => id);
+    (await app.call(contacts.list_contacts, { tag })).data.map(({ id }) => id);
   expect(await listed("GOLD")).toEqual([data.id]);
   expect(await listed("gol")).toEqual([]);
-  await house.call(contacts.tag_contact, { id: data.id, remove: ["Gold"] });
+  await app.call(contacts.tag_contact, { id: data.id, remove: ["Gold"] });
   expect(await listed("gold")).toEqual([]);
 });
 
 test("a contact has at most 200 tags, and one that has them can lose some", async () => {
-  const { data } = await house.call(contacts.create_contact, { phone_number: "+14155550123" });
+  const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550123" });
   const named = (from: number) => Array.from({ length: 50 }, (_, place) => `tag ${from + place}`);
-  const tag = (change: object) => house.call(contacts.tag_contact, { id: data.id, ...change });
+  const tag = (change: object) => app.call(contacts.tag_contact, { id: data.id, ...change });
   for (const from of [0, 50, 100, 150]) {
     await tag({ add: named(from) });
   }
-  const failure = await refusal(tag({ add: ["one more"] }));
+  const failure = await expectFailure(tag({ add: ["one more"] }));
   expect(failure).toMatchObject({ status: 422, code: "too_many_tags", error: { limit: 200, count: 201 } });
   expect((await tag({ add: ["one more"], remove: ["tag 0"] })).data.tags).toHaveLength(200);
 });
 
 test("search finds by part of a name, of a number, and takes wildcards as letters", async () => {
-  await house.call(contacts.create_contact, { phone_number: "+442079460958", name: "Zoë 100%" });
+  await app.call(contacts.create_contact, { phone_number: "+442079460958", name: "Zoë 100%" });
   const find = async (search: string) =>
-    (await house.call(contacts.list_contacts, { search })).data.map((c) => c.name);
+    (await app.call(contacts.list_contacts, { search })).data.map((c) => c.name);
   expect(await find("zoë")).toEqual(["Zoë 100%"]);
   expect(await find("20 7946")).toEqual(["Zoë 100%"]);
   expect(await find("100%")).toEqual(["Zoë 100%"]);
   expect(await find("1_0%")).toEqual([]);
   expect(await find("ë 10")).toEqual(["Zoë 100%"]);
   expect(await find("z")).toEqual(["Zoë 100%"]);
-  await house.call(contacts.create_contact, { phone_number: "+8613800138000", name: "李小明" });
+  await app.call(contacts.create_contact, { phone_number: "+8613800138000", name: "李小明" });
   expect(await find("明")).toEqual(["李小明"]);
   expect(await find("李明")).toEqual([]);
 });
 
 test("a search is planned for its own words: it leaves no statement behind", async () => {
-  await house.call(contacts.list_contacts, { search: "zoe", tag: "vip" });
+  await app.call(contacts.list_contacts, { search: "zoe", tag: "vip" });
   const { rows } = await sql`
     select name from pg_prepared_statements where statement like '%search_grams%'
-  `.execute(house.app.database.queries);
+  `.execute(app.server.database.queries);
   expect(rows).toEqual([]);
 });
 
 test("search knows no accents and no order of words", async () => {
-  const { data } = await house.call(contacts.create_contact, {
+  const { data } = await app.call(contacts.create_contact, {
     phone_number: "+14155550116",
     name: "María-José López",
   });
   const find = async (search: string) =>
-    (await house.call(contacts.list_contacts, { search })).data.map(({ id }) => id);
+    (await app.call(contacts.list_contacts, { search })).data.map(({ id }) => id);
   expect(await find("maria lopez")).toEqual([data.id]);
   expect(await find("LÓPEZ mar")).toEqual([data.id]);
-  const other = await house.call(contacts.create_contact, {
+  const other = await app.call(contacts.create_contact, {
     phone_number: "+14155550121",
     name: "Łukasz Strauß",
   });
   expect(await find("lukasz strauss")).toEqual([other.data.id]);
-  await house.call(contacts.update_contact, { id: data.id, name: "Marie Curie" });
+  await app.call(contacts.update_contact, { id: data.id, name: "Marie Curie" });
   expect(await find("lopez")).toEqual([]);
   expect(await find("curie 0116")).toEqual([data.id]);
-  await house.call(contacts.update_contact, { id: data.id, name: "" });
-  expect((await house.call(contacts.get_contact, { id: data.id })).data.name).toBeNull();
+  await app.call(contacts.update_contact, { id: data.id, name: "" });
+  expect((await app.call(contacts.get_contact, { id: data.id })).data.name).toBeNull();
 });
 
 test("a list is paged, newest first, and says how large it is", async () => {
-  const all = await house.call(contacts.list_contacts, {});
-  const second = await house.call(contacts.list_contacts, { page: 2, per_page: 2 });
+  const all = await app.call(contacts.list_contacts, {});
+  const second = await app.call(contacts.list_contacts, { page: 2, per_page: 2 });
   expect(second.meta).toEqual({ page: 2, per_page: 2, total: all.meta.total });
   expect(second.data).toEqual(all.data.slice(2, 4));
-  expect((await house.call(contacts.list_contacts, { per_page: 5000 })).meta.per_page).toBe(100);
+  expect((await app.call(contacts.list_contacts, { per_page: 5000 })).meta.per_page).toBe(100);
 });
 
 test("of two who erase at once, one does", async () => {
-  const { data } = await house.call(contacts.create_contact, { phone_number: "+14155550118" });
-  const erase = () => house.call(contacts.delete_contact, { id: data.id });
+  const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550118" });
+  const erase = () => app.call(contacts.delete_contact, { id: data.id });
   const outcomes = await Promise.allSettled(Array.from({ length: 6 }, erase));
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
 
 test("what is written while a contact is erased is erased with it", async () => {
   const number = "+14155550117";
-  const send = () => house.call(messages.send_message, { to: number, type: "text", text: { body: "trace" } });
+  const send = () => app.call(messages.send_message, { to: number, type: "text", text: { body: "trace" } });
   for (let round = 0; round < 5; round += 1) {
-    const { data } = await house.call(contacts.upsert_contact, { phone_number: number });
-    const erase = house.call(contacts.delete_contact, { id: data.id });
+    const { data } = await app.call(contacts.upsert_contact, { phone_number: number });
+    const erase = app.call(contacts.delete_contact, { id: data.id });
     await Promise.all([erase, ...Array.from({ length: 12 }, send)]);
   }
-  const traces = await house.app.database.queries
+  const traces = await app.server.database.queries
     .selectFrom("messages")
     .innerJoin("conversations", "conversations.id", "messages.conversation_id")
     .innerJoin("contacts", "contacts.id", "conversations.contact_id")
@@ -188,36 +188,36 @@ test("what is written while a contact is erased is erased with it", async () => 
 test("nothing of an erased contact is left in any table but the simulated phone's own", async () => {
   const personal = ["+14155550124", "14155550124", "US.124", "ada124", "Lovelace 124", "my secret 124"];
   const [number = "", wa_id, user_id = "", username, name, text = ""] = personal;
-  await phone(house, number).write(text, { name, user_id, wa_id, username });
-  await setFaults(house, { failures: [{ code: 131026, to: number }] });
-  await house.call(messages.send_message, { to: number, type: "text", text: { body: text } });
-  await house.call(messages.send_message, { to: user_id, type: "text", text: { body: text } });
-  await house.turn(1000);
-  const { data } = await house.call(
+  await openPhone(app, number).write(text, { name, user_id, wa_id, username });
+  await setFaults(app, { failures: [{ code: 131026, to: number }] });
+  await app.call(messages.send_message, { to: number, type: "text", text: { body: text } });
+  await app.call(messages.send_message, { to: user_id, type: "text", text: { body: text } });
+  await app.advanceTime(1000);
+  const { data } = await app.call(
     contacts.upsert_contact,
     { phone_number: number, name, metadata: { note: text } },
     { idempotencyKey: "of the erased" },
   );
-  await house.call(contacts.tag_contact, { id: data.id, add: [name ?? ""] });
+  await app.call(contacts.tag_contact, { id: data.id, add: [name ?? ""] });
   await notePeople(data.id, text);
   expect(await traces(personal)).not.toEqual([]);
-  await house.call(contacts.delete_contact, { id: data.id });
-  await house.turn(1000);
+  await app.call(contacts.delete_contact, { id: data.id });
+  await app.advanceTime(1000);
   expect(await traces(personal)).toEqual([]);
-  await setFaults(house, {});
+  await setFaults(app, {});
 });
 
 test("a send that is repeated after the contact was erased is not sent once more", async () => {
   const input = { to: "+14155550125", type: "text", text: { body: "hello" } } as const;
-  const send = () => house.call(messages.send_message, input, { idempotencyKey: "before the erasure" });
+  const send = () => app.call(messages.send_message, input, { idempotencyKey: "before the erasure" });
   const { conversation_id: id } = (await send()).data;
-  const { contact_id } = (await house.call(conversations.get_conversation, { id })).data;
-  await house.call(contacts.delete_contact, { id: contact_id });
-  expect(await refusal(send())).toMatchObject({ status: 404, code: "contact_not_found" });
-  expect((await house.call(contacts.list_contacts, { search: "4155550125" })).data).toEqual([]);
+  const { contact_id } = (await app.call(conversations.get_conversation, { id })).data;
+  await app.call(contacts.delete_contact, { id: contact_id });
+  expect(await expectFailure(send())).toMatchObject({ status: 404, code: "contact_not_found" });
+  expect((await app.call(contacts.list_contacts, { search: "4155550125" })).data).toEqual([]);
 });
 
-/** What agents and the house write of a conversation, and an event that no listener has taken. */
+/** What agents and the app write of a conversation, and an event that no listener has taken. */
 async function notePeople(contact_id: string, text: string): Promise<void> {
   const thread = sql`(select id from conversations where contact_id = ${contact_id} limit 1)`;
   const organization = sql`(select organization_id from contacts where id = ${contact_id})`;
@@ -232,13 +232,13 @@ async function notePeople(contact_id: string, text: string): Promise<void> {
     sql`update conversations set tags = array[${text}]::text[] where contact_id = ${contact_id}`,
   ];
   for (const statement of statements) {
-    await statement.execute(house.app.database.queries);
+    await statement.execute(app.server.database.queries);
   }
 }
 
 /** The tables in which any of these words stands, in any column. */
 async function traces(words: readonly string[]): Promise<string[]> {
-  const { queries } = house.app.database;
+  const { queries } = app.server.database;
   const tables = await queries.introspection.getTables();
   const found = [];
   for (const { name } of tables.filter((table) => !table.name.startsWith("simulator_"))) {
@@ -252,20 +252,20 @@ async function traces(words: readonly string[]): Promise<string[]> {
 }
 
 test("an erased contact is gone, and the text of its messages with it", async () => {
-  const sent = await house.call(messages.send_message, {
+  const sent = await app.call(messages.send_message, {
     to: "+14155550119",
     type: "text",
     text: { body: "secret" },
   });
-  const [contact] = (await house.call(contacts.list_contacts, { search: "4155550119" })).data;
+  const [contact] = (await app.call(contacts.list_contacts, { search: "4155550119" })).data;
   const id = contact?.id ?? "";
-  expect(await house.call(contacts.delete_contact, { id })).toEqual({ data: { id, deleted: true } });
-  expect(await refusal(house.call(contacts.get_contact, { id }))).toMatchObject({ status: 404 });
-  expect(await refusal(house.call(contacts.delete_contact, { id }))).toMatchObject({ status: 404 });
+  expect(await app.call(contacts.delete_contact, { id })).toEqual({ data: { id, deleted: true } });
+  expect(await expectFailure(app.call(contacts.get_contact, { id }))).toMatchObject({ status: 404 });
+  expect(await expectFailure(app.call(contacts.delete_contact, { id }))).toMatchObject({ status: 404 });
   const { conversation_id } = sent.data;
-  expect(await refusal(house.call(messages.list_messages, { conversation_id }))).toMatchObject({
+  expect(await expectFailure(app.call(messages.list_messages, { conversation_id }))).toMatchObject({
     status: 404,
   });
-  const rows = await house.app.database.queries.selectFrom("messages").select(["content", "to"]).execute();
+  const rows = await app.server.database.queries.selectFrom("messages").select(["content", "to"]).execute();
   expect(JSON.stringify(rows)).not.toContain("secret");
 });

@@ -8,37 +8,37 @@ import { contacts } from "../tools/contacts.ts";
 import type { Scope } from "../tools/contract/index.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
-import { refusal } from "./support/failure.ts";
-import { type House, openHouse, ownerEmail, ownerPassword } from "./support/house.ts";
-import { moveIn } from "./support/neighbour.ts";
-import { phone } from "./support/simulator.ts";
+import { ownerEmail, ownerPassword, startTestApp, type TestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
+import { createOtherTenant } from "./support/other-tenant.ts";
+import { openPhone } from "./support/simulator.ts";
 
 const hours = 3_600_000;
-let house: House;
+let app: TestApp;
 /** A user of the organization. */
 let user: string;
 beforeAll(async () => {
-  house = await openHouse();
+  app = await startTestApp();
   const login = { email: ownerEmail, password: ownerPassword };
-  user = (await house.call(auth.login, login)).data.user.id;
+  user = (await app.call(auth.login, login)).data.user.id;
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 const read = async (id: string, key?: string) =>
-  (await house.call(messages.get_conversation_context, { id }, key === undefined ? {} : { key })).data;
+  (await app.call(messages.get_conversation_context, { id }, key === undefined ? {} : { key })).data;
 const keyWith = async (scopes: Scope[]) =>
-  (await house.call(apiKeys.create_api_key, { name: scopes.join(), scopes })).data.secret_key;
+  (await app.call(apiKeys.create_api_key, { name: scopes.join(), scopes })).data.secret_key;
 
 test("it holds the conversation, the contact and the latest messages, oldest first", async () => {
-  const customer = phone(house, "+14155550621");
+  const customer = openPhone(app, "+14155550621");
   const { conversation_id: id } = await customer.write("one", { name: "Ada" });
-  const { data: conversation } = await house.call(conversations.get_conversation, { id });
+  const { data: conversation } = await app.call(conversations.get_conversation, { id });
   const { contact_id } = conversation;
-  await house.call(contacts.update_contact, { id: contact_id, metadata: { plan: "gold" } });
+  await app.call(contacts.update_contact, { id: contact_id, metadata: { plan: "gold" } });
   await customer.write("two");
-  await house.call(messages.send_message, { to: "+14155550621", type: "text", text: { body: "three" } });
+  await app.call(messages.send_message, { to: "+14155550621", type: "text", text: { body: "three" } });
   const context = await read(id);
-  expect(context.conversation).toEqual((await house.call(conversations.get_conversation, { id })).data);
+  expect(context.conversation).toEqual((await app.call(conversations.get_conversation, { id })).data);
   expect(context.contact).toMatchObject({
     id: contact_id,
     name: "Ada",
@@ -46,14 +46,14 @@ test("it holds the conversation, the contact and the latest messages, oldest fir
     tags: [],
   });
   expect(context.messages.map(({ text }) => text?.body)).toEqual(["one", "two", "three"]);
-  const { data: short } = await house.call(messages.get_conversation_context, { id, messages: 2 });
+  const { data: short } = await app.call(messages.get_conversation_context, { id, messages: 2 });
   expect(short.messages.map(({ text }) => text?.body)).toEqual(["two", "three"]);
 });
 
 test("it tells to whom the conversation was given, and why", async () => {
-  const { conversation_id: id } = await phone(house, "+14155550629").write("hallo");
+  const { conversation_id: id } = await openPhone(app, "+14155550629").write("hallo");
   expect((await read(id)).assignment).toBeNull();
-  await house.call(conversations.assign_conversation, { id, assigned_to: user, reason: "Writes German" });
+  await app.call(conversations.assign_conversation, { id, assigned_to: user, reason: "Writes German" });
   expect((await read(id)).assignment).toMatchObject({
     assigned_to: user,
     assignment_type: "manual",
@@ -62,7 +62,7 @@ test("it tells to whom the conversation was given, and why", async () => {
 });
 
 test("without contacts:read a contact's tags and attributes are not shown", async () => {
-  const { conversation_id } = await phone(house, "+14155550622").write("hi", { name: "Bo" });
+  const { conversation_id } = await openPhone(app, "+14155550622").write("hi", { name: "Bo" });
   const { contact } = await read(conversation_id, await keyWith(["inbox:read"]));
   expect(contact).toMatchObject({ name: "Bo", phone_number: "+14155550622" });
   expect(contact).not.toHaveProperty("tags");
@@ -70,25 +70,25 @@ test("without contacts:read a contact's tags and attributes are not shown", asyn
 });
 
 test("its cursor goes on where its messages end", async () => {
-  const customer = phone(house, "+14155550623");
+  const customer = openPhone(app, "+14155550623");
   const { conversation_id } = await customer.write("before");
   const { cursor: after } = await read(conversation_id);
   await customer.write("after");
-  const { data } = await house.call(messages.wait_for_message, { conversation_id, after });
+  const { data } = await app.call(messages.wait_for_message, { conversation_id, after });
   expect(data.messages.map(({ text }) => text?.body)).toEqual(["after"]);
 });
 
 test("a neighbour's conversation and an erased contact's are not found", async () => {
-  const neighbour = await moveIn(house);
-  expect(await refusal(read(neighbour.conversation_id))).toMatchObject({ status: 404 });
-  const { conversation_id } = await phone(house, "+14155550624").write("forget me");
+  const neighbour = await createOtherTenant(app);
+  expect(await expectFailure(read(neighbour.conversation_id))).toMatchObject({ status: 404 });
+  const { conversation_id } = await openPhone(app, "+14155550624").write("forget me");
   const { contact } = await read(conversation_id);
-  await house.call(contacts.delete_contact, { id: contact.id });
-  expect(await refusal(read(conversation_id))).toMatchObject({ code: "conversation_not_found" });
+  await app.call(contacts.delete_contact, { id: contact.id });
+  expect(await expectFailure(read(conversation_id))).toMatchObject({ code: "conversation_not_found" });
 });
 
-test("each action is a tool of the house, under its name there", async () => {
-  const { conversation_id } = await phone(house, "+14155550625").write("hi");
+test("each action is a tool of the app, under its name there", async () => {
+  const { conversation_id } = await openPhone(app, "+14155550625").write("hi");
   const { actions } = await read(conversation_id);
   const names = actions.map(({ tool }) => tool);
   expect(names).toEqual(expect.arrayContaining(["send_message", "wait_for_message", "tag_contact"]));
@@ -96,9 +96,9 @@ test("each action is a tool of the house, under its name there", async () => {
 });
 
 test("a closed window says since when, and what to do instead", async () => {
-  const { conversation_id } = await phone(house, "+14155550626").write("hi");
+  const { conversation_id } = await openPhone(app, "+14155550626").write("hi");
   await setRule("strict");
-  await house.turn(25 * hours);
+  await app.advanceTime(25 * hours);
   const { actions, conversation } = await read(conversation_id);
   const send = actions.find(({ tool }) => tool === "send_message");
   expect(send).toMatchObject({ is_allowed: false });
@@ -109,14 +109,14 @@ test("a closed window says since when, and what to do instead", async () => {
 
 test("who hides the number may be sent to, by the bsuid that it shows", async () => {
   const user_id = "US.13491208655302740621";
-  const { conversation_id } = await phone(house, user_id).write("hi", { from: undefined, user_id });
+  const { conversation_id } = await openPhone(app, user_id).write("hi", { from: undefined, user_id });
   const { actions, contact } = await read(conversation_id);
   expect(contact).toMatchObject({ phone_number: null, bsuid: user_id });
   expect(actions.find(({ tool }) => tool === "send_message")).toMatchObject({
     is_allowed: true,
     reason: null,
   });
-  const { data } = await house.call(messages.send_message, {
+  const { data } = await app.call(messages.send_message, {
     to: contact.bsuid ?? "",
     type: "text",
     text: { body: "hello" },
@@ -180,7 +180,7 @@ test.runIf(toolsOf().has("update_conversation"))(
       const taken: string[] = [];
       for (const wanted of statuses.filter((one) => one !== status)) {
         await arrange(state, id);
-        const answer = await house.fetch(`/v1/conversations/${id}`, {
+        const answer = await app.fetch(`/v1/conversations/${id}`, {
           method: "PATCH",
           json: { status: wanted },
         });
@@ -199,8 +199,8 @@ interface Situation {
 }
 
 async function put(state: State, to: string): Promise<Situation> {
-  const { conversation_id: id } = await phone(house, to).write("hi");
-  const { contact_id } = (await house.call(conversations.get_conversation, { id })).data;
+  const { conversation_id: id } = await openPhone(app, to).write("hi");
+  const { contact_id } = (await app.call(conversations.get_conversation, { id })).data;
   await arrange(state, id);
   return { id, contact_id, to };
 }
@@ -208,8 +208,8 @@ async function put(state: State, to: string): Promise<Situation> {
 async function arrange({ status, window, rule, isAssigned }: State, id: string): Promise<void> {
   await setRule(rule);
   const age = { open: 1, closed: 25, never: undefined }[window];
-  const wroteAt = age === undefined ? null : new Date(house.now().getTime() - age * hours).toISOString();
-  await house.app.database.queries
+  const wroteAt = age === undefined ? null : new Date(app.now().getTime() - age * hours).toISOString();
+  await app.server.database.queries
     .updateTable("conversations")
     .set({ status, last_user_message_at: wroteAt, assigned_to: isAssigned ? user : null })
     .where("id", "=", id)
@@ -238,7 +238,7 @@ const attempts: Readonly<Record<string, (situation: Situation, statuses: string[
 
 async function attempt(action: Context["actions"][number], situation: Situation, key: string) {
   const [name, given] = attempts[action.tool]?.(situation, action.statuses ?? []) ?? [];
-  const answer = await house.fetch("/v1/mcp/tools/call", {
+  const answer = await app.fetch("/v1/mcp/tools/call", {
     method: "POST",
     key,
     json: { name, arguments: given },
@@ -251,7 +251,7 @@ async function attempt(action: Context["actions"][number], situation: Situation,
 }
 
 async function setRule(service_window: string): Promise<void> {
-  await house.app.database.queries
+  await app.server.database.queries
     .updateTable("inboxes")
     .set({ settings: JSON.stringify({ service_window }) })
     .execute();

@@ -1,18 +1,22 @@
 /** The states of a conversation: whatever is done to one, in whatever order. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Happening, type State, transition } from "../src/platform/conversations/states.ts";
+import {
+  type ConversationEvent,
+  type ConversationState,
+  transition,
+} from "../src/platform/conversations/states.ts";
 import { conversationStatuses, conversations } from "../tools/conversations.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
-import { refusal } from "./support/failure.ts";
-import { type House, openHouse } from "./support/house.ts";
-import { phone } from "./support/simulator.ts";
-import { makeTeam, miscounts } from "./support/staff.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
+import { openPhone } from "./support/simulator.ts";
+import { createTeamWithMembers, findWrongChatCounts } from "./support/teams.ts";
 
 const times = ["2030-01-01T00:00:00.000Z", "2030-01-02T00:00:00.000Z"] as const;
 
-const happening: fc.Arbitrary<Happening> = fc.oneof(
+const happening: fc.Arbitrary<ConversationEvent> = fc.oneof(
   fc.record({
     type: fc.constant("set" as const),
     status: fc.constantFrom(...conversationStatuses),
@@ -26,7 +30,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 test("100,000 random sequences reach no illegal state, and take no way that is forbidden", () => {
   fc.assert(
     fc.property(fc.array(happening, { maxLength: 12 }), (happenings) => {
-      const start: State = { status: "open", snoozed_until: null };
+      const start: ConversationState = { status: "open", snoozed_until: null };
       happenings.reduce((before, one) => {
         const after = transition(before, one) ?? before;
         const broken = Object.entries(rules).find(([, holds]) => !holds(before, one, after));
@@ -41,7 +45,9 @@ test("100,000 random sequences reach no illegal state, and take no way that is f
 });
 
 /** What holds of every step. */
-const rules: Readonly<Record<string, (before: State, one: Happening, after: State) => boolean>> = {
+const rules: Readonly<
+  Record<string, (before: ConversationState, one: ConversationEvent, after: ConversationState) => boolean>
+> = {
   "only what is snoozed waits for a time": (_, __, after) =>
     after.snoozed_until === null || after.status === "snoozed",
   "spam is left only by hand, to open or closed": (before, one, after) =>
@@ -53,61 +59,61 @@ const rules: Readonly<Record<string, (before: State, one: Happening, after: Stat
     one.type !== "set" || before.status === "spam" || after.status === one.status,
 };
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse();
+  app = await startTestApp();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 const update = (id: string, change: object) =>
-  house.call(conversations.update_conversation, { id, ...change }).then(({ data }) => data);
+  app.call(conversations.update_conversation, { id, ...change }).then(({ data }) => data);
 
 test("nothing is snoozed beyond the last year that a time can name", async () => {
-  const { conversation_id: id } = await phone(house, "+14155550998").write("hi");
+  const { conversation_id: id } = await openPhone(app, "+14155550998").write("hi");
   const late = update(id, { status: "snoozed", snoozed_until: "9999-12-31T23:59:59-12:00" });
-  expect(await refusal(late)).toMatchObject({ status: 400, code: "invalid_request" });
+  expect(await expectFailure(late)).toMatchObject({ status: 400, code: "invalid_request" });
 });
 
 test("what was snoozed opens at its time, and not before", async () => {
-  const { conversation_id: id } = await phone(house, "+14155550141").write("later, please");
-  const snoozed_until = new Date(house.now().getTime() + 3_600_000).toISOString();
+  const { conversation_id: id } = await openPhone(app, "+14155550141").write("later, please");
+  const snoozed_until = new Date(app.now().getTime() + 3_600_000).toISOString();
   expect(await update(id, { status: "snoozed", snoozed_until })).toMatchObject({
     status: "snoozed",
     snoozed_until,
   });
-  await house.turn(3_599_000);
+  await app.advanceTime(3_599_000);
   expect((await update(id, {})).status).toBe("snoozed");
-  await house.turn(1_000);
+  await app.advanceTime(1_000);
   expect(await update(id, {})).toMatchObject({ status: "open", snoozed_until: null });
 });
 
 test("one that was snoozed anew waits for its new time, or until the contact writes", async () => {
-  const from = phone(house, "+14155550142");
+  const from = openPhone(app, "+14155550142");
   const { conversation_id: id } = await from.write("later, please");
-  const until = (hours: number) => new Date(house.now().getTime() + hours * 3_600_000).toISOString();
+  const until = (hours: number) => new Date(app.now().getTime() + hours * 3_600_000).toISOString();
   await update(id, { status: "snoozed", snoozed_until: until(1) });
   await update(id, { status: "snoozed", snoozed_until: until(3) });
-  await house.turn(2 * 3_600_000);
+  await app.advanceTime(2 * 3_600_000);
   expect((await update(id, {})).status).toBe("snoozed");
   await update(id, { status: "snoozed" });
-  await house.turn(24 * 3_600_000);
+  await app.advanceTime(24 * 3_600_000);
   expect(await update(id, {})).toMatchObject({ status: "snoozed", snoozed_until: null });
   await from.write("now");
   expect((await update(id, {})).status).toBe("open");
 });
 
 test("a snooze into the past is refused by its field", async () => {
-  const { conversation_id: id } = await phone(house, "+14155550143").write("hi");
-  const snoozed_until = house.now().toISOString();
-  const failure = await refusal(update(id, { status: "snoozed", snoozed_until }));
+  const { conversation_id: id } = await openPhone(app, "+14155550143").write("hi");
+  const snoozed_until = app.now().toISOString();
+  const failure = await expectFailure(update(id, { status: "snoozed", snoozed_until }));
   expect(failure).toMatchObject({ status: 400, code: "snooze_not_in_future" });
   expect(failure.error).toMatchObject({ param: "snoozed_until" });
 });
 
 test("spam is left only by open or closed", async () => {
-  const { conversation_id: id } = await phone(house, "+14155550144").write("win a prize");
+  const { conversation_id: id } = await openPhone(app, "+14155550144").write("win a prize");
   await update(id, { status: "spam" });
-  const failure = await refusal(update(id, { status: "pending" }));
+  const failure = await expectFailure(update(id, { status: "pending" }));
   expect(failure).toMatchObject({ status: 409, code: "status_not_allowed" });
   expect(failure.message).toContain("spam");
   expect(failure.error).toMatchObject({ current_state: "spam", allowed: "open, closed" });
@@ -115,7 +121,7 @@ test("spam is left only by open or closed", async () => {
 });
 
 test("tags, favorite and unread change alone, and only as sent", async () => {
-  const { conversation_id: id } = await phone(house, "+14155550145").write("hi");
+  const { conversation_id: id } = await openPhone(app, "+14155550145").write("hi");
   expect(await update(id, { add_tags: ["billing", "vip"], is_favorite: true })).toMatchObject({
     tags: ["billing", "vip"],
     is_favorite: true,
@@ -130,36 +136,36 @@ test("tags, favorite and unread change alone, and only as sent", async () => {
 });
 
 test("after any run through the API every count is a recount", async () => {
-  const first = await makeTeam(house, {}, { Ada: { max_concurrent_chats: 2 }, Bob: {} });
-  const second = await makeTeam(house, { tier: 2 }, { Cyd: { max_concurrent_chats: 1 } });
+  const first = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 2 }, Bob: {} });
+  const second = await createTeamWithMembers(app, { tier: 2 }, { Cyd: { max_concurrent_chats: 1 } });
   const input = { name: "all", strategy: "load_balanced", target_type: "team", target_id: first.id } as const;
-  await house.call(routing.create_routing_policy, input);
+  await app.call(routing.create_routing_policy, input);
   const users = [...Object.values(first.users), ...Object.values(second.users)];
   const numbers = ["+14155550151", "+14155550152", "+14155550153", "+14155550154", "+14155550155"];
   const ids = await Promise.all(
-    numbers.map(async (number) => (await phone(house, number).write("hi")).conversation_id),
+    numbers.map(async (number) => (await openPhone(app, number).write("hi")).conversation_id),
   );
   const pick = <Value>(list: readonly Value[]) => fc.nat().map((n) => list[n % list.length] as Value);
   const thread = fc.nat({ max: numbers.length - 1 });
   const steps = {
-    write: (n: number) => phone(house, numbers[n] ?? "").write("hi"),
+    write: (n: number) => openPhone(app, numbers[n] ?? "").write("hi"),
     set: (n: number, s: number) =>
       update(ids[n] ?? "", { status: conversationStatuses[s % conversationStatuses.length] }),
     assign: (n: number, s: number) => {
       const assigned_to = users[s % users.length] ?? "";
-      return house.call(conversations.assign_conversation, { id: ids[n] ?? "", assigned_to });
+      return app.call(conversations.assign_conversation, { id: ids[n] ?? "", assigned_to });
     },
     team: (n: number, s: number) => {
       const team_id = s % 2 === 0 ? first.id : second.id;
-      return house.call(conversations.assign_conversation, { id: ids[n] ?? "", team_id });
+      return app.call(conversations.assign_conversation, { id: ids[n] ?? "", team_id });
     },
-    unassign: (n: number) => house.call(conversations.unassign_conversation, { id: ids[n] ?? "" }),
+    unassign: (n: number) => app.call(conversations.unassign_conversation, { id: ids[n] ?? "" }),
     away: (n: number, s: number) => {
       const [name] = Object.keys(first.members).slice(n % 2);
       const member_id = first.members[name ?? ""] ?? "";
-      return house.call(teams.update_team_member, { id: first.id, member_id, is_available: s % 2 === 0 });
+      return app.call(teams.update_team_member, { id: first.id, member_id, is_available: s % 2 === 0 });
     },
-    turn: () => house.turn(130_000),
+    turn: () => app.advanceTime(130_000),
   };
   const step = fc.tuple(pick(Object.values(steps)), thread, fc.nat({ max: 9 }));
   await fc.assert(
@@ -168,8 +174,8 @@ test("after any run through the API every count is a recount", async () => {
         // Some ways are forbidden; what counts is what is left behind.
         await act(n, s).catch(() => undefined);
       }
-      await house.settle();
-      expect(await miscounts(house)).toEqual([]);
+      await app.runDueJobs();
+      expect(await findWrongChatCounts(app)).toEqual([]);
     }),
     { numRuns: 6 },
   );

@@ -8,18 +8,18 @@ import { type DatabaseOptions, openDatabase } from "../src/database/connect.ts";
 import { afterCommit, type Database, type Queries, type Transaction } from "../src/database/database.ts";
 import { vacuumChanged } from "../src/database/maintenance.ts";
 import { migrate } from "../src/database/migrate.ts";
-import { type FreshDatabase, freshDatabase } from "./support/database.ts";
-import { silentLog } from "./support/house.ts";
-import { administer, withDatabase } from "./support/postgres.ts";
+import { silentLog } from "./support/app.ts";
+import { createTestDatabase, type TestDatabase } from "./support/database.ts";
+import { runOnServer, withDatabase } from "./support/postgres.ts";
 
 const isEmbedded = process.env.TIDINGS_TEST_ENGINE !== "postgres";
 const server = process.env.TEST_DATABASE_URL ?? "";
 
-let fresh: FreshDatabase;
+let fresh: TestDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  fresh = await freshDatabase();
+  fresh = await createTestDatabase();
   database = await open({ poolSize: 1 });
 });
 
@@ -203,7 +203,7 @@ describe.runIf(isEmbedded)("on the embedded engine", () => {
 
   test("when the engine crashes, running and later queries fail and onFailure is called", async () => {
     const spy = vi.spyOn(Worker.prototype, "on");
-    await using copy = await freshDatabase();
+    await using copy = await createTestDatabase();
     const onFailure = vi.fn();
     const broken = await open({ dataDir: copy.env.TIDINGS_DATA_DIR, onFailure });
     const running = sql`select sum(n) from generate_series(1, 100000000) n`.execute(broken.queries);
@@ -228,14 +228,14 @@ describe.runIf(isEmbedded)("on the embedded engine", () => {
 describe.runIf(!isEmbedded)("on PostgreSQL", () => {
   test("three instances migrate at once: one runs the migrations and none fails", async () => {
     const name = `tidings_three_${randomBytes(6).toString("hex")}`;
-    await administer(server, `create database ${name}`);
+    await runOnServer(server, `create database ${name}`);
     const instances = await Promise.all([1, 2, 3].map(() => open({ url: withDatabase(server, name) })));
     await Promise.all(instances.map((instance) => migrate(instance)));
     const done = await first(sql`select count(*) as count from kysely_migration`, instances[0]?.queries);
     const { migrations } = await import("../src/database/migrations/index.ts");
     expect(done).toEqual({ count: Object.keys(migrations).length });
     await Promise.all(instances.map((instance) => instance[Symbol.asyncDispose]()));
-    await administer(server, `drop database ${name}`);
+    await runOnServer(server, `drop database ${name}`);
   });
 
   test("a transaction whose connection the server terminates is retried", async () => {

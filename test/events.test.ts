@@ -7,9 +7,9 @@ import type { World } from "../src/platform/kernel/context.ts";
 import { emit } from "../src/platform/kernel/events.ts";
 import { implement } from "../src/platform/kernel/module.ts";
 import { messages } from "../tools/messages/index.ts";
-import { type House, openHouse } from "./support/house.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
 import { useJobsFixture } from "./support/jobs-fixture.ts";
-import { phone } from "./support/simulator.ts";
+import { openPhone } from "./support/simulator.ts";
 
 const heard: { type: string; status?: string; id: string }[] = [];
 let failures = 0;
@@ -35,26 +35,26 @@ const listener = implement(
   },
 );
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse({ built: { ...modules, listener } });
+  app = await startTestApp({ built: { ...modules, listener } });
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
-const send = (to: string) => house.call(messages.send_message, { to, type: "text", text: { body: "hello" } });
+const send = (to: string) => app.call(messages.send_message, { to, type: "text", text: { body: "hello" } });
 
 test("a listener hears each step of a message once", async () => {
   heard.length = 0;
   await send("+14155550191");
-  await house.turn(1000);
-  await house.settle();
+  await app.advanceTime(1000);
+  await app.runDueJobs();
   expect(heard.map(({ type }) => type)).toEqual(["message.sent", "message.delivered"]);
 });
 
 test("an inbound message is heard", async () => {
   heard.length = 0;
-  await phone(house, "+14155550192").write("hi");
-  await house.settle();
+  await openPhone(app, "+14155550192").write("hi");
+  await app.runDueJobs();
   expect(heard).toEqual([{ type: "message.received", id: expect.stringMatching(/^evt_/) }]);
 });
 
@@ -62,9 +62,9 @@ test("a listener that failed hears the same event again", async () => {
   heard.length = 0;
   failures = 2;
   await send("+14155550193");
-  await house.turn(1000);
-  await house.turn(60_000);
-  await house.turn(60_000);
+  await app.advanceTime(1000);
+  await app.advanceTime(60_000);
+  await app.advanceTime(60_000);
   expect(heard.filter(({ type }) => type === "message.sent")).toHaveLength(1);
 });
 

@@ -5,7 +5,7 @@ import * as fs from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openFolder } from "../src/cli/data-folder.ts";
+import { openDataFolder } from "../src/cli/data-folder.ts";
 
 const source = new URL("../src/cli/data-folder.ts", import.meta.url).href;
 const onLost = () => undefined;
@@ -79,7 +79,7 @@ async function rewriteOwner(generation: number, change: object): Promise<void> {
 
 test("of eight processes that claim at once one owns, and when it is killed one of the others, 20 times", async () => {
   let contenders = await Promise.all(Array.from({ length: 8 }, contender));
-  const folder = await openFolder(dir);
+  const folder = await openDataFolder(dir);
   for (let round = 0; round < 20; round += 1) {
     const winners = await race(contenders);
     expect(winners).toHaveLength(1);
@@ -103,7 +103,7 @@ test("a released folder is claimable at once, also by many", async () => {
 }, 30_000);
 
 test("followers learn where the owner listens, and when it ends", async () => {
-  const folder = await openFolder(dir);
+  const folder = await openDataFolder(dir);
   expect(await folder.owner()).toBeUndefined();
 
   const ownership = await folder.claim({ onLost });
@@ -112,23 +112,23 @@ test("followers learn where the owner listens, and when it ends", async () => {
   await ownership?.publish("http://127.0.0.1:3000");
   expect(await folder.owner()).toEqual({ pid: process.pid, address: "http://127.0.0.1:3000" });
 
-  const ended = folder.ownerEnds(new AbortController().signal);
+  const ended = folder.waitForOwnerEnd(new AbortController().signal);
   await ownership?.release();
   await ended;
   expect(await folder.owner()).toBeUndefined();
 });
 
 test("waiting for the owner's end stops at the signal", async () => {
-  const folder = await openFolder(dir);
+  const folder = await openDataFolder(dir);
   const ownership = await folder.claim({ onLost });
-  await folder.ownerEnds(AbortSignal.timeout(20));
+  await folder.waitForOwnerEnd(AbortSignal.timeout(20));
   await ownership?.release();
 });
 
 test.runIf(process.platform === "linux")(
   "a pid that is used again is not mistaken for the owner",
   async () => {
-    const folder = await openFolder(dir);
+    const folder = await openDataFolder(dir);
     await folder.claim({ onLost });
     expect(await folder.owner()).toBeDefined();
     await rewriteOwner(1, { started: "1", nonce: "an earlier run" });
@@ -138,7 +138,7 @@ test.runIf(process.platform === "linux")(
 );
 
 test("an owner on another host lives by its heartbeat", async () => {
-  const folder = await openFolder(dir);
+  const folder = await openDataFolder(dir);
   await folder.claim({ onLost });
   await rewriteOwner(1, { place: `not ${hostname()}`, nonce: "another host's" });
   expect(await folder.claim({ onLost })).toBeUndefined();
@@ -149,7 +149,7 @@ test("an owner on another host lives by its heartbeat", async () => {
 });
 
 test("a file that a power loss has emptied counts as an owner until it is old", async () => {
-  const folder = await openFolder(dir);
+  const folder = await openDataFolder(dir);
   await fs.writeFile(join(dir, "owner.7"), "");
   expect(await folder.claim({ onLost })).toBeUndefined();
 
@@ -160,7 +160,7 @@ test("a file that a power loss has emptied counts as an owner until it is old", 
 });
 
 test("an owner that was overtaken is told, and leaves the new owner alone", async () => {
-  const folder = await openFolder(dir);
+  const folder = await openDataFolder(dir);
   const lost = new AbortController();
   const ownership = await folder.claim({ onLost: () => lost.abort() });
   await fs.copyFile(join(dir, "owner.1"), join(dir, "owner.2"));
@@ -185,12 +185,14 @@ test("processes that ask at once agree on one credential, which only its user ma
 }, 30_000);
 
 test("a credential that is not a key is refused, with what to do", async () => {
-  const folder = await openFolder(dir);
+  const folder = await openDataFolder(dir);
   await fs.writeFile(join(dir, "credential"), "");
   await expect(folder.credential()).rejects.toThrow(/credential does not hold a key\. Remove it/);
 });
 
 test("a folder that can't be written to is refused in one sentence", async () => {
   await fs.writeFile(dir, "a file");
-  await expect(openFolder(dir)).rejects.toThrow(`The data folder ${dir} can't be used (EEXIST): choose one`);
+  await expect(openDataFolder(dir)).rejects.toThrow(
+    `The data folder ${dir} can't be used (EEXIST): choose one`,
+  );
 });

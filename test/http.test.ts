@@ -1,18 +1,18 @@
 /** The REST face: one envelope for every failure, request ids, limits, health. */
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type House, openHouse, ownerKey } from "./support/house.ts";
+import { ownerKey, startTestApp, type TestApp } from "./support/app.ts";
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse();
+  app = await startTestApp();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 test("every answer has a request id; a caller's own is kept", async () => {
-  const answer = await house.fetch("/v1/contacts");
+  const answer = await app.fetch("/v1/contacts");
   expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
-  const named = await house.fetch("/v1/contacts", { headers: { "x-request-id": "trace-1" } });
+  const named = await app.fetch("/v1/contacts", { headers: { "x-request-id": "trace-1" } });
   expect(named.headers.get("x-request-id")).toBe("trace-1");
 });
 
@@ -53,7 +53,7 @@ test.each([
   ["a zero byte in a search", "/v1/contacts?search=%00", {}, 400, "unstorable_text"],
   ["a page that is none", "/v1/contacts?page=0", {}, 400, "invalid_request"],
 ] as const)("%s is answered in the envelope", async (_, path, options, status, code) => {
-  const answer = await house.fetch(path, options);
+  const answer = await app.fetch(path, options);
   expect(answer.status).toBe(status);
   expect(answer.headers.get("content-type")).toContain("application/json");
   expect(answer.headers.get("ratelimit-limit")).not.toBeNull();
@@ -71,7 +71,7 @@ test.each([
   ["/v1/contacts/%zz", 400, "malformed_request"],
   [`/v1/contacts/${"x".repeat(500)}`, 400, "invalid_request"],
 ])("%s is answered in the envelope", async (path, status, code) => {
-  const answer = await house.fetch(path);
+  const answer = await app.fetch(path);
   expect(answer.status).toBe(status);
   expect(await answer.json()).toMatchObject({ error: { code, request_id: expect.any(String) } });
 });
@@ -79,13 +79,13 @@ test.each([
 test("a value of any depth is refused and not run into", async () => {
   const depth = 50_000;
   const body = `{"phone_number":"+14155550183","metadata":{"a":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
-  const answer = await house.fetch("/v1/contacts", post(body));
+  const answer = await app.fetch("/v1/contacts", post(body));
   expect(answer.status).toBe(400);
   expect(await answer.json()).toMatchObject({ error: { code: "nested_too_deeply" } });
 });
 
 test("whoever guesses keys is slowed down by address", async () => {
-  await using strict = await openHouse({ env: { TIDINGS_RATE_LIMIT: "5", TIDINGS_RATE_BURST: "8" } });
+  await using strict = await startTestApp({ env: { TIDINGS_RATE_LIMIT: "5", TIDINGS_RATE_BURST: "8" } });
   const statuses: number[] = [];
   for (let guess = 0; guess < 12; guess += 1) {
     statuses.push((await strict.fetch("/v1/contacts", { key: `sk_live_guess_${guess}` })).status);
@@ -96,7 +96,7 @@ test("whoever guesses keys is slowed down by address", async () => {
 
 test("a key travels in X-API-Key or as Bearer", async () => {
   const key = "sk_live_unknown";
-  const answer = await house.fetch("/v1/contacts", {
+  const answer = await app.fetch("/v1/contacts", {
     key: null,
     headers: { authorization: `Bearer ${key}` },
   });
@@ -105,11 +105,11 @@ test("a key travels in X-API-Key or as Bearer", async () => {
 
 test("unknown fields of a body are passed over", async () => {
   const json = { phone_number: "+14155550181", nonsense: true };
-  expect((await house.fetch("/v1/contacts", { method: "POST", json })).status).toBe(201);
+  expect((await app.fetch("/v1/contacts", { method: "POST", json })).status).toBe(201);
 });
 
 test("an answer holds what the contract names, and no more", async () => {
-  const { data } = (await (await house.fetch("/v1/contacts")).json()) as { data: object[] };
+  const { data } = (await (await app.fetch("/v1/contacts")).json()) as { data: object[] };
   expect(Object.keys(data[0] ?? {}).sort()).toEqual([
     "created_at",
     "id",
@@ -121,23 +121,23 @@ test("an answer holds what the contract names, and no more", async () => {
 });
 
 test("health and readiness need no credential", async () => {
-  expect(await (await house.fetch("/healthz", { key: null })).json()).toEqual({ status: "ok" });
-  expect(await (await house.fetch("/readyz", { key: null })).json()).toEqual({ status: "ready" });
+  expect(await (await app.fetch("/healthz", { key: null })).json()).toEqual({ status: "ok" });
+  expect(await (await app.fetch("/readyz", { key: null })).json()).toEqual({ status: "ready" });
 });
 
 test("the simulated channel's controls need the scopes of what they show and do", async () => {
   const json = { name: "reader", scopes: ["contacts:read"] };
-  const made = await house.fetch("/v1/api-keys", { method: "POST", json });
+  const made = await app.fetch("/v1/api-keys", { method: "POST", json });
   const { data } = (await made.json()) as { data: { secret_key: string } };
   const key = data.secret_key;
-  const read = await house.fetch("/simulator/phones/+14155550181/messages", { key });
-  const write = await house.fetch("/simulator/faults", { method: "PUT", json: {}, key });
+  const read = await app.fetch("/simulator/phones/+14155550181/messages", { key });
+  const write = await app.fetch("/simulator/faults", { method: "PUT", json: {}, key });
   expect([read.status, write.status]).toEqual([403, 403]);
   expect(await write.json()).toMatchObject({ error: { required_scope: "inbox:write" } });
 });
 
 test("the rate is told on every answer, and passed by none", async () => {
-  await using strict = await openHouse({ env: { TIDINGS_RATE_LIMIT: "5", TIDINGS_RATE_BURST: "8" } });
+  await using strict = await startTestApp({ env: { TIDINGS_RATE_LIMIT: "5", TIDINGS_RATE_BURST: "8" } });
   const answers = await Promise.all(Array.from({ length: 20 }, () => strict.fetch("/v1/contacts")));
   const refused = answers.filter(({ status }) => status === 429);
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(8);
@@ -155,7 +155,7 @@ function post(body: string, type = "application/json") {
 /** Sends as urllib and many proxies do: reads nothing before the whole of the body is sent. */
 function sendWhole(path: string, headers: Record<string, string>, body: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(new URL(house.address).port), "127.0.0.1").pause();
+    const socket = connect(Number(new URL(app.address).port), "127.0.0.1").pause();
     const lines = Object.entries({ host: "a", ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.once("error", reject);
     socket.once("data", (chunk) => resolve(Number(chunk.toString("latin1").split(" ")[1])));

@@ -1,18 +1,18 @@
 /** An idempotency key: one effect, and the same answer to whoever repeats it. */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { hashRequest, keepSealed } from "../src/platform/kernel/idempotency.ts";
+import { createSealedCodec, hashRequest } from "../src/platform/kernel/idempotency.ts";
 import { contacts } from "../tools/contacts.ts";
-import { type House, openHouse } from "./support/house.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse();
+  app = await startTestApp();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 const post = (key: string, json: object, path = "/v1/contacts") =>
-  house.fetch(path, { method: "POST", json, headers: { "idempotency-key": key } });
+  app.fetch(path, { method: "POST", json, headers: { "idempotency-key": key } });
 
 test("the same key 200 times at once has one effect and one answer", async () => {
   const json = { to: "+14155550171", type: "text", text: { body: "once" } };
@@ -24,7 +24,7 @@ test("the same key 200 times at once has one effect and one answer", async () =>
   expect(new Set(bodies).size).toBe(1);
   const replayed = answers.filter(({ headers }) => headers.get("idempotency-replayed") === "true");
   expect(replayed).toHaveLength(199);
-  const rows = await house.app.database.queries.selectFrom("messages").select("id").execute();
+  const rows = await app.server.database.queries.selectFrom("messages").select("id").execute();
   expect(rows).toHaveLength(1);
 });
 
@@ -38,7 +38,7 @@ test("the same key with another request is refused", async () => {
 });
 
 test("a refusal by rule is remembered; a mistake in the request is not", async () => {
-  await house.call(contacts.create_contact, { phone_number: "+14155550174" });
+  await app.call(contacts.create_contact, { phone_number: "+14155550174" });
   const [first, second] = [
     await post("known", { phone_number: "+14155550174" }),
     await post("known", { phone_number: "+14155550174" }),
@@ -51,7 +51,7 @@ test("a refusal by rule is remembered; a mistake in the request is not", async (
 
 test("a key is forgotten after 24 hours", async () => {
   await post("daily", { phone_number: "+14155550176" });
-  await house.turn(24 * 3_600_000 + 1);
+  await app.advanceTime(24 * 3_600_000 + 1);
   const again = await post("daily", { phone_number: "+14155550177" });
   expect(again.status).toBe(201);
 });
@@ -86,11 +86,11 @@ test("a secret that an answer shows is replayed, and not to be read in the datab
   ];
   expect(second).toEqual(first);
   const { secret_key } = (first as { data: { secret_key: string } }).data;
-  const rows = await house.app.database.queries.selectFrom("idempotency").select("body").execute();
+  const rows = await app.server.database.queries.selectFrom("idempotency").select("body").execute();
   expect(JSON.stringify(rows)).not.toContain(secret_key);
 });
 
-test("a request is known by a hash that tells nothing without the house's secret", async () => {
+test("a request is known by a hash that tells nothing without the app's secret", async () => {
   const json = {
     email: "hashed@example.com",
     name: "Hashed",
@@ -98,7 +98,7 @@ test("a request is known by a hash that tells nothing without the house's secret
     password: "guess me if you can",
   };
   await post("hashed", json, "/v1/users");
-  const { request_hash } = await house.app.database.queries
+  const { request_hash } = await app.server.database.queries
     .selectFrom("idempotency")
     .select("request_hash")
     .where("key", "=", "hashed")
@@ -117,16 +117,16 @@ test("after a change of secret a repeated request is known, and its sealed answe
   const [kept] = hashRequest(old, "create_user", { name: "Ada" });
   expect(hashRequest(rotated, "create_user", { name: "Ada" })).toContain(kept);
   expect(hashRequest(rotated, "create_user", { name: "Ada" })[0]).not.toBe(kept);
-  const sealed = JSON.parse(keepSealed(old).write({ password: "shown once" }));
-  expect(keepSealed(rotated).read(sealed)).toEqual({ password: "shown once" });
-  expect(() => keepSealed({ secret: after, previousSecret: undefined }).read(sealed)).toThrow();
+  const sealed = JSON.parse(createSealedCodec(old).encode({ password: "shown once" }));
+  expect(createSealedCodec(rotated).decode(sealed)).toEqual({ password: "shown once" });
+  expect(() => createSealedCodec({ secret: after, previousSecret: undefined }).decode(sealed)).toThrow();
 });
 
 test("an erased contact is erased from the stored answers too", async () => {
   const made = await post("erased", { phone_number: "+14155550169", name: "Eve Personal" });
   const { data } = (await made.json()) as { data: { id: string } };
-  await house.call(contacts.delete_contact, { id: data.id });
-  const rows = await house.app.database.queries.selectFrom("idempotency").select("body").execute();
+  await app.call(contacts.delete_contact, { id: data.id });
+  const rows = await app.server.database.queries.selectFrom("idempotency").select("body").execute();
   expect(JSON.stringify(rows)).not.toContain("Eve Personal");
 });
 

@@ -4,25 +4,25 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readCsv } from "../src/platform/imports/csv.ts";
 import { imports } from "../tools/imports.ts";
 import { uploads } from "../tools/uploads.ts";
-import { freshDatabase } from "./support/database.ts";
-import { type House, openHouse } from "./support/house.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
+import { createTestDatabase } from "./support/database.ts";
 import { startReceiver } from "./support/receiver.ts";
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
+  app = await startTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 async function finish(id: string) {
-  await house.settle();
-  return (await house.call(imports.get_import, { id })).data;
+  await app.runDueJobs();
+  return (await app.call(imports.get_import, { id })).data;
 }
 
 async function importText(text: string) {
   const content_base64 = Buffer.from(text).toString("base64");
-  const { data } = await house.call(uploads.upload_file, { content_base64, file_name: "people.csv" });
-  return finish((await house.call(imports.import_contacts, { upload_id: data.id })).data.id);
+  const { data } = await app.call(uploads.upload_file, { content_base64, file_name: "people.csv" });
+  return finish((await app.call(imports.import_contacts, { upload_id: data.id })).data.id);
 }
 
 const good = (count: number) =>
@@ -101,7 +101,7 @@ describe("a file at an address", () => {
 
   async function importFrom(answer: RequestListener, path = "/export") {
     await using source = await startReceiver(answer);
-    const { data } = await house.call(imports.import_contacts, {
+    const { data } = await app.call(imports.import_contacts, {
       url: `http://127.0.0.1:${source.port}${path}`,
     });
     return await finish(data.id);
@@ -145,29 +145,29 @@ describe("a file at an address", () => {
   });
 
   test("is refused at once where no address of its kind may be reached", async () => {
-    const inside = house.call(imports.import_contacts, { url: "http://10.0.0.1/people.csv" });
+    const inside = app.call(imports.import_contacts, { url: "http://10.0.0.1/people.csv" });
     await expect(inside).rejects.toMatchObject({ status: 400, code: "url_not_allowed" });
   });
 });
 
-test("an import that is fetching its file when the house stops is begun again by the next, and has not failed", async () => {
+test("an import that is fetching its file when the app stops is begun again by the next, and has not failed", async () => {
   let answers = false;
   await using source = await startReceiver((_, response) => {
     if (answers) {
       response.setHeader("content-type", "text/csv").end("phone\n+14155550180\n");
     }
   });
-  await using database = await freshDatabase();
+  await using database = await createTestDatabase();
   const env = { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" };
-  const first = await openHouse({ database, env, works: true });
+  const first = await startTestApp({ database, env, works: true });
   const url = `http://127.0.0.1:${source.port}/people.csv`;
   const { data } = await first.call(imports.import_contacts, { url });
   await expect.poll(() => source.requests).toBe(1);
   await first[Symbol.asyncDispose]();
   answers = true;
-  await using second = await openHouse({ database, env });
+  await using second = await startTestApp({ database, env });
   expect((await second.call(imports.get_import, { id: data.id })).data.status).toBe("running");
-  await second.settle();
+  await second.runDueJobs();
   expect((await second.call(imports.get_import, { id: data.id })).data).toMatchObject({
     status: "done",
     created: 1,

@@ -4,37 +4,37 @@ import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
 import { imports } from "../tools/imports.ts";
 import { uploads } from "../tools/uploads.ts";
-import { type House, openHouse } from "./support/house.ts";
-import { moveIn, type Neighbour } from "./support/neighbour.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
+import { createOtherTenant, type OtherTenant } from "./support/other-tenant.ts";
 
-let house: House;
-let neighbour: Neighbour;
+let app: TestApp;
+let neighbour: OtherTenant;
 beforeAll(async () => {
-  house = await openHouse();
-  neighbour = await moveIn(house);
+  app = await startTestApp();
+  neighbour = await createOtherTenant(app);
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 async function upload(text: string): Promise<string> {
   const content_base64 = Buffer.from(text).toString("base64");
-  const { data } = await house.call(uploads.upload_file, { content_base64, file_name: "people.csv" });
+  const { data } = await app.call(uploads.upload_file, { content_base64, file_name: "people.csv" });
   return data.id;
 }
 
 async function finish(id: string) {
-  await house.settle();
-  return (await house.call(imports.get_import, { id })).data;
+  await app.runDueJobs();
+  return (await app.call(imports.get_import, { id })).data;
 }
 
 async function importText(text: string) {
-  const { data } = await house.call(imports.import_contacts, { upload_id: await upload(text) });
+  const { data } = await app.call(imports.import_contacts, { upload_id: await upload(text) });
   return finish(data.id);
 }
 
 async function find(phone: string) {
-  const { data } = await house.call(contacts.list_contacts, { search: phone });
+  const { data } = await app.call(contacts.list_contacts, { search: phone });
   const [found] = data;
-  return found && (await house.call(contacts.get_contact, { id: found.id })).data;
+  return found && (await app.call(contacts.get_contact, { id: found.id })).data;
 }
 
 test("columns become a contact's number, name, tags and attributes, all of them text", async () => {
@@ -105,11 +105,11 @@ test.each([
 
 test("an import that was cut short goes on after its last batch", async () => {
   const text = Array.from({ length: 500 }, (_, index) => `+1415556${String(index).padStart(4, "0")}`);
-  const { data } = await house.call(imports.import_contacts, {
+  const { data } = await app.call(imports.import_contacts, {
     upload_id: await upload(`phone\n${text.join("\n")}\n`),
   });
   // As the first batch's commit left it.
-  await house.app.database.queries
+  await app.server.database.queries
     .updateTable("imports")
     .set({ status: "running", position: 200, created: 200 })
     .where("id", "=", data.id)
@@ -127,13 +127,13 @@ test("what stands before a line that can't be read is imported", async () => {
 });
 
 test("a neighbour's upload, or one that is no CSV, is not imported", async () => {
-  const theirs = house.call(imports.import_contacts, { upload_id: neighbour.upload_id });
+  const theirs = app.call(imports.import_contacts, { upload_id: neighbour.upload_id });
   await expect(theirs).rejects.toMatchObject({ status: 404, code: "upload_not_found" });
   const content_base64 = Buffer.from("hello").toString("base64");
-  const { data } = await house.call(uploads.upload_file, { content_base64, file_name: "a.txt" });
-  const text = house.call(imports.import_contacts, { upload_id: data.id });
+  const { data } = await app.call(uploads.upload_file, { content_base64, file_name: "a.txt" });
+  const text = app.call(imports.import_contacts, { upload_id: data.id });
   await expect(text).rejects.toMatchObject({ status: 422, code: "not_a_csv_file" });
-  const none = house.call(imports.import_contacts, {});
+  const none = app.call(imports.import_contacts, {});
   await expect(none).rejects.toMatchObject({ status: 400, code: "one_source_needed" });
 });
 
@@ -153,14 +153,14 @@ test("what a file says of a contact anew is not written once more", async () => 
   const text = "phone,name,tags,city\n+14155550170,Ann,vip,Oslo\n";
   await importText(text);
   const before = await find("+14155550170");
-  await house.turn(60_000);
+  await app.advanceTime(60_000);
   expect(await importText(text)).toMatchObject({ created: 0, updated: 1 });
   expect(await find("+14155550170")).toEqual(before);
 });
 
 test("a tag is the tag of a list, in any letters", async () => {
   await importText("phone,tags\n+14155550171,Imported;IMPORTED | Läufer\n");
-  const { data } = await house.call(contacts.list_contacts, { tag: "Imported" });
+  const { data } = await app.call(contacts.list_contacts, { tag: "Imported" });
   expect(data).toMatchObject([{ phone_number: "+14155550171", tags: ["imported", "läufer"] }]);
 });
 
@@ -193,10 +193,10 @@ test("a number that a spreadsheet made a quantity is rejected, and makes no cont
 test("two imports of one file at once are done one after the other, and double nobody", async () => {
   const numbers = Array.from({ length: 300 }, (_, index) => `+1415557${String(index).padStart(4, "0")}`);
   const upload_id = await upload(`phone\n${numbers.join("\n")}\n`);
-  const promised = await Promise.all([1, 2].map(() => house.call(imports.import_contacts, { upload_id })));
-  await house.settle();
+  const promised = await Promise.all([1, 2].map(() => app.call(imports.import_contacts, { upload_id })));
+  await app.runDueJobs();
   const reports = await Promise.all(
-    promised.map(async ({ data }) => (await house.call(imports.get_import, { id: data.id })).data),
+    promised.map(async ({ data }) => (await app.call(imports.get_import, { id: data.id })).data),
   );
   const counts = reports.map(({ created, updated }) => [created, updated]).sort();
   expect(counts).toEqual([
@@ -206,20 +206,20 @@ test("two imports of one file at once are done one after the other, and double n
 });
 
 test("an import goes on when the key that asked for it is revoked", async () => {
-  const made = await house.call(apiKeys.create_api_key, { name: "once", scopes: ["contacts.write"] });
+  const made = await app.call(apiKeys.create_api_key, { name: "once", scopes: ["contacts.write"] });
   const upload_id = await upload("phone\n+14155550174\n");
-  const promised = await house.call(imports.import_contacts, { upload_id }, { key: made.data.secret_key });
-  await house.call(apiKeys.delete_api_key, { id: made.data.id });
+  const promised = await app.call(imports.import_contacts, { upload_id }, { key: made.data.secret_key });
+  await app.call(apiKeys.delete_api_key, { id: made.data.id });
   expect(await finish(promised.data.id)).toMatchObject({ status: "done", created: 1 });
 });
 
 test("a contact that is imported and tagged at the same time loses no tag", async () => {
   const upload_id = await upload("phone,tags\n+14155550175,imported\n");
-  await house.call(imports.import_contacts, { upload_id });
-  const { data } = await house.call(contacts.create_contact, { phone_number: "+14155550175" });
+  await app.call(imports.import_contacts, { upload_id });
+  const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550175" });
   await Promise.all([
-    house.settle(),
-    ...["a", "b", "c"].map((tag) => house.call(contacts.tag_contact, { id: data.id, add: [tag] })),
+    app.runDueJobs(),
+    ...["a", "b", "c"].map((tag) => app.call(contacts.tag_contact, { id: data.id, add: [tag] })),
   ]);
   expect((await find("+14155550175"))?.tags.toSorted()).toEqual(["a", "b", "c", "imported"]);
 });

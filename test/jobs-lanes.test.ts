@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { Lanes } from "../src/jobs/lanes.ts";
-import { job, recorded, useJobsFixture } from "./support/jobs-fixture.ts";
+import { makeJob, recorded, useJobsFixture } from "./support/jobs-fixture.ts";
 
 const fixture = useJobsFixture();
 
@@ -14,12 +14,12 @@ test("a lane whose jobs hang uses only its own slots and delays no other lane", 
   );
   const other = recorded("a.b");
   const jobs = fixture.create([hanging.definition, other.definition]);
-  const lanes = Array.from({ length: 300 }, (_, n) => job("a.hang", n, { lane: `hang ${n % 3}` }));
+  const lanes = Array.from({ length: 300 }, (_, n) => makeJob("a.hang", n, { lane: `hang ${n % 3}` }));
   await fixture.enqueue(jobs, ...lanes);
   jobs.start();
   await vi.waitFor(() => expect(hanging.runs).toHaveLength(3 * 4));
   for (let n = 0; n < 20; n += 1) {
-    await fixture.enqueue(jobs, job("a.b", n));
+    await fixture.enqueue(jobs, makeJob("a.b", n));
     await vi.waitFor(() => expect(other.runs).toHaveLength(n + 1), { timeout: 500, interval: 2 });
   }
   expect(hanging.runs).toHaveLength(3 * 4);
@@ -29,11 +29,11 @@ test("the backlog of one lane delays no other lane", async () => {
   const busy = recorded("a.busy", () => delay(1));
   const other = recorded("a.b");
   const jobs = fixture.create([busy.definition, other.definition]);
-  await fixture.enqueue(jobs, ...Array.from({ length: 5_000 }, (_, n) => job("a.busy", n)));
+  await fixture.enqueue(jobs, ...Array.from({ length: 5_000 }, (_, n) => makeJob("a.busy", n)));
   jobs.start();
   await vi.waitFor(() => expect(busy.runs.length).toBeGreaterThan(0));
   const before = busy.runs.length;
-  await fixture.enqueue(jobs, job("a.b", "now"));
+  await fixture.enqueue(jobs, makeJob("a.b", "now"));
   await vi.waitFor(() => expect(other.runs).toEqual(["now"]), { interval: 1 });
   expect(busy.runs.length - before).toBeLessThan(500);
 });
@@ -44,7 +44,7 @@ test("with more lanes than slots, every lane is served in rotation", async () =>
   const lanes = Array.from({ length: 20 }, (_, n) => `lane ${n}`);
   await fixture.enqueue(
     jobs,
-    ...lanes.flatMap((lane) => Array.from({ length: 10 }, () => job("a.b", lane, { lane }))),
+    ...lanes.flatMap((lane) => Array.from({ length: 10 }, () => makeJob("a.b", lane, { lane }))),
   );
   await jobs.runDue();
   expect(runs).toHaveLength(200);
@@ -120,7 +120,7 @@ test("a lane that backs off repeatedly is paused, and tried again after the paus
     return undefined;
   });
   const jobs = fixture.create([definition]);
-  await fixture.enqueue(jobs, ...Array.from({ length: 50 }, (_, n) => job("a.fail", n)));
+  await fixture.enqueue(jobs, ...Array.from({ length: 50 }, (_, n) => makeJob("a.fail", n)));
   await jobs.runDue();
   const before = runs.length;
   expect(before).toBeLessThan(8);

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { expect, test, vi } from "vitest";
 import { backoffMs } from "../src/jobs/backoff.ts";
-import { job, recorded, useJobsFixture } from "./support/jobs-fixture.ts";
+import { makeJob, recorded, useJobsFixture } from "./support/jobs-fixture.ts";
 
 const minute = 60_000;
 const fixture = useJobsFixture();
@@ -19,7 +19,7 @@ test("a failed job is retried with backoff, and moves to the dead-letter queue a
     { maxAttempts: 3, exhausted: async (payload, error) => void exhausted.push(payload, error) },
   );
   const jobs = fixture.create([definition]);
-  await fixture.enqueue(jobs, job("a.b", { n: 1 }, { organization_id: "org_1", key: "k" }));
+  await fixture.enqueue(jobs, makeJob("a.b", { n: 1 }, { organization_id: "org_1", key: "k" }));
   await jobs.runDue();
   fixture.advance(700);
   expect(await jobs.runDue()).toBe(0);
@@ -56,7 +56,7 @@ test("exhausted runs before the job moves to the dead-letter queue, and again if
     },
   });
   const jobs = fixture.create([definition]);
-  await fixture.enqueue(jobs, job("a.b"));
+  await fixture.enqueue(jobs, makeJob("a.b"));
   await jobs.runDue();
   expect(await fixture.dead()).toEqual([]);
   fixture.advance(minute);
@@ -68,7 +68,7 @@ test("exhausted runs before the job moves to the dead-letter queue, and again if
 test("a job that kills its process at every attempt moves to the dead-letter queue", async () => {
   const { runs, definition } = recorded("a.b", undefined, { maxAttempts: 2 });
   const jobs = fixture.create([definition]);
-  await fixture.enqueue(jobs, job("a.b"));
+  await fixture.enqueue(jobs, makeJob("a.b"));
   await sql`update jobs set attempts = 2`.execute(fixture.database.queries);
   await jobs.runDue();
   expect(runs).toEqual([]);
@@ -86,7 +86,7 @@ test("a run that returns runAgainAt is not counted as an attempt", async () => {
     { maxAttempts: 2 },
   );
   const jobs = fixture.create([definition]);
-  await fixture.enqueue(jobs, job("a.b"));
+  await fixture.enqueue(jobs, makeJob("a.b"));
   for (let n = 0; n < 4; n += 1) {
     await jobs.runDue();
     fixture.advance(minute);
@@ -99,7 +99,7 @@ test.each([Number.NaN, 8.64e15])("an invalid runAgainAt (%s) fails its own job a
   const { definition } = recorded("a.b", async () => ({ runAgainAt: new Date(ms) }), { maxAttempts: 1 });
   const other = recorded("c.d");
   const jobs = fixture.create([definition, other.definition]);
-  await fixture.enqueue(jobs, job("a.b"), job("c.d"));
+  await fixture.enqueue(jobs, makeJob("a.b"), makeJob("c.d"));
   await jobs.runDue();
   expect(await fixture.waiting()).toEqual([]);
   expect(await fixture.dead()).toHaveLength(1);

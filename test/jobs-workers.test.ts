@@ -9,10 +9,10 @@ import { sql } from "kysely";
 import { expect, test, vi } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import type { JobDefinition } from "../src/jobs/job.ts";
-import { job, useJobsFixture } from "./support/jobs-fixture.ts";
+import { makeJob, useJobsFixture } from "./support/jobs-fixture.ts";
 
 const minute = 60_000;
-const killedWorker = fileURLToPath(new URL("./support/killed-worker.ts", import.meta.url));
+const killedWorker = fileURLToPath(new URL("./support/crash-worker.ts", import.meta.url));
 const fixture = useJobsFixture();
 
 test("three workers run each of 2,000 jobs once; jobs of one key run in order, never at once", async () => {
@@ -38,7 +38,7 @@ test("three workers run each of 2,000 jobs once; jobs of one key run in order, n
     await fixture.database.transaction(async (tx) => {
       await workers[from % 3]?.enqueue(
         tx,
-        ...some.map((one) => job("a.b", one, { key: `k${one.key}`, lane: `l${one.n % 5}` })),
+        ...some.map((one) => makeJob("a.b", one, { key: `k${one.key}`, lane: `l${one.n % 5}` })),
       );
     });
   }
@@ -70,7 +70,7 @@ test("the lease of a running job is renewed, so no other worker takes it", async
   ];
   jobs.start();
   others.start();
-  await fixture.enqueue(jobs, job("a.b"));
+  await fixture.enqueue(jobs, makeJob("a.b"));
   const leasedUntil = async () => Date.parse((await fixture.waiting())[0]?.run_at ?? "");
   await vi.waitFor(async () => expect(await leasedUntil()).toBe(fixture.now().getTime() + 10_000));
   for (let halves = 0; halves < 5; halves += 1) {
@@ -89,7 +89,7 @@ test("a worker that lost its lease changes nothing of the job that another worke
     run: () => new Promise((_, reject) => ends.push(() => reject(new Error("no")))),
   };
   const [first, second] = [fixture.create([definition]), fixture.create([definition])];
-  await fixture.enqueue(first, job("a.b"));
+  await fixture.enqueue(first, makeJob("a.b"));
   const runs = [first.runDue()];
   await vi.waitFor(() => expect(ends).toHaveLength(1));
   fixture.advance(2 * minute);
@@ -114,7 +114,7 @@ test("a worker never runs the same job or key twice at once, even if its leases 
     },
   };
   const jobs = fixture.start([definition]);
-  await fixture.enqueue(jobs, job("a.b", "alone"), job("a.b", "second", { key: "k" }));
+  await fixture.enqueue(jobs, makeJob("a.b", "alone"), makeJob("a.b", "second", { key: "k" }));
   await vi.waitFor(() => expect(started).toHaveLength(2));
   const { queries } = fixture.database;
   await sql`update jobs set attempts = 2, run_at = ${new Date(0).toISOString()}`.execute(queries);
@@ -137,7 +137,7 @@ test("a stop waits for running jobs and starts no more", async () => {
     },
   };
   const jobs = fixture.start([definition]);
-  await fixture.enqueue(jobs, ...[1, 2].map((n) => job("a.b", n, { key: "k" })));
+  await fixture.enqueue(jobs, ...[1, 2].map((n) => makeJob("a.b", n, { key: "k" })));
   await delay(50);
   await jobs.stop(5_000);
   expect(done).toEqual([1]);
@@ -161,7 +161,7 @@ test("after the grace period jobs are aborted: those that end keep their attempt
     },
   };
   const jobs = fixture.start([abortable, unabortable]);
-  await fixture.enqueue(jobs, job("a.b"), job("c.d"));
+  await fixture.enqueue(jobs, makeJob("a.b"), makeJob("c.d"));
   await vi.waitFor(() => expect(started).toHaveLength(2));
   const start = Date.now();
   await jobs.stop(50);
@@ -189,7 +189,7 @@ test("an outage of the database is logged once and survived, and jobs that ended
     },
   };
   const jobs = fixture.start([definition], { database: flaky });
-  await fixture.enqueue(jobs, job("a.b"));
+  await fixture.enqueue(jobs, makeJob("a.b"));
   await vi.waitFor(() => expect(fixture.logged).toHaveLength(1));
   await delay(400);
   isDown = false;
@@ -203,7 +203,10 @@ test("killed workers lose no job: another worker runs it after its lease", async
   await writeFile(logFile, "");
   const read = async () => (await readFile(logFile, "utf8")).split("\n").filter(Boolean).map(Number);
   const adder = fixture.create([{ name: "a.b", run: async () => undefined }], { now: () => new Date() });
-  await fixture.enqueue(adder, ...all.map((n) => job("a.b", n, n % 3 === 0 ? { key: `k${n % 30}` } : {})));
+  await fixture.enqueue(
+    adder,
+    ...all.map((n) => makeJob("a.b", n, n % 3 === 0 ? { key: `k${n % 30}` } : {})),
+  );
 
   await fixture.releaseDatabase(async () => {
     for (const enough of [200, 500, 800]) {

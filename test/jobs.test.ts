@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, test, vi } from "vitest";
-import { job, recorded, useJobsFixture } from "./support/jobs-fixture.ts";
+import { makeJob, recorded, useJobsFixture } from "./support/jobs-fixture.ts";
 
 const minute = 60_000;
 const fixture = useJobsFixture();
@@ -11,7 +11,7 @@ test("a job enqueued in a transaction that rolls back never runs", async () => {
   const { runs, definition } = recorded("a.b");
   const jobs = fixture.create([definition]);
   const rolledBack = fixture.database.transaction(async (tx) => {
-    await jobs.enqueue(tx, job("a.b"));
+    await jobs.enqueue(tx, makeJob("a.b"));
     throw new Error("no");
   });
   await expect(rolledBack).rejects.toThrow("no");
@@ -25,7 +25,7 @@ test("a job starts when its transaction commits, not before and not at the next 
   jobs.start();
   await delay(50);
   await fixture.database.transaction(async (tx) => {
-    await jobs.enqueue(tx, job("a.b", { n: 1 }));
+    await jobs.enqueue(tx, makeJob("a.b", { n: 1 }));
     await delay(50);
     expect(runs).toEqual([]);
   });
@@ -42,7 +42,10 @@ test("payloads arrive unchanged, including null, and every job of a large batch 
     { deep: [1, { ü: "\u2028" }] },
     ...Array.from({ length: 500 }, (_, n) => n),
   ];
-  await fixture.enqueue(jobs, ...payloads.map((payload, n) => job("a.b", payload, { lane: String(n % 7) })));
+  await fixture.enqueue(
+    jobs,
+    ...payloads.map((payload, n) => makeJob("a.b", payload, { lane: String(n % 7) })),
+  );
   expect(await jobs.runDue()).toBe(503);
   expect(new Set(runs.map((one) => JSON.stringify(one)))).toEqual(
     new Set(payloads.map((one) => JSON.stringify(one))),
@@ -53,10 +56,11 @@ test("payloads arrive unchanged, including null, and every job of a large batch 
 test("a deduplicated job is added once while it waits to start, and again after it has started", async () => {
   const { runs, definition } = recorded("a.b");
   const jobs = fixture.create([definition]);
-  const add = (n: number) => fixture.enqueue(jobs, { ...job("a.b", n, { key: "k" }), isDeduplicated: true });
+  const add = (n: number) =>
+    fixture.enqueue(jobs, { ...makeJob("a.b", n, { key: "k" }), isDeduplicated: true });
   await add(1);
   await add(1);
-  await fixture.enqueue(jobs, job("a.b", 3, { key: "k" }));
+  await fixture.enqueue(jobs, makeJob("a.b", 3, { key: "k" }));
   await jobs.runDue();
   expect(runs).toEqual([1, 3]);
   await add(1);
@@ -67,8 +71,8 @@ test("a deduplicated job is added once while it waits to start, and again after 
 test("a deduplicated job is added when the waiting job of its key has another payload", async () => {
   const { runs, definition } = recorded("a.b");
   const jobs = fixture.create([definition]);
-  await fixture.enqueue(jobs, job("a.b", 1, { key: "k" }));
-  await fixture.enqueue(jobs, { ...job("a.b", 2, { key: "k" }), isDeduplicated: true });
+  await fixture.enqueue(jobs, makeJob("a.b", 1, { key: "k" }));
+  await fixture.enqueue(jobs, { ...makeJob("a.b", 2, { key: "k" }), isDeduplicated: true });
   await jobs.runDue();
   expect(runs).toEqual([1, 2]);
 });
@@ -76,7 +80,7 @@ test("a deduplicated job is added when the waiting job of its key has another pa
 test("a job does not run before its runAt", async () => {
   const { runs, definition } = recorded("a.b");
   const jobs = fixture.create([definition]);
-  await fixture.enqueue(jobs, job("a.b", 1, { runAt: new Date(fixture.now().getTime() + minute) }));
+  await fixture.enqueue(jobs, makeJob("a.b", 1, { runAt: new Date(fixture.now().getTime() + minute) }));
   await jobs.runDue();
   expect(runs).toEqual([]);
   fixture.advance(minute);
@@ -99,8 +103,8 @@ test("jobs of one key run one at a time and in order, even while an earlier one 
     return undefined;
   });
   const jobs = fixture.create([definition]);
-  await fixture.enqueue(jobs, ...[1, 2, 3].map((n) => job("a.b", n, { key: "k" })));
-  await fixture.enqueue(jobs, job("a.b", 4, { key: "k", lane: "another" }));
+  await fixture.enqueue(jobs, ...[1, 2, 3].map((n) => makeJob("a.b", n, { key: "k" })));
+  await fixture.enqueue(jobs, makeJob("a.b", 4, { key: "k", lane: "another" }));
   await jobs.runDue();
   expect(runs).toEqual([1, 2]);
   fixture.advance(minute);
@@ -118,11 +122,14 @@ test("a key that waits for a retry delays no other key of its lane", async () =>
     return undefined;
   });
   const jobs = fixture.create([definition]);
-  await fixture.enqueue(jobs, ...["bad", "behind"].map((one) => job("a.b", one, { key: "k", lane: "lane" })));
   await fixture.enqueue(
     jobs,
-    ...["x", "y"].map((one) => job("a.b", one, { key: one, lane: "lane" })),
-    job("a.b", "z", { lane: "lane" }),
+    ...["bad", "behind"].map((one) => makeJob("a.b", one, { key: "k", lane: "lane" })),
+  );
+  await fixture.enqueue(
+    jobs,
+    ...["x", "y"].map((one) => makeJob("a.b", one, { key: one, lane: "lane" })),
+    makeJob("a.b", "z", { lane: "lane" }),
   );
   await jobs.runDue();
   expect(new Set(runs)).toEqual(new Set(["bad", "x", "y", "z"]));
@@ -132,8 +139,8 @@ test("jobs behind the retry of their key become due with it", async () => {
   const { definition } = recorded("a.b", () => Promise.reject(new Error("no")));
   const jobs = fixture.create([definition]);
   const later = new Date(fixture.now().getTime() + minute);
-  await fixture.enqueue(jobs, ...["k", "k", "j"].map((key) => job("a.b", null, { key })));
-  await fixture.enqueue(jobs, job("a.b", null, { key: "k", runAt: later }));
+  await fixture.enqueue(jobs, ...["k", "k", "j"].map((key) => makeJob("a.b", null, { key })));
+  await fixture.enqueue(jobs, makeJob("a.b", null, { key: "k", runAt: later }));
   await jobs.runDue();
   const [first, second, , fourth] = await fixture.waiting();
   expect(second).toMatchObject({ run_at: first?.run_at, attempts: 0 });
@@ -141,13 +148,13 @@ test("jobs behind the retry of their key become due with it", async () => {
 });
 
 test("a job of an unknown name is not run, stays unchanged and is logged", async () => {
-  await fixture.enqueue(fixture.create([recorded("new.job").definition]), job("new.job", 1));
+  await fixture.enqueue(fixture.create([recorded("new.job").definition]), makeJob("new.job", 1));
   const before = await fixture.waiting();
   const jobs = fixture.create([recorded("a.b").definition]);
   expect(await jobs.runDue()).toBe(0);
   expect(await fixture.waiting()).toEqual(before);
   expect(fixture.logged).toEqual([expect.stringContaining("does not know")]);
-  await expect(fixture.enqueue(jobs, job("a.typo"))).rejects.toThrow("a.typo");
+  await expect(fixture.enqueue(jobs, makeJob("a.typo"))).rejects.toThrow("a.typo");
 });
 
 test("a claim prepared on the empty table uses the indexes once the table is full", async () => {
@@ -161,13 +168,13 @@ test("a claim prepared on the empty table uses the indexes once the table is ful
     await fixture.enqueue(
       jobs,
       ...Array.from({ length: 1_000 }, (_, m) =>
-        job("a.b", null, { key: `k${m}`, lane: `l${m % 50}`, runAt }),
+        makeJob("a.b", null, { key: `k${m}`, lane: `l${m % 50}`, runAt }),
       ),
     );
   }
   await fixture.enqueue(
     jobs,
-    ...Array.from({ length: 50 }, (_, m) => job("c.d", null, { key: `k${m}`, lane: `l${m}` })),
+    ...Array.from({ length: 50 }, (_, m) => makeJob("c.d", null, { key: `k${m}`, lane: `l${m}` })),
   );
   const start = performance.now();
   expect(await jobs.runDue()).toBe(0);

@@ -7,7 +7,7 @@ import { expect, test, vi } from "vitest";
 import { createClient } from "../src/client/index.ts";
 import { createMcpHttpHandler } from "../src/mcp/http.ts";
 import { allScopes } from "../tools/contract/index.ts";
-import { quiet } from "./support/mcp-face.ts";
+import { quietLog } from "./support/mcp-clients.ts";
 
 type Call = { readonly name: string; readonly arguments: Record<string, unknown> };
 type Begin = (url: URL, call: Call, signal: AbortSignal) => Promise<unknown>;
@@ -48,7 +48,7 @@ test.each(Object.entries(eras))("in the era %s", async (_, begin) => {
   await using service = await listen((response) => void hanging.push(response));
   const client = createClient({ baseUrl: service.url });
   const authenticate = async () => ({ scopes: new Set(allScopes) });
-  const face = createMcpHttpHandler({ client, authenticate, version: "0.0.0", log: quiet });
+  const face = createMcpHttpHandler({ client, authenticate, version: "0.0.0", log: quietLog });
   await using door = await listen((response, request) => void face(request, response));
 
   const cancelled = async (call: Call): Promise<ServerResponse | undefined> => {

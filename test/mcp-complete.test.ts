@@ -1,8 +1,8 @@
 /** Completion: from the lists that a caller may call, and from no others. */
 import { expect, test } from "vitest";
-import { serveHttp, useFace } from "./support/mcp-face.ts";
+import { serveMcpHttp, useMcpServer } from "./support/mcp-clients.ts";
 
-const face = useFace();
+const face = useMcpServer();
 
 async function ask(method: string, params: object, { url = face.url, key = "sk_live_all" } = {}) {
   const response = await fetch(url, {
@@ -28,10 +28,10 @@ const complete = (argument: object, key?: string) =>
 
 test("a broadcast's template is completed from the names of the approved ones", async () => {
   const data = ["order_update", "order_update", "order_late"].map((name, id) => ({ id: `tpl_${id}`, name }));
-  face.upstream.answer = () => ({ body: { data, meta: { page: 1, per_page: 25, total: 3 } } });
+  face.upstream.respond = () => ({ body: { data, meta: { page: 1, per_page: 25, total: 3 } } });
   const { result } = await complete({ name: "template", value: "order" });
   expect(result.completion.values).toEqual(["order_update", "order_late"]);
-  const { pathname, searchParams } = new URL(face.upstream.asked.at(-1)?.path ?? "", face.upstream.url);
+  const { pathname, searchParams } = new URL(face.upstream.requests.at(-1)?.path ?? "", face.upstream.url);
   expect([pathname, searchParams.get("status"), searchParams.get("search")]).toEqual([
     "/v1/templates",
     "approved",
@@ -43,19 +43,19 @@ test("what no list knows, or the key may not list, is completed by nothing and a
   expect((await complete({ name: "audience", value: "vip" })).result.completion.values).toEqual([]);
   const denied = await complete({ name: "template", value: "order" }, "sk_live_reader");
   expect(denied.result.completion.values).toEqual([]);
-  expect(face.upstream.asked).toEqual([]);
+  expect(face.upstream.requests).toEqual([]);
 });
 
 test.each([{ data: {} }, { data: [null, 3, { name: 4 }] }, { data: "x", meta: null }])(
   "a list of another shape (%j) completes nothing",
   async (body) => {
-    face.upstream.answer = () => ({ body });
+    face.upstream.respond = () => ({ body });
     expect((await complete({ name: "template", value: "" })).result.completion.values).toEqual([]);
   },
 );
 
 test("a service without those lists advertises no completion", async () => {
-  const part = await serveHttp(face.upstream, { built: new Set(["get_contact"]) });
+  const part = await serveMcpHttp(face.upstream, { availableTools: new Set(["get_contact"]) });
   const params = {
     protocolVersion: "2025-11-25",
     capabilities: {},

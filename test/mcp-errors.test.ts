@@ -1,19 +1,19 @@
 /** What a tool's failure passes on of the service's answer: two known shapes, and nothing of any other. */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { info, useFace } from "./support/mcp-face.ts";
-import type { Scripted } from "./support/upstream.ts";
+import { clientInfo, useMcpServer } from "./support/mcp-clients.ts";
+import type { ScriptedResponse } from "./support/scripted-service.ts";
 
-const face = useFace();
-const client = new Client(info);
+const face = useMcpServer();
+const client = new Client(clientInfo);
 beforeAll(async () => {
   const requestInit = { headers: { "x-api-key": "sk_live_all" } };
   await client.connect(new StreamableHTTPClientTransport(new URL(face.url), { requestInit }));
 });
 afterAll(() => client.close());
 
-async function textOf(answer: Scripted, name = "get_contact"): Promise<unknown> {
-  face.upstream.answer = () => answer;
+async function textOf(answer: ScriptedResponse, name = "get_contact"): Promise<unknown> {
+  face.upstream.respond = () => answer;
   const result = await client.callTool({ name, arguments: { id: "con_1" } });
   expect(result).toMatchObject({ isError: true });
   expect(result).not.toHaveProperty("structuredContent");
@@ -46,7 +46,7 @@ const broken =
 const html = { "content-type": "text/html" };
 const problemJson = { "content-type": "application/problem+json; charset=utf-8" };
 
-test.each<[string, Scripted, string]>([
+test.each<[string, ScriptedResponse, string]>([
   [
     "our envelope, 404",
     { status: 404, body: envelope("not_found") },
@@ -99,7 +99,7 @@ test("keys are redacted: the caller's own by its value, others by their form", a
 
 test("the caller's key is redacted where a resource can't be read", async () => {
   const error = { type: "permission", code: "forbidden", message: "sk_live_all may not do this" };
-  face.upstream.answer = () => ({ status: 403, body: { error } });
+  face.upstream.respond = () => ({ status: 403, body: { error } });
   const read = client.readResource({ uri: "tidings://contacts/con_1" });
   await expect(read).rejects.toThrow("[secret] may not do this.");
 });

@@ -1,22 +1,28 @@
 /** The MCP face: what clients of every revision see, and what a failed call tells them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { tools } from "../src/mcp/tools.ts";
+import { tools } from "../src/mcp/tool-list/definitions.ts";
 import { permits } from "../tools/contract/index.ts";
-import { type Connected, clients, connect, contact, useFace } from "./support/mcp-face.ts";
-import type { Scripted } from "./support/upstream.ts";
+import {
+  type ConnectedClient,
+  clientKinds,
+  connectClient,
+  scriptedContact,
+  useMcpServer,
+} from "./support/mcp-clients.ts";
+import type { ScriptedResponse } from "./support/scripted-service.ts";
 
-const face = useFace();
+const face = useMcpServer();
 const names = (list: { tools: { name: string }[] }) => list.tools.map(({ name }) => name);
 const textOf = (result: unknown) => (result as { content: { text: string }[] }).content[0]?.text ?? "";
-const failing = (status: number, error: object, headers = {}): Scripted => ({
+const failing = (status: number, error: object, headers = {}): ScriptedResponse => ({
   status,
   headers,
   body: { error },
 });
 
-describe.each(clients)("a client of %s", (_, open) => {
-  let all: Connected;
-  let reader: Connected;
+describe.each(clientKinds)("a client of %s", (_, open) => {
+  let all: ConnectedClient;
+  let reader: ConnectedClient;
   beforeAll(async () => {
     [all, reader] = await Promise.all([open(face, "sk_live_all"), open(face, "sk_live_reader")]);
   });
@@ -35,13 +41,13 @@ describe.each(clients)("a client of %s", (_, open) => {
   test("is given the answer twice: as an object and as compact JSON", async () => {
     await all.listTools();
     const result = await all.callTool({ name: "get_contact", arguments: { id: "con_1" } });
-    expect(result).toMatchObject({ structuredContent: { data: contact } });
-    expect(textOf(result)).toBe(JSON.stringify({ data: contact }));
+    expect(result).toMatchObject({ structuredContent: { data: scriptedContact } });
+    expect(textOf(result)).toBe(JSON.stringify({ data: scriptedContact }));
   });
 
   test("sends, with the arguments where the route expects them, under the caller's key", async () => {
     await all.callTool({ name: "send_message", arguments: { to: "+14155550123", body: "hi" } });
-    const [asked] = face.upstream.asked.filter(({ path }) => path === "/v1/messages");
+    const [asked] = face.upstream.requests.filter(({ path }) => path === "/v1/messages");
     expect(asked?.body).toEqual({ to: "+14155550123", type: "text", text: { body: "hi" } });
     expect(asked?.headers).toMatchObject({
       "x-api-key": "sk_live_all",
@@ -54,13 +60,16 @@ describe.each(clients)("a client of %s", (_, open) => {
     const _meta = { "io.tidings/idempotency-key": "order-7", traceparent };
     const call = { name: "send_message", arguments: { to: "+14155550123", body: "hi" }, _meta };
     const result = await all.callTool(call);
-    expect(face.upstream.asked.at(-1)?.headers).toMatchObject({ "idempotency-key": "order-7", traceparent });
+    expect(face.upstream.requests.at(-1)?.headers).toMatchObject({
+      "idempotency-key": "order-7",
+      traceparent,
+    });
     expect(result).toMatchObject({ _meta: { "io.tidings/idempotency-key": "order-7" } });
   });
 
   test("is refused what its key may not do, without asking the service", async () => {
     await reader.listTools();
-    face.upstream.asked.length = 0;
+    face.upstream.requests.length = 0;
     const result = await reader.callTool({
       name: "send_message",
       arguments: { to: "+14155550123", body: "hi" },
@@ -69,7 +78,7 @@ describe.each(clients)("a client of %s", (_, open) => {
     expect(result).not.toHaveProperty("structuredContent");
     expect(textOf(result)).toContain("send_message failed: insufficient_scope (403)");
     expect(textOf(result)).toContain("inbox:write");
-    expect(face.upstream.asked).toEqual([]);
+    expect(face.upstream.requests).toEqual([]);
   });
 
   test("is told every scope that would do", async () => {
@@ -91,7 +100,7 @@ describe.each(clients)("a client of %s", (_, open) => {
       fix: "Send an approved template.",
       window_expired_at: "2026-01-01T00:00:00Z",
     };
-    face.upstream.answer = () => failing(422, error, { "x-request-id": "req_1" });
+    face.upstream.respond = () => failing(422, error, { "x-request-id": "req_1" });
     const result = await all.callTool({
       name: "send_message",
       arguments: { to: "+14155550123", body: "hi" },
@@ -105,9 +114,9 @@ describe.each(clients)("a client of %s", (_, open) => {
 });
 
 describe("what a failed call says", () => {
-  let client: Connected;
+  let client: ConnectedClient;
   beforeAll(async () => {
-    client = await connect(face.url);
+    client = await connectClient(face.url);
   });
   afterAll(() => client.close());
 
@@ -125,7 +134,7 @@ describe("what a failed call says", () => {
     const text = textOf(await client.callTool({ name: "send_message" }));
     expect(text).toContain("to: This field is required.");
     expect(text).toContain("Field body: This field is required.");
-    expect(face.upstream.asked).toEqual([]);
+    expect(face.upstream.requests).toEqual([]);
   });
 
   test.each([
@@ -135,7 +144,7 @@ describe("what a failed call says", () => {
     [409, "Look at the present state"],
     [500, "Try again in a moment"],
   ])("a bare %i says what to do next", async (status, next) => {
-    face.upstream.answer = () => ({ status, body: "<html>10.0.0.5</html>" });
+    face.upstream.respond = () => ({ status, body: "<html>10.0.0.5</html>" });
     const text = textOf(await client.callTool(list));
     expect(text).toContain(`list_contacts failed: http_${status} (${status}).`);
     expect(text).toContain(`Next: ${next}`);
@@ -143,13 +152,13 @@ describe("what a failed call says", () => {
   });
 
   test("a 429 names the seconds and is not slept over", async () => {
-    face.upstream.answer = () => ({ status: 429, headers: { "retry-after": "7" } });
+    face.upstream.respond = () => ({ status: 429, headers: { "retry-after": "7" } });
     expect(textOf(await client.callTool(list))).toContain("Next: Wait 7 s and call again.");
-    expect(face.upstream.asked).toHaveLength(1);
+    expect(face.upstream.requests).toHaveLength(1);
   });
 
   test("a write that may have been done is said to be so", async () => {
-    face.upstream.answer = () => "break";
+    face.upstream.respond = () => "break";
     const text = textOf(await client.callTool(send));
     expect(text).toContain("send_message failed: unreachable.");
     expect(text).toContain("It may have been done all the same");
@@ -158,6 +167,6 @@ describe("what a failed call says", () => {
   test("an id of dots reaches no other operation", async () => {
     const text = textOf(await client.callTool({ name: "delete_contact", arguments: { id: ".." } }));
     expect(text).toContain('id: ".." is not an id');
-    expect(face.upstream.asked).toEqual([]);
+    expect(face.upstream.requests).toEqual([]);
   });
 });

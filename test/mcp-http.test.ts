@@ -2,9 +2,9 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { describe, expect, test, vi } from "vitest";
-import { connect, serveHttp, useFace } from "./support/mcp-face.ts";
+import { connectClient, serveMcpHttp, useMcpServer } from "./support/mcp-clients.ts";
 
-const face = useFace();
+const face = useMcpServer();
 
 describe("the door over HTTP", () => {
   const ping = { jsonrpc: "2.0", id: 1, method: "tools/list" };
@@ -45,7 +45,7 @@ describe("the door over HTTP", () => {
   );
 
   test("a page of this machine or of an allowed origin may ask and read", async () => {
-    const open = await serveHttp(face.upstream, { allowedOrigins: ["https://app.example.com"] });
+    const open = await serveMcpHttp(face.upstream, { allowedOrigins: ["https://app.example.com"] });
     const asks = {
       method: "OPTIONS",
       headers: { origin: "https://app.example.com", "access-control-request-headers": "x-api-key" },
@@ -80,15 +80,15 @@ describe("the door over HTTP", () => {
   });
 
   test("a body over the limit is refused", async () => {
-    const small = await serveHttp(face.upstream, { maxBodyBytes: 100 });
+    const small = await serveMcpHttp(face.upstream, { maxBodyBytes: 100 });
     const response = await post(key, "x".repeat(101), small.url);
     expect(response.status).toBe(413);
     await small.close();
   });
 
   test("one key has only so many requests at once", async () => {
-    const narrow = await serveHttp(face.upstream, { maxConcurrentPerKey: 1 });
-    face.upstream.answer = () => "hang";
+    const narrow = await serveMcpHttp(face.upstream, { maxConcurrentPerKey: 1 });
+    face.upstream.respond = () => "hang";
     const call = { ...ping, method: "tools/call", params: { name: "list_contacts", arguments: {} } };
     const leave = new AbortController();
     const hanging = fetch(narrow.url, {
@@ -97,7 +97,7 @@ describe("the door over HTTP", () => {
       body: JSON.stringify(call),
       signal: leave.signal,
     });
-    await vi.waitFor(() => expect(face.upstream.asked).toHaveLength(1));
+    await vi.waitFor(() => expect(face.upstream.requests).toHaveLength(1));
     const refused = await post(key, ping, narrow.url);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
     leave.abort();
@@ -107,7 +107,7 @@ describe("the door over HTTP", () => {
   });
 
   test("a look-up that fails is ours, not a wrong key", async () => {
-    const broken = await serveHttp(face.upstream, {
+    const broken = await serveMcpHttp(face.upstream, {
       authenticate: () => Promise.reject(new Error("no database")),
     });
     const response = await post(key, ping, broken.url);
@@ -126,8 +126,8 @@ describe("the door over HTTP", () => {
   });
 
   test("only what is built is listed and called", async () => {
-    const part = await serveHttp(face.upstream, { built: new Set(["get_contact"]) });
-    const client = await connect(part.url);
+    const part = await serveMcpHttp(face.upstream, { availableTools: new Set(["get_contact"]) });
+    const client = await connectClient(part.url);
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["get_contact"]);
     await expect(client.callTool({ name: "list_contacts" })).rejects.toMatchObject({ code: -32602 });
     await client.close();

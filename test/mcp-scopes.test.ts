@@ -1,19 +1,25 @@
 /** What a key may do is learned from its service: by asking, from its tools, or not at all. */
 import { afterEach, expect, test, vi } from "vitest";
 import { createClient } from "../src/client/index.ts";
-import { learnAccess } from "../src/mcp/scopes.ts";
-import { type Asked, type Scripted, startUpstream } from "./support/upstream.ts";
+import { discoverAccess } from "../src/mcp/tool-list/access.ts";
+import { type RecordedRequest, type ScriptedResponse, startUpstream } from "./support/scripted-service.ts";
 
 const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 afterEach(() => log.warn.mockClear());
 
-async function learn(answers: Readonly<Record<string, Scripted>>) {
-  const answer = ({ method, path }: Asked) => answers[`${method} ${path}`] ?? { status: 404, body: {} };
+async function learn(answers: Readonly<Record<string, ScriptedResponse>>) {
+  const answer = ({ method, path }: RecordedRequest) =>
+    answers[`${method} ${path}`] ?? { status: 404, body: {} };
   await using upstream = await startUpstream(answer);
   const client = createClient({ baseUrl: upstream.url, key: "sk_live_x", retries: 0 });
-  const access = await learnAccess(client, log);
+  const access = await discoverAccess(client, log);
   await client.close();
-  return access && { scopes: [...access.scopes].sort(), built: access.built && [...access.built] };
+  return (
+    access && {
+      scopes: [...access.scopes].sort(),
+      built: access.availableTools && [...access.availableTools],
+    }
+  );
 }
 
 const tools = (...names: string[]) => ({
@@ -59,6 +65,6 @@ test.each([
     { "GET /v1/whoami": { body: "<html>" }, "GET /v1/mcp/tools": { body: "<html>" } },
   ],
 ])("a service that %s leaves them unknown, with one warning", async (_, answers) => {
-  expect(await learn(answers as Record<string, Scripted>)).toBeUndefined();
+  expect(await learn(answers as Record<string, ScriptedResponse>)).toBeUndefined();
   expect(log.warn).toHaveBeenCalledTimes(1);
 });

@@ -5,28 +5,28 @@ import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { describe, expect, test, vi } from "vitest";
 import { createClient } from "../src/client/index.ts";
-import { longestLine } from "../src/mcp/lines.ts";
-import type { Access } from "../src/mcp/scopes.ts";
+import { maxLineBytes } from "../src/mcp/read-lines.ts";
 import { type StdioOptions, serveOverStdio } from "../src/mcp/stdio.ts";
-import { tools } from "../src/mcp/tools.ts";
+import type { KeyAccess } from "../src/mcp/tool-list/access.ts";
+import { tools } from "../src/mcp/tool-list/definitions.ts";
 import { allScopes } from "../tools/contract/index.ts";
 import { maxUploadBytes } from "../tools/uploads.ts";
-import { info, program, quiet, useFace } from "./support/mcp-face.ts";
+import { clientInfo, quietLog, stdioProgram, useMcpServer } from "./support/mcp-clients.ts";
 
-const face = useFace();
+const face = useMcpServer();
 
 const initialize = {
   jsonrpc: "2.0",
   id: 1,
   method: "initialize",
-  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: info },
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: clientInfo },
 };
 const lines = (...asked: object[]) => asked.map((one) => `${JSON.stringify(one)}\n`).join("");
 const listing = { jsonrpc: "2.0", id: 2, method: "tools/list" };
 
 describe("the program on stdio", () => {
   function start(env: Record<string, string> = {}) {
-    const { command, args, env: usual } = program(face.upstream, "sk_live_all");
+    const { command, args, env: usual } = stdioProgram(face.upstream, "sk_live_all");
     const child = spawn(command, args, { env: { ...usual, ...env } });
     const printed: string[] = [];
     const complaints: string[] = [];
@@ -50,10 +50,10 @@ describe("the program on stdio", () => {
     const { child, printed, exited } = start();
     child.stdin.write(lines(initialize));
     await vi.waitFor(() => expect(printed).toHaveLength(1), 5_000);
-    face.upstream.answer = () => "hang";
+    face.upstream.respond = () => "hang";
     const params = { name: "send_message", arguments: { to: "+14155550123", body: "hi" } };
     child.stdin.write(lines({ jsonrpc: "2.0", id: 3, method: "tools/call", params }));
-    await vi.waitFor(() => expect(face.upstream.asked.at(-1)?.path).toBe("/v1/messages"), 5_000);
+    await vi.waitFor(() => expect(face.upstream.requests.at(-1)?.path).toBe("/v1/messages"), 5_000);
     const begun = performance.now();
     child.stdin.end();
     expect(await exited).toEqual([0, null]);
@@ -79,14 +79,14 @@ describe("the program on stdio", () => {
 });
 
 describe("scopes that are not known", () => {
-  function open(learnAccess: () => Promise<Access | undefined>, more: Partial<StdioOptions> = {}) {
+  function open(learnAccess: () => Promise<KeyAccess | undefined>, more: Partial<StdioOptions> = {}) {
     const [stdin, stdout] = [new PassThrough(), new PassThrough()];
     const client = createClient({ baseUrl: face.upstream.url, key: "sk_live_all" });
     const connection = serveOverStdio({
       client,
       version: "0.0.0",
-      log: quiet,
-      learnAccess,
+      log: quietLog,
+      discoverAccess: learnAccess,
       stdin,
       stdout,
       ...more,
@@ -107,8 +107,8 @@ describe("scopes that are not known", () => {
   });
 
   test("a list does not wait for them for ever; once they are known, they count", async () => {
-    let learn: (access: Access) => void = () => undefined;
-    const learned = new Promise<Access>((resolve) => {
+    let learn: (access: KeyAccess) => void = () => undefined;
+    const learned = new Promise<KeyAccess>((resolve) => {
       learn = resolve;
     });
     const { stdin, answers } = open(() => learned, { listWaitMs: 20 });
@@ -131,7 +131,7 @@ describe("scopes that are not known", () => {
 
   test("after an attempt that failed a list asks again, and not at once", async () => {
     const learn = vi
-      .fn<() => Promise<Access | undefined>>()
+      .fn<() => Promise<KeyAccess | undefined>>()
       .mockResolvedValueOnce(undefined)
       .mockResolvedValue({ scopes: new Set(["contacts:read"]) });
     const { stdin, answers } = open(learn, { retryAfterMs: 300 });
@@ -155,7 +155,14 @@ describe("scopes that are not known", () => {
     const client = createClient({ baseUrl: face.upstream.url });
     const learnAccess = async () => undefined;
     const stdout = new PassThrough();
-    await serveOverStdio({ client, version: "0.0.0", log: quiet, learnAccess, stdin, stdout }).ended;
+    await serveOverStdio({
+      client,
+      version: "0.0.0",
+      log: quietLog,
+      discoverAccess: learnAccess,
+      stdin,
+      stdout,
+    }).ended;
   });
 });
 
@@ -166,14 +173,21 @@ function openAlone() {
   const told: unknown[] = [];
   createInterface(stdout).on("line", (line) => told.push(JSON.parse(line)));
   const learnAccess = async () => undefined;
-  const { ended } = serveOverStdio({ client, version: "0.0.0", log: quiet, learnAccess, stdin, stdout });
+  const { ended } = serveOverStdio({
+    client,
+    version: "0.0.0",
+    log: quietLog,
+    discoverAccess: learnAccess,
+    stdin,
+    stdout,
+  });
   return { stdin, told, ended };
 }
 
 test("a line that is too long is refused before it ends, forgotten, and the next one is read", async () => {
   const { stdin, told, ended } = openAlone();
   const part = Buffer.alloc(1_000_000, "x");
-  for (let size = 0; size <= longestLine; size += part.length) {
+  for (let size = 0; size <= maxLineBytes; size += part.length) {
     await new Promise((resolve) => stdin.write(part, resolve));
   }
   expect(told).toMatchObject([{ jsonrpc: "2.0", id: null, error: { code: -32_600 } }]);

@@ -3,14 +3,14 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { patienceOf, waitMsOf } from "../src/client/index.ts";
-import { createNarrowing, noNarrowing } from "../src/mcp/narrow.ts";
-import { tools } from "../src/mcp/tools.ts";
+import { timeoutFor, waitMsOf } from "../src/client/index.ts";
+import { tools } from "../src/mcp/tool-list/definitions.ts";
+import { createToolFilter, defaultToolFilterSettings } from "../src/mcp/tool-list/filter.ts";
 import { contacts } from "../tools/contacts.ts";
 import { allScopes } from "../tools/contract/index.ts";
 import { messages } from "../tools/messages/index.ts";
-import { type Connected, clients, connect, serveHttp } from "./support/mcp-face.ts";
-import type { Upstream } from "./support/upstream.ts";
+import { type ConnectedClient, clientKinds, connectClient, serveMcpHttp } from "./support/mcp-clients.ts";
+import type { Upstream } from "./support/scripted-service.ts";
 
 const answer = { data: { messages: [], cursor: "c", is_timed_out: true } };
 /** The waits that have reached the service, by their cursor, and its answers to come. */
@@ -31,15 +31,15 @@ beforeAll(async () => {
   }).listen(0, "127.0.0.1");
   await once(service, "listening");
   const { port } = service.address() as AddressInfo; // a TCP port, as just asked for
-  const asked: Upstream["asked"] = [];
+  const requests: Upstream["requests"] = [];
   upstream = {
     url: `http://127.0.0.1:${port}`,
-    asked,
-    answer: () => "hang",
+    requests,
+    respond: () => "hang",
     [Symbol.asyncDispose]: async () => void service.closeAllConnections(),
   };
-  const narrowing = createNarrowing(tools, { ...noNarrowing, mode: "search" });
-  const faces = [await serveHttp(upstream), await serveHttp(upstream, { narrowing })];
+  const narrowing = createToolFilter(tools, { ...defaultToolFilterSettings, mode: "search" });
+  const faces = [await serveMcpHttp(upstream), await serveMcpHttp(upstream, { toolFilter: narrowing })];
   open.push(...faces, { close: async () => void service.closeAllConnections() });
   [url = "", searchUrl = ""] = faces.map((face) => face.url);
 });
@@ -59,7 +59,7 @@ interface Progress {
 type Call = (call: { name: string; arguments: object }, options: Options) => Promise<object>;
 
 /** Both generations of the client take options, at another place each. */
-function callOf(client: Connected, kind: string): Call {
+function callOf(client: ConnectedClient, kind: string): Call {
   const callTool = client.callTool.bind(client) as (...given: unknown[]) => Promise<object>;
   return (call, options) =>
     kind.startsWith("v1") ? callTool(call, undefined, options) : callTool(call, options);
@@ -70,14 +70,14 @@ const named = (after: string) => ({
   arguments: { after, timeout_seconds: 20 },
 });
 
-test.concurrent.each(clients)("progress goes out each 5 s: %s", async (kind, begin) => {
+test.concurrent.each(clientKinds)("progress goes out each 5 s: %s", async (kind, begin) => {
   const client = await begin({ upstream, url }, "sk_live_all");
   await reportsProgress(callOf(client, kind), named(`progress ${kind}`), `progress ${kind}`);
   await client.close();
 });
 
 test.concurrent("the same through execute_tool in search mode", async () => {
-  const client = await connect(searchUrl);
+  const client = await connectClient(searchUrl);
   const { arguments: given, name } = named("progress search");
   const call = { name: "execute_tool", arguments: { name, arguments: given } };
   await reportsProgress(callOf(client, "v2"), call, "progress search");
@@ -105,7 +105,7 @@ async function reportsProgress(
   }
 }
 
-test.concurrent.each(clients)("cancelled, it ends at the service too: %s", async (kind, begin) => {
+test.concurrent.each(clientKinds)("cancelled, it ends at the service too: %s", async (kind, begin) => {
   const client = await begin({ upstream, url }, "sk_live_all");
   const after = `cancel ${kind}`;
   const giveUp = new AbortController();
@@ -126,5 +126,5 @@ test("a call that waits has its wait and 10 s more, any other its usual time", (
     25_000, 55_000, 0,
   ]);
   expect(waitMsOf(contacts.list_contacts, { timeout_seconds: 55 })).toBe(0);
-  expect([patienceOf(55_000, 25_000), patienceOf(0, 25_000)]).toEqual([65_000, 25_000]);
+  expect([timeoutFor(55_000, 25_000), timeoutFor(0, 25_000)]).toEqual([65_000, 25_000]);
 });

@@ -1,67 +1,69 @@
 /** Tools over REST: the list that the key may see, and a call under every rule of the tool's operation. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { builtTools } from "../src/cli/built-tools.ts";
+import { embeddedTools } from "../src/cli/embedded-tools.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
 import { toolNames } from "../tools/contract/index.ts";
 import { catalogue } from "../tools/index.ts";
 import { mcp } from "../tools/mcp.ts";
-import { refusal } from "./support/failure.ts";
-import { type House, openHouse } from "./support/house.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
 
-let house: House;
+let app: TestApp;
 let narrow: string;
 beforeAll(async () => {
-  house = await openHouse();
-  const { data } = await house.call(apiKeys.create_api_key, { name: "narrow", scopes: ["contacts:read"] });
+  app = await startTestApp();
+  const { data } = await app.call(apiKeys.create_api_key, { name: "narrow", scopes: ["contacts:read"] });
   narrow = data.secret_key;
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 test("a narrow key sees only its tools", async () => {
-  const { data } = await house.call(mcp.list_mcp_tools, {}, { key: narrow });
+  const { data } = await app.call(mcp.list_mcp_tools, {}, { key: narrow });
   expect(data.map(({ name }) => name)).toEqual(["list_contacts", "get_contact", "get_import", "whoami"]);
 });
 
 test("a call past the key's scopes is refused by the scope's name", async () => {
-  const call = house.call(mcp.call_mcp_tool, { name: "send_message", arguments: {} }, { key: narrow });
-  const failure = await refusal(call);
+  const call = app.call(mcp.call_mcp_tool, { name: "send_message", arguments: {} }, { key: narrow });
+  const failure = await expectFailure(call);
   expect(failure).toMatchObject({ status: 403, code: "insufficient_scope" });
   expect(failure.error).toMatchObject({ required_scope: "inbox:write" });
 });
 
 test("a tool that is declared and not built is neither listed nor found", async () => {
-  const { data } = await house.call(mcp.list_mcp_tools, {});
-  const unbuilt = toolNames(catalogue).filter((name) => !builtTools.includes(name));
-  expect(data.map(({ name }) => name)).toEqual(builtTools);
+  const { data } = await app.call(mcp.list_mcp_tools, {});
+  const unbuilt = toolNames(catalogue).filter((name) => !embeddedTools.includes(name));
+  expect(data.map(({ name }) => name)).toEqual(embeddedTools);
   for (const name of unbuilt) {
-    const failure = await refusal(house.call(mcp.call_mcp_tool, { name }));
+    const failure = await expectFailure(app.call(mcp.call_mcp_tool, { name }));
     expect(failure, name).toMatchObject({ status: 404, code: "tool_not_found" });
   }
 });
 
 test("send_message answers what the specification shows", async () => {
   const given = { name: "send_message", arguments: { to: "+14155550161", body: "hello" } };
-  const { data } = await house.call(mcp.call_mcp_tool, given);
+  const { data } = await app.call(mcp.call_mcp_tool, given);
   expect(data).toMatchObject({ to: "+14155550161", status: "queued", id: expect.any(String) });
 });
 
 test("a list keeps its paging", async () => {
-  const answer = await house.call(mcp.call_mcp_tool, { name: "list_contacts", arguments: { per_page: "1" } });
+  const answer = await app.call(mcp.call_mcp_tool, { name: "list_contacts", arguments: { per_page: "1" } });
   expect(answer).toMatchObject({ data: [expect.any(Object)], meta: { page: 1, per_page: 1 } });
 });
 
 test.each(["constructor", "__proto__", "toString"])("a tool named %s is no tool", async (name) => {
-  expect(await refusal(house.call(mcp.call_mcp_tool, { name }))).toMatchObject({ code: "tool_not_found" });
+  expect(await expectFailure(app.call(mcp.call_mcp_tool, { name }))).toMatchObject({
+    code: "tool_not_found",
+  });
 });
 
 test("an unknown tool is 404, and a made-up argument is answered with the known ones", async () => {
-  expect(await refusal(house.call(mcp.call_mcp_tool, { name: "fly" }))).toMatchObject({
+  expect(await expectFailure(app.call(mcp.call_mcp_tool, { name: "fly" }))).toMatchObject({
     status: 404,
     code: "tool_not_found",
   });
-  const call = house.call(mcp.call_mcp_tool, { name: "send_message", arguments: { to: "+1", text: "x" } });
-  const failure = await refusal(call);
+  const call = app.call(mcp.call_mcp_tool, { name: "send_message", arguments: { to: "+1", text: "x" } });
+  const failure = await expectFailure(call);
   expect(failure).toMatchObject({ status: 400, code: "unknown_argument" });
   expect(failure.message).toContain("text");
   expect(failure.error).toMatchObject({ known: "to, body" });
@@ -69,13 +71,15 @@ test("an unknown tool is 404, and a made-up argument is answered with the known 
 
 test("the call's idempotency key holds for the operation that it runs", async () => {
   const given = { name: "create_contact", arguments: { phone_number: "+14155550162" } };
-  const first = await house.call(mcp.call_mcp_tool, given, { idempotencyKey: "once" });
-  const second = await house.call(mcp.call_mcp_tool, given, { idempotencyKey: "once" });
+  const first = await app.call(mcp.call_mcp_tool, given, { idempotencyKey: "once" });
+  const second = await app.call(mcp.call_mcp_tool, given, { idempotencyKey: "once" });
   expect(second).toEqual(first);
   const other = { name: "upsert_contact", arguments: { phone_number: "+14155550163" } };
-  expect(await refusal(house.call(mcp.call_mcp_tool, other, { idempotencyKey: "once" }))).toMatchObject({
-    status: 422,
-    code: "idempotency_key_reused",
-  });
-  expect((await house.call(contacts.list_contacts, { search: "4155550162" })).meta.total).toBe(1);
+  expect(await expectFailure(app.call(mcp.call_mcp_tool, other, { idempotencyKey: "once" }))).toMatchObject(
+    {
+      status: 422,
+      code: "idempotency_key_reused",
+    },
+  );
+  expect((await app.call(contacts.list_contacts, { search: "4155550162" })).meta.total).toBe(1);
 });

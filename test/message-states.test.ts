@@ -1,9 +1,9 @@
 /** The states of a message, whatever order a channel tells them in. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { advance, type Progress } from "../src/platform/messages/states.ts";
+import { advanceStatus, type MessageProgress } from "../src/platform/messages/states.ts";
 
-const queued: Progress = {
+const queued: MessageProgress = {
   status: "queued",
   sent_at: null,
   delivered_at: null,
@@ -15,7 +15,7 @@ type Type = (typeof types)[number];
 
 const run = (receipts: readonly Type[]) =>
   receipts.reduce(
-    (state, type, index) => advance(state, type, new Date(index * 1000).toISOString()).after,
+    (state, type, index) => advanceStatus(state, type, new Date(index * 1000).toISOString()).after,
     queued,
   );
 
@@ -40,8 +40,8 @@ test("100,000 random sequences reach no illegal state", () => {
 
 test("a repeated receipt moves nothing", () => {
   const once = run(["sent", "delivered"]);
-  expect(advance(once, "delivered", "2030-01-01T00:00:00.000Z").moved).toBe(false);
-  expect(advance(once, "sent", "2030-01-01T00:00:00.000Z").moved).toBe(false);
+  expect(advanceStatus(once, "delivered", "2030-01-01T00:00:00.000Z").moved).toBe(false);
+  expect(advanceStatus(once, "sent", "2030-01-01T00:00:00.000Z").moved).toBe(false);
 });
 
 test("a failure after delivery is not shown, a delivery after a failure is", () => {

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
-import { type House, openHouse } from "./support/house.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
 import { callTool } from "./support/mcp-tool.ts";
 
 const token = "a-token-of-the-operator";
@@ -13,21 +13,21 @@ const to = "+14155550123";
 const send = { to, type: "text", text: { body: "Hello" } } as const;
 
 test("without the setting there is no such route", async () => {
-  await using house = await openHouse();
-  const absent = await house.fetch("/metrics", { headers: { authorization: `Bearer ${token}` } });
+  await using app = await startTestApp();
+  const absent = await app.fetch("/metrics", { headers: { authorization: `Bearer ${token}` } });
   expect([absent.status, await codeOf(absent)]).toEqual([404, "route_not_found"]);
 });
 
 test("only the operator's token opens them, and guesses are bounded", async () => {
-  await using house = await openHouse({
+  await using app = await startTestApp({
     env: { TIDINGS_METRICS_TOKEN: token, TIDINGS_RATE_LIMIT: "20", TIDINGS_RATE_BURST: "20" },
   });
   const ask = (headers: Record<string, string>, key: string | null = null) =>
-    house.fetch("/metrics", { key, headers });
+    app.fetch("/metrics", { key, headers });
   const none = await ask({});
   expect([none.status, await codeOf(none)]).toEqual([401, "credential_missing"]);
-  // An API key of the house is none here, wherever it stands.
-  expect((await house.fetch("/metrics")).status).toBe(401);
+  // An API key of the app is none here, wherever it stands.
+  expect((await app.fetch("/metrics")).status).toBe(401);
   const wrong = await ask({ authorization: `Bearer ${token}x` });
   expect([wrong.status, await codeOf(wrong)]).toEqual([401, "credential_invalid"]);
   const right = await ask({ authorization: `Bearer ${token}` });
@@ -42,16 +42,16 @@ test("only the operator's token opens them, and guesses are bounded", async () =
 });
 
 test("what was done is what is counted", async () => {
-  await using house = await watchedHouse();
+  await using app = await watchedHouse();
   for (let times = 0; times < 3; times += 1) {
-    await house.call(contacts.list_contacts, {});
+    await app.call(contacts.list_contacts, {});
   }
-  await house.fetch("/v1/contacts/con_nobody");
-  await house.call(messages.send_message, send);
-  await callTool(house, "send_message", { to, body: "Hello again" });
-  await callTool(house, "get_contact", { id: "con_nobody" });
-  await house.turn(60_000);
-  const figures = await scrape(house);
+  await app.fetch("/v1/contacts/con_nobody");
+  await app.call(messages.send_message, send);
+  await callTool(app, "send_message", { to, body: "Hello again" });
+  await callTool(app, "get_contact", { id: "con_nobody" });
+  await app.advanceTime(60_000);
+  const figures = await scrape(app);
 
   const count = (name: string, labels: string) => figures.get(`tidings_${name}{${labels}}`);
   expect(count("http_requests_total", 'operation="list_contacts",method="GET",status="2xx"')).toBe(3);
@@ -76,20 +76,20 @@ test("what was done is what is counted", async () => {
 });
 
 test("waiting and dead jobs are read from the database", async () => {
-  await using house = await watchedHouse();
-  const { queries } = house.app.database;
-  await house.settle();
+  await using app = await watchedHouse();
+  const { queries } = app.server.database;
+  await app.runDueJobs();
   const add = (lane: string, secondsAgo: number) =>
     sql`insert into jobs (id, name, lane, payload, run_at, created_at)
       values (${randomUUID()}, 'message.deliver', ${lane}, 'null',
-        ${new Date(house.now().getTime() - secondsAgo * 1000).toISOString()}, ${house.now().toISOString()})
+        ${new Date(app.now().getTime() - secondsAgo * 1000).toISOString()}, ${app.now().toISOString()})
     `.execute(queries);
   await Promise.all([add("channel:one", 90), add("channel:two", 30), add("channel:two", -3_600)]);
   await sql`insert into dead_jobs (id, name, lane, payload, attempts, error, created_at, died_at)
     values ('dead', 'message.deliver', 'channel:one', 'null', 12, 'It broke.', now(), now())`.execute(
     queries,
   );
-  const figures = await scrape(house);
+  const figures = await scrape(app);
   expect(figures.get('tidings_jobs_waiting{group="channel",when="due"}')).toBe(2);
   expect(figures.get('tidings_jobs_waiting{group="channel",when="later"}')).toBe(1);
   expect(figures.get('tidings_jobs_oldest_due_seconds{group="channel"}')).toBe(90);
@@ -97,29 +97,29 @@ test("waiting and dead jobs are read from the database", async () => {
 });
 
 test("no client makes new series, and none holds an id, a number or an organization", async () => {
-  await using house = await watchedHouse();
+  await using app = await watchedHouse();
   const wander = async () => {
     const id = randomUUID();
-    await house.fetch(`/v1/contacts/${id}`);
-    await house.fetch(`/${id}`);
-    await house.fetch(`/v1/${id}/x?${id}`, { method: "PROPFIND" });
-    await house.fetch(`/v1/contacts/${id}`, { method: "PATCH", json: {} });
-    await house.fetch("/v1/contacts", { key: `sk_live_${id}` });
-    await callTool(house, `tool_${id.slice(0, 8)}`, {});
-    await callTool(house, "send_message", {
+    await app.fetch(`/v1/contacts/${id}`);
+    await app.fetch(`/${id}`);
+    await app.fetch(`/v1/${id}/x?${id}`, { method: "PROPFIND" });
+    await app.fetch(`/v1/contacts/${id}`, { method: "PATCH", json: {} });
+    await app.fetch("/v1/contacts", { key: `sk_live_${id}` });
+    await callTool(app, `tool_${id.slice(0, 8)}`, {});
+    await callTool(app, "send_message", {
       to: `+1415555${Math.floor(1000 + Math.random() * 9000)}`,
       body: id,
     });
-    await house.settle();
+    await app.runDueJobs();
   };
   await wander();
   // The second scrape shows the first; what it tells of the database may be that of the first.
-  await scrape(house);
-  const before = [...(await scrape(house)).keys()].filter((name) => name.startsWith("tidings_"));
+  await scrape(app);
+  const before = [...(await scrape(app)).keys()].filter((name) => name.startsWith("tidings_"));
   for (let times = 0; times < 10; times += 1) {
     await wander();
   }
-  const after = [...(await scrape(house)).keys()].filter((name) => name.startsWith("tidings_"));
+  const after = [...(await scrape(app)).keys()].filter((name) => name.startsWith("tidings_"));
   expect(after.filter((name) => !before.includes(name))).toEqual([]);
   expect(after.filter((name) => /\b(?:con|org|msg|conv|inb)_|\+1415|tool_[\da-f]{8}/.test(name))).toEqual([]);
 });
@@ -128,13 +128,13 @@ async function codeOf(response: Response): Promise<string> {
   return ((await response.json()) as { error: { code: string } }).error.code;
 }
 
-function watchedHouse(): Promise<House> {
-  return openHouse({ env: { TIDINGS_METRICS_TOKEN: token } });
+function watchedHouse(): Promise<TestApp> {
+  return startTestApp({ env: { TIDINGS_METRICS_TOKEN: token } });
 }
 
 /** Every line is a comment or a series with its value. */
-async function scrape(house: House): Promise<Map<string, number>> {
-  const response = await house.fetch("/metrics", { headers: { authorization: `Bearer ${token}` } });
+async function scrape(app: TestApp): Promise<Map<string, number>> {
+  const response = await app.fetch("/metrics", { headers: { authorization: `Bearer ${token}` } });
   const lines = (await response.text()).split("\n").filter((line) => line !== "");
   return new Map(
     lines.flatMap((line): [string, number][] => {

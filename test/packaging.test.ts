@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import about from "../package.json" with { type: "json" };
 import { manifest } from "../scripts/manifest.ts";
 import server from "../server.json" with { type: "json" };
-import { builtTools } from "../src/cli/built-tools.ts";
+import { embeddedTools } from "../src/cli/embedded-tools.ts";
 import { version } from "../src/cli/version.ts";
 import { settings } from "../src/config/index.ts";
 
@@ -40,7 +40,7 @@ test("every variable of a remote's address and headers is declared, and the key 
 });
 
 test("the bundle lists the tools that there are and asks for what forwarding needs", () => {
-  expect(manifest.tools.map(({ name }) => name)).toEqual(builtTools);
+  expect(manifest.tools.map(({ name }) => name)).toEqual(embeddedTools);
   const { env } = manifest.server.mcp_config;
   expect(known).toEqual(expect.arrayContaining(Object.keys(env)));
   const filled = Object.values(env).map((value) => /^\$\{user_config\.(\w+)\}$/.exec(value)?.[1]);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { contactAttributes, conversationAttributes, countryOf } from "../src/platform/query/attributes.ts";
 import type { Facts } from "../src/platform/query/facts.ts";
-import { matches } from "../src/platform/query/matches.ts";
+import { matchesQuery } from "../src/platform/query/matches.ts";
 import { operatorsOf } from "../src/platform/query/operands.ts";
 import { parseQuery } from "../src/platform/query/parse.ts";
 import type { Attributes, ValueType } from "../src/platform/query/query.ts";
@@ -27,7 +27,7 @@ const attributes = {
 } as const satisfies Attributes;
 
 const find = (query: unknown, facts: Facts) =>
-  matches(parseQuery(query, { field: "query", attributes }), facts, now);
+  matchesQuery(parseQuery(query, { field: "query", attributes }), facts, now);
 
 function refusal(query: unknown, known: Attributes = attributes): Failure {
   try {
@@ -310,8 +310,8 @@ test("a conversation is asked about its contact, itself and the latest message",
     conversation: { status: "open", assigned_to: null },
     message: { type: "text", text: "A REFUND, please" },
   };
-  expect(matches(query, facts, now)).toBe(true);
-  expect(matches(query, { ...facts, country: countryOf("+14155550123") }, now)).toBe(false);
+  expect(matchesQuery(query, facts, now)).toBe(true);
+  expect(matchesQuery(query, { ...facts, country: countryOf("+14155550123") }, now)).toBe(false);
 });
 
 test("a country is asked for by its code, and a number without a country has none", () => {
@@ -369,7 +369,7 @@ describe("10,000 random queries", () => {
         try {
           const parsed = parseQuery(query, { field: "query", attributes });
           read += 1;
-          expect(typeof matches(parsed, known, now)).toBe("boolean");
+          expect(typeof matchesQuery(parsed, known, now)).toBe("boolean");
         } catch (error) {
           expect(error).toBeInstanceOf(Failure);
           expect(error).toMatchObject({ status: 400, detail: { param: expect.stringMatching(/^query/) } });

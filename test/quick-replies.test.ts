@@ -1,55 +1,55 @@
 /** Quick replies: one text for each short code, found by either. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { quickReplies } from "../tools/quick-replies.ts";
-import { refusal } from "./support/failure.ts";
-import { type House, openHouse } from "./support/house.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse();
+  app = await startTestApp();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 const create = (short_code: string, content = `The text of ${short_code}`) =>
-  house.call(quickReplies.create_quick_reply, { short_code, content });
+  app.call(quickReplies.create_quick_reply, { short_code, content });
 
 const find = async (search?: string) =>
-  (await house.call(quickReplies.list_quick_replies, search === undefined ? {} : { search })).data.map(
+  (await app.call(quickReplies.list_quick_replies, search === undefined ? {} : { search })).data.map(
     ({ short_code }) => short_code,
   );
 
 test("a reply is saved under its code, and changed in parts", async () => {
   const { data } = await create(" hours ", "We are open from 9 to 5.");
   expect(data).toMatchObject({ short_code: "hours", created_by: expect.stringMatching(/^usr_/) });
-  await house.turn(1000);
-  const changed = await house.call(quickReplies.update_quick_reply, {
+  await app.advanceTime(1000);
+  const changed = await app.call(quickReplies.update_quick_reply, {
     id: data.id,
     content: "From 10 to 4.",
   });
   expect(changed.data).toEqual({
     ...data,
     content: "From 10 to 4.",
-    updated_at: house.now().toISOString(),
+    updated_at: app.now().toISOString(),
   });
 });
 
 test("a code is taken in whichever letters, and the answer names its holder", async () => {
   const { data } = await create("Réfund");
-  const again = await refusal(create("rÉFUND"));
+  const again = await expectFailure(create("rÉFUND"));
   expect(again).toMatchObject({ status: 409, code: "quick_reply_exists", error: { existing_id: data.id } });
   const other = await create("other");
-  const rename = await refusal(
-    house.call(quickReplies.update_quick_reply, { id: other.data.id, short_code: "RÉFUND" }),
+  const rename = await expectFailure(
+    app.call(quickReplies.update_quick_reply, { id: other.data.id, short_code: "RÉFUND" }),
   );
   expect(rename).toMatchObject({ status: 409, error: { existing_id: data.id } });
-  const own = await house.call(quickReplies.update_quick_reply, { id: data.id, short_code: "RÉFUND" });
+  const own = await app.call(quickReplies.update_quick_reply, { id: data.id, short_code: "RÉFUND" });
   expect(own.data.short_code).toBe("RÉFUND");
 });
 
 test("of several who take a code at once, by making or by renaming, one does", async () => {
   const made = await Promise.all(["a1", "a2", "a3"].map((code) => create(code)));
   const rename = made.map(({ data }) =>
-    house.call(quickReplies.update_quick_reply, { id: data.id, short_code: "wanted" }),
+    app.call(quickReplies.update_quick_reply, { id: data.id, short_code: "wanted" }),
   );
   const outcomes = await Promise.allSettled([...rename, create("Wanted"), create("WANTED")]);
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
@@ -72,12 +72,12 @@ test("search finds part of a code or of a text, and takes wildcards as letters",
 
 test("a deleted reply is gone, and its code free again", async () => {
   const { data } = await create("gone");
-  const remove = () => house.call(quickReplies.delete_quick_reply, { id: data.id });
+  const remove = () => app.call(quickReplies.delete_quick_reply, { id: data.id });
   expect(await remove()).toEqual({ data: { deleted: true } });
-  expect(await refusal(remove())).toMatchObject({ status: 404, code: "quick_reply_not_found" });
+  expect(await expectFailure(remove())).toMatchObject({ status: 404, code: "quick_reply_not_found" });
   await create("gone");
 });
 
 test("a blank code is refused by name", async () => {
-  expect(await refusal(create("  "))).toMatchObject({ status: 400, error: { param: "short_code" } });
+  expect(await expectFailure(create("  "))).toMatchObject({ status: 400, error: { param: "short_code" } });
 });

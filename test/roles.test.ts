@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operationsOf } from "../src/platform/index.ts";
 import { allScopes, type Operation, permits, type Scope } from "../tools/contract/index.ts";
-import { type House, openHouse } from "./support/house.ts";
-import { hire, signIn, trustingEnv } from "./support/sign-in.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
+import { createUserWithRole, signIn, trustedProxyEnv } from "./support/users.ts";
 
 /** Said once more, so that a change of the table in the platform is noticed here. */
 const scopesOf: Readonly<Record<"owner" | "admin" | "supervisor" | "agent", readonly Scope[]>> = {
@@ -34,19 +34,19 @@ const roles = Object.keys(scopesOf) as (keyof typeof scopesOf)[]; // the keys of
 
 const guarded = Object.entries(operationsOf()).filter(([, { credential }]) => credential !== "none");
 
-let house: House;
+let app: TestApp;
 const tokens = new Map<string, string>();
 beforeAll(async () => {
-  house = await openHouse({ env: trustingEnv });
+  app = await startTestApp({ env: trustedProxyEnv });
   for (const role of roles) {
-    const { email } = await hire(house, role);
-    tokens.set(role, (await signIn(house, email)).access_token);
+    const { email } = await createUserWithRole(app, role);
+    tokens.set(role, (await signIn(app, email)).access_token);
   }
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 const ask = (role: string, method: string, path: string, json?: object) =>
-  house.fetch(path, {
+  app.fetch(path, {
     method,
     key: null,
     headers: { authorization: `Bearer ${tokens.get(role)}` },

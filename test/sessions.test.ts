@@ -3,56 +3,63 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readAccessToken, signAccessToken } from "../src/platform/identity/access-tokens.ts";
 import { auth } from "../tools/auth.ts";
 import { users } from "../tools/users.ts";
-import { refusal } from "./support/failure.ts";
-import { type House, openHouse } from "./support/house.ts";
-import { hire, password, type Session, signIn, trustingEnv, tryToSignIn } from "./support/sign-in.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
+import {
+  createUserWithRole,
+  requestLogin,
+  type Session,
+  signIn,
+  testPassword,
+  trustedProxyEnv,
+} from "./support/users.ts";
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse({ env: trustingEnv });
+  app = await startTestApp({ env: trustedProxyEnv });
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 const day = 24 * 3_600_000;
 const invalid = { status: 401, code: "refresh_token_invalid" };
 
 const refresh = async ({ refresh_token }: Session) =>
-  (await house.call(auth.refresh, { refresh_token })).data;
-const whoami = ({ access_token }: Session) => house.call(auth.whoami, {}, { key: access_token });
+  (await app.call(auth.refresh, { refresh_token })).data;
+const whoami = ({ access_token }: Session) => app.call(auth.whoami, {}, { key: access_token });
 
 describe("a refresh token", () => {
   test("ends after seven days", async () => {
-    const { email } = await hire(house, "agent");
-    const session = await signIn(house, email);
-    await house.turn(7 * day - 1);
+    const { email } = await createUserWithRole(app, "agent");
+    const session = await signIn(app, email);
+    await app.advanceTime(7 * day - 1);
     const next = await refresh(session);
-    await house.turn(7 * day);
-    expect(await refusal(refresh(next))).toMatchObject(invalid);
+    await app.advanceTime(7 * day);
+    expect(await expectFailure(refresh(next))).toMatchObject(invalid);
   });
 
   test("is renewed for thirty days at most, and says how long it still has", async () => {
-    const { email } = await hire(house, "agent");
-    let session = await signIn(house, email);
+    const { email } = await createUserWithRole(app, "agent");
+    let session = await signIn(app, email);
     const lasts = [session.refresh_expires_in];
     for (let times = 0; times < 4; times += 1) {
-      await house.turn(6 * day);
+      await app.advanceTime(6 * day);
       session = await refresh(session);
       lasts.push(session.refresh_expires_in);
     }
     expect(lasts).toEqual([7, 7, 7, 7, 6].map((days) => days * 24 * 3600));
-    await house.turn(6 * day);
-    expect(await refusal(refresh(session))).toMatchObject(invalid);
+    await app.advanceTime(6 * day);
+    expect(await expectFailure(refresh(session))).toMatchObject(invalid);
   });
 
   test("that two use at once ends that sign-in, and no other", async () => {
-    const { email } = await hire(house, "agent");
-    const stolen = await signIn(house, email);
-    const other = await signIn(house, email);
+    const { email } = await createUserWithRole(app, "agent");
+    const stolen = await signIn(app, email);
+    const other = await signIn(app, email);
     const outcomes = await Promise.allSettled([refresh(stolen), refresh(stolen)]);
     const [won] = outcomes.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
     const [lost] = outcomes.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
     expect(lost).toMatchObject({ status: 401, code: "refresh_token_reused" });
-    expect(await refusal(refresh(won ?? stolen))).toMatchObject(invalid);
+    expect(await expectFailure(refresh(won ?? stolen))).toMatchObject(invalid);
     expect((await refresh(other)).user.email).toBe(email);
   });
 });
@@ -62,93 +69,96 @@ describe.each([
   ["switching off", { is_active: false }],
 ])("%s", (_, change) => {
   test("ends every sign-in of the person at once, and nobody else's", async () => {
-    const [one, other] = [await hire(house, "supervisor"), await hire(house, "supervisor")];
-    const sessions = [await signIn(house, one.email), await signIn(house, one.email)];
-    const untouched = await signIn(house, other.email);
-    await house.call(users.update_user, { id: one.id, ...change });
+    const [one, other] = [
+      await createUserWithRole(app, "supervisor"),
+      await createUserWithRole(app, "supervisor"),
+    ];
+    const sessions = [await signIn(app, one.email), await signIn(app, one.email)];
+    const untouched = await signIn(app, other.email);
+    await app.call(users.update_user, { id: one.id, ...change });
     for (const session of sessions) {
-      expect(await refusal(whoami(session))).toMatchObject({ status: 401, code: "credential_invalid" });
-      expect(await refusal(refresh(session))).toMatchObject(invalid);
+      expect(await expectFailure(whoami(session))).toMatchObject({ status: 401, code: "credential_invalid" });
+      expect(await expectFailure(refresh(session))).toMatchObject(invalid);
     }
     expect((await whoami(await refresh(untouched))).data.user?.id).toBe(other.id);
   });
 
   test("is not undone by switching on again", async () => {
-    const { id, email } = await hire(house, "agent");
-    const session = await signIn(house, email);
-    await house.call(users.update_user, { id, ...change });
-    await house.call(users.update_user, { id, is_active: true });
-    expect(await refusal(whoami(session))).toMatchObject({ status: 401 });
-    expect(await refusal(refresh(session))).toMatchObject(invalid);
+    const { id, email } = await createUserWithRole(app, "agent");
+    const session = await signIn(app, email);
+    await app.call(users.update_user, { id, ...change });
+    await app.call(users.update_user, { id, is_active: true });
+    expect(await expectFailure(whoami(session))).toMatchObject({ status: 401 });
+    expect(await expectFailure(refresh(session))).toMatchObject(invalid);
   });
 });
 
 test("after a new password the old one is wrong", async () => {
-  const { id, email } = await hire(house, "agent");
-  await house.call(users.update_user, { id, password: "another long password" });
-  expect((await tryToSignIn(house, email, password)).status).toBe(401);
-  await whoami(await signIn(house, email, "another long password"));
+  const { id, email } = await createUserWithRole(app, "agent");
+  await app.call(users.update_user, { id, password: "another long password" });
+  expect((await requestLogin(app, email, testPassword)).status).toBe(401);
+  await whoami(await signIn(app, email, "another long password"));
 });
 
 test("a sign-in that began under the old password does not outlive its change", async () => {
-  const { id, email } = await hire(house, "agent");
-  const change = () => house.call(users.update_user, { id, password: "another long password" });
+  const { id, email } = await createUserWithRole(app, "agent");
+  const change = () => app.call(users.update_user, { id, password: "another long password" });
   const [attempts] = await Promise.all([
-    Promise.all(Array.from({ length: 6 }, () => tryToSignIn(house, email, password))),
+    Promise.all(Array.from({ length: 6 }, () => requestLogin(app, email, testPassword))),
     change(),
   ]);
   for (const attempt of attempts.filter(({ status }) => status === 200)) {
     const { data } = (await attempt.json()) as { data: Session };
-    expect(await refusal(whoami(data))).toMatchObject({ status: 401 });
-    expect(await refusal(refresh(data))).toMatchObject(invalid);
+    expect(await expectFailure(whoami(data))).toMatchObject({ status: 401 });
+    expect(await expectFailure(refresh(data))).toMatchObject(invalid);
   }
 });
 
 test("another role holds from the next request on", async () => {
-  const { id, email } = await hire(house, "admin");
-  const session = await signIn(house, email);
+  const { id, email } = await createUserWithRole(app, "admin");
+  const session = await signIn(app, email);
   expect((await whoami(session)).data.scopes).toContain("tokens:create");
-  await house.call(users.update_user, { id, role: "agent" });
+  await app.call(users.update_user, { id, role: "agent" });
   expect((await whoami(session)).data).toMatchObject({ role: "agent" });
   expect((await whoami(session)).data.scopes).not.toContain("tokens:create");
 });
 
 describe("guessing a password", () => {
   test("is refused after five tries from one address", async () => {
-    const { email } = await hire(house, "agent");
+    const { email } = await createUserWithRole(app, "agent");
     const statuses: number[] = [];
     for (let tries = 0; tries < 7; tries += 1) {
-      statuses.push((await tryToSignIn(house, `${tries}${email}`, "wrong", "198.51.100.1")).status);
+      statuses.push((await requestLogin(app, `${tries}${email}`, "wrong", "198.51.100.1")).status);
     }
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
-    expect((await tryToSignIn(house, email, password, "198.51.100.1")).status).toBe(429);
-    expect((await tryToSignIn(house, email, password)).status).toBe(200);
+    expect((await requestLogin(app, email, testPassword, "198.51.100.1")).status).toBe(429);
+    expect((await requestLogin(app, email, testPassword)).status).toBe(200);
   });
 
   test("is refused after ten tries at one account, in whichever letters and wherever from", async () => {
-    const { email } = await hire(house, "agent");
+    const { email } = await createUserWithRole(app, "agent");
     for (let tries = 0; tries < 10; tries += 1) {
-      expect((await tryToSignIn(house, tries % 2 ? email : email.toUpperCase(), "wrong")).status).toBe(401);
+      expect((await requestLogin(app, tries % 2 ? email : email.toUpperCase(), "wrong")).status).toBe(401);
     }
-    const answer = await tryToSignIn(house, email, password);
+    const answer = await requestLogin(app, email, testPassword);
     expect(answer.status).toBe(429);
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(60);
   });
 
   test("from an address that is refused locks nobody out", async () => {
-    const { email } = await hire(house, "agent");
+    const { email } = await createUserWithRole(app, "agent");
     for (let tries = 0; tries < 20; tries += 1) {
-      await tryToSignIn(house, email, "wrong", "198.51.100.2");
+      await requestLogin(app, email, "wrong", "198.51.100.2");
     }
-    expect((await tryToSignIn(house, email, password)).status).toBe(200);
+    expect((await requestLogin(app, email, testPassword)).status).toBe(200);
   });
 
   test("takes as long for an address that nobody has", async () => {
-    const { email } = await hire(house, "agent");
+    const { email } = await createUserWithRole(app, "agent");
     const times = { known: [] as number[], unknown: [] as number[] };
     for (let tries = 0; tries < 8; tries += 1) {
-      times.unknown.push(await timed(() => tryToSignIn(house, `nobody${email}`, "wrong")));
-      times.known.push(await timed(() => tryToSignIn(house, email, "wrong")));
+      times.unknown.push(await timed(() => requestLogin(app, `nobody${email}`, "wrong")));
+      times.known.push(await timed(() => requestLogin(app, email, "wrong")));
     }
     // The hash alone takes 20 ms: without it an unknown address would be answered in a tenth of the time.
     expect(fastest(times.unknown)).toBeGreaterThan(fastest(times.known) / 2);
@@ -159,14 +169,14 @@ describe("guessing a password", () => {
 test("a token names the secret that signed it; the one before still reads, and no other does", async () => {
   const user = { id: "usr_1", organization_id: "org_1", session_version: 1 };
   const [old, next, other] = ["o", "n", "x"].map((letter) => letter.repeat(32)) as [string, string, string];
-  const before = { secret: old, previousSecret: undefined, now: house.now };
-  const after = { secret: next, previousSecret: old, now: house.now };
+  const before = { secret: old, previousSecret: undefined, now: app.now };
+  const after = { secret: next, previousSecret: old, now: app.now };
   const token = await signAccessToken(before, user);
   expect(await readAccessToken(after, token)).toMatchObject({ user_id: "usr_1", session_version: 1 });
   const fresh = await signAccessToken(after, user);
   expect(fresh.split(".")[0]).not.toBe(token.split(".")[0]);
   await expect(readAccessToken(before, fresh)).rejects.toMatchObject({ code: "credential_invalid" });
-  const foreign = { secret: other, previousSecret: undefined, now: house.now };
+  const foreign = { secret: other, previousSecret: undefined, now: app.now };
   await expect(readAccessToken(foreign, token)).rejects.toMatchObject({ code: "credential_invalid" });
 });
 

@@ -15,7 +15,7 @@ import { migrate } from "../src/database/migrate.ts";
 import { insertJobs } from "../src/jobs/enqueue.ts";
 import type { NewJob } from "../src/jobs/job.ts";
 import type { Receipt } from "../src/ports/channel.ts";
-import { outbound } from "./support/simulator-memory.ts";
+import { outboundMessage } from "./support/simulator-memory.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 const name = `tidings_simulator_${process.pid}`;
@@ -89,7 +89,7 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
       { type: "sent" },
       { type: "delivered", occurred_at: "2026-03-01T10:00:00.150Z" },
     ]);
-    const { messages, total } = await controls.messages("org_1", phone);
+    const { messages, total } = await controls.listMessages("org_1", phone);
     expect(total).toBe(1);
     expect(messages).toMatchObject([
       {
@@ -104,7 +104,7 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
     const { send, channel, controls } = simulate();
     const first = await send();
     await send();
-    expect((await controls.messages("org_1", phone)).total).toBe(2);
+    expect((await controls.listMessages("org_1", phone)).total).toBe(2);
     expect(await channel.find("msg_1", "org_1")).toEqual(first);
   });
 
@@ -113,11 +113,14 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
     await Promise.all(Array.from({ length: 20 }, (_, index) => send({ token: `msg_${index}` })));
     const delivered = await dueJobs();
     await Promise.all(delivered.map(({ payload }) => receiptJob.run(payload)));
-    const read = await Promise.all([controls.read("org_1", phone), controls.read("org_1", phone)]);
+    const read = await Promise.all([
+      controls.readMessages("org_1", phone),
+      controls.readMessages("org_1", phone),
+    ]);
     expect(read.reduce((sum, count) => sum + count)).toBe(20);
     expect((await dueJobs()).length - delivered.length).toBe(20);
     await Promise.all(delivered.map(({ payload }) => receiptJob.run(payload)));
-    const { messages } = await controls.messages("org_1", phone);
+    const { messages } = await controls.listMessages("org_1", phone);
     expect(new Set(messages.map(({ status }) => status))).toEqual(new Set(["read"]));
   });
 
@@ -125,7 +128,7 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
     await simulate().controls.replaceFaults("org_1", { lost_answers: 1 });
     await simulate().controls.replaceFaults("org_1", { failures: [{ code: 131051 }] });
     const { send, controls } = simulate();
-    expect(await controls.faults("org_1")).toMatchObject({
+    expect(await controls.getFaults("org_1")).toMatchObject({
       lost_answers: 0,
       failures: [{ code: 131051, share: 1 }],
     });
@@ -151,9 +154,9 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
       content: { type: "text", text: { body: "Hi" } },
       channel_message_id: "an id that sorts first",
     } as const;
-    const heard = await Promise.all([controls.inbound(message), controls.inbound(message)]);
+    const heard = await Promise.all([controls.receiveInbound(message), controls.receiveInbound(message)]);
     expect(heard[0]).toEqual(heard[1]);
-    const { messages, total } = await controls.messages("org_1", phone, { limit: 1 });
+    const { messages, total } = await controls.listMessages("org_1", phone, { limit: 1 });
     expect(await channel.find(message.channel_message_id, "org_1")).toEqual({ outcome: "absent" });
     expect({ total, messages }).toMatchObject({
       total: 2,
@@ -167,17 +170,18 @@ function simulate(enqueue = enqueueNow, at = now().toISOString()) {
   const simulator = createSimulator({
     store: createSimulatorStore({ database, enqueue }),
     now: () => new Date(at),
-    ears: {
-      receipts: async (told) => {
+    callbacks: {
+      onReceipts: async (told) => {
         receipts.push(...told);
       },
-      inbound: async ({ channel_message_id }) => ({
+      onMessage: async ({ channel_message_id }) => ({
         message_id: channel_message_id,
         conversation_id: "conv_1",
       }),
     },
   });
-  const send = (message = {}) => simulator.channel.send(outbound(message), new AbortController().signal);
+  const send = (message = {}) =>
+    simulator.channel.send(outboundMessage(message), new AbortController().signal);
   return { ...simulator, receipts, send };
 }
 

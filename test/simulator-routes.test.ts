@@ -1,7 +1,7 @@
 /** The simulator's routes: a phone that is driven over HTTP, and the faults of the channel. */
 import { expect, test } from "vitest";
-import type { ControlAnswer, ControlRequest } from "../src/adapters/channel/simulator/routes.ts";
-import { simulate } from "./support/simulator-memory.ts";
+import type { SimulatorRequest, SimulatorResponse } from "../src/adapters/channel/simulator/routes.ts";
+import { createMemorySimulator } from "./support/simulator-memory.ts";
 
 const phone = "+14155550123";
 const inboundLine = "POST /simulator/inbound";
@@ -10,9 +10,9 @@ const messagesLine = "GET /simulator/phones/{number}/messages";
 test.each(["+14155550123", "14155550123", "%2B14155550123", " 14155550123"])(
   "the phone %s is known",
   async (number) => {
-    const house = simulate();
-    await house.send();
-    const listed = await call(house, messagesLine, { params: { number }, query: { limit: "500" } });
+    const app = createMemorySimulator();
+    await app.send();
+    const listed = await call(app, messagesLine, { params: { number }, query: { limit: "500" } });
     expect(listed).toMatchObject({ status: 200, body: { meta: { limit: 200, total: 1 } } });
     expect(bodyOf(listed).data).toMatchObject([
       { token: "msg_1", type: "text", text: { body: "Hello" }, status: "accepted" },
@@ -23,34 +23,36 @@ test.each(["+14155550123", "14155550123", "%2B14155550123", " 14155550123"])(
 test.each(["", "0415555", "4155", "+1 415 555 0123", "alice"])(
   "the phone %j is refused by name",
   async (number) => {
-    const read = call(simulate(), "POST /simulator/phones/{number}/read", { params: { number } });
+    const read = call(createMemorySimulator(), "POST /simulator/phones/{number}/read", {
+      params: { number },
+    });
     expect(await read).toMatchObject({ invalid: { field: "number" } });
   },
 );
 
 test.each(["Yes", "y"])("a phone taps the button %s that it was sent", async (button) => {
-  const house = simulate();
+  const app = createMemorySimulator();
   const buttons = [
     { id: "y", title: "Yes" },
     { id: "n", title: "No" },
   ];
-  await house.send({ content: { type: "interactive", interactive: { body: "Sure?", buttons } } });
-  const tapped = await call(house, inboundLine, { body: { from: "14155550123", button } });
+  await app.send({ content: { type: "interactive", interactive: { body: "Sure?", buttons } } });
+  const tapped = await call(app, inboundLine, { body: { from: "14155550123", button } });
   expect(tapped).toMatchObject({ status: 201, body: { data: { conversation_id: "conv_1" } } });
-  expect(house.inbound[0]?.content).toEqual({ type: "interactive", reply: { id: "y", title: "Yes" } });
+  expect(app.inbound[0]?.content).toEqual({ type: "interactive", reply: { id: "y", title: "Yes" } });
 });
 
 test("a phone chooses a row of a list; a choice that it was never sent is refused", async () => {
-  const house = simulate();
-  const nothing = call(house, inboundLine, { body: { from: phone, button: "Red" } });
+  const app = createMemorySimulator();
+  const nothing = call(app, inboundLine, { body: { from: phone, button: "Red" } });
   expect(await nothing).toEqual({
     invalid: { field: "button", message: expect.stringContaining("No message") },
   });
   const list = { button: "Colours", sections: [{ rows: [{ id: "r", title: "Red", description: "Warm" }] }] };
-  await house.send({ content: { type: "interactive", interactive: { body: "Which?", list } } });
-  await call(house, inboundLine, { body: { from: phone, button: "Red" } });
-  expect(house.inbound[0]?.content).toEqual({ type: "interactive", reply: { id: "r", title: "Red" } });
-  const unknown = call(house, inboundLine, { body: { from: phone, button: "Blue" } });
+  await app.send({ content: { type: "interactive", interactive: { body: "Which?", list } } });
+  await call(app, inboundLine, { body: { from: phone, button: "Red" } });
+  expect(app.inbound[0]?.content).toEqual({ type: "interactive", reply: { id: "r", title: "Red" } });
+  const unknown = call(app, inboundLine, { body: { from: phone, button: "Blue" } });
   expect(await unknown).toEqual({
     invalid: { field: "button", message: expect.stringContaining("Red (r)") },
   });
@@ -64,16 +66,16 @@ test.each([
     { type: "audio", media: { url: "https://example.com/a.ogg", caption: null, file_name: null } },
   ],
 ])("a contact says %j", async (said, content) => {
-  const house = simulate();
-  await call(house, inboundLine, { body: { from: phone, name: "Ana", ...said } });
-  expect(house.inbound[0]).toMatchObject({ name: "Ana", content });
+  const app = createMemorySimulator();
+  await call(app, inboundLine, { body: { from: phone, name: "Ana", ...said } });
+  expect(app.inbound[0]).toMatchObject({ name: "Ana", content });
 });
 
 test("a contact writes to the inbox that it names, or to none in particular", async () => {
-  const house = simulate();
-  await call(house, inboundLine, { body: { from: phone, to: "15550000002", text: "Hi" } });
-  await call(house, inboundLine, { body: { from: phone, text: "Hi" } });
-  expect(house.inbound.map(({ to }) => to)).toEqual(["+15550000002", null]);
+  const app = createMemorySimulator();
+  await call(app, inboundLine, { body: { from: phone, to: "15550000002", text: "Hi" } });
+  await call(app, inboundLine, { body: { from: phone, text: "Hi" } });
+  expect(app.inbound.map(({ to }) => to)).toEqual(["+15550000002", null]);
 });
 
 test.each([
@@ -86,15 +88,15 @@ test.each([
   [undefined, "from"],
   ["Hi", ""],
 ])("%j is refused, naming the field", async (body, field) => {
-  expect(await call(simulate(), inboundLine, { body })).toMatchObject({ invalid: { field } });
+  expect(await call(createMemorySimulator(), inboundLine, { body })).toMatchObject({ invalid: { field } });
 });
 
 test("faults are replaced as a whole, and a misspelt one is refused", async () => {
-  const house = simulate();
+  const app = createMemorySimulator();
   const faultsLine = "PUT /simulator/faults";
-  await call(house, faultsLine, { body: { lost_receipts: 0.5 } });
-  await call(house, faultsLine, { body: { failures: [{ code: 131026, to: "14155550123" }] } });
-  expect(bodyOf(await call(house, "GET /simulator/faults")).data).toEqual({
+  await call(app, faultsLine, { body: { lost_receipts: 0.5 } });
+  await call(app, faultsLine, { body: { failures: [{ code: 131026, to: "14155550123" }] } });
+  expect(bodyOf(await call(app, "GET /simulator/faults")).data).toEqual({
     accept_delay_ms: 0,
     receipt_delay_ms: 150,
     lost_receipts: 0,
@@ -109,15 +111,19 @@ test("faults are replaced as a whole, and a misspelt one is refused", async () =
     [{ failures: [{ code: 131026, to: "nobody" }] }, "failures.0.to"],
   ] as const;
   for (const [body, field] of refusals) {
-    expect(await call(house, faultsLine, { body })).toMatchObject({ invalid: { field } });
+    expect(await call(app, faultsLine, { body })).toMatchObject({ invalid: { field } });
   }
 });
 
-async function call(house: ReturnType<typeof simulate>, line: string, request: Partial<ControlRequest> = {}) {
-  const route = house.routes.find(({ method, path }) => `${method} ${path}` === line);
+async function call(
+  app: ReturnType<typeof createMemorySimulator>,
+  line: string,
+  request: Partial<SimulatorRequest> = {},
+) {
+  const route = app.routes.find(({ method, path }) => `${method} ${path}` === line);
   return route?.handle({ organization_id: "org_1", params: {}, query: {}, body: undefined, ...request });
 }
 
-function bodyOf(answer: ControlAnswer | undefined): Readonly<Record<string, unknown>> {
+function bodyOf(answer: SimulatorResponse | undefined): Readonly<Record<string, unknown>> {
   return answer && "body" in answer ? answer.body : {};
 }

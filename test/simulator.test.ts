@@ -1,13 +1,13 @@
 /** The simulated channel tells of messages as WhatsApp does, and fails as it is told to. */
 import { describe, expect, test } from "vitest";
-import { outbound, simulate } from "./support/simulator-memory.ts";
+import { createMemorySimulator, outboundMessage } from "./support/simulator-memory.ts";
 
 const org = "org_1";
 const phone = "+14155550123";
 
 describe("a message that the channel takes", () => {
   test("is sent at once, delivered 150 ms later, and read only when the phone reads", async () => {
-    const { send, turn, receipts, controls } = simulate();
+    const { send, turn, receipts, controls } = createMemorySimulator();
     const sent = await send();
     await turn(149);
     expect(receipts.map(({ type }) => type)).toEqual(["sent"]);
@@ -22,29 +22,29 @@ describe("a message that the channel takes", () => {
         ...idOf(sent),
       },
     ]);
-    expect(await controls.read(org, phone)).toBe(1);
+    expect(await controls.readMessages(org, phone)).toBe(1);
     await turn(0);
     expect(receipts.map(({ type }) => type)).toEqual(["sent", "delivered", "read"]);
-    expect(await controls.read(org, phone)).toBe(0);
+    expect(await controls.readMessages(org, phone)).toBe(0);
   });
 
   test("may be a file or a choice, and shows on the phone it was sent to, newest first", async () => {
-    const { send, controls, turn } = simulate();
+    const { send, controls, turn } = createMemorySimulator();
     const media = { url: "https://example.com/a.png", caption: "A", file_name: null };
     await send({ token: "file", content: { type: "image", media } });
     await send({ token: "choice", content: { type: "interactive", interactive: { body: "Which?" } } });
     await send({ token: "elsewhere", to: "+14155550124" });
     await turn(200);
-    const { messages, total } = await controls.messages(org, phone, { limit: 1 });
+    const { messages, total } = await controls.listMessages(org, phone, { limit: 1 });
     expect(total).toBe(2);
     expect(messages).toMatchObject([
       { token: "choice", status: "delivered", content: { type: "interactive" } },
     ]);
-    expect(await controls.messages("org_2", phone)).toEqual({ messages: [], total: 0 });
+    expect(await controls.listMessages("org_2", phone)).toEqual({ messages: [], total: 0 });
   });
 
   test("is found by its token; one that never came is absent, also for a neighbour", async () => {
-    const { send, channel } = simulate();
+    const { send, channel } = createMemorySimulator();
     const sent = await send();
     expect(await channel.find("msg_1", org)).toEqual(sent);
     expect(await channel.find("msg_2", org)).toEqual({ outcome: "absent" });
@@ -52,10 +52,10 @@ describe("a message that the channel takes", () => {
   });
 
   test("reaches the phone twice when it is sent twice", async () => {
-    const { send, channel, controls } = simulate();
+    const { send, channel, controls } = createMemorySimulator();
     const first = await send();
     await send();
-    expect((await controls.messages(org, phone)).messages.map(({ token }) => token)).toEqual([
+    expect((await controls.listMessages(org, phone)).messages.map(({ token }) => token)).toEqual([
       "msg_1",
       "msg_1",
     ]);
@@ -63,41 +63,41 @@ describe("a message that the channel takes", () => {
   });
 
   test("does not step back when a receipt is delivered again after a crash", async () => {
-    const { send, turn, controls, receiptJob, receipts } = simulate();
+    const { send, turn, controls, receiptJob, receipts } = createMemorySimulator();
     await send();
     await turn(200);
-    await controls.read(org, phone);
+    await controls.readMessages(org, phone);
     for (const receipt of [...receipts]) {
       await receiptJob.run({ ...receipt, isTold: true });
     }
-    expect((await controls.messages(org, phone)).messages).toMatchObject([{ status: "read" }]);
+    expect((await controls.listMessages(org, phone)).messages).toMatchObject([{ status: "read" }]);
   });
 });
 
 describe("a fault", () => {
   test("lost receipts: the phone has the message, and nothing is told", async () => {
-    const { send, turn, controls, receipts } = simulate();
+    const { send, turn, controls, receipts } = createMemorySimulator();
     await controls.replaceFaults(org, { lost_receipts: 1 });
     await send();
     await turn(5_000);
-    expect((await controls.messages(org, phone)).messages).toMatchObject([{ status: "delivered" }]);
-    expect(await controls.read(org, phone)).toBe(1);
+    expect((await controls.listMessages(org, phone)).messages).toMatchObject([{ status: "delivered" }]);
+    expect(await controls.readMessages(org, phone)).toBe(1);
     await turn(5_000);
     expect(receipts).toEqual([]);
   });
 
   test("doubled receipts: each is told twice", async () => {
-    const { send, turn, controls, told } = simulate();
+    const { send, turn, controls, told } = createMemorySimulator();
     await controls.replaceFaults(org, { doubled_receipts: 1 });
     await send();
     await turn(5_000);
-    await controls.read(org, phone);
+    await controls.readMessages(org, phone);
     await turn(5_000);
     expect(told("msg_1")).toEqual(["sent", "sent", "delivered", "delivered", "read", "read"]);
   });
 
   test("swapped receipts: delivered is told before sent, each with its own time", async () => {
-    const { send, turn, controls, receipts } = simulate();
+    const { send, turn, controls, receipts } = createMemorySimulator();
     await controls.replaceFaults(org, { swapped_receipts: 1 });
     await send();
     await turn(5_000);
@@ -108,17 +108,17 @@ describe("a fault", () => {
   });
 
   test("swapped receipts: read is told before delivered when the phone reads at once", async () => {
-    const { send, turn, controls, told } = simulate();
+    const { send, turn, controls, told } = createMemorySimulator();
     await controls.replaceFaults(org, { swapped_receipts: 1 });
     await send();
     await turn(200);
-    expect(await controls.read(org, phone)).toBe(1);
+    expect(await controls.readMessages(org, phone)).toBe(1);
     await turn(5_000);
     expect(told("msg_1")).toEqual(["read", "delivered", "sent"]);
   });
 
   test("lost answers: send throws, yet the message is taken, found and delivered", async () => {
-    const { send, turn, channel, controls, told } = simulate();
+    const { send, turn, channel, controls, told } = createMemorySimulator();
     await controls.replaceFaults(org, { lost_answers: 1 });
     await expect(send()).rejects.toThrow("lost");
     expect(await channel.find("msg_1", org)).toMatchObject({ outcome: "accepted" });
@@ -127,7 +127,7 @@ describe("a fault", () => {
   });
 
   test("accept delay: send takes that long", async () => {
-    const { controls, now, send } = simulate();
+    const { controls, now, send } = createMemorySimulator();
     await controls.replaceFaults(org, { accept_delay_ms: 3_000 });
     await send();
     expect(now().toISOString()).toBe("2026-03-01T10:00:03.000Z");
@@ -136,15 +136,15 @@ describe("a fault", () => {
   test.each([0, 3_000])(
     "a send that is given up is not taken, with %i ms of delay",
     async (accept_delay_ms) => {
-      const { channel, controls } = simulate();
+      const { channel, controls } = createMemorySimulator();
       await controls.replaceFaults(org, { accept_delay_ms });
-      await expect(channel.send(outbound(), AbortSignal.abort())).rejects.toThrow("aborted");
+      await expect(channel.send(outboundMessage(), AbortSignal.abort())).rejects.toThrow("aborted");
       expect(await channel.find("msg_1", org)).toEqual({ outcome: "absent" });
     },
   );
 
   test("receipt delay: delivered comes that much later", async () => {
-    const { send, turn, controls, told } = simulate();
+    const { send, turn, controls, told } = createMemorySimulator();
     await controls.replaceFaults(org, { receipt_delay_ms: 60_000 });
     await send();
     await turn(59_999);
@@ -156,33 +156,33 @@ describe("a fault", () => {
   test.each([131026, 131047, 131049, 131053, 130472, 131050])(
     "%i: taken, then failed, never sent",
     async (code) => {
-      const { send, turn, controls, receipts } = simulate();
+      const { send, turn, controls, receipts } = createMemorySimulator();
       await controls.replaceFaults(org, { failures: [{ code }] });
       expect(await send()).toMatchObject({ outcome: "accepted" });
       await turn(5_000);
       expect(receipts).toMatchObject([{ type: "failed", failure: { channel_code: code } }]);
-      expect((await controls.messages(org, phone)).messages).toMatchObject([{ status: "failed" }]);
+      expect((await controls.listMessages(org, phone)).messages).toMatchObject([{ status: "failed" }]);
     },
   );
 
   test.each([131051, 131048, 999_999])("%i: refused, and never on the phone", async (code) => {
-    const { send, controls } = simulate();
+    const { send, controls } = createMemorySimulator();
     await controls.replaceFaults(org, { failures: [{ code }] });
     expect(await send()).toMatchObject({ outcome: "refused", failure: { channel_code: code } });
-    expect((await controls.messages(org, phone)).total).toBe(0);
+    expect((await controls.listMessages(org, phone)).total).toBe(0);
   });
 
   test.each([4, 80007, 130429, 131056])("%i: busy for a while, not taken", async (code) => {
-    const { send, controls } = simulate();
+    const { send, controls } = createMemorySimulator();
     await controls.replaceFaults(org, { failures: [{ code }] });
     const busy = await send();
     expect(busy).toMatchObject({ outcome: "busy", failure: { channel_code: code } });
     expect(busy.outcome === "busy" && busy.retryAfterMs).toBeGreaterThanOrEqual(1_000);
-    expect((await controls.messages(org, phone)).total).toBe(0);
+    expect((await controls.listMessages(org, phone)).total).toBe(0);
   });
 
   test("a throttle that strikes half of the time lets every message through in the end", async () => {
-    const { send, turn, controls } = simulate();
+    const { send, turn, controls } = createMemorySimulator();
     await controls.replaceFaults(org, { failures: [{ code: 130429, share: 0.5 }] });
     const outcomes = new Set<string>();
     for (let second = 0; second < 40; second += 1) {
@@ -193,7 +193,7 @@ describe("a fault", () => {
   });
 
   test("may be meant for one number, and for one organization", async () => {
-    const { send, controls } = simulate();
+    const { send, controls } = createMemorySimulator();
     await controls.replaceFaults(org, { failures: [{ code: 131051, to: "14155550123" }] });
     expect(await send()).toMatchObject({ outcome: "refused" });
     expect(await send({ to: "+14155550124" })).toMatchObject({ outcome: "accepted" });
@@ -202,7 +202,7 @@ describe("a fault", () => {
 
   test("strikes its share of messages, and the same ones again", async () => {
     const refused = async () => {
-      const { send, controls } = simulate();
+      const { send, controls } = createMemorySimulator();
       await controls.replaceFaults(org, { failures: [{ code: 131051, share: 0.3 }] });
       const tokens = Array.from({ length: 1_000 }, (_, index) => `msg_${index}`);
       const outcomes = await Promise.all(tokens.map((token) => send({ token })));
@@ -219,27 +219,27 @@ describe("a contact who writes", () => {
   const content = { type: "text", text: { body: "Hi" } } as const;
 
   test("is heard, and the message shows on the phone", async () => {
-    const { controls, inbound } = simulate();
-    const heard = await controls.inbound({ organization_id: org, from: phone, name: "Ana", content });
+    const { controls, inbound } = createMemorySimulator();
+    const heard = await controls.receiveInbound({ organization_id: org, from: phone, name: "Ana", content });
     expect(heard).toMatchObject({ message_id: `msg_${heard.channel_message_id}`, conversation_id: "conv_1" });
     expect(inbound).toMatchObject([
       { from: phone, to: null, name: "Ana", occurred_at: "2026-03-01T10:00:00.000Z", content },
     ]);
-    expect((await controls.messages(org, phone)).messages).toMatchObject([
+    expect((await controls.listMessages(org, phone)).messages).toMatchObject([
       { direction: "inbound", status: "received" },
     ]);
   });
 
   test("may be told of twice: the message stays one, at its first time", async () => {
-    const { controls, inbound, turn } = simulate();
+    const { controls, inbound, turn } = createMemorySimulator();
     const message = { organization_id: org, from: phone, content, channel_message_id: "wamid.1" };
-    const first = await controls.inbound(message);
+    const first = await controls.receiveInbound(message);
     await turn(1_000);
-    expect(await controls.inbound(message)).toEqual(first);
+    expect(await controls.receiveInbound(message)).toEqual(first);
     expect(inbound[1]).toEqual(inbound[0]);
-    expect((await controls.messages(org, phone)).total).toBe(1);
+    expect((await controls.listMessages(org, phone)).total).toBe(1);
     const other = { ...message, from: "+14155550124" };
-    await expect(controls.inbound(other)).rejects.toMatchObject({ field: "channel_message_id" });
+    await expect(controls.receiveInbound(other)).rejects.toMatchObject({ field: "channel_message_id" });
   });
 });
 

@@ -1,6 +1,6 @@
 /** The catalogue holds the specification's endpoints: each of them, and beside them only what is named here. */
 import { expect, test } from "vitest";
-import { formsOf, type Operation } from "../tools/contract/index.ts";
+import { type Operation, toolMappingsOf } from "../tools/contract/index.ts";
 import { catalogue } from "../tools/index.ts";
 
 /**
@@ -148,7 +148,9 @@ test("every endpoint is declared, once, and nothing else that is not named", () 
 });
 
 test("every operation offers a tool but signing in and the tools' own", () => {
-  const silent = operations.filter(([name, operation]) => Object.keys(formsOf(name, operation)).length === 0);
+  const silent = operations.filter(
+    ([name, operation]) => Object.keys(toolMappingsOf(name, operation)).length === 0,
+  );
   expect(silent.map(([name]) => name)).toEqual([
     "login",
     "change_password",

@@ -3,30 +3,30 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { conversations } from "../tools/conversations.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
-import { refusal } from "./support/failure.ts";
-import { type House, openHouse } from "./support/house.ts";
-import { phone } from "./support/simulator.ts";
-import { hire, makeTeam, miscounts } from "./support/staff.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
+import { openPhone } from "./support/simulator.ts";
+import { createTeamWithMembers, findWrongChatCounts, insertAgent } from "./support/teams.ts";
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse();
+  app = await startTestApp();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
-const get = async (id: string) => (await house.call(conversations.get_conversation, { id })).data;
+const get = async (id: string) => (await app.call(conversations.get_conversation, { id })).data;
 
 test("a team begins switched off, in the first tier and empty", async () => {
-  const { data } = await house.call(teams.create_team, { name: "Sales" });
+  const { data } = await app.call(teams.create_team, { name: "Sales" });
   expect(data).toMatchObject({ name: "Sales", description: null, settings: {}, is_active: false, tier: 1 });
-  expect(await house.call(teams.get_team, { id: data.id })).toEqual({ data });
-  await house.call(teams.delete_team, { id: data.id });
+  expect(await app.call(teams.get_team, { id: data.id })).toEqual({ data });
+  await app.call(teams.delete_team, { id: data.id });
 });
 
 test("a list shows the lowest tier first, with members, their names and their load", async () => {
-  const high = await makeTeam(house, { name: "Experts", tier: 9 }, { Eve: { skills: ["fr"] } });
-  const low = await makeTeam(house, { name: "Desk", tier: -1 }, {});
-  const { data } = await house.call(teams.list_teams, {});
+  const high = await createTeamWithMembers(app, { name: "Experts", tier: 9 }, { Eve: { skills: ["fr"] } });
+  const low = await createTeamWithMembers(app, { name: "Desk", tier: -1 }, {});
+  const { data } = await app.call(teams.list_teams, {});
   expect(data.map(({ id }) => id)).toEqual([low.id, high.id]);
   expect(data[1]?.members).toEqual([
     {
@@ -40,20 +40,20 @@ test("a list shows the lowest tier first, with members, their names and their lo
       skills: ["fr"],
     },
   ]);
-  const members = await house.call(teams.list_team_members, { id: high.id });
+  const members = await app.call(teams.list_team_members, { id: high.id });
   expect(members.data).toMatchObject([{ id: high.members.Eve, name: "Eve" }]);
 });
 
 test("an update changes what is sent and replaces settings whole", async () => {
-  const { data } = await house.call(teams.create_team, { name: "Old", settings: { a: 1 } });
-  const changed = await house.call(teams.update_team, { id: data.id, name: "New", settings: { b: 2 } });
+  const { data } = await app.call(teams.create_team, { name: "Old", settings: { a: 1 } });
+  const changed = await app.call(teams.update_team, { id: data.id, name: "New", settings: { b: 2 } });
   expect(changed.data).toMatchObject({ name: "New", settings: { b: 2 }, tier: 1 });
 });
 
 test("a user is a member once, and must be one of the organization's", async () => {
-  const team = await makeTeam(house, {}, { Ada: {} });
+  const team = await createTeamWithMembers(app, {}, { Ada: {} });
   const add = (user_id: string) =>
-    refusal(house.call(teams.add_team_member, { id: team.id, user_id, role: "lead" }));
+    expectFailure(app.call(teams.add_team_member, { id: team.id, user_id, role: "lead" }));
   const twice = await add(team.users.Ada ?? "");
   expect(twice).toMatchObject({ status: 409, code: "team_member_exists" });
   expect(twice.error).toMatchObject({ existing_id: team.members.Ada });
@@ -61,110 +61,113 @@ test("a user is a member once, and must be one of the organization's", async () 
 });
 
 test("of several who add the same user at once, one does", async () => {
-  const team = await makeTeam(house, {}, {});
-  const user_id = await hire(house, "Dan");
-  const add = () => house.call(teams.add_team_member, { id: team.id, user_id, role: "member" });
+  const team = await createTeamWithMembers(app, {}, {});
+  const user_id = await insertAgent(app, "Dan");
+  const add = () => app.call(teams.add_team_member, { id: team.id, user_id, role: "member" });
   const outcomes = await Promise.allSettled(Array.from({ length: 5 }, add));
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
 
 test("a member of another team is not found in this one", async () => {
-  const [one, other] = [await makeTeam(house, {}, { Ada: {} }), await makeTeam(house, {}, {})];
-  const call = house.call(teams.update_team_member, { id: other.id, member_id: one.members.Ada ?? "" });
-  expect(await refusal(call)).toMatchObject({ status: 404, code: "team_member_not_found" });
+  const [one, other] = [
+    await createTeamWithMembers(app, {}, { Ada: {} }),
+    await createTeamWithMembers(app, {}, {}),
+  ];
+  const call = app.call(teams.update_team_member, { id: other.id, member_id: one.members.Ada ?? "" });
+  expect(await expectFailure(call)).toMatchObject({ status: 404, code: "team_member_not_found" });
 });
 
 test("a team to which an active policy sends is kept; without it, its conversations keep their agents", async () => {
-  const team = await makeTeam(house, {}, { Ada: {} });
-  const { data: policy } = await house.call(routing.create_routing_policy, {
+  const team = await createTeamWithMembers(app, {}, { Ada: {} });
+  const { data: policy } = await app.call(routing.create_routing_policy, {
     name: "Everything",
     strategy: "round_robin",
     target_type: "team",
     target_id: team.id,
   });
-  const failure = await refusal(house.call(teams.delete_team, { id: team.id }));
+  const failure = await expectFailure(app.call(teams.delete_team, { id: team.id }));
   expect(failure).toMatchObject({ status: 409, code: "team_in_use" });
   expect(failure.message).toContain("Everything");
-  await house.call(routing.update_routing_policy, { id: policy.id, is_active: false });
+  await app.call(routing.update_routing_policy, { id: policy.id, is_active: false });
 
-  const served = await phone(house, "+14155550161").write("hi");
-  const waiting = await phone(house, "+14155550162").write("hi");
-  await house.call(conversations.assign_conversation, { id: served.conversation_id, team_id: team.id });
+  const served = await openPhone(app, "+14155550161").write("hi");
+  const waiting = await openPhone(app, "+14155550162").write("hi");
+  await app.call(conversations.assign_conversation, { id: served.conversation_id, team_id: team.id });
   await setMember(team.id, team.members.Ada, { is_available: false });
-  await house.call(conversations.assign_conversation, { id: waiting.conversation_id, team_id: team.id });
-  await house.call(teams.delete_team, { id: team.id });
+  await app.call(conversations.assign_conversation, { id: waiting.conversation_id, team_id: team.id });
+  await app.call(teams.delete_team, { id: team.id });
   expect(await get(served.conversation_id)).toMatchObject({ assigned_to: team.users.Ada, team_id: null });
   expect(await get(waiting.conversation_id)).toMatchObject({ assigned_to: null, team_id: null });
-  expect(await refusal(house.call(teams.get_team, { id: team.id }))).toMatchObject({ status: 404 });
+  expect(await expectFailure(app.call(teams.get_team, { id: team.id }))).toMatchObject({ status: 404 });
 });
 
 const setMember = (id: string, member_id = "", change: object = {}) =>
-  house.call(teams.update_team_member, { id, member_id, ...change });
+  app.call(teams.update_team_member, { id, member_id, ...change });
 
 test("whoever leaves a team keeps their conversations, which count again on return", async () => {
-  const team = await makeTeam(house, {}, { Ada: {} });
-  const { conversation_id: id } = await phone(house, "+14155550163").write("hi");
-  await house.call(conversations.assign_conversation, { id, team_id: team.id });
-  await house.call(teams.remove_team_member, { id: team.id, member_id: team.members.Ada ?? "" });
+  const team = await createTeamWithMembers(app, {}, { Ada: {} });
+  const { conversation_id: id } = await openPhone(app, "+14155550163").write("hi");
+  await app.call(conversations.assign_conversation, { id, team_id: team.id });
+  await app.call(teams.remove_team_member, { id: team.id, member_id: team.members.Ada ?? "" });
   expect((await get(id)).assigned_to).toBe(team.users.Ada);
-  const { data } = await house.call(teams.add_team_member, {
+  const { data } = await app.call(teams.add_team_member, {
     id: team.id,
     user_id: team.users.Ada ?? "",
     role: "member",
   });
   expect(data.current_chat_count).toBe(1);
-  expect(await miscounts(house)).toEqual([]);
+  expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
 test.each([
   ["becomes available", { is_available: false }, { is_available: true }],
   ["is given more room", { max_concurrent_chats: 1 }, { max_concurrent_chats: 2 }],
 ] as const)("who %s is given the conversation that waits", async (_, before, after) => {
-  const team = await makeTeam(house, {}, { Ada: before });
-  const write = async (number: string) => (await phone(house, number).write("hi")).conversation_id;
+  const team = await createTeamWithMembers(app, {}, { Ada: before });
+  const write = async (number: string) => (await openPhone(app, number).write("hi")).conversation_id;
   const [first, second] = [await write("+14155550164"), await write("+14155550165")];
-  await house.call(conversations.assign_conversation, { id: first, team_id: team.id });
-  await house.turn(1000);
-  await house.call(conversations.assign_conversation, { id: second, team_id: team.id });
+  await app.call(conversations.assign_conversation, { id: first, team_id: team.id });
+  await app.advanceTime(1000);
+  await app.call(conversations.assign_conversation, { id: second, team_id: team.id });
   const waits = "is_available" in before ? first : second;
   expect((await get(waits)).assigned_to).toBeNull();
   await setMember(team.id, team.members.Ada, after);
-  await house.settle();
+  await app.runDueJobs();
   expect((await get(waits)).assigned_to).toBe(team.users.Ada);
-  await house.call(conversations.update_conversation, { id: first, status: "closed" });
-  await house.call(conversations.update_conversation, { id: second, status: "closed" });
+  await app.call(conversations.update_conversation, { id: first, status: "closed" });
+  await app.call(conversations.update_conversation, { id: second, status: "closed" });
 });
 
 test("a new member, and a team that is switched on, take what waits", async () => {
-  const team = await makeTeam(house, { is_active: false }, { Ada: { max_concurrent_chats: 1 } });
-  const write = async (number: string) => (await phone(house, number).write("hi")).conversation_id;
+  const team = await createTeamWithMembers(app, { is_active: false }, { Ada: { max_concurrent_chats: 1 } });
+  const write = async (number: string) => (await openPhone(app, number).write("hi")).conversation_id;
   const [first, second] = [await write("+14155550166"), await write("+14155550167")];
   for (const id of [first, second]) {
-    await house.call(conversations.assign_conversation, { id, team_id: team.id });
-    await house.turn(1000);
+    await app.call(conversations.assign_conversation, { id, team_id: team.id });
+    await app.advanceTime(1000);
   }
   expect((await get(first)).assigned_to).toBeNull();
-  await house.call(teams.update_team, { id: team.id, is_active: true });
-  await house.settle();
+  await app.call(teams.update_team, { id: team.id, is_active: true });
+  await app.runDueJobs();
   expect([(await get(first)).assigned_to, (await get(second)).assigned_to]).toEqual([team.users.Ada, null]);
-  const user_id = await hire(house, "Bob");
-  await house.call(teams.add_team_member, { id: team.id, user_id, role: "member" });
-  await house.settle();
+  const user_id = await insertAgent(app, "Bob");
+  await app.call(teams.add_team_member, { id: team.id, user_id, role: "member" });
+  await app.runDueJobs();
   expect((await get(second)).assigned_to).toBe(user_id);
-  expect(await miscounts(house)).toEqual([]);
+  expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
 test("a conversation that is given to a team which is being deleted is left to no team that there is not", async () => {
   for (let round = 0; round < 8; round += 1) {
-    const team = await makeTeam(house, {}, { Ada: {} });
-    const { conversation_id: id } = await phone(house, `+1415555${2200 + round}`).write("hi");
+    const team = await createTeamWithMembers(app, {}, { Ada: {} });
+    const { conversation_id: id } = await openPhone(app, `+1415555${2200 + round}`).write("hi");
     const assign = (given: object) =>
-      refusal(house.call(conversations.assign_conversation, { id, ...given })).catch(() => undefined);
+      expectFailure(app.call(conversations.assign_conversation, { id, ...given })).catch(() => undefined);
     await Promise.all([
       assign({ team_id: team.id }),
       assign({ team_id: team.id, assigned_to: team.users.Ada }),
       assign({ assigned_to: team.users.Ada }),
-      house.call(teams.delete_team, { id: team.id }),
+      app.call(teams.delete_team, { id: team.id }),
     ]);
     expect((await get(id)).team_id).toBeNull();
   }

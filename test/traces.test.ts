@@ -2,9 +2,9 @@
 import { expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
-import { type Collected, startCollector } from "./support/collector.ts";
-import { openHouse } from "./support/house.ts";
+import { startTestApp } from "./support/app.ts";
 import { callTool } from "./support/mcp-tool.ts";
+import { type CollectedSpan, startTraceCollector } from "./support/trace-collector.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const spanId = "b7ad6b7169203331";
@@ -12,11 +12,11 @@ const traceparent = `00-${traceId}-${spanId}-01`;
 const send = { to: "+14155550123", type: "text", text: { body: "A secret word" } } as const;
 
 test("a tool call, its request, its job and the channel are one trace", async () => {
-  await using collector = await startCollector();
+  await using collector = await startTraceCollector();
   {
-    await using house = await openHouse({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
-    await callTool(house, "send_message", { to: send.to, body: send.text.body });
-    await house.settle();
+    await using app = await startTestApp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+    await callTool(app, "send_message", { to: send.to, body: send.text.body });
+    await app.runDueJobs();
   }
   expect(wayTo("send by simulator", collector.spans)).toEqual([
     "/mcp",
@@ -32,13 +32,13 @@ test("a tool call, its request, its job and the channel are one trace", async ()
 });
 
 test("the caller's trace is continued: from a header, and from the meta of a tool call", async () => {
-  await using collector = await startCollector();
+  await using collector = await startTraceCollector();
   {
-    await using house = await openHouse({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/` } });
-    await house.call(contacts.list_contacts, {}, { headers: { traceparent } });
-    await callTool(house, "list_contacts", {}, { traceparent });
-    await house.fetch("/v1/contacts", { headers: { traceparent: "00-nonsense-01" } });
-    await house.fetch("/v1/contacts", { headers: { traceparent: traceparent.replace(/1$/, "0") } });
+    await using app = await startTestApp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/` } });
+    await app.call(contacts.list_contacts, {}, { headers: { traceparent } });
+    await callTool(app, "list_contacts", {}, { traceparent });
+    await app.fetch("/v1/contacts", { headers: { traceparent: "00-nonsense-01" } });
+    await app.fetch("/v1/contacts", { headers: { traceparent: traceparent.replace(/1$/, "0") } });
   }
   const continued = collector.spans.filter((span) => span.parentSpanId === spanId);
   expect(continued.map(({ name }) => name).sort()).toEqual(["list_contacts", "tools/call list_contacts"]);
@@ -48,11 +48,11 @@ test("the caller's trace is continued: from a header, and from the meta of a too
 });
 
 test("what fails is marked, by its code alone", async () => {
-  await using collector = await startCollector();
+  await using collector = await startTraceCollector();
   {
-    await using house = await openHouse({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
-    await house.fetch("/v1/contacts/con_nobody");
-    await house.fetch("/healthz");
+    await using app = await startTestApp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+    await app.fetch("/v1/contacts/con_nobody");
+    await app.fetch("/healthz");
   }
   const failed = collector.spans.filter(({ status }) => status.code === 2).map(({ name }) => name);
   expect(failed).toEqual(["call get_contact"]);
@@ -62,22 +62,22 @@ test("what fails is marked, by its code alone", async () => {
 });
 
 test("a collector that is not there, or never answers, delays and fails nothing", async () => {
-  await using silent = await startCollector({ isSilent: true });
+  await using silent = await startTraceCollector({ isSilent: true });
   for (const url of ["http://127.0.0.1:1", silent.url]) {
-    const house = await openHouse({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: url } });
-    await house.call(messages.send_message, send);
-    await house.settle();
-    const { data } = await house.call(contacts.list_contacts, {});
+    const app = await startTestApp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: url } });
+    await app.call(messages.send_message, send);
+    await app.runDueJobs();
+    const { data } = await app.call(contacts.list_contacts, {});
     expect(data).toHaveLength(1);
     const stopping = performance.now();
-    await house[Symbol.asyncDispose]();
-    // Two seconds for the last spans, and the house's own stop.
+    await app[Symbol.asyncDispose]();
+    // Two seconds for the last spans, and the app's own stop.
     expect(performance.now() - stopping).toBeLessThan(6_000);
   }
 });
 
 /** The names from the root to the span of this name. */
-function wayTo(name: string, spans: readonly Collected[]): string[] {
+function wayTo(name: string, spans: readonly CollectedSpan[]): string[] {
   const names: string[] = [];
   let span = spans.find((one) => one.name === name);
   while (span) {

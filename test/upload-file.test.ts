@@ -9,13 +9,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../src/client/index.ts";
 import { serveOverStdio } from "../src/mcp/stdio.ts";
 import { allScopes } from "../tools/contract/index.ts";
+import { ownerKey, silentLog, startTestApp, type TestApp } from "./support/app.ts";
 import { png } from "./support/files.ts";
-import { type House, openHouse, ownerKey, silentLog } from "./support/house.ts";
 
-let house: House;
+let app: TestApp;
 let folder: string;
 beforeAll(async () => {
-  house = await openHouse();
+  app = await startTestApp();
   folder = await mkdtemp(join(tmpdir(), "tidings-files-"));
   await mkdir(join(folder, "open", "inner"), { recursive: true });
   await mkdir(join(folder, "open-too"));
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await writeFile(join(folder, "open", "large.png"), Buffer.alloc(33_554_433));
 });
 afterAll(async () => {
-  await house[Symbol.asyncDispose]();
+  await app[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });
 });
 
@@ -41,13 +41,13 @@ interface Result {
 /** Speaks to a server on stdio whose user opened a folder, or none. */
 async function connect(uploadRoot: string | undefined) {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
-  const client = createClient({ baseUrl: house.address, key: ownerKey });
+  const client = createClient({ baseUrl: app.address, key: ownerKey });
   const learnAccess = async () => ({ scopes: new Set(allScopes) });
   const connection = serveOverStdio({
     client,
     version: "0",
     log: silentLog,
-    learnAccess,
+    discoverAccess: learnAccess,
     stdin,
     stdout,
     uploadRoot,
@@ -147,19 +147,19 @@ test("over HTTP and over REST no path is offered or taken", async () => {
   const headers = { accept: "application/json, text/event-stream", "content-type": "application/json" };
   const params = { name: "upload_file", arguments: { file_path: "/etc/passwd" } };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-  const overMcp = await house.fetch("/mcp", { method: "POST", headers, body });
+  const overMcp = await app.fetch("/mcp", { method: "POST", headers, body });
   expect(await overMcp.text()).toContain("unknown_argument");
-  const overRest = await house.fetch("/v1/mcp/tools/call", { method: "POST", json: params });
+  const overRest = await app.fetch("/v1/mcp/tools/call", { method: "POST", json: params });
   expect([overRest.status, await overRest.json()]).toMatchObject([
     400,
     { error: { code: "unknown_argument" } },
   ]);
-  expect(await (await house.fetch("/v1/mcp/tools")).text()).not.toContain("file_path");
+  expect(await (await app.fetch("/v1/mcp/tools")).text()).not.toContain("file_path");
 });
 
 test("a small file is taken over MCP's REST door", async () => {
   const given = { content_base64: png.toString("base64"), file_name: "dot.png" };
-  const answer = await house.fetch("/v1/mcp/tools/call", {
+  const answer = await app.fetch("/v1/mcp/tools/call", {
     method: "POST",
     json: { name: "upload_file", arguments: given },
     headers: { "idempotency-key": "door" },

@@ -7,44 +7,44 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createDiskStorage } from "../src/adapters/storage/disk.ts";
-import { createPassthrough } from "../src/cli/passthrough.ts";
+import { createProxy } from "../src/cli/proxy.ts";
 import type { CallFailure, CallOptions } from "../src/client/index.ts";
 import { readConfig } from "../src/config/index.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { messages } from "../tools/messages/index.ts";
 import { uploads } from "../tools/uploads.ts";
+import { ownerKey, startTestApp, type TestApp } from "./support/app.ts";
 import { type Bucket, openBucket } from "./support/bucket.ts";
-import { refusal } from "./support/failure.ts";
+import { expectFailure } from "./support/expect-failure.ts";
 import {
-  compound,
+  compoundFile,
   csv,
   docx,
   executable,
-  form,
+  type FilePart,
   gif,
   jpeg,
   mp3,
   mp4,
+  multipartForm,
   ogg,
-  type Part,
   pdf,
   png,
   zip,
 } from "./support/files.ts";
-import { type House, openHouse, ownerKey } from "./support/house.ts";
-import { moveIn, type Neighbour } from "./support/neighbour.ts";
+import { createOtherTenant, type OtherTenant } from "./support/other-tenant.ts";
 import { type Receiver, startReceiver } from "./support/receiver.ts";
 
 const cdn = "https://cdn.example.com/files";
 const limit = 33_554_432;
 
-let house: House;
-let neighbour: Neighbour;
+let app: TestApp;
+let neighbour: OtherTenant;
 beforeAll(async () => {
-  house = await openHouse({ env: { TIDINGS_CDN_URL: `${cdn}/` } });
-  neighbour = await moveIn(house);
+  app = await startTestApp({ env: { TIDINGS_CDN_URL: `${cdn}/` } });
+  neighbour = await createOtherTenant(app);
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 interface Uploaded {
   readonly id: string;
@@ -56,7 +56,7 @@ interface Uploaded {
 }
 
 async function send(body: FormData, init: { headers?: Record<string, string>; key?: string } = {}) {
-  const answer = await house.fetch("/v1/uploads", { method: "POST", body, ...init });
+  const answer = await app.fetch("/v1/uploads", { method: "POST", body, ...init });
   const { data, error } = (await answer.json()) as {
     data: Uploaded;
     error: { code: string; message: string };
@@ -64,15 +64,15 @@ async function send(body: FormData, init: { headers?: Record<string, string>; ke
   return { status: answer.status, headers: answer.headers, data, error };
 }
 
-const upload = async (part: Part) => (await send(form(part))).data;
+const upload = async (part: FilePart) => (await send(multipartForm(part))).data;
 
 /** Everything in the store: what arrived, and what is still arriving. */
 async function stored(): Promise<string[]> {
-  const entries = await readdir(join(house.dataDir, "files"), { recursive: true, withFileTypes: true });
+  const entries = await readdir(join(app.dataDir, "files"), { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-const rows = () => house.app.database.queries.selectFrom("uploads").selectAll().execute();
+const rows = () => app.server.database.queries.selectFrom("uploads").selectAll().execute();
 
 describe("a file that is taken", () => {
   const taken: readonly [name: string, type: string, bytes: Buffer, kept: string][] = [
@@ -84,13 +84,13 @@ describe("a file that is taken", () => {
     ["voice.ogg", "audio/ogg; codecs=opus", ogg, "audio/ogg"],
     ["menu.pdf", "application/octet-stream", pdf, "application/pdf"],
     ["letter.docx", "", docx, "application/vnd.openxmlformats-officedocument.wordprocessingml.document"],
-    ["letter.doc", "application/msword", compound("WordDocument"), "application/msword"],
+    ["letter.doc", "application/msword", compoundFile("WordDocument"), "application/msword"],
     ["people.csv", "application/vnd.ms-excel", csv, "text/csv"],
     ["notes.txt", "text/plain", Buffer.from("año — 1 < 2"), "text/plain"],
   ];
 
   test.each(taken)("%s, declared as %j", async (name, type, bytes, kept) => {
-    const { status, data } = await send(form({ name, type, bytes }));
+    const { status, data } = await send(multipartForm({ name, type, bytes }));
     expect(status).toBe(201);
     expect(data).toMatchObject({ file_name: name, file_size: bytes.length, content_type: kept });
     const file = await fetch(data.storage_url);
@@ -102,45 +102,45 @@ describe("a file that is taken", () => {
   test("has a CDN address only when it is asked for, before the file or after it", async () => {
     const asked = { generate_cdn: "true" };
     const [none, before, after] = await Promise.all([
-      send(form({ bytes: png })),
-      send(form({ bytes: png }, asked)),
-      send(form({ bytes: png }, {}, asked)),
+      send(multipartForm({ bytes: png })),
+      send(multipartForm({ bytes: png }, asked)),
+      send(multipartForm({ bytes: png }, {}, asked)),
     ]);
     expect(none.data).not.toHaveProperty("cdn_url");
     for (const { data } of [before, after]) {
       const path = new URL(data.storage_url).pathname;
       expect(data.cdn_url).toBe(cdn + path.slice("/files".length));
-      const open = await house.fetch(path, { key: null });
+      const open = await app.fetch(path, { key: null });
       expect([open.status, open.headers.get("cache-control")]).toEqual([
         200,
         "public, max-age=31536000, immutable",
       ]);
     }
-    expect((await house.fetch(new URL(none.data.storage_url).pathname, { key: null })).status).toBe(404);
+    expect((await app.fetch(new URL(none.data.storage_url).pathname, { key: null })).status).toBe(404);
   });
 
   test("keeps its name, and no path of it", async () => {
-    const { data } = await send(form({ name: "../../etc/año\u202egnp.png", bytes: png }));
+    const { data } = await send(multipartForm({ name: "../../etc/año\u202egnp.png", bytes: png }));
     expect(data.file_name).toBe("añognp.png");
-    const outside = (await stored()).filter((path) => !path.startsWith(join(house.dataDir, "files")));
+    const outside = (await stored()).filter((path) => !path.startsWith(join(app.dataDir, "files")));
     expect(outside).toEqual([]);
     expect(await rows()).not.toContainEqual(expect.objectContaining({ key: expect.stringContaining("png") }));
   });
 
   test("comes as base64 or as JSON too, and in one way only", async () => {
     const content_base64 = png.toString("base64");
-    const { data } = await house.call(uploads.upload_file, { content_base64, file_name: "dot.png" });
+    const { data } = await app.call(uploads.upload_file, { content_base64, file_name: "dot.png" });
     expect(data).toMatchObject({ file_name: "dot.png", file_size: png.length });
     const json = { content_base64, file_name: "dot.png" };
-    expect((await house.fetch("/v1/uploads", { method: "POST", json })).status).toBe(201);
+    expect((await app.fetch("/v1/uploads", { method: "POST", json })).status).toBe(201);
     for (const wrong of [{}, { ...json, url: "https://example.com/a.png" }]) {
-      const answer = await house.fetch("/v1/uploads", { method: "POST", json: wrong });
+      const answer = await app.fetch("/v1/uploads", { method: "POST", json: wrong });
       expect([answer.status, await answer.json()]).toMatchObject([
         400,
         { error: { code: "one_source_needed" } },
       ]);
     }
-    const nameless = await house.fetch("/v1/uploads", { method: "POST", json: { content_base64 } });
+    const nameless = await app.fetch("/v1/uploads", { method: "POST", json: { content_base64 } });
     expect(await nameless.json()).toMatchObject({ error: { code: "file_name_needed", param: "file_name" } });
   });
 });
@@ -196,13 +196,13 @@ describe("a file that is refused, of which nothing is left", () => {
       zip({ "word/document.xml": "", "word/vbaProject.bin": "", "[Content_Types].xml": "" }),
       "file_unsafe",
     ],
-    ["an installer called a document", "a.doc", "", compound("Installer"), "file_type_mismatch"],
+    ["an installer called a document", "a.doc", "", compoundFile("Installer"), "file_type_mismatch"],
     ["nothing", "a.png", "", Buffer.alloc(0), "file_empty"],
   ];
 
   test.each(refused)("%s", async (_why, name, type, bytes, code) => {
     const before = [await stored(), await rows()];
-    const { status, error } = await send(form({ name, type, bytes }));
+    const { status, error } = await send(multipartForm({ name, type, bytes }));
     expect([status, error.code]).toEqual([code === "file_empty" ? 400 : 415, code]);
     expect([await stored(), await rows()]).toEqual(before);
   });
@@ -215,22 +215,22 @@ describe("a file that is refused, of which nothing is left", () => {
         Buffer.from("<ScRiPt >"),
         Buffer.alloc(9000),
       ]);
-      expect((await send(form({ bytes: padded }))).error.code).toBe("file_unsafe");
+      expect((await send(multipartForm({ bytes: padded }))).error.code).toBe("file_unsafe");
     }
   });
 
   test("32 MB are taken and one byte more is not", async () => {
     const bytes = Buffer.concat([png, Buffer.alloc(limit - png.length + 1)]);
     const before = (await stored()).length;
-    const whole = await send(form({ bytes: bytes.subarray(0, limit) }));
+    const whole = await send(multipartForm({ bytes: bytes.subarray(0, limit) }));
     expect([whole.status, whole.data.file_size]).toEqual([201, limit]);
-    const over = await send(form({ bytes }));
+    const over = await send(multipartForm({ bytes }));
     expect([over.status, over.error.code]).toEqual([413, "file_too_large"]);
     expect((await stored()).length).toBe(before + 1);
   });
 
   test("far more than 32 MB is refused before it is read, and the sender is told", async () => {
-    const { status } = await send(form({ bytes: Buffer.alloc(limit + 200_000) }));
+    const { status } = await send(multipartForm({ bytes: Buffer.alloc(limit + 200_000) }));
     expect(status).toBe(413);
   });
 
@@ -259,7 +259,7 @@ describe("a file that is refused, of which nothing is left", () => {
     ["a wrong field after it", (data: FormData) => data.append("generate_cdn", "perhaps"), "invalid_request"],
   ])("%s", async (_, change, code) => {
     const before = [await stored(), await rows()];
-    const data = form({ bytes: png });
+    const data = multipartForm({ bytes: png });
     change(data);
     const { status, error } = await send(data);
     expect([status, error.code]).toEqual([400, code]);
@@ -275,29 +275,29 @@ describe("a file that is refused, of which nothing is left", () => {
   });
 
   test("what a killed process left is forgotten after an hour", async () => {
-    const { data } = await send(form({ bytes: png }));
-    await house.app.database.queries
+    const { data } = await send(multipartForm({ bytes: png }));
+    await app.server.database.queries
       .updateTable("uploads")
       .set({ status: "arriving" })
       .where("id", "=", data.id)
       .execute();
     const before = (await stored()).length;
-    await house.turn(3 * 3_600_000);
+    await app.advanceTime(3 * 3_600_000);
     expect((await rows()).map(({ id }) => id)).not.toContain(data.id);
     expect((await stored()).length).toBe(before - 1);
   });
 });
 
 test("a file that was public is so no longer when there is no CDN any more", async () => {
-  await using later = await openHouse();
-  const answer = await later.fetch("/v1/uploads", { method: "POST", body: form({ bytes: png }) });
+  await using later = await startTestApp();
+  const answer = await later.fetch("/v1/uploads", { method: "POST", body: multipartForm({ bytes: png }) });
   const { data } = (await answer.json()) as { data: Uploaded };
-  const { queries } = later.app.database;
+  const { queries } = later.server.database;
   await queries.updateTable("uploads").set({ is_public: true }).where("id", "=", data.id).execute();
   const [path = ""] = data.storage_url.slice(later.address.length).split("?");
   const statusOf = async (url: string) => {
     const answer = await fetch(url);
-    // An answer that is not read keeps the house from closing.
+    // An answer that is not read keeps the app from closing.
     await answer.arrayBuffer();
     return answer.status;
   };
@@ -336,7 +336,7 @@ async function breakOff(length: number, share: number): Promise<void> {
     "content-length": body.length,
   };
   await new Promise<void>((resolve) => {
-    const sent = request(`${house.address}/v1/uploads`, { method: "POST", headers });
+    const sent = request(`${app.address}/v1/uploads`, { method: "POST", headers });
     sent.on("error", () => resolve());
     sent.write(body.subarray(0, Math.floor(body.length * share)), () =>
       setTimeout(() => sent.destroy(new Error("gone")), 100),
@@ -348,11 +348,11 @@ describe("under an idempotency key", () => {
   test("the same file is one upload, and another file is refused", async () => {
     const headers = { "idempotency-key": "once" };
     const before = (await stored()).length;
-    const first = await send(form({ bytes: png }), { headers });
-    const again = await send(form({ bytes: png }), { headers });
+    const first = await send(multipartForm({ bytes: png }), { headers });
+    const again = await send(multipartForm({ bytes: png }), { headers });
     expect(again.data).toEqual(first.data);
     expect(again.headers.get("idempotency-replayed")).toBe("true");
-    const other = await send(form({ name: "a.gif", bytes: gif }), { headers });
+    const other = await send(multipartForm({ name: "a.gif", bytes: gif }), { headers });
     expect([other.status, other.error.code]).toEqual([422, "idempotency_key_reused"]);
     expect((await stored()).length).toBe(before + 1);
   });
@@ -360,7 +360,7 @@ describe("under an idempotency key", () => {
   test("two at once are one upload", async () => {
     const headers = { "idempotency-key": "twins" };
     const before = (await stored()).length;
-    const twins = await Promise.all([1, 2].map(() => send(form({ bytes: png }), { headers })));
+    const twins = await Promise.all([1, 2].map(() => send(multipartForm({ bytes: png }), { headers })));
     expect(twins.map(({ status }) => status)).toEqual([201, 201]);
     expect(new Set(twins.map(({ data }) => data.id)).size).toBe(1);
     expect((await stored()).length).toBe(before + 1);
@@ -368,9 +368,9 @@ describe("under an idempotency key", () => {
 });
 
 test("a key without any of the scopes may not upload, and its file is not read", async () => {
-  const { data } = await house.call(apiKeys.create_api_key, { name: "reader", scopes: ["contacts:read"] });
+  const { data } = await app.call(apiKeys.create_api_key, { name: "reader", scopes: ["contacts:read"] });
   const before = await rows();
-  const { status, error } = await send(form({ bytes: png }), { key: data.secret_key });
+  const { status, error } = await send(multipartForm({ bytes: png }), { key: data.secret_key });
   expect([status, error.code]).toEqual([403, "insufficient_scope"]);
   expect(await rows()).toEqual(before);
 });
@@ -424,18 +424,18 @@ describe("a link", () => {
       `${url.pathname}?expires=${expires}&expires=${expires}&signature=${signature}`,
       `${theirs.pathname}?expires=${expires}&signature=${signature}`,
     ]) {
-      const answer = await house.fetch(wrong, { key: null });
+      const answer = await app.fetch(wrong, { key: null });
       expect([answer.status, await answer.json()]).toMatchObject([403, { error: { code: "link_invalid" } }]);
     }
     for (const path of [url.pathname, "/files/org_x/..%2f..%2fetc%2fpasswd", "/files/%2e%2e/x"]) {
-      const answer = await house.fetch(path, { key: null });
+      const answer = await app.fetch(path, { key: null });
       expect([answer.status, await answer.json()]).toMatchObject([404, { error: { type: "not_found" } }]);
     }
   });
 
   test("that has expired is refused", async () => {
     const { storage_url } = await upload({ bytes: png });
-    await house.turn(7 * 24 * 3_600_000 + 2_000);
+    await app.advanceTime(7 * 24 * 3_600_000 + 2_000);
     expect((await fetch(storage_url)).status).toBe(403);
   });
 });
@@ -445,7 +445,7 @@ test("the S3 settings come together", () => {
 });
 
 test("a neighbour's upload is theirs alone", async () => {
-  const theirs = await send(form({ bytes: png }), { key: neighbour.key });
+  const theirs = await send(multipartForm({ bytes: png }), { key: neighbour.key });
   expect(new URL(theirs.data.storage_url).pathname).toContain(neighbour.organization_id);
 });
 
@@ -454,13 +454,13 @@ test("uploads are listed newest first, found by name, and each has a fresh link"
     await upload({ name: "one menu.pdf", bytes: pdf }),
     await upload({ name: "two.png", bytes: png }),
   ];
-  const { data } = await house.call(uploads.list_uploads, { per_page: 2 });
+  const { data } = await app.call(uploads.list_uploads, { per_page: 2 });
   expect(data.map(({ id }) => id)).toEqual([second.id, first.id]);
-  const found = await house.call(uploads.list_uploads, { search: "ONE M" });
+  const found = await app.call(uploads.list_uploads, { search: "ONE M" });
   expect(found.data).toEqual([expect.objectContaining({ id: first.id, file_name: "one menu.pdf" })]);
-  await house.turn(8 * 24 * 3_600_000);
+  await app.advanceTime(8 * 24 * 3_600_000);
   expect((await fetch(first.storage_url)).status).toBe(403);
-  const { data: again } = await house.call(uploads.get_upload, { id: first.id });
+  const { data: again } = await app.call(uploads.get_upload, { id: first.id });
   expect((await fetch(again.storage_url)).status).toBe(200);
 });
 
@@ -468,26 +468,26 @@ test("a deleted upload is gone: its row, its links and its file", async () => {
   const before = await stored();
   const { id, storage_url } = await upload({ name: "gone.png", bytes: png });
   expect((await fetch(storage_url)).status).toBe(200);
-  await house.call(uploads.delete_upload, { id });
+  await app.call(uploads.delete_upload, { id });
   const gone = { status: 404, code: "upload_not_found" };
-  expect(await refusal(house.call(uploads.get_upload, { id }))).toMatchObject(gone);
-  expect(await refusal(house.call(uploads.delete_upload, { id }))).toMatchObject(gone);
+  expect(await expectFailure(app.call(uploads.get_upload, { id }))).toMatchObject(gone);
+  expect(await expectFailure(app.call(uploads.delete_upload, { id }))).toMatchObject(gone);
   expect((await fetch(storage_url)).status).toBe(404);
   const message = { to: "+14155550124", type: "image" as const, media_url: storage_url };
-  expect(await refusal(house.call(messages.send_message, message))).toMatchObject(gone);
-  await house.settle();
+  expect(await expectFailure(app.call(messages.send_message, message))).toMatchObject(gone);
+  await app.runDueJobs();
   expect(await stored()).toEqual(before);
 });
 
 describe("an upload in a message", () => {
   const to = "+14155550123";
   const send = (type: "image" | "document" | "audio", media_url: string) =>
-    house.call(messages.send_message, { to, type, media_url }).catch((error: CallFailure) => error);
+    app.call(messages.send_message, { to, type, media_url }).catch((error: CallFailure) => error);
 
   /** What the phone was sent last. */
   async function shown() {
-    await house.settle();
-    const answer = await house.fetch(`/simulator/phones/${encodeURIComponent(to)}/messages`);
+    await app.runDueJobs();
+    const answer = await app.fetch(`/simulator/phones/${encodeURIComponent(to)}/messages`);
     const { data } = (await answer.json()) as {
       data: { media: { url: string; file_name: string | null } }[];
     };
@@ -496,7 +496,7 @@ describe("an upload in a message", () => {
 
   test("reaches the channel by a link made when it is sent, long after its own has expired", async () => {
     const { storage_url } = await upload({ name: "menu.pdf", bytes: pdf });
-    await house.turn(8 * 24 * 3_600_000);
+    await app.advanceTime(8 * 24 * 3_600_000);
     expect((await fetch(storage_url)).status).toBe(403);
     await send("document", storage_url.replace("127.0.0.1", "an-earlier-host"));
     const media = await shown();
@@ -507,9 +507,9 @@ describe("an upload in a message", () => {
   });
 
   test("of a neighbour is refused as one that does not exist", async () => {
-    const theirs = await house.fetch("/v1/uploads", {
+    const theirs = await app.fetch("/v1/uploads", {
       method: "POST",
-      body: form({ bytes: png }),
+      body: multipartForm({ bytes: png }),
       key: neighbour.key,
     });
     const { data } = (await theirs.json()) as { data: Uploaded };
@@ -535,7 +535,7 @@ describe("an upload in a message", () => {
 });
 
 describe("a file from an address", () => {
-  let local: House;
+  let local: TestApp;
   let source: Receiver;
   const files: Readonly<Record<string, [status: number, type: string, body: Buffer]>> = {
     "/dot.png": [200, "image/png", png],
@@ -546,7 +546,7 @@ describe("a file from an address", () => {
     "/large.png": [200, "image/png", Buffer.concat([png, Buffer.alloc(limit)])],
   };
   beforeAll(async () => {
-    local = await openHouse({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
+    local = await startTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
     source = await startReceiver((asked, response) => {
       const [status, type, body] = files[asked.url ?? ""] ?? [500, "text/plain", Buffer.alloc(0)];
       response.writeHead(status, { "content-type": type, location: "/dot.png" }).end(body);
@@ -581,52 +581,55 @@ describe("a file from an address", () => {
     ["/large.png", 413, "file_too_large"],
   ])("%s is refused", async (path, status, code) => {
     expect(await take(path)).toMatchObject({ status, code });
-    const left = await local.app.database.queries.selectFrom("uploads").select("status").execute();
+    const left = await local.server.database.queries.selectFrom("uploads").select("status").execute();
     expect(left.filter((row) => row.status === "arriving")).toEqual([]);
   });
 
   test("is not fetched from this machine otherwise", async () => {
     const url = `https://127.0.0.1:${source.port}/dot.png`;
-    const refusal = house.call(uploads.upload_file, { url });
+    const refusal = app.call(uploads.upload_file, { url });
     await expect(refusal).rejects.toMatchObject({ status: 400, code: "url_not_allowed" });
   });
 });
 
 describe("with a bucket", () => {
   let bucket: Bucket;
-  let house: House;
+  let app: TestApp;
   beforeAll(async () => {
     bucket = await openBucket();
-    house = await openHouse({ env: bucket.env });
+    app = await startTestApp({ env: bucket.env });
   });
   afterAll(async () => {
-    await house[Symbol.asyncDispose]();
+    await app[Symbol.asyncDispose]();
     await bucket[Symbol.asyncDispose]();
   });
 
   test("files are written, read in parts, sent by a presigned link, and refused without a trace", async () => {
-    const body = form({ bytes: png });
-    const { data } = (await (await house.fetch("/v1/uploads", { method: "POST", body })).json()) as {
+    const body = multipartForm({ bytes: png });
+    const { data } = (await (await app.fetch("/v1/uploads", { method: "POST", body })).json()) as {
       data: Uploaded;
     };
     expect(await bucket.objects()).toHaveLength(1);
     const part = await fetch(data.storage_url, { headers: { range: "bytes=1-3" } });
     expect([part.status, await part.text()]).toEqual([206, "PNG"]);
-    await house.call(messages.send_message, {
+    await app.call(messages.send_message, {
       to: "+14155550123",
       type: "image",
       media_url: data.storage_url,
     });
-    await house.settle();
-    const answer = await house.fetch("/simulator/phones/%2B14155550123/messages");
+    await app.runDueJobs();
+    const answer = await app.fetch("/simulator/phones/%2B14155550123/messages");
     const [sent] = ((await answer.json()) as { data: { media: { url: string } }[] }).data;
     expect(sent?.media.url).toContain("X-Amz-Signature=");
     const direct = await fetch(sent?.media.url ?? "");
     expect([direct.status, direct.headers.get("content-type")]).toEqual([200, "image/png"]);
-    const bad = await house.fetch("/v1/uploads", { method: "POST", body: form({ bytes: executable }) });
+    const bad = await app.fetch("/v1/uploads", {
+      method: "POST",
+      body: multipartForm({ bytes: executable }),
+    });
     expect(bad.status).toBe(415);
     expect(await bucket.objects()).toHaveLength(1);
-    expect(await readdir(join(house.dataDir, "files", "arriving"))).toEqual([]);
+    expect(await readdir(join(app.dataDir, "files", "arriving"))).toEqual([]);
   });
 });
 
@@ -636,7 +639,7 @@ test.each([
   ["list.csv", Buffer.from("phone_number\n+14155550100"), "text/csv"],
 ])("a part that names no type is what its name and content say: %s", async (name, bytes, type) => {
   const head = `--x\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n`;
-  const answer = await house.fetch("/v1/uploads", {
+  const answer = await app.fetch("/v1/uploads", {
     method: "POST",
     headers: { "content-type": "multipart/form-data; boundary=x" },
     body: Buffer.concat([Buffer.from(head), bytes, Buffer.from("\r\n--x--\r\n")]),
@@ -670,7 +673,7 @@ describe("a form that is none", () => {
     ],
   ])("is refused: %s", async (_, type, body) => {
     const before = [await stored(), await rows()];
-    const answer = await house.fetch("/v1/uploads", {
+    const answer = await app.fetch("/v1/uploads", {
       method: "POST",
       headers: { "content-type": type },
       body,
@@ -678,18 +681,18 @@ describe("a form that is none", () => {
     expect(await answer.json()).toMatchObject({ error: { type: "invalid_request" } });
     expect([400, 413, 415]).toContain(answer.status);
     expect([await stored(), await rows()]).toEqual(before);
-    expect((await send(form({ bytes: png }))).status).toBe(201);
+    expect((await send(multipartForm({ bytes: png }))).status).toBe(201);
   });
 });
 
 test("a process that passes requests on passes files on, whatever its body limit", async () => {
-  const server = createPassthrough({ address: async () => house.address, bodyLimit: 1_000 });
+  const server = createProxy({ address: async () => app.address, bodyLimit: 1_000 });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo; // a TCP port, as just asked for
   const answer = await fetch(`http://127.0.0.1:${port}/v1/uploads`, {
     method: "POST",
     headers: { "x-api-key": ownerKey },
-    body: form({ bytes: Buffer.concat([png, Buffer.alloc(3_000_000)]) }),
+    body: multipartForm({ bytes: Buffer.concat([png, Buffer.alloc(3_000_000)]) }),
   });
   expect(answer.status).toBe(201);
   server.closeAllConnections();

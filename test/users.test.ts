@@ -2,24 +2,24 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { auth } from "../tools/auth.ts";
 import { users } from "../tools/users.ts";
-import { refusal } from "./support/failure.ts";
-import { type House, openHouse, ownerEmail, ownerPassword } from "./support/house.ts";
-import { moveIn } from "./support/neighbour.ts";
-import { hire, password, signIn, trustingEnv, tryToSignIn } from "./support/sign-in.ts";
+import { ownerEmail, ownerPassword, startTestApp, type TestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
+import { createOtherTenant } from "./support/other-tenant.ts";
+import { createUserWithRole, requestLogin, signIn, testPassword, trustedProxyEnv } from "./support/users.ts";
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse({ env: trustingEnv });
+  app = await startTestApp({ env: trustedProxyEnv });
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 const ownerId = async () =>
-  (await house.call(users.list_users, { search: ownerEmail })).data[0]?.id ?? "no owner";
+  (await app.call(users.list_users, { search: ownerEmail })).data[0]?.id ?? "no owner";
 
 /** A key with `tokens:create`, which only a person can make, and of the rest what is given. */
 async function keyWith(scopes: readonly string[]): Promise<string> {
-  const { access_token } = await signIn(house, ownerEmail, ownerPassword);
-  const answer = await house.fetch("/v1/developer-access/api-keys", {
+  const { access_token } = await signIn(app, ownerEmail, ownerPassword);
+  const answer = await app.fetch("/v1/developer-access/api-keys", {
     method: "POST",
     key: null,
     headers: { authorization: `Bearer ${access_token}` },
@@ -38,17 +38,17 @@ const agentScopes = [
 ];
 
 test("a person without a password is given one, shown once, that signs in", async () => {
-  const { data } = await house.call(users.create_user, { email: "Ada@Example.com", name: "Ada" });
+  const { data } = await app.call(users.create_user, { email: "Ada@Example.com", name: "Ada" });
   expect(data).toMatchObject({ email: "Ada@Example.com", role: "agent", is_active: true });
-  const listed = await house.call(users.list_users, { search: "ada@" });
+  const listed = await app.call(users.list_users, { search: "ada@" });
   expect(JSON.stringify(listed)).not.toContain(data.password);
-  expect((await signIn(house, "ada@EXAMPLE.com", data.password)).user.id).toBe(data.id);
+  expect((await signIn(app, "ada@EXAMPLE.com", data.password)).user.id).toBe(data.id);
 });
 
 test("a password that was chosen is not shown, and none is kept in clear", async () => {
-  const { id, ...answer } = await hire(house, "agent");
+  const { id, ...answer } = await createUserWithRole(app, "agent");
   expect(answer).not.toHaveProperty("password");
-  const { password_hash } = await house.app.database.queries
+  const { password_hash } = await app.server.database.queries
     .selectFrom("users")
     .select("password_hash")
     .where("id", "=", id)
@@ -57,24 +57,26 @@ test("a password that was chosen is not shown, and none is kept in clear", async
 });
 
 test("an address belongs to one person, in whichever letters and organization", async () => {
-  const { email, id } = await hire(house, "agent");
-  const again = await refusal(house.call(users.create_user, { email: email.toUpperCase(), name: "Twin" }));
+  const { email, id } = await createUserWithRole(app, "agent");
+  const again = await expectFailure(
+    app.call(users.create_user, { email: email.toUpperCase(), name: "Twin" }),
+  );
   expect(again).toMatchObject({ status: 409, code: "user_exists", error: { existing_id: id } });
-  const { user_id } = await moveIn(house);
+  const { user_id } = await createOtherTenant(app);
   const taken = `${user_id}@example.com`;
-  const theirs = await refusal(house.call(users.create_user, { email: taken, name: "Spy" }));
+  const theirs = await expectFailure(app.call(users.create_user, { email: taken, name: "Spy" }));
   expect(theirs).toMatchObject({ status: 409, code: "user_exists" });
   expect(theirs.error).not.toHaveProperty("existing_id");
 });
 
 test("the list is searched by name or address, with wildcards as letters, and by role", async () => {
-  await house.call(users.create_user, {
+  await app.call(users.create_user, {
     email: "grace_h@example.org",
     name: "Grace 100%",
     role: "supervisor",
   });
   const find = async (input: object) =>
-    (await house.call(users.list_users, input)).data.map(({ name }) => name);
+    (await app.call(users.list_users, input)).data.map(({ name }) => name);
   expect(await find({ search: "gRACE" })).toEqual(["Grace 100%"]);
   expect(await find({ search: "E_H@" })).toEqual(["Grace 100%"]);
   expect(await find({ search: "100%" })).toEqual(["Grace 100%"]);
@@ -86,37 +88,39 @@ test("the list is searched by name or address, with wildcards as letters, and by
 test("a key can grant a role only if it holds all that the role may do", async () => {
   const key = await keyWith(agentScopes);
   const make = (role: "agent" | "supervisor" | "owner") =>
-    house.call(users.create_user, { email: `${role}@granted.example`, name: role, role }, { key });
+    app.call(users.create_user, { email: `${role}@granted.example`, name: role, role }, { key });
   expect((await make("agent")).data.role).toBe("agent");
-  expect(await refusal(make("supervisor"))).toMatchObject({ status: 403, code: "scope_not_held" });
-  const refused = await refusal(make("owner"));
+  expect(await expectFailure(make("supervisor"))).toMatchObject({ status: 403, code: "scope_not_held" });
+  const refused = await expectFailure(make("owner"));
   expect(refused.error?.required_scopes).toContain("tokens:read");
 });
 
 test("a key can't change a person who may do more, nor raise one above itself", async () => {
   const key = await keyWith(agentScopes);
-  const admin = await hire(house, "admin");
-  const agent = await hire(house, "agent");
-  const change = (input: Parameters<typeof house.call<typeof users.update_user>>[1]) =>
-    house.call(users.update_user, input, { key });
-  expect(await refusal(change({ id: admin.id, password: "taken over!" }))).toMatchObject({
+  const admin = await createUserWithRole(app, "admin");
+  const agent = await createUserWithRole(app, "agent");
+  const change = (input: Parameters<typeof app.call<typeof users.update_user>>[1]) =>
+    app.call(users.update_user, input, { key });
+  expect(await expectFailure(change({ id: admin.id, password: "taken over!" }))).toMatchObject({
     status: 403,
     code: "insufficient_scope",
   });
-  expect(await refusal(change({ id: agent.id, role: "admin" }))).toMatchObject({ code: "scope_not_held" });
+  expect(await expectFailure(change({ id: agent.id, role: "admin" }))).toMatchObject({
+    code: "scope_not_held",
+  });
   expect((await change({ id: agent.id, name: "Renamed" })).data).toMatchObject({
     name: "Renamed",
     role: "agent",
   });
-  expect((await tryToSignIn(house, admin.email, password)).status).toBe(200);
+  expect((await requestLogin(app, admin.email, testPassword)).status).toBe(200);
 });
 
 test("an update changes what is sent and nothing else", async () => {
-  const before = await hire(house, "agent");
-  await house.turn(1000);
-  const { data } = await house.call(users.update_user, { id: before.id, role: "supervisor" });
-  expect(data).toEqual({ ...before, role: "supervisor", updated_at: house.now().toISOString() });
-  expect((await tryToSignIn(house, before.email, password)).status).toBe(200);
+  const before = await createUserWithRole(app, "agent");
+  await app.advanceTime(1000);
+  const { data } = await app.call(users.update_user, { id: before.id, role: "supervisor" });
+  expect(data).toEqual({ ...before, role: "supervisor", updated_at: app.now().toISOString() });
+  expect((await requestLogin(app, before.email, testPassword)).status).toBe(200);
 });
 
 describe("an organization is never without an active owner", () => {
@@ -124,54 +128,59 @@ describe("an organization is never without an active owner", () => {
     "%j is refused to the last one",
     async (change) => {
       const id = await ownerId();
-      expect(await refusal(house.call(users.update_user, { id, ...change }))).toMatchObject({
+      expect(await expectFailure(app.call(users.update_user, { id, ...change }))).toMatchObject({
         status: 409,
         code: "last_owner",
       });
-      await house.call(users.update_user, { id, name: "Still owner" });
+      await app.call(users.update_user, { id, name: "Still owner" });
     },
   );
 
   test("one who is switched off does not count", async () => {
-    const other = await hire(house, "owner");
-    await house.call(users.update_user, { id: other.id, is_active: false });
+    const other = await createUserWithRole(app, "owner");
+    await app.call(users.update_user, { id: other.id, is_active: false });
     expect(
-      await refusal(house.call(users.update_user, { id: await ownerId(), role: "agent" })),
+      await expectFailure(app.call(users.update_user, { id: await ownerId(), role: "agent" })),
     ).toMatchObject({ code: "last_owner" });
   });
 
   test("of several who step down at once, one stays", async () => {
-    const others = [await hire(house, "owner"), await hire(house, "owner"), await hire(house, "owner")];
+    const others = [
+      await createUserWithRole(app, "owner"),
+      await createUserWithRole(app, "owner"),
+      await createUserWithRole(app, "owner"),
+    ];
     const ids = [await ownerId(), ...others.map(({ id }) => id)];
     const outcomes = await Promise.allSettled(
-      ids.map((id) => house.call(users.update_user, { id, is_active: false })),
+      ids.map((id) => app.call(users.update_user, { id, is_active: false })),
     );
     expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(1);
-    const { data } = await house.call(users.list_users, { role: "owner" });
+    const { data } = await app.call(users.list_users, { role: "owner" });
     expect(data.filter(({ is_active }) => is_active)).toHaveLength(1);
   });
 });
 
 test("of two who take the same address at once, one does", async () => {
-  const make = (email: string) => house.call(users.create_user, { email, name: "Twin", password });
+  const make = (email: string) =>
+    app.call(users.create_user, { email, name: "Twin", password: testPassword });
   const outcomes = await Promise.allSettled([make("twin@example.com"), make("TWIN@example.com")]);
   expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
 });
 
 test("a repeated request makes one person and shows the same password", async () => {
   const create = () =>
-    house.call(users.create_user, { email: "once@example.com", name: "Once" }, { idempotencyKey: "once" });
+    app.call(users.create_user, { email: "once@example.com", name: "Once" }, { idempotencyKey: "once" });
   const [first, second] = [await create(), await create()];
   expect(second).toEqual(first);
-  await signIn(house, "once@example.com", first.data.password);
+  await signIn(app, "once@example.com", first.data.password);
 });
 
 test("whoever is switched off can't sign in until switched on again", async () => {
-  const { id, email } = await hire(house, "agent");
-  await house.call(users.update_user, { id, is_active: false });
-  expect((await tryToSignIn(house, email, password)).status).toBe(401);
-  await house.call(users.update_user, { id, is_active: true });
-  const { access_token } = await signIn(house, email);
-  const { data } = await house.call(auth.whoami, {}, { key: access_token });
+  const { id, email } = await createUserWithRole(app, "agent");
+  await app.call(users.update_user, { id, is_active: false });
+  expect((await requestLogin(app, email, testPassword)).status).toBe(401);
+  await app.call(users.update_user, { id, is_active: true });
+  const { access_token } = await signIn(app, email);
+  const { data } = await app.call(auth.whoami, {}, { key: access_token });
   expect(data).toMatchObject({ role: "agent", user: { id } });
 });

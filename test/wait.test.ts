@@ -7,16 +7,16 @@ import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
-import { refusal } from "./support/failure.ts";
-import { type House, openHouse } from "./support/house.ts";
-import { moveIn } from "./support/neighbour.ts";
-import { phone } from "./support/simulator.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
+import { createOtherTenant } from "./support/other-tenant.ts";
+import { openPhone } from "./support/simulator.ts";
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse();
+  app = await startTestApp();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 interface Wait {
   readonly conversation_id?: string;
@@ -25,15 +25,15 @@ interface Wait {
 }
 
 const wait = async (input: Wait, options: { key?: string; signal?: AbortSignal } = {}) =>
-  (await house.call(messages.wait_for_message, input, options)).data;
+  (await app.call(messages.wait_for_message, input, options)).data;
 const begin = async () => (await wait({ timeout_seconds: 0 })).cursor;
 const bodies = (list: readonly { text: { body: string } | null }[]) => list.map(({ text }) => text?.body);
 const soon = (ms = 100) => new Promise((resolve) => setTimeout(resolve, ms));
 
 test("what came after the cursor is answered at once, oldest first", async () => {
   const after = await begin();
-  await phone(house, "+14155550601").write("one");
-  await phone(house, "+14155550602").write("two");
+  await openPhone(app, "+14155550601").write("one");
+  await openPhone(app, "+14155550602").write("two");
   const answer = await wait({ after });
   expect(answer).toMatchObject({ is_timed_out: false });
   expect(bodies(answer.messages)).toEqual(["one", "two"]);
@@ -43,18 +43,18 @@ test("what came after the cursor is answered at once, oldest first", async () =>
 test("a call that waits is answered when a contact writes", async () => {
   const waiting = wait({});
   await soon();
-  await phone(house, "+14155550603").write("at last");
+  await openPhone(app, "+14155550603").write("at last");
   expect(bodies((await waiting).messages)).toEqual(["at last"]);
 });
 
 test("in one conversation only that one counts; our own messages never do", async () => {
-  const { conversation_id } = await phone(house, "+14155550604").write("first");
+  const { conversation_id } = await openPhone(app, "+14155550604").write("first");
   const waiting = wait({ conversation_id });
   await soon();
-  await phone(house, "+14155550605").write("somebody else");
-  await house.call(messages.send_message, { to: "+14155550604", type: "text", text: { body: "ours" } });
+  await openPhone(app, "+14155550605").write("somebody else");
+  await app.call(messages.send_message, { to: "+14155550604", type: "text", text: { body: "ours" } });
   await soon();
-  await phone(house, "+14155550604").write("second");
+  await openPhone(app, "+14155550604").write("second");
   expect(bodies((await waiting).messages)).toEqual(["second"]);
 });
 
@@ -62,19 +62,19 @@ test("when the time is up the answer is empty, and its cursor goes on exactly th
   const after = await begin();
   const waiting = wait({ after, timeout_seconds: 30 });
   await soon();
-  await house.turn(31_000);
+  await app.advanceTime(31_000);
   const answer = await waiting;
   expect(answer).toMatchObject({ messages: [], is_timed_out: true });
-  await phone(house, "+14155550606").write("late");
+  await openPhone(app, "+14155550606").write("late");
   expect(bodies((await wait({ after: answer.cursor })).messages)).toEqual(["late"]);
 });
 
 test("after a message that was just sent comes the reply to it", async () => {
   const to = "+14155550607";
-  await phone(house, to).write("before");
-  const { data } = await house.call(messages.send_message, { to, type: "text", text: { body: "well?" } });
+  await openPhone(app, to).write("before");
+  const { data } = await app.call(messages.send_message, { to, type: "text", text: { body: "well?" } });
   const waiting = wait({ conversation_id: data.conversation_id, after: data.id });
-  await phone(house, to).write("well!");
+  await openPhone(app, to).write("well!");
   expect(bodies((await waiting).messages)).toEqual(["well!"]);
 });
 
@@ -85,17 +85,19 @@ test.each([
   Buffer.from('["0.5","msg_00000000000000000000000000",null,null]').toString("base64url"),
   Buffer.from('["2.5.9","msg_00000000000000000000000000",null,null]').toString("base64url"),
 ])("%s is no cursor", async (after) => {
-  const refused = await refusal(wait({ after }));
+  const refused = await expectFailure(wait({ after }));
   expect(refused).toMatchObject({ status: 400, code: "invalid_cursor", error: { param: "after" } });
 });
 
 test("a neighbour's message is no place to begin, and nobody hears a neighbour's messages", async () => {
-  const neighbour = await moveIn(house);
-  expect(await refusal(wait({ after: neighbour.message_id }))).toMatchObject({ code: "invalid_cursor" });
-  const theirs = refusal(wait({ conversation_id: neighbour.conversation_id }));
+  const neighbour = await createOtherTenant(app);
+  expect(await expectFailure(wait({ after: neighbour.message_id }))).toMatchObject({
+    code: "invalid_cursor",
+  });
+  const theirs = expectFailure(wait({ conversation_id: neighbour.conversation_id }));
   expect(await theirs).toMatchObject({ status: 404, code: "conversation_not_found" });
   const { cursor: after } = await wait({ timeout_seconds: 0 }, { key: neighbour.key });
-  await phone(house, "+14155550608").write("ours");
+  await openPhone(app, "+14155550608").write("ours");
   expect((await wait({ after, timeout_seconds: 0 }, { key: neighbour.key })).messages).toEqual([]);
 });
 
@@ -103,7 +105,7 @@ test("a burst comes in pages of 20, and each cursor stays short", async () => {
   let after = await begin();
   const sent = Array.from({ length: 45 }, (_, number) => `burst ${number}`);
   for (const body of sent) {
-    await phone(house, "+14155550609").write(body);
+    await openPhone(app, "+14155550609").write(body);
   }
   const given: (string | undefined)[][] = [];
   for (let left = 4; left > 0; left -= 1) {
@@ -118,7 +120,7 @@ test("a burst comes in pages of 20, and each cursor stays short", async () => {
 
 test("200 messages during the waits of two: each hears every one once", async () => {
   const number = "+14155550610";
-  const { conversation_id } = await phone(house, number).write("hello");
+  const { conversation_id } = await openPhone(app, number).write("hello");
   const total = 200;
   const hear = async (scope: Wait): Promise<(string | undefined)[]> => {
     const heard: (string | undefined)[] = [];
@@ -134,7 +136,7 @@ test("200 messages during the waits of two: each hears every one once", async ()
   const hearing = Promise.all([hear({ after: begun }), hear({ after: begun, conversation_id })]);
   const sent = Array.from({ length: total }, (_, index) => `number ${index}`);
   for (let index = 0; index < total; index += 10) {
-    await Promise.all(sent.slice(index, index + 10).map((body) => phone(house, number).write(body)));
+    await Promise.all(sent.slice(index, index + 10).map((body) => openPhone(app, number).write(body)));
   }
   for (const heard of await hearing) {
     expect([...heard].sort()).toEqual([...sent].sort());
@@ -142,19 +144,19 @@ test("200 messages during the waits of two: each hears every one once", async ()
 });
 
 test("a message of another process is heard too", async () => {
-  const { conversation_id } = await phone(house, "+14155550611").write("hello");
+  const { conversation_id } = await openPhone(app, "+14155550611").write("hello");
   const waiting = wait({ conversation_id });
   await soon();
-  await house.app.database.transaction((tx) => insert(tx, conversation_id, "from elsewhere"));
+  await app.server.database.transaction((tx) => insert(tx, conversation_id, "from elsewhere"));
   expect(bodies((await waiting).messages)).toEqual(["from elsewhere"]);
 });
 
 test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
   "of two transactions the one that began first commits last, and is neither lost nor doubled",
   async () => {
-    const { conversation_id } = await phone(house, "+14155550612").write("hello");
+    const { conversation_id } = await openPhone(app, "+14155550612").write("hello");
     const after = await begin();
-    const { database } = house.app;
+    const { database } = app.server;
     const gate = new EventEmitter();
     const isIn = once(gate, "in");
     const slow = database.transaction(async (tx) => {
@@ -178,12 +180,12 @@ test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
 );
 
 test("a cursor is read as it was written, and stays short however many transactions run", () => {
-  const id = newId("msg", house.now());
+  const id = newId("msg", app.now());
   const running = Array.from({ length: 1_000 }, (_, index) => 5_000_000_000 + index * 1_000_000);
   const snapshot = `4000000000:9000000000:${running.join(",")}`;
-  const quiet = { seen: "754:754:", from: id, rest: { until: "754:760:755,759", last: id } };
+  const quiet = { seen: "754:754:", from: id, page: { until: "754:760:755,759", last: id } };
   expect(readCursor(writeCursor(quiet))).toEqual(quiet);
-  const busy = { seen: snapshot, from: id, rest: { until: snapshot, last: id } };
+  const busy = { seen: snapshot, from: id, page: { until: snapshot, last: id } };
   const text = writeCursor(busy);
   expect(text.length).toBeLessThanOrEqual(4096);
   // What the later ones wrote counts as not seen.
@@ -192,36 +194,36 @@ test("a cursor is read as it was written, and stays short however many transacti
 
 test("of an erased contact nothing is heard", async () => {
   const after = await begin();
-  const { conversation_id } = await phone(house, "+14155550613").write("forget me");
+  const { conversation_id } = await openPhone(app, "+14155550613").write("forget me");
   const [message] = (await wait({ after, timeout_seconds: 0 })).messages;
   expect(message?.conversation_id).toBe(conversation_id);
-  const [contact] = (await house.call(contacts.list_contacts, { search: "+14155550613" })).data;
-  await house.call(contacts.delete_contact, { id: contact?.id ?? "" });
+  const [contact] = (await app.call(contacts.list_contacts, { search: "+14155550613" })).data;
+  await app.call(contacts.delete_contact, { id: contact?.id ?? "" });
   expect((await wait({ after, timeout_seconds: 0 })).messages).toEqual([]);
-  expect(await refusal(wait({ conversation_id }))).toMatchObject({ status: 404 });
+  expect(await expectFailure(wait({ conversation_id }))).toMatchObject({ status: 404 });
 });
 
 test("a credential has 20 waits at once; hanging up makes room at once, and other calls go on", async () => {
-  const { data } = await house.call(apiKeys.create_api_key, { name: "waits", scopes: ["inbox:read"] });
+  const { data } = await app.call(apiKeys.create_api_key, { name: "waits", scopes: ["inbox:read"] });
   const key = data.secret_key;
   const hangUp = new AbortController();
   setMaxListeners(0, hangUp.signal);
   const waits = Array.from({ length: 21 }, () => wait({}, { key, signal: hangUp.signal }));
-  const refused = await Promise.race(waits.map(refusal));
+  const refused = await Promise.race(waits.map(expectFailure));
   expect(refused).toMatchObject({ status: 429, code: "rate_limited", retryAfterSeconds: 5 });
   expect((await wait({ timeout_seconds: 0 })).messages).toEqual([]);
-  await house.call(auth.whoami, {}, { key });
+  await app.call(auth.whoami, {}, { key });
   hangUp.abort();
   await Promise.allSettled(waits);
   await vi.waitFor(() => wait({ timeout_seconds: 0 }, { key }), { timeout: 5_000 });
 });
 
 test("an assistant's waits leave its other calls their turns, and end with its connections", async () => {
-  const { data } = await house.call(apiKeys.create_api_key, { name: "mcp", scopes: ["inbox:read"] });
+  const { data } = await app.call(apiKeys.create_api_key, { name: "mcp", scopes: ["inbox:read"] });
   const hangUp = new AbortController();
   setMaxListeners(0, hangUp.signal);
   const call = async (name: string, given: object, signal?: AbortSignal) => {
-    const answer = await house.fetch("/mcp", {
+    const answer = await app.fetch("/mcp", {
       method: "POST",
       key: data.secret_key,
       headers: { accept: "application/json, text/event-stream" },
@@ -241,8 +243,8 @@ test("an assistant's waits leave its other calls their turns, and end with its c
   );
 });
 
-test("a house that stops answers those who wait, with a cursor that goes on", async () => {
-  const other = await openHouse();
+test("a app that stops answers those who wait, with a cursor that goes on", async () => {
+  const other = await startTestApp();
   const waiting = other.fetch("/v1/messages/wait?timeout_seconds=55");
   await soon(300);
   const begun = performance.now();
@@ -251,7 +253,7 @@ test("a house that stops answers those who wait, with a cursor that goes on", as
   expect(performance.now() - begun).toBeLessThan(5_000);
 });
 
-type Tx = Parameters<Parameters<House["app"]["database"]["transaction"]>[0]>[0];
+type Tx = Parameters<Parameters<TestApp["server"]["database"]["transaction"]>[0]>[0];
 
 /** What another process would commit: no bell rings for it here. */
 async function insert(tx: Tx, conversation_id: string, body: string): Promise<void> {
@@ -264,13 +266,13 @@ async function insert(tx: Tx, conversation_id: string, body: string): Promise<vo
     .insertInto("messages")
     .values({
       organization_id,
-      id: newId("msg", house.now()),
+      id: newId("msg", app.now()),
       conversation_id,
       direction: "inbound",
       type: "text",
       content: JSON.stringify({ text: { body } }),
       status: "received",
-      created_at: house.now().toISOString(),
+      created_at: app.now().toISOString(),
     })
     .execute();
 }

@@ -6,17 +6,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readSubnet } from "../src/adapters/web/addresses.ts";
-import { Barred, openAgent } from "../src/adapters/web/connect.ts";
+import { ForbiddenAddressError, openAgent } from "../src/adapters/web/connect.ts";
 import { createWeb, type WebOptions } from "../src/adapters/web/index.ts";
-import { rulesOf } from "../src/adapters/web/rules.ts";
+import { createWebRules } from "../src/adapters/web/rules.ts";
 import type { SendRequest, WebRequest } from "../src/ports/web.ts";
-import { type Attempts, watchAttempts } from "./support/attempts.ts";
-import { certificate, key } from "./support/certificate.ts";
-import { forbiddenAddresses, forbiddenHosts, hostOf } from "./support/forbidden-addresses.ts";
+import { certificate, certificateKey } from "./support/certificate.ts";
+import { type ConnectionAttempts, recordConnectionAttempts } from "./support/connection-attempts.ts";
+import { forbiddenAddresses, forbiddenHosts, toUrlHost } from "./support/forbidden-addresses.ts";
 import { startReceiver } from "./support/receiver.ts";
 
-const production = rulesOf({ allow: [], isLocalAllowed: false });
-const development = rulesOf({ allow: [], isLocalAllowed: true });
+const production = createWebRules({ allow: [], isLocalAllowed: false });
+const development = createWebRules({ allow: [], isLocalAllowed: true });
 /** Only the address decides. */
 const anyDoor = { ...production, schemes: ["http:", "https:"], ports: "any" as const };
 /** 127.0.0.1 plays the public internet; the rest of the machine is private as ever. */
@@ -51,9 +51,9 @@ function open(options: Partial<WebOptions> = {}) {
 
 const text = (answer: object) => ("body" in answer ? Buffer.from(answer.body as Uint8Array).toString() : "");
 
-let attempts: Attempts;
+let attempts: ConnectionAttempts;
 beforeEach(() => {
-  attempts = watchAttempts();
+  attempts = recordConnectionAttempts();
 });
 afterEach(() => attempts[Symbol.dispose]());
 
@@ -61,7 +61,7 @@ describe("an address that is not public is never connected to", () => {
   test.each(Object.entries(forbiddenAddresses))("%s, as it is and behind a name", async (_, addresses) => {
     for (const address of addresses) {
       await using web = open({ rules: anyDoor, resolve: async () => [address] });
-      for (const url of [`http://${hostOf(address)}:8080/`, `https://${hostOf(address)}/`]) {
+      for (const url of [`http://${toUrlHost(address)}:8080/`, `https://${toUrlHost(address)}/`]) {
         expect(web.check(url), url).toMatchObject({ outcome: "forbidden", reason: "address" });
         expect(await web.send(url), url).toMatchObject({ outcome: "forbidden", reason: "address" });
       }
@@ -91,7 +91,7 @@ describe("an address that is not public is never connected to", () => {
     const agent = await openAgent({ rules: anyDoor, resolve: async () => ["127.0.0.1"], stopping });
     for (const host of ["127.0.0.1", "[::1]", "[::ffff:7f00:1]", "localhost", "intranet.example.com"]) {
       const asked = agent.request({ origin: `http://${host}:${receiver.port}`, path: "/", method: "GET" });
-      await expect(asked, host).rejects.toThrow(Barred);
+      await expect(asked, host).rejects.toThrow(ForbiddenAddressError);
     }
     await agent.destroy();
     expect([receiver.connections, attempts.addresses]).toEqual([0, []]);
@@ -210,7 +210,10 @@ describe("an address is refused when it is given", () => {
   });
 
   test("only by what the operator allowed: networks, by https", async () => {
-    const rules = rulesOf({ allow: ["10.1.0.0/16", "fd00:1::/32", "192.168.7.7"], isLocalAllowed: false });
+    const rules = createWebRules({
+      allow: ["10.1.0.0/16", "fd00:1::/32", "192.168.7.7"],
+      isLocalAllowed: false,
+    });
     await using web = open({ rules });
     const allowed = ["https://10.1.2.3/", "https://[::ffff:10.1.2.3]:8443/", "https://[fd00:1::9]/"];
     expect(allowed.map((url) => web.check(url))).toEqual([undefined, undefined, undefined]);
@@ -312,7 +315,9 @@ describe("an exchange", () => {
   });
 
   test("by https trusts only certificates that are", async () => {
-    await using receiver = await startReceiver(undefined, { tls: { key, cert: certificate } });
+    await using receiver = await startReceiver(undefined, {
+      tls: { key: certificateKey, cert: certificate },
+    });
     const resolve = async () => ["127.0.0.1"];
     const at = (host: string) => `https://${host}:${receiver.port}/`;
     await using doubtful = open({ resolve });
@@ -411,7 +416,7 @@ describe("an exchange", () => {
     expect(await web.download(url, { maxBytes: 5_000 })).toMatchObject({ reason: "malformed" });
   });
 
-  test("ends when its caller gives up, and when the house stops", async () => {
+  test("ends when its caller gives up, and when the app stops", async () => {
     await using receiver = await startReceiver(never);
     await using web = open();
     const url = `http://127.0.0.1:${receiver.port}/`;

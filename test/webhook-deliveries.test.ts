@@ -1,69 +1,69 @@
 /** Deliveries of webhooks: tried until they succeed, in order while they do, never lost, never in each other's way. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { waitsMs } from "../src/platform/webhooks/schedule.ts";
+import { retryDelaysMs } from "../src/platform/webhooks/schedule.ts";
 import { messages } from "../tools/messages/index.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
-import { refusal } from "./support/failure.ts";
-import { type House, openHouse, silentLog } from "./support/house.ts";
-import { phone } from "./support/simulator.ts";
+import { silentLog, startTestApp, type TestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
+import { openPhone } from "./support/simulator.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./support/webhook-receiver.ts";
 
 const [minute, day] = [60_000, 24 * 3_600_000];
 const warnings: object[] = [];
 const open = (more: { works?: boolean } = {}) =>
-  openHouse({
+  startTestApp({
     env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" },
     log: { ...silentLog, warn: (facts, message) => void warnings.push({ ...facts, message }) },
     ...more,
   });
 
-let house: House;
+let app: TestApp;
 let receiver: WebhookReceiver;
 beforeAll(async () => {
-  house = await open();
+  app = await open();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 beforeEach(async () => {
   receiver = await startWebhookReceiver();
   warnings.length = 0;
 });
 afterEach(async () => {
-  const { data } = await house.call(webhooks.list_webhooks, {});
+  const { data } = await app.call(webhooks.list_webhooks, {});
   for (const { id } of data.webhooks) {
-    await house.call(webhooks.delete_webhook, { id });
+    await app.call(webhooks.delete_webhook, { id });
   }
   await receiver[Symbol.asyncDispose]();
 });
 
-async function subscribe(to = receiver, where = house): Promise<string> {
+async function subscribe(to = receiver, where = app): Promise<string> {
   const { data } = await where.call(webhooks.create_webhook, { url: to.url, events: webhookEvents });
   to.secret = data.signing_secret;
   return data.id;
 }
 
 async function deliveries(id: string) {
-  const { data } = await house.call(webhooks.list_webhook_deliveries, { id });
+  const { data } = await app.call(webhooks.list_webhook_deliveries, { id });
   return data;
 }
 
-const write = (text = "hi", where = house) => phone(where, "+14155550141").write(text);
-const ids = (from = receiver) => from.told.map(({ event }) => event.id);
+const write = (text = "hi", where = app) => openPhone(where, "+14155550141").write(text);
+const ids = (from = receiver) => from.received.map(({ event }) => event.id);
 
 describe("a failure is tried again", () => {
   test("ten times over three days, with the same id and bytes, and is then given up", async () => {
     const id = await subscribe();
-    receiver.react = () => ({ status: 404, body: "no such page" });
+    receiver.respond = () => ({ status: 404, body: "no such page" });
     await write();
-    await house.settle();
-    for (const [index, waitMs] of waitsMs.entries()) {
-      await house.turn(waitMs * 0.79);
-      expect(receiver.told).toHaveLength(index + 1);
-      await house.turn(waitMs * 0.42);
-      expect(receiver.told).toHaveLength(index + 2);
+    await app.runDueJobs();
+    for (const [index, waitMs] of retryDelaysMs.entries()) {
+      await app.advanceTime(waitMs * 0.79);
+      expect(receiver.received).toHaveLength(index + 1);
+      await app.advanceTime(waitMs * 0.42);
+      expect(receiver.received).toHaveLength(index + 2);
     }
-    await house.turn(3 * day);
-    expect(receiver.told).toHaveLength(10);
-    expect(new Set(receiver.told.map(({ body }) => body)).size).toBe(1);
+    await app.advanceTime(3 * day);
+    expect(receiver.received).toHaveLength(10);
+    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
     const [delivery] = await deliveries(id);
     expect(delivery).toMatchObject({ id: ids()[0], status: "failed", next_try_at: null });
     expect(delivery?.attempts).toHaveLength(10);
@@ -72,35 +72,35 @@ describe("a failure is tried again", () => {
 
   test("until it succeeds", async () => {
     const id = await subscribe();
-    receiver.react = () => ({ status: receiver.told.length < 3 ? 500 : 204 });
+    receiver.respond = () => ({ status: receiver.received.length < 3 ? 500 : 204 });
     await write();
-    await house.turn(6_000);
-    await house.turn(6 * minute);
-    await house.turn(day);
-    expect(receiver.told).toHaveLength(3);
+    await app.advanceTime(6_000);
+    await app.advanceTime(6 * minute);
+    await app.advanceTime(day);
+    expect(receiver.received).toHaveLength(3);
     const [delivery] = await deliveries(id);
     expect(delivery).toMatchObject({
       status: "delivered",
       attempts: [{}, {}, { status_code: 204, next_try_at: null }],
     });
-    const filtered = await house.call(webhooks.list_webhook_deliveries, { id, status: "failed" });
+    const filtered = await app.call(webhooks.list_webhook_deliveries, { id, status: "failed" });
     expect(filtered).toMatchObject({ data: [], meta: { total: 0 } });
   });
 
   test("and a redirect is one", async () => {
     const id = await subscribe();
-    receiver.react = () => ({ status: 301, headers: { location: receiver.url } });
+    receiver.respond = () => ({ status: 301, headers: { location: receiver.url } });
     await write();
-    await house.settle();
-    expect(receiver.told).toHaveLength(1);
+    await app.runDueJobs();
+    expect(receiver.received).toHaveLength(1);
     expect((await deliveries(id))[0]).toMatchObject({ status: "pending", attempts: [{ status_code: 301 }] });
   });
 
   test("of a long answer the first 4 kB are kept", async () => {
     const id = await subscribe();
-    receiver.react = () => ({ status: 500, body: `\0${"é".repeat(10_000)}` });
+    receiver.respond = () => ({ status: 500, body: `\0${"é".repeat(10_000)}` });
     await write();
-    await house.settle();
+    await app.runDueJobs();
     expect((await deliveries(id))[0]?.attempts[0]?.answer).toMatch(/^é{2047}/);
   });
 });
@@ -108,73 +108,75 @@ describe("a failure is tried again", () => {
 test("a message's events keep their order, and a failure does not keep back what follows", async () => {
   await subscribe();
   let failures = 1;
-  receiver.react = () => ({ status: failures-- > 0 ? 500 : 200 });
-  const { data } = await house.call(messages.send_message, {
+  receiver.respond = () => ({ status: failures-- > 0 ? 500 : 200 });
+  const { data } = await app.call(messages.send_message, {
     ...{ to: "+14155550142", type: "text", text: { body: "hello" } },
   });
-  await house.turn(1000);
-  await house.turn(10_000);
-  const told = receiver.told.filter(({ event }) => event.data.message_id === data.id);
+  await app.advanceTime(1000);
+  await app.advanceTime(10_000);
+  const told = receiver.received.filter(({ event }) => event.data.message_id === data.id);
   expect(told.map(({ event }) => event.data.sequence)).toEqual([1, 3, 1]);
-  receiver.told.length = 0;
+  receiver.received.length = 0;
   await Promise.all(Array.from({ length: 20 }, (_, number) => write(`number ${number}`)));
-  await house.settle();
+  await app.runDueJobs();
   const sorted = ids().toSorted();
   expect(ids()).toEqual(sorted);
 });
 
 test("what waits for another try is recovered too, once, when the receiver is well again", async () => {
   const id = await subscribe();
-  receiver.react = () => ({ status: 500 });
+  receiver.respond = () => ({ status: 500 });
   await write("first");
   await write("second");
-  await house.turn(6_000);
-  await house.turn(6 * minute);
-  const tried = receiver.told.length;
-  receiver.react = () => ({});
-  const since = new Date(house.now().getTime() - day).toISOString();
-  const recovered = await house.call(webhooks.recover_webhook_deliveries, { id, since });
+  await app.advanceTime(6_000);
+  await app.advanceTime(6 * minute);
+  const tried = receiver.received.length;
+  receiver.respond = () => ({});
+  const since = new Date(app.now().getTime() - day).toISOString();
+  const recovered = await app.call(webhooks.recover_webhook_deliveries, { id, since });
   expect(recovered).toEqual({ data: { recovering: 2 } });
-  await house.settle();
-  expect(receiver.told.slice(tried).map(({ event }) => event.data.text)).toEqual([
+  await app.runDueJobs();
+  expect(receiver.received.slice(tried).map(({ event }) => event.data.text)).toEqual([
     { body: "first" },
     { body: "second" },
   ]);
-  await house.turn(4 * day);
-  expect(receiver.told).toHaveLength(tried + 2);
+  await app.advanceTime(4 * day);
+  expect(receiver.received).toHaveLength(tried + 2);
   expect((await deliveries(id)).map(({ status }) => status)).toEqual(["delivered", "delivered"]);
 });
 
 describe("a webhook is switched off", () => {
   test("at once by 410; what comes then is held, and recovered on demand", async () => {
     const id = await subscribe();
-    receiver.react = () => ({ status: 410 });
+    receiver.respond = () => ({ status: 410 });
     await write("first");
-    await house.settle();
-    expect((await house.call(webhooks.get_webhook, { id })).data).toMatchObject({
+    await app.runDueJobs();
+    expect((await app.call(webhooks.get_webhook, { id })).data).toMatchObject({
       is_active: false,
       disabled_reason: "gone",
     });
     expect(warnings).toContainEqual(expect.objectContaining({ webhook_id: id, disabled_reason: "gone" }));
     await write("second");
-    await house.turn(day);
-    expect(receiver.told).toHaveLength(1);
+    await app.advanceTime(day);
+    expect(receiver.received).toHaveLength(1);
     expect((await deliveries(id)).map(({ status }) => status)).toEqual(["held", "held"]);
-    const since = new Date(house.now().getTime() - 2 * day).toISOString();
-    expect(await refusal(house.call(webhooks.recover_webhook_deliveries, { id, since }))).toMatchObject({
-      status: 409,
-      code: "webhook_inactive",
-    });
+    const since = new Date(app.now().getTime() - 2 * day).toISOString();
+    expect(await expectFailure(app.call(webhooks.recover_webhook_deliveries, { id, since }))).toMatchObject(
+      {
+        status: 409,
+        code: "webhook_inactive",
+      },
+    );
 
-    receiver.react = () => ({});
-    const { data } = await house.call(webhooks.update_webhook, { id, is_active: true });
+    receiver.respond = () => ({});
+    const { data } = await app.call(webhooks.update_webhook, { id, is_active: true });
     expect(data).toMatchObject({ is_active: true, disabled_reason: null });
-    await house.turn(day);
-    expect(receiver.told).toHaveLength(1);
-    const recovered = await house.call(webhooks.recover_webhook_deliveries, { id, since });
+    await app.advanceTime(day);
+    expect(receiver.received).toHaveLength(1);
+    const recovered = await app.call(webhooks.recover_webhook_deliveries, { id, since });
     expect(recovered).toEqual({ data: { recovering: 2 } });
-    await house.settle();
-    expect(receiver.told.slice(1).map(({ event }) => event.data.text)).toEqual([
+    await app.runDueJobs();
+    expect(receiver.received.slice(1).map(({ event }) => event.data.text)).toEqual([
       { body: "first" },
       { body: "second" },
     ]);
@@ -183,15 +185,15 @@ describe("a webhook is switched off", () => {
 
   test("after five days of nothing but failures", async () => {
     const id = await subscribe();
-    receiver.react = () => ({ status: 500 });
+    receiver.respond = () => ({ status: 500 });
     await write();
-    await house.turn(4.9 * day);
+    await app.advanceTime(4.9 * day);
     await write();
-    await house.settle();
-    const isActive = async () => (await house.call(webhooks.get_webhook, { id })).data.is_active;
+    await app.runDueJobs();
+    const isActive = async () => (await app.call(webhooks.get_webhook, { id })).data.is_active;
     expect(await isActive()).toBe(true);
-    await house.turn(0.2 * day);
-    expect((await house.call(webhooks.get_webhook, { id })).data).toMatchObject({
+    await app.advanceTime(0.2 * day);
+    expect((await app.call(webhooks.get_webhook, { id })).data).toMatchObject({
       is_active: false,
       disabled_reason: "failing",
     });
@@ -199,34 +201,34 @@ describe("a webhook is switched off", () => {
 
   test("not when one success lies between", async () => {
     const id = await subscribe();
-    receiver.react = () => ({ status: 500 });
+    receiver.respond = () => ({ status: 500 });
     await write();
-    await house.turn(3 * day);
-    receiver.react = () => ({});
+    await app.advanceTime(3 * day);
+    receiver.respond = () => ({});
     await write();
-    await house.settle();
-    receiver.react = () => ({ status: 500 });
+    await app.runDueJobs();
+    receiver.respond = () => ({ status: 500 });
     await write();
-    await house.turn(3 * day);
+    await app.advanceTime(3 * day);
     await write();
-    await house.settle();
-    expect((await house.call(webhooks.get_webhook, { id })).data.is_active).toBe(true);
+    await app.runDueJobs();
+    expect((await app.call(webhooks.get_webhook, { id })).data.is_active).toBe(true);
   });
 });
 
 test("a delivery is replayed under its id, in place of the try that was to come", async () => {
   const id = await subscribe();
-  receiver.react = () => ({ status: 500 });
+  receiver.respond = () => ({ status: 500 });
   await write();
-  await house.settle();
-  receiver.react = () => ({});
+  await app.runDueJobs();
+  receiver.respond = () => ({});
   const delivery_id = ids()[0] ?? "";
-  const { data } = await house.call(webhooks.replay_webhook_delivery, { id, delivery_id });
+  const { data } = await app.call(webhooks.replay_webhook_delivery, { id, delivery_id });
   expect(data).toMatchObject({ id: delivery_id, status: "pending", attempts: [{ status_code: 500 }] });
-  await house.turn(day);
+  await app.advanceTime(day);
   expect(ids()).toEqual([delivery_id, delivery_id]);
-  const since = new Date(house.now().getTime() - 15 * day).toISOString();
-  expect(await refusal(house.call(webhooks.recover_webhook_deliveries, { id, since }))).toMatchObject({
+  const since = new Date(app.now().getTime() - 15 * day).toISOString();
+  expect(await expectFailure(app.call(webhooks.recover_webhook_deliveries, { id, since }))).toMatchObject({
     status: 400,
     code: "since_too_early",
   });
@@ -235,12 +237,12 @@ test("a delivery is replayed under its id, in place of the try that was to come"
 test("what was sent and not written down is sent again under the same id", async () => {
   const id = await subscribe();
   await write();
-  const { queries } = house.app.database;
+  const { queries } = app.server.database;
   const rows = queries.selectFrom("webhook_deliveries").selectAll().where("webhook_id", "=", id);
   const { attempts: _, ...before } = await rows.executeTakeFirstOrThrow();
   const jobs = queries.selectFrom("jobs").selectAll().where("lane", "=", `webhook:${id}`);
   const job = await jobs.executeTakeFirstOrThrow();
-  await house.settle();
+  await app.runDueJobs();
   // As a crash after the answer leaves it: the delivery as it was, and its job due again.
   await queries
     .updateTable("webhook_deliveries")
@@ -251,9 +253,9 @@ test("what was sent and not written down is sent again under the same id", async
     .insertInto("jobs")
     .values({ ...job, payload: JSON.stringify(job.payload) })
     .execute();
-  await house.settle();
+  await app.runDueJobs();
   expect(ids()).toEqual([before.event_id, before.event_id]);
-  expect(receiver.told[1]?.body).toBe(receiver.told[0]?.body);
+  expect(receiver.received[1]?.body).toBe(receiver.received[0]?.body);
   expect((await deliveries(id))[0]).toMatchObject({ status: "delivered" });
 });
 
@@ -261,8 +263,8 @@ test("one that hangs and one that refuses delay nobody", async () => {
   await using live = await open({ works: true });
   await using hanging = await startWebhookReceiver();
   await using refusing = await startWebhookReceiver();
-  hanging.react = () => ({ hangs: true });
-  refusing.react = () => ({ status: 503 });
+  hanging.respond = () => ({ hangs: true });
+  refusing.respond = () => ({ status: 503 });
   for (const one of [hanging, refusing, receiver]) {
     await subscribe(one, live);
   }
@@ -271,5 +273,5 @@ test("one that hangs and one that refuses delay nobody", async () => {
   }
   await vi.waitFor(() => expect(new Set(ids()).size).toBe(40), { timeout: 10_000 });
   // What hangs has no more than its own share of tries at once.
-  expect(hanging.told.length).toBeLessThanOrEqual(32);
+  expect(hanging.received.length).toBeLessThanOrEqual(32);
 });

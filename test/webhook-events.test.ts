@@ -3,58 +3,58 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
-import { refusal } from "./support/failure.ts";
-import { type House, openHouse } from "./support/house.ts";
-import { phone } from "./support/simulator.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
+import { openPhone } from "./support/simulator.ts";
 import { startWebhookReceiver } from "./support/webhook-receiver.ts";
 
 const [hour, day] = [3_600_000, 24 * 3_600_000];
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
+  app = await startTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
-const write = (text: string) => phone(house, "+14155550151").write(text);
+const write = (text: string) => openPhone(app, "+14155550151").write(text);
 
 test("events are read in order by a cursor, each once, and forgotten after 15 days", async () => {
-  const start = await house.call(webhooks.list_events, {});
+  const start = await app.call(webhooks.list_events, {});
   await write("one");
-  const first = await house.call(webhooks.list_events, { after: start.data.cursor });
+  const first = await app.call(webhooks.list_events, { after: start.data.cursor });
   await write("two");
-  const second = await house.call(webhooks.list_events, { after: first.data.cursor });
+  const second = await app.call(webhooks.list_events, { after: first.data.cursor });
   const texts = [first, second].map(({ data }) => data.events.map((event) => event.data.text));
   expect(texts).toEqual([[{ body: "one" }], [{ body: "two" }]]);
-  expect((await house.call(webhooks.list_events, { after: second.data.cursor })).data.events).toEqual([]);
-  await house.turn(15 * day + hour);
-  expect((await house.call(webhooks.list_events, { after: start.data.cursor })).data.events).toEqual([]);
+  expect((await app.call(webhooks.list_events, { after: second.data.cursor })).data.events).toEqual([]);
+  await app.advanceTime(15 * day + hour);
+  expect((await app.call(webhooks.list_events, { after: start.data.cursor })).data.events).toEqual([]);
 });
 
 test("an erased contact's events are gone, from what waits too", async () => {
   await using receiver = await startWebhookReceiver();
   const input = { url: receiver.url, events: webhookEvents };
-  const { id, signing_secret } = (await house.call(webhooks.create_webhook, input)).data;
+  const { id, signing_secret } = (await app.call(webhooks.create_webhook, input)).data;
   receiver.secret = signing_secret;
-  const { data: start } = await house.call(webhooks.list_events, {});
+  const { data: start } = await app.call(webhooks.list_events, {});
   const { conversation_id } = await write("a secret");
-  const { data } = await house.call(conversations.get_conversation, { id: conversation_id });
-  await house.call(contacts.delete_contact, { id: data.contact_id });
-  await house.settle();
-  expect(receiver.told).toEqual([]);
-  expect((await house.call(webhooks.list_webhook_deliveries, { id })).data).toEqual([]);
-  expect((await house.call(webhooks.list_events, { after: start.cursor })).data.events).toEqual([]);
+  const { data } = await app.call(conversations.get_conversation, { id: conversation_id });
+  await app.call(contacts.delete_contact, { id: data.contact_id });
+  await app.runDueJobs();
+  expect(receiver.received).toEqual([]);
+  expect((await app.call(webhooks.list_webhook_deliveries, { id })).data).toEqual([]);
+  expect((await app.call(webhooks.list_events, { after: start.cursor })).data.events).toEqual([]);
 });
 
 test("more events than one answer holds are read in several, and a made-up cursor is refused", async () => {
-  let after = (await house.call(webhooks.list_events, {})).data.cursor;
+  let after = (await app.call(webhooks.list_events, {})).data.cursor;
   for (let number = 0; number < 210; number += 1) {
     await write(`number ${number}`);
   }
   const sizes: number[] = [];
   const seen = new Set<string>();
   for (let round = 0; round < 4; round += 1) {
-    const { data } = await house.call(webhooks.list_events, { after });
+    const { data } = await app.call(webhooks.list_events, { after });
     after = data.cursor;
     sizes.push(data.events.length);
     for (const { id } of data.events) {
@@ -63,7 +63,7 @@ test("more events than one answer holds are read in several, and a made-up curso
   }
   expect([sizes, seen.size]).toEqual([[100, 100, 10, 0], 210]);
   for (const made of ["x", "5:4:", "1:9:7,3", "1:9:/x", `1:9:/1:9:/${"9".repeat(30)}.evt_1`]) {
-    expect(await refusal(house.call(webhooks.list_events, { after: made })), made).toMatchObject({
+    expect(await expectFailure(app.call(webhooks.list_events, { after: made })), made).toMatchObject({
       status: 400,
       code: "invalid_cursor",
     });

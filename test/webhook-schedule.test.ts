@@ -1,14 +1,14 @@
 /** The wait before a webhook's next try: the step's, what the receiver asks for, and an end. */
 import { expect, test } from "vitest";
-import { nextTry } from "../src/platform/webhooks/schedule.ts";
-import type { WebAnswer } from "../src/ports/web.ts";
+import { nextTryAt } from "../src/platform/webhooks/schedule.ts";
+import type { WebResponse } from "../src/ports/web.ts";
 
 const now = new Date("2026-03-01T10:00:00.000Z");
-const answered = (status: number, headers = {}): WebAnswer => ({
+const answered = (status: number, headers = {}): WebResponse => ({
   ...{ outcome: "answered", status, headers, body: new Uint8Array(), isCut: false, ms: 1 },
 });
-const seconds = (step: number, answer: WebAnswer, random = 0.5) =>
-  ((nextTry({ step, answer, now, random: () => random })?.getTime() ?? Number.NaN) - now.getTime()) / 1_000;
+const seconds = (step: number, answer: WebResponse, random = 0.5) =>
+  ((nextTryAt({ step, answer, now, random: () => random })?.getTime() ?? Number.NaN) - now.getTime()) / 1_000;
 
 test.each([
   ["is the step's", 1, answered(500), 5],
@@ -34,5 +34,5 @@ test.each([
 
 test("varies by a fifth, and has an end", () => {
   expect([0, 1].map((random) => seconds(2, answered(500), random))).toEqual([240, 360]);
-  expect(nextTry({ step: 10, answer: answered(500), now })).toBeUndefined();
+  expect(nextTryAt({ step: 10, answer: answered(500), now })).toBeUndefined();
 });

@@ -4,24 +4,24 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { auth } from "../tools/auth.ts";
 import { messages } from "../tools/messages/index.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
-import { refusal } from "./support/failure.ts";
-import { type House, openHouse, ownerEmail, ownerPassword } from "./support/house.ts";
-import { phone } from "./support/simulator.ts";
+import { ownerEmail, ownerPassword, startTestApp, type TestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
+import { openPhone } from "./support/simulator.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./support/webhook-receiver.ts";
 
-let house: House;
+let app: TestApp;
 let receiver: WebhookReceiver;
 beforeAll(async () => {
-  house = await openHouse({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
+  app = await startTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 beforeEach(async () => {
   receiver = await startWebhookReceiver();
 });
 afterEach(async () => {
-  const { data } = await house.call(webhooks.list_webhooks, {});
+  const { data } = await app.call(webhooks.list_webhooks, {});
   for (const { id } of data.webhooks) {
-    await house.call(webhooks.delete_webhook, { id });
+    await app.call(webhooks.delete_webhook, { id });
   }
   await receiver[Symbol.asyncDispose]();
 });
@@ -29,17 +29,17 @@ afterEach(async () => {
 type Events = (typeof webhookEvents)[number][];
 
 async function subscribe(events: Events = webhookEvents, url = receiver.url) {
-  const { data } = await house.call(webhooks.create_webhook, { url, events });
+  const { data } = await app.call(webhooks.create_webhook, { url, events });
   receiver.secret = data.signing_secret;
   return data;
 }
 
-const send = (to: string) => house.call(messages.send_message, { to, type: "text", text: { body: "hello" } });
+const send = (to: string) => app.call(messages.send_message, { to, type: "text", text: { body: "hello" } });
 
 test("the secret is shown once", async () => {
   const { id, signing_secret } = await subscribe();
   expect(signing_secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-  const listed = await house.call(webhooks.list_webhooks, {});
+  const listed = await app.call(webhooks.list_webhooks, {});
   expect(listed.data.webhooks[0]).toEqual({
     id,
     url: receiver.url,
@@ -48,15 +48,15 @@ test("the secret is shown once", async () => {
     disabled_reason: null,
     description: null,
     created_by: expect.any(String),
-    created_at: house.now().toISOString(),
-    updated_at: house.now().toISOString(),
+    created_at: app.now().toISOString(),
+    updated_at: app.now().toISOString(),
   });
   expect(JSON.stringify(listed)).not.toContain(signing_secret);
 });
 
 test("the other path answers the same, to a person too", async () => {
-  const { data } = await house.call(auth.login, { email: ownerEmail, password: ownerPassword });
-  const answer = await house.fetch("/v1/developer-access/webhooks", {
+  const { data } = await app.call(auth.login, { email: ownerEmail, password: ownerPassword });
+  const answer = await app.fetch("/v1/developer-access/webhooks", {
     method: "POST",
     json: { url: receiver.url, events: ["message.read"] },
     key: null,
@@ -68,20 +68,20 @@ test("the other path answers the same, to a person too", async () => {
 
 test("a receiver written from the specification believes each of the five events", async () => {
   await subscribe();
-  const { message_id, conversation_id } = await phone(house, "+14155550131").write("hi");
+  const { message_id, conversation_id } = await openPhone(app, "+14155550131").write("hi");
   await send("+14155550131");
-  await house.turn(1000);
-  await phone(house, "+14155550131").read();
-  await house.turn(1000);
-  await house.fetch("/simulator/faults", {
+  await app.advanceTime(1000);
+  await openPhone(app, "+14155550131").read();
+  await app.advanceTime(1000);
+  await app.fetch("/simulator/faults", {
     method: "PUT",
     json: { failures: [{ code: 131026, share: 1 }] },
   });
   await send("+14155550132");
-  await house.turn(1000);
-  await house.fetch("/simulator/faults", { method: "PUT", json: {} });
+  await app.advanceTime(1000);
+  await app.fetch("/simulator/faults", { method: "PUT", json: {} });
   expect(receiver.forged).toBe(0);
-  expect(receiver.told.map(({ event }) => event.type)).toEqual([
+  expect(receiver.received.map(({ event }) => event.type)).toEqual([
     "message.received",
     "message.sent",
     "message.delivered",
@@ -89,7 +89,7 @@ test("a receiver written from the specification believes each of the five events
     "message.sent",
     "message.failed",
   ]);
-  const [received, sent] = receiver.told;
+  const [received, sent] = receiver.received;
   expect(received?.event).toEqual({
     id: expect.stringMatching(/^evt_/),
     type: "message.received",
@@ -106,8 +106,8 @@ test("a receiver written from the specification believes each of the five events
     timestamp: expect.any(String),
     sequence: 1,
   });
-  expect(receiver.told.slice(1).map(({ event }) => event.data.sequence)).toEqual([1, 3, 4, 1, 2]);
-  expect(receiver.told.at(-1)?.event.data).toMatchObject({
+  expect(receiver.received.slice(1).map(({ event }) => event.data.sequence)).toEqual([1, 3, 4, 1, 2]);
+  expect(receiver.received.at(-1)?.event.data).toMatchObject({
     status: "failed",
     error: { code: expect.any(String) },
   });
@@ -115,9 +115,9 @@ test("a receiver written from the specification believes each of the five events
 
 test("the same secret proves it by Standard Webhooks", async () => {
   const { signing_secret } = await subscribe();
-  await phone(house, "+14155550133").write("hi");
-  await house.settle();
-  const [{ body, headers, event } = never()] = receiver.told;
+  await openPhone(app, "+14155550133").write("hi");
+  await app.runDueJobs();
+  const [{ body, headers, event } = never()] = receiver.received;
   expect(new Webhook(signing_secret).verify(body, headers as Record<string, string>)).toEqual(event);
   expect(headers["webhook-id"]).toBe(event.id);
   expect(() => new Webhook(signing_secret).verify(`${body} `, headers as Record<string, string>)).toThrow();
@@ -125,19 +125,19 @@ test("the same secret proves it by Standard Webhooks", async () => {
 
 test("only what is subscribed to is told", async () => {
   await subscribe(["message.delivered"]);
-  await phone(house, "+14155550134").write("hi");
+  await openPhone(app, "+14155550134").write("hi");
   await send("+14155550134");
-  await house.turn(1000);
-  expect(receiver.told.map(({ event }) => event.type)).toEqual(["message.delivered"]);
+  await app.advanceTime(1000);
+  expect(receiver.received.map(({ event }) => event.type)).toEqual(["message.delivered"]);
 });
 
 test("nothing is told after the deletion, not even what waits in the queue", async () => {
   const { id } = await subscribe();
-  await phone(house, "+14155550135").write("hi");
-  expect(await house.call(webhooks.delete_webhook, { id })).toEqual({ data: { deleted: true } });
-  await house.settle();
-  expect(receiver.told).toEqual([]);
-  expect(await refusal(house.call(webhooks.delete_webhook, { id }))).toMatchObject({
+  await openPhone(app, "+14155550135").write("hi");
+  expect(await app.call(webhooks.delete_webhook, { id })).toEqual({ data: { deleted: true } });
+  await app.runDueJobs();
+  expect(receiver.received).toEqual([]);
+  expect(await expectFailure(app.call(webhooks.delete_webhook, { id }))).toMatchObject({
     status: 404,
     code: "webhook_not_found",
   });
@@ -146,9 +146,9 @@ test("nothing is told after the deletion, not even what waits in the queue", asy
 describe("the test event", () => {
   test("is signed, and its answer told", async () => {
     const { id } = await subscribe(["message.read"]);
-    const { data } = await house.call(webhooks.test_webhook, { id });
+    const { data } = await app.call(webhooks.test_webhook, { id });
     expect(data).toMatchObject({ delivered: true, status_code: 200 });
-    expect(receiver.told.map(({ event }) => event)).toEqual([data.event]);
+    expect(receiver.received.map(({ event }) => event)).toEqual([data.event]);
     expect(data.event).toMatchObject({
       id: expect.stringMatching(/^evt_test_/),
       type: "message.received",
@@ -161,17 +161,17 @@ describe("the test event", () => {
     ["a redirect", { status: 302, headers: { location: "/" } }, { delivered: false, status_code: 302 }],
   ])("tells %s, tried once", async (_, reaction, expected) => {
     const { id } = await subscribe();
-    receiver.react = () => reaction;
-    const { data } = await house.call(webhooks.test_webhook, { id });
+    receiver.respond = () => reaction;
+    const { data } = await app.call(webhooks.test_webhook, { id });
     expect(data).toMatchObject(expected);
-    await house.turn(60_000);
-    expect(receiver.told).toHaveLength(1);
+    await app.advanceTime(60_000);
+    expect(receiver.received).toHaveLength(1);
   });
 
   test("tells of an address where nobody is", async () => {
     const { id } = await subscribe();
     await receiver[Symbol.asyncDispose]();
-    const { data } = await house.call(webhooks.test_webhook, { id });
+    const { data } = await app.call(webhooks.test_webhook, { id });
     expect(data).toMatchObject({ delivered: false, status_code: null });
     receiver = await startWebhookReceiver();
   });
@@ -179,59 +179,59 @@ describe("the test event", () => {
 
 test("after a rotation both secrets prove an event for a day", async () => {
   const before = await subscribe();
-  const { data: after } = await house.call(webhooks.rotate_webhook_secret, { id: before.id });
+  const { data: after } = await app.call(webhooks.rotate_webhook_secret, { id: before.id });
   expect(after.signing_secret).not.toBe(before.signing_secret);
   receiver.secret = after.signing_secret;
   const believes = ({ signing_secret }: { signing_secret: string }) => {
-    const { body, headers } = receiver.told.at(-1) ?? never();
+    const { body, headers } = receiver.received.at(-1) ?? never();
     try {
       return Boolean(new Webhook(signing_secret).verify(body, headers as Record<string, string>));
     } catch {
       return false;
     }
   };
-  await phone(house, "+14155550136").write("hi");
-  await house.settle();
+  await openPhone(app, "+14155550136").write("hi");
+  await app.runDueJobs();
   expect([believes(before), believes(after)]).toEqual([true, true]);
-  await house.turn(24 * 3_600_000);
-  await phone(house, "+14155550136").write("hi");
-  await house.settle();
-  expect(receiver.told.at(-1)?.headers["webhook-signature"]).toMatch(/^v1,\S+$/);
+  await app.advanceTime(24 * 3_600_000);
+  await openPhone(app, "+14155550136").write("hi");
+  await app.runDueJobs();
+  expect(receiver.received.at(-1)?.headers["webhook-signature"]).toMatch(/^v1,\S+$/);
 });
 
 test("a webhook changes by the fields that are sent", async () => {
   const { id } = await subscribe();
-  const { data } = await house.call(webhooks.update_webhook, {
+  const { data } = await app.call(webhooks.update_webhook, {
     id,
     events: ["message.read"],
     description: "x",
   });
   expect(data).toMatchObject({ id, url: receiver.url, events: ["message.read"], description: "x" });
-  expect((await house.call(webhooks.get_webhook, { id })).data).toEqual(data);
+  expect((await app.call(webhooks.get_webhook, { id })).data).toEqual(data);
 });
 
 test("an organization has at most 100 webhooks, whoever asks at once", async () => {
-  await using house = await openHouse();
+  await using app = await startTestApp();
   const input = { url: "https://hooks.example.com/", events: ["message.read" as const] };
   const asked = await Promise.allSettled(
-    Array.from({ length: 102 }, () => house.call(webhooks.create_webhook, input)),
+    Array.from({ length: 102 }, () => app.call(webhooks.create_webhook, input)),
   );
   expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(100);
-  expect(await refusal(house.call(webhooks.create_webhook, input))).toMatchObject({
+  expect(await expectFailure(app.call(webhooks.create_webhook, input))).toMatchObject({
     status: 422,
     code: "too_many_webhooks",
   });
-  const { data } = await house.call(webhooks.list_webhooks, {});
-  await house.call(webhooks.delete_webhook, { id: data.webhooks[0]?.id ?? "" });
-  await house.call(webhooks.create_webhook, input);
+  const { data } = await app.call(webhooks.list_webhooks, {});
+  await app.call(webhooks.delete_webhook, { id: data.webhooks[0]?.id ?? "" });
+  await app.call(webhooks.create_webhook, input);
 });
 
 describe("an address that may not be reached", () => {
-  const create = (where: House, url: string) =>
-    refusal(where.call(webhooks.create_webhook, { url, events: ["message.read"] }));
+  const create = (where: TestApp, url: string) =>
+    expectFailure(where.call(webhooks.create_webhook, { url, events: ["message.read"] }));
 
   test("is refused when it is given, plain http and this machine too unless that is allowed", async () => {
-    await using strict = await openHouse();
+    await using strict = await startTestApp();
     for (const url of [
       "http://example.com/",
       "https://127.0.0.1/",
@@ -243,28 +243,28 @@ describe("an address that may not be reached", () => {
     const input = { url: "https://hooks.example.com/", events: ["message.read" as const] };
     const { data } = await strict.call(webhooks.create_webhook, input);
     const change = strict.call(webhooks.update_webhook, { id: data.id, url: "http://example.com/" });
-    expect(await refusal(change)).toMatchObject({ code: "webhook_address_refused" });
+    expect(await expectFailure(change)).toMatchObject({ code: "webhook_address_refused" });
   });
 
   test("is told that it is too long, and not that it is no address", async () => {
-    const long = await create(house, `https://a.example/${"a".repeat(2_048)}`);
+    const long = await create(app, `https://a.example/${"a".repeat(2_048)}`);
     expect(long).toMatchObject({ status: 400, message: expect.stringContaining("At most 2048") });
   });
 
   test("is refused in development if it is on another private network", async () => {
-    expect(await create(house, "http://169.254.169.254/")).toMatchObject({ code: "webhook_address_refused" });
+    expect(await create(app, "http://169.254.169.254/")).toMatchObject({ code: "webhook_address_refused" });
   });
 
   test("is not connected to, however it came into the table", async () => {
     const { id } = await subscribe();
-    await house.app.database.queries
+    await app.server.database.queries
       .updateTable("webhooks")
       .set({ url: "http://169.254.169.254/latest" })
       .where("id", "=", id)
       .execute();
-    await phone(house, "+14155550137").write("hi");
-    await house.settle();
-    const { data } = await house.call(webhooks.list_webhook_deliveries, { id });
+    await openPhone(app, "+14155550137").write("hi");
+    await app.runDueJobs();
+    const { data } = await app.call(webhooks.list_webhook_deliveries, { id });
     expect(data[0]).toMatchObject({
       status: "pending",
       attempts: [

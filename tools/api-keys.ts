@@ -7,8 +7,8 @@ import {
   type ErrorEntry,
   errorEntry,
   id,
+  inputTimestamp,
   isAdministrative,
-  moment,
   one,
   operation,
   timestamp,
@@ -52,7 +52,7 @@ export const apiKeys = {
         .array(z.string())
         .min(1)
         .describe(`Scopes to grant, of: ${grantable.join(", ")}`),
-      expires_at: moment
+      expires_at: inputTimestamp
         .optional()
         .describe("When it stops working, ISO 8601, in the future; never if left out"),
     }),

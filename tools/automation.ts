@@ -1,6 +1,6 @@
 /** Automation: flows of nodes that a keyword, an event or a schedule starts. */
 import { z } from "zod";
-import { id, inboxId, jsonObject, moment, one, operation, timestamp } from "./contract/index.ts";
+import { id, inboxId, inputTimestamp, jsonObject, one, operation, timestamp } from "./contract/index.ts";
 
 export const triggerTypes = ["keyword", "event", "schedule"] as const;
 
@@ -76,7 +76,7 @@ const NewFlow = z
       .describe("For keyword; several with commas"),
     trigger_event_type: z.enum(triggerEvents).optional().describe("For event"),
     trigger_schedule: z.string().min(1).max(255).optional().describe("For schedule: cron"),
-    trigger_schedule_at: moment.optional().describe("For schedule: once"),
+    trigger_schedule_at: inputTimestamp.optional().describe("For schedule: once"),
     trigger_schedule_timezone: z.string().min(1).max(64).optional().describe("IANA zone, default UTC"),
     priority: z.int32().default(0).describe("Higher runs first"),
     end_action_type: z.enum(endActions).describe("At the end"),

@@ -1,6 +1,6 @@
 /** Broadcasts: an approved template sent to every contact of a cohort. */
 import { z } from "zod";
-import { id, inboxId, jsonObject, moment, one, operation, timestamp } from "./contract/index.ts";
+import { id, inboxId, inputTimestamp, jsonObject, one, operation, timestamp } from "./contract/index.ts";
 
 export const executionStatuses = [
   "draft",
@@ -54,7 +54,7 @@ export const broadcasts = {
       variable_mapping: jsonObject
         .default({})
         .describe('Contact attribute for each template variable, for example {"1":"name"}'),
-      scheduled_at: moment.optional().describe("When to send, ISO 8601 with offset, within 30 days"),
+      scheduled_at: inputTimestamp.optional().describe("When to send, ISO 8601 with offset, within 30 days"),
     }),
     output: one(Broadcast),
     status: 201,

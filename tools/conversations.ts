@@ -4,7 +4,7 @@ import {
   type ErrorEntry,
   errorEntry,
   id,
-  moment,
+  inputTimestamp,
   one,
   operation,
   paged,
@@ -160,7 +160,7 @@ export const conversations = {
           .enum(conversationStatuses)
           .optional()
           .describe("New status; spam is left by open or closed"),
-        snoozed_until: moment
+        snoozed_until: inputTimestamp
           .optional()
           .describe("With status snoozed: ISO 8601 time in the future; without it until the contact writes"),
         is_favorite: z.boolean().optional().describe("Whether it is a favorite"),

@@ -5,7 +5,7 @@ import { all, type ErrorEntry, errorEntry, id, one, operation, phone, timestamp 
 /** The channels that an inbox can be on. */
 export const channels = ["simulator"] as const;
 
-const words = z.array(z.string().trim().min(1).max(64)).max(100);
+const keywords = z.array(z.string().trim().min(1).max(64)).max(100);
 const reply = z.string().max(1024);
 
 /** What an inbox may be told; what is left out is as the channel has it. */
@@ -14,8 +14,10 @@ export const InboxSettings = z.object({
     .enum(["strict", "advisory"])
     .optional()
     .describe("Free text after the 24-hour window: strict refuses it, advisory warns"),
-  stop_words: words.optional().describe("A message of just one of these opts the contact out of marketing"),
-  start_words: words.optional().describe("A message of just one of these undoes it"),
+  stop_words: keywords
+    .optional()
+    .describe("A message of just one of these opts the contact out of marketing"),
+  start_words: keywords.optional().describe("A message of just one of these undoes it"),
   stop_reply: reply.optional().describe("Sent once to who opts out; empty for none"),
   start_reply: reply.optional().describe("Sent once to who opts in again; empty for none"),
 });

@@ -49,12 +49,14 @@ export const resources = {
 };
 
 /** All members of a union at once. */
-type Together<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
+type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
+  all: infer All,
+) => void
   ? All
   : never;
 
 /** Every operation by name. */
-export const catalogue: Together<(typeof resources)[keyof typeof resources]> = Object.assign(
+export const catalogue: UnionToIntersection<(typeof resources)[keyof typeof resources]> = Object.assign(
   {},
   ...Object.values(resources),
 );

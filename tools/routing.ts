@@ -29,7 +29,7 @@ export const routingTriggers = ["inbound", "assign", "capacity", "escalation", "
 /** What came of it. */
 export const routingOutcomes = ["assigned", "queued", "unmatched"] as const;
 /** Why somebody was passed over. */
-export const passedOver = [
+export const skipReasons = [
   "unavailable",
   "inactive",
   "at_capacity",
@@ -61,7 +61,7 @@ export const Candidate = z.object({
   current_chat_count: z.int().nullable(),
   max_concurrent_chats: z.int().nullable(),
   /** Null for the one who was chosen. */
-  passed_over: z.enum(passedOver).nullable(),
+  passed_over: z.enum(skipReasons).nullable(),
 });
 
 const Decision = z.object({

@@ -56,7 +56,7 @@ const Upload = z.object({
   file_size: z.int(),
   content_type: z.string(),
 });
-const Kept = Upload.extend({ created_at: timestamp });
+const ListedUpload = Upload.extend({ created_at: timestamp });
 
 /** Whoever may use a file. */
 const scope = { any: ["inbox:write", "contacts:write", "templates:create", "broadcasts:create"] } as const;
@@ -106,7 +106,7 @@ export const uploads = {
       search: z.string().max(255).optional().describe("Part of a file's name"),
       ...paging(25),
     }),
-    output: paged(Kept),
+    output: paged(ListedUpload),
   }),
 
   get_upload: operation({
@@ -117,7 +117,7 @@ export const uploads = {
     title: "Get upload",
     description: "Get one file's name, type and size, with a fresh link to it.",
     input: z.object({ id: uploadId }),
-    output: one(Kept),
+    output: one(ListedUpload),
   }),
 
   delete_upload: operation({

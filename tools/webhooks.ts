@@ -63,7 +63,7 @@ const url = z
   .url({ protocol: /^https?$/, error: "Send an https:// address." })
   .max(2048, "At most 2048 characters.")
   .describe("HTTPS address that takes POST");
-const subscribed = z.array(z.enum(webhookEvents)).min(1).describe("Events to be told of");
+const subscribedEvents = z.array(z.enum(webhookEvents)).min(1).describe("Events to be told of");
 const description = z.string().max(500).describe("What it is for, at most 500 characters");
 
 export const webhooks = {
@@ -76,7 +76,7 @@ export const webhooks = {
     title: "Create webhook",
     description:
       "Send message events to an HTTPS address. signing_secret, which checks their signatures, is in this answer only. test_webhook tries it.",
-    input: z.object({ url, events: subscribed, description: description.optional() }),
+    input: z.object({ url, events: subscribedEvents, description: description.optional() }),
     output: one(Webhook.extend({ signing_secret: z.string() })),
     status: 201,
     showsSecret: true,
@@ -149,7 +149,7 @@ export const webhooks = {
     input: z.object({
       id: webhookId,
       url: url.optional(),
-      events: subscribed.optional(),
+      events: subscribedEvents.optional(),
       description: description.optional(),
       is_active: z.boolean().optional().describe("false: events are held and not sent"),
     }),

@@ -20,7 +20,7 @@ const firstNames = ["Ada", "Bea", "Carlos", "Dana", "Elif", "Farid", "Grace", "I
 const lastNames = ["García", "Müller", "Silva", "Okafor", "Tanaka", "Ivanova", "Haddad", "Nguyen"];
 
 /** What is wrong with a bad row, in turn. */
-const flaws: readonly ((row: number) => string)[] = [
+const invalidRows: readonly ((row: number) => string)[] = [
   () => "12,No number,,,\n",
   () => ",Nobody,,,\n",
   (row) => `${numberOf(row)},${"x".repeat(256)},,,\n`,
@@ -30,7 +30,7 @@ const flaws: readonly ((row: number) => string)[] = [
   () => '12,"Of two\nlines",,,\n',
 ];
 
-export function describePeople(rows: number): PeopleCsv {
+export function createPeopleCsv(rows: number): PeopleCsv {
   const lines: number[] = [];
   const numbers = new Set<string>();
   let line = 2;
@@ -57,7 +57,7 @@ export function describePeople(rows: number): PeopleCsv {
 
 function writeRow(row: number): string {
   if (isBad(row)) {
-    return flaws[Math.floor(row / 100) % flaws.length]?.(row) ?? "";
+    return invalidRows[Math.floor(row / 100) % invalidRows.length]?.(row) ?? "";
   }
   const name = `${firstNames[row % firstNames.length]} ${lastNames[row % lastNames.length]} ${row}`;
   // Some notes have two lines, so that a row is not a line.

@@ -1,25 +1,27 @@
 /** The receivers' process, as a bench speaks to it. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import type { Ask, Ports, Report } from "./webhook-receivers.ts";
+import type { DeliveryReport, ReceiverCommand, ReceiverPorts } from "./webhook-receiver-process.ts";
 
 export interface Receivers extends Disposable {
-  readonly ports: Ports;
+  readonly ports: ReceiverPorts;
   /** Forgets what came, and believes what is signed with this secret. */
-  expect(secret: string): void;
-  report(): Promise<Report>;
+  expectSecret(secret: string): void;
+  report(): Promise<DeliveryReport>;
 }
 
 export async function startReceivers(): Promise<Receivers> {
-  const child = fork(new URL("./webhook-receivers.ts", import.meta.url), { execArgv: ["--import", "tsx"] });
-  const [ports] = (await once(child, "message")) as [Ports]; // its first word
-  const ask = (message: Ask) => void child.send(message);
+  const child = fork(new URL("./webhook-receiver-process.ts", import.meta.url), {
+    execArgv: ["--import", "tsx"],
+  });
+  const [ports] = (await once(child, "message")) as [ReceiverPorts]; // its first word
+  const ask = (message: ReceiverCommand) => void child.send(message);
   return {
     ports,
-    expect: (secret) => ask({ secret }),
+    expectSecret: (secret) => ask({ secret }),
     async report() {
       ask({ wants: "report" });
-      const [report] = (await once(child, "message")) as [Report]; // it says nothing unasked
+      const [report] = (await once(child, "message")) as [DeliveryReport]; // it says nothing unasked
       return report;
     },
     [Symbol.dispose]: () => child.disconnect(),

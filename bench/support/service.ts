@@ -3,13 +3,17 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-export interface Service {
+export interface BenchService {
   readonly child: ChildProcess;
   readonly baseUrl: string;
 }
 
 /** Resolves when it answers; `env` says where its data is. */
-export async function startService(port: number, key: string, env: Record<string, string>): Promise<Service> {
+export async function startService(
+  port: number,
+  key: string,
+  env: Record<string, string>,
+): Promise<BenchService> {
   const child = spawn(process.execPath, ["dist/tidings.js", "serve"], {
     env: {
       ...process.env,
@@ -23,7 +27,7 @@ export async function startService(port: number, key: string, env: Record<string
     stdio: ["ignore", "ignore", "inherit"],
   });
   const baseUrl = `http://127.0.0.1:${port}`;
-  await until(async () => {
+  await pollUntil(async () => {
     if (child.exitCode !== null) {
       throw new Error(`The service ended with ${child.exitCode} before it answered.`);
     }
@@ -39,7 +43,7 @@ export async function residentMb(pid: number | undefined): Promise<number> {
 }
 
 /** Waits for what takes a while and can only be asked for. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+export async function pollUntil(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) {
     await sleep(10);
   }

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 /** Where nothing can be kept, nothing is, and nothing is said. */
-export function keepCompiled(): void {
+export function startCompileCache(): void {
   // Newer than the types, which are those of the oldest Node that this runs on.
   const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => unknown };
   try {

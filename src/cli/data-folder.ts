@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Who owns the folder now. */
-export interface Owner {
+export interface FolderOwner {
   readonly pid: number;
   /** Where it listens; undefined until it does. */
   readonly address: string | undefined;
@@ -34,20 +34,20 @@ export interface ClaimOptions {
   onLost(): void;
 }
 
-export interface Folder {
+export interface DataFolder {
   /** Absolute, without symbolic links. */
   readonly path: string;
   /** Takes the folder; undefined when somebody alive owns it, be it this process. */
   claim(options: ClaimOptions): Promise<Ownership | undefined>;
-  owner(): Promise<Owner | undefined>;
+  owner(): Promise<FolderOwner | undefined>;
   /** Waits until nobody owns the folder, or for the signal. Does not keep the process alive. */
-  ownerEnds(signal: AbortSignal): Promise<void>;
+  waitForOwnerEnd(signal: AbortSignal): Promise<void>;
   /** The key for calls between this folder's processes; whoever asks first makes it. */
   credential(): Promise<string>;
 }
 
 /** What `owner.<N>` holds, as JSON. */
-interface Holder {
+interface OwnerRecord {
   readonly pid: number;
   /** Where a pid means the same process: the host and, on Linux, its boot and the container's pid namespace. */
   readonly place: string;
@@ -61,11 +61,11 @@ interface Holder {
 
 interface Claim {
   readonly generation: number;
-  readonly holder: Holder;
-  readonly beatAt: number;
+  readonly record: OwnerRecord;
+  readonly heartbeatAt: number;
 }
 
-const beatMs = 2_000;
+const heartbeatMs = 2_000;
 /** Seven missed beats: longer than a busy machine stalls, short enough to wait for after a container's crash. */
 const staleMs = 15_000;
 const pollMs = 500;
@@ -73,12 +73,12 @@ const pollMs = 500;
 const bootToleranceMs = 60_000;
 
 /** Opens the folder, and makes it if need be: readable by its user alone. */
-export async function openFolder(dir: string): Promise<Folder> {
+export async function openDataFolder(dir: string): Promise<DataFolder> {
   try {
     await fs.mkdir(dir, { recursive: true, mode: 0o700 });
     await fs.access(dir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
-    throw new Error(`The data folder ${dir} can't be used (${code(cause)}): choose one to write to.`, {
+    throw new Error(`The data folder ${dir} can't be used (${errorCode(cause)}): choose one to write to.`, {
       cause,
     });
   }
@@ -87,26 +87,32 @@ export async function openFolder(dir: string): Promise<Folder> {
     path,
     claim: (options) => claim(path, options),
     owner: () => owner(path),
-    ownerEnds: (signal) => ownerEnds(path, signal),
+    waitForOwnerEnd: (signal) => waitForOwnerEnd(path, signal),
     credential: () => credential(path),
   };
 }
 
 async function claim(path: string, options: ClaimOptions): Promise<Ownership | undefined> {
-  const [place, started] = [describePlace(), startOf(process.pid) ?? ""];
-  const me = { pid: process.pid, place, started, nonce: randomUUID(), created_at: new Date().toISOString() };
+  const [place, started] = [describeHost(), startTimeOf(process.pid) ?? ""];
+  const record = {
+    pid: process.pid,
+    place,
+    started,
+    nonce: randomUUID(),
+    created_at: new Date().toISOString(),
+  };
   for (;;) {
-    const last = await highest(path);
+    const last = await findHighest(path);
     if (last && isAlive(last)) {
       return undefined;
     }
     const generation = (last?.generation ?? 0) + 1;
     const file = ownerFile(path, generation);
-    if (await create(file, JSON.stringify(me))) {
-      if (await isHighest(path, generation, me)) {
+    if (await create(file, JSON.stringify(record))) {
+      if (await isHighest(path, generation, record)) {
         const lower = (await generations(path)).filter((other) => other < generation);
         await Promise.all(lower.map((other) => fs.rm(ownerFile(path, other), { force: true })));
-        return hold(path, generation, { ...options, me });
+        return keepOwnership(path, generation, { ...options, me: record });
       }
       await fs.rm(file, { force: true });
     }
@@ -114,27 +120,35 @@ async function claim(path: string, options: ClaimOptions): Promise<Ownership | u
 }
 
 /** Keeps the claim: beats while it is the highest, and tells when it is not. */
-function hold(path: string, generation: number, { me, onLost }: ClaimOptions & { me: Holder }): Ownership {
+function keepOwnership(
+  path: string,
+  generation: number,
+  { me: record, onLost }: ClaimOptions & { me: OwnerRecord },
+): Ownership {
   const file = ownerFile(path, generation);
   const released = new AbortController();
-  const beating = beat(file, () => isHighest(path, generation, me), released.signal);
-  const watching = beating.then((isLost) => isLost && onLost());
+  const heartbeats = sendHeartbeats(file, () => isHighest(path, generation, record), released.signal);
+  const monitoring = heartbeats.then((isLost) => isLost && onLost());
   return {
-    publish: (address) => replace(file, JSON.stringify({ ...me, address })),
+    publish: (address) => replace(file, JSON.stringify({ ...record, address })),
     async release() {
       released.abort();
-      await watching;
-      if (await isHighest(path, generation, me)) {
-        await replace(file, JSON.stringify({ ...me, released: true }));
+      await monitoring;
+      if (await isHighest(path, generation, record)) {
+        await replace(file, JSON.stringify({ ...record, released: true }));
       }
     },
   };
 }
 
 /** Returns true when the claim is lost, false when it was released. */
-async function beat(file: string, isOurs: () => Promise<boolean>, released: AbortSignal): Promise<boolean> {
+async function sendHeartbeats(
+  file: string,
+  isOurs: () => Promise<boolean>,
+  released: AbortSignal,
+): Promise<boolean> {
   let beatAt = Date.now();
-  while (await passed(beatMs, released)) {
+  while (await waitFor(heartbeatMs, released)) {
     try {
       if (!(await isOurs())) {
         return true;
@@ -151,19 +165,19 @@ async function beat(file: string, isOurs: () => Promise<boolean>, released: Abor
   return false;
 }
 
-async function isHighest(path: string, generation: number, me: Holder): Promise<boolean> {
-  const last = await highest(path);
-  return last?.generation === generation && last.holder.nonce === me.nonce;
+async function isHighest(path: string, generation: number, record: OwnerRecord): Promise<boolean> {
+  const last = await findHighest(path);
+  return last?.generation === generation && last.record.nonce === record.nonce;
 }
 
-async function owner(path: string): Promise<Owner | undefined> {
-  const last = await highest(path);
-  return last && isAlive(last) ? { pid: last.holder.pid, address: last.holder.address } : undefined;
+async function owner(path: string): Promise<FolderOwner | undefined> {
+  const last = await findHighest(path);
+  return last && isAlive(last) ? { pid: last.record.pid, address: last.record.address } : undefined;
 }
 
-async function ownerEnds(path: string, signal: AbortSignal): Promise<void> {
+async function waitForOwnerEnd(path: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await owner(path))) {
-    await passed(pollMs, signal);
+    await waitFor(pollMs, signal);
   }
 }
 
@@ -178,26 +192,26 @@ async function credential(path: string): Promise<string> {
 }
 
 /** Whether the holder's process lives. Where its pid can't tell, its heartbeat does. */
-function isAlive({ holder, beatAt }: Claim): boolean {
-  return !holder.released && (runs(holder) ?? Date.now() - beatAt < staleMs);
+function isAlive({ record, heartbeatAt }: Claim): boolean {
+  return !record.released && (isRunning(record) ?? Date.now() - heartbeatAt < staleMs);
 }
 
 /** Undefined when it can't be known from here: another host or container, or a host that has booted since. */
-function runs({ pid, place, started }: Holder): boolean | undefined {
-  if (place !== describePlace()) {
+function isRunning({ pid, place, started }: OwnerRecord): boolean | undefined {
+  if (place !== describeHost()) {
     return undefined;
   }
-  if (!exists(pid)) {
+  if (!processExists(pid)) {
     return false;
   }
-  const found = startOf(pid) ?? started;
+  const found = startTimeOf(pid) ?? started;
   const isNear = Math.abs(Number(found) - Number(started)) < bootToleranceMs;
   return process.platform === "linux" ? found === started : isNear || undefined;
 }
 
-function describePlace(): string {
-  const boot = attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
-  const namespace = attempt(() => readlinkSync("/proc/self/ns/pid"));
+function describeHost(): string {
+  const boot = tryOrUndefined(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
+  const namespace = tryOrUndefined(() => readlinkSync("/proc/self/ns/pid"));
   return [hostname(), boot, namespace].filter(Boolean).join(" ");
 }
 
@@ -205,25 +219,25 @@ function describePlace(): string {
  * When the process started, in ticks since the boot (`man proc_pid_stat`, field 22): exact on Linux, and
  * undefined for one that is hidden. Elsewhere the host's boot, in ms, stands for it.
  */
-function startOf(pid: number): string | undefined {
+function startTimeOf(pid: number): string | undefined {
   if (process.platform !== "linux") {
     return String(Math.round(Date.now() - uptime() * 1000));
   }
-  const text = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
+  const text = tryOrUndefined(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
   // The second field is the command in brackets, and may hold anything, brackets too.
   const [state, ...rest] = text?.slice(text.lastIndexOf(")") + 2).split(" ") ?? [];
   return state === "Z" || state === "X" ? "ended" : rest[18];
 }
 
-function exists(pid: number): boolean {
+function processExists(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return code(error) === "EPERM"; // another user's
+    return errorCode(error) === "EPERM"; // another user's
   }
 }
 
-async function highest(path: string): Promise<Claim | undefined> {
+async function findHighest(path: string): Promise<Claim | undefined> {
   for (;;) {
     const generation = Math.max(0, ...(await generations(path)));
     if (generation === 0) {
@@ -232,9 +246,9 @@ async function highest(path: string): Promise<Claim | undefined> {
     const file = ownerFile(path, generation);
     try {
       const { mtimeMs } = await fs.stat(file);
-      return { generation, beatAt: mtimeMs, holder: parse(await fs.readFile(file, "utf8")) };
+      return { generation, heartbeatAt: mtimeMs, record: parse(await fs.readFile(file, "utf8")) };
     } catch (error) {
-      if (code(error) !== "ENOENT") {
+      if (errorCode(error) !== "ENOENT") {
         throw error;
       }
       // A higher one has come, and removed it: look again.
@@ -243,8 +257,8 @@ async function highest(path: string): Promise<Claim | undefined> {
 }
 
 /** A file that a power loss has emptied is nobody's: its age decides. */
-function parse(text: string): Holder {
-  const holder = attempt(() => JSON.parse(text) as Holder); // none but this file writes it
+function parse(text: string): OwnerRecord {
+  const holder = tryOrUndefined(() => JSON.parse(text) as OwnerRecord); // none but this file writes it
   return holder ?? { pid: 0, place: "unknown", started: "", nonce: "", created_at: "" };
 }
 
@@ -264,7 +278,7 @@ async function create(file: string, content: string): Promise<boolean> {
     await fs.link(draft, file);
     return true;
   } catch (error) {
-    if (code(error) !== "EEXIST") {
+    if (errorCode(error) !== "EEXIST") {
       throw error;
     }
     return false;
@@ -283,11 +297,11 @@ async function writeDraft(file: string, content: string): Promise<string> {
   return draft;
 }
 
-async function passed(ms: number, signal: AbortSignal): Promise<boolean> {
+async function waitFor(ms: number, signal: AbortSignal): Promise<boolean> {
   return await sleep(ms, true, { ref: false, signal }).catch(() => false);
 }
 
-function attempt<Result>(work: () => Result): Result | undefined {
+function tryOrUndefined<Result>(work: () => Result): Result | undefined {
   try {
     return work();
   } catch {
@@ -295,6 +309,6 @@ function attempt<Result>(work: () => Result): Result | undefined {
   }
 }
 
-function code(error: unknown): unknown {
+function errorCode(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }

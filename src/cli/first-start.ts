@@ -1,12 +1,12 @@
 /** What the first start made, as a person is told once. */
-import type { FirstStart } from "../platform/bootstrap.ts";
+import type { BootstrapResult } from "../platform/bootstrap.ts";
 
-export function describeFirstStart({ email, password, key, isGiven }: FirstStart): string {
+export function describeFirstStart({ email, password, key, isProvided }: BootstrapResult): string {
   return [
     "Tidings was started for the first time. Keep these: they are shown only now.",
     "",
-    `  API key   ${isGiven.key ? "as TIDINGS_BOOTSTRAP_KEY says" : key}`,
-    `  Owner     ${email}, password ${isGiven.password ? "as TIDINGS_OWNER_PASSWORD says" : password}`,
+    `  API key   ${isProvided.key ? "as TIDINGS_BOOTSTRAP_KEY says" : key}`,
+    `  Owner     ${email}, password ${isProvided.password ? "as TIDINGS_OWNER_PASSWORD says" : password}`,
     "",
   ].join("\n");
 }

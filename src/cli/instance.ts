@@ -7,20 +7,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type App, startApp } from "../app.ts";
 import type { Config } from "../config/index.ts";
-import type { FirstStart } from "../platform/bootstrap.ts";
+import type { BootstrapResult } from "../platform/bootstrap.ts";
 import type { Log } from "../ports/log.ts";
-import type { Folder } from "./data-folder.ts";
+import type { DataFolder } from "./data-folder.ts";
 
 export interface InstanceOptions {
   readonly config: Config;
-  readonly folder: Folder;
+  readonly folder: DataFolder;
   readonly log: Log;
   /** Where to listen when the service is started here at once; after a take-over it is any port on loopback. */
   readonly listen: { readonly host: string; readonly port: number };
   /** The folder or its database was lost: this process must end. */
   onLost(): void;
   /** Told what the very first start made, once. */
-  onFirstStart(made: FirstStart): void;
+  onFirstStart(made: BootstrapResult): void;
 }
 
 export interface Instance extends AsyncDisposable {
@@ -31,17 +31,20 @@ export interface Instance extends AsyncDisposable {
 }
 
 /** How often a starting owner is asked for its address, and for how long. */
-const askEveryMs = 50;
-const askForMs = 60_000;
+const pollMs = 50;
+const ownerTimeoutMs = 60_000;
 
 export async function openInstance(options: InstanceOptions): Promise<Instance> {
-  const house = options.config.databaseUrl === undefined ? sharedHouse(options) : ownHouse(options);
-  await house.address();
-  return house;
+  const instance =
+    options.config.databaseUrl === undefined
+      ? createEmbeddedInstance(options)
+      : createPostgresInstance(options);
+  await instance.address();
+  return instance;
 }
 
 /** On PostgreSQL. */
-function ownHouse({ config, folder, log, listen, onFirstStart }: InstanceOptions): Instance {
+function createPostgresInstance({ config, folder, log, listen, onFirstStart }: InstanceOptions): Instance {
   let starting: Promise<App> | undefined;
   let app: App | undefined;
   return {
@@ -60,9 +63,9 @@ function ownHouse({ config, folder, log, listen, onFirstStart }: InstanceOptions
 }
 
 /** On the embedded database, which one process at a time may have. */
-function sharedHouse(options: InstanceOptions): Instance {
+function createEmbeddedInstance(options: InstanceOptions): Instance {
   const { config, folder, log, listen, onLost, onFirstStart } = options;
-  const watching = new AbortController();
+  const following = new AbortController();
   let app: App | undefined;
   let release: (() => Promise<void>) | undefined;
   let isFollower = false;
@@ -93,7 +96,7 @@ function sharedHouse(options: InstanceOptions): Instance {
   }
 
   async function locate(): Promise<string> {
-    const until = Date.now() + askForMs;
+    const until = Date.now() + ownerTimeoutMs;
     while (Date.now() < until) {
       const owner = await folder.owner();
       const address = owner ? owner.address : await start();
@@ -101,15 +104,15 @@ function sharedHouse(options: InstanceOptions): Instance {
         return address;
       }
       isFollower ||= owner !== undefined;
-      await sleep(askEveryMs);
+      await sleep(pollMs);
     }
     throw new Error(`The process that owns ${config.dataDir} does not answer; end it and try again.`);
   }
 
   async function follow(): Promise<void> {
-    while (app === undefined && !watching.signal.aborted) {
-      await folder.ownerEnds(watching.signal);
-      if (!watching.signal.aborted) {
+    while (app === undefined && !following.signal.aborted) {
+      await folder.waitForOwnerEnd(following.signal);
+      if (!following.signal.aborted) {
         log.info({}, "the owner of the data folder ended: taking over");
         await address();
       }
@@ -137,7 +140,7 @@ function sharedHouse(options: InstanceOptions): Instance {
     },
     address,
     async [Symbol.asyncDispose]() {
-      watching.abort();
+      following.abort();
       await app?.[Symbol.asyncDispose]();
       await release?.();
     },

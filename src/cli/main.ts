@@ -1,6 +1,6 @@
 /** The command line: reads the arguments, starts what they name, stops on a signal. */
 import { parseArgs } from "node:util";
-import { keepCompiled } from "./compile-cache.ts";
+import { startCompileCache } from "./compile-cache.ts";
 import { version } from "./version.ts";
 
 const usage = `Tidings ${version}: business messaging that an AI assistant can operate.
@@ -24,16 +24,16 @@ Settings are environment variables:
 const commands: Readonly<Record<string, (forwardTo?: string) => Promise<void>>> = {
   help,
   version: async () => console.log(version),
-  serve: async () => (await import("./serve.ts")).serve(),
-  mcp: async () => (await import("./mcp.ts")).mcp(),
-  listen: async (forwardTo) => (await import("./listen.ts")).listen(forwardTo),
+  serve: async () => (await import("./serve.ts")).runServe(),
+  mcp: async () => (await import("./mcp.ts")).runMcp(),
+  listen: async (forwardTo) => (await import("./listen.ts")).runListen(forwardTo),
 };
 
-keepCompiled();
-await main(process.argv.slice(2)).catch(exitWith);
+startCompileCache();
+await main(process.argv.slice(2)).catch(reportAndExit);
 
 async function main(args: string[]): Promise<void> {
-  const { values, positionals } = read(args);
+  const { values, positionals } = parseArguments(args);
   if (values.version) {
     console.log(version);
     return;
@@ -54,7 +54,7 @@ async function main(args: string[]): Promise<void> {
   await command(forwardTo);
 }
 
-function read(args: string[]) {
+function parseArguments(args: string[]) {
   const options = {
     help: { type: "boolean", short: "h" },
     version: { type: "boolean", short: "v" },
@@ -80,7 +80,7 @@ async function help(): Promise<void> {
 }
 
 /** One line for a person. */
-function exitWith(error: unknown): void {
+function reportAndExit(error: unknown): void {
   console.error(`tidings: ${error instanceof Error ? error.message : String(error)}`);
   process.exit(1);
 }

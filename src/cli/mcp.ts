@@ -1,27 +1,27 @@
 /** `tidings mcp`: MCP on stdin and stdout, before a service elsewhere or the embedded one. */
 import { allScopes } from "../../tools/contract/index.ts";
 import { createClient } from "../client/index.ts";
-import { type Config, readConfig, secretsOf } from "../config/index.ts";
-import { createNarrowing } from "../mcp/narrow.ts";
-import { learnAccess } from "../mcp/scopes.ts";
+import { appSecrets, type Config, readConfig } from "../config/index.ts";
 import { guardStdout, type StdioConnection, serveOverStdio } from "../mcp/stdio.ts";
-import { tools } from "../mcp/tools.ts";
+import { createToolFilter, discoverAccess, tools } from "../mcp/tool-list/index.ts";
 import type { Log } from "../ports/log.ts";
-import { builtTools } from "./built-tools.ts";
-import { openFolder } from "./data-folder.ts";
+import { openDataFolder } from "./data-folder.ts";
+import { embeddedTools } from "./embedded-tools.ts";
 import { describeFirstStart } from "./first-start.ts";
 import type { Instance } from "./instance.ts";
-import { lazyLog } from "./lazy-log.ts";
+import { createLazyLog } from "./lazy-log.ts";
 import { version } from "./version.ts";
 
-export async function mcp(): Promise<void> {
+export async function runMcp(): Promise<void> {
   guardStdout();
   const { config, warnings } = readConfig();
-  const log = lazyLog(config.logLevel, secretsOf(config));
+  const log = createLazyLog(config.logLevel, appSecrets(config));
   for (const warning of warnings) {
     log.warn({}, warning);
   }
-  const { ended } = config.upstream ? forward(config, config.upstream, log) : await embed(config, log);
+  const { ended } = config.upstream
+    ? serveUpstream(config, config.upstream, log)
+    : await serveEmbedded(config, log);
   process.on("SIGTERM", () => process.exit(0));
   process.on("SIGINT", () => process.exit(0));
   await ended;
@@ -29,22 +29,22 @@ export async function mcp(): Promise<void> {
   process.exit(0);
 }
 
-function forward(config: Config, { baseUrl, key }: { baseUrl: string; key: string }, log: Log) {
+function serveUpstream(config: Config, { baseUrl, key }: { baseUrl: string; key: string }, log: Log) {
   const client = createClient({ baseUrl, key, userAgent: `tidings-mcp/${version}` });
   const { scopes } = config;
-  const learn = async () => (scopes ? { scopes: new Set(scopes) } : learnAccess(client, log));
-  return serveOverStdio({ ...settingsOf(config), client, log, learnAccess: learn });
+  const discover = async () => (scopes ? { scopes: new Set(scopes) } : discoverAccess(client, log));
+  return serveOverStdio({ ...sharedOptions(config), client, log, discoverAccess: discover });
 }
 
 /** What both ways have in common. */
-function settingsOf({ narrowing, resultLimit, uploadRoot }: Config) {
-  return { version, narrowing: createNarrowing(tools, narrowing), resultLimit, uploadRoot };
+function sharedOptions({ narrowing, resultLimit, uploadRoot }: Config) {
+  return { version, narrowing: createToolFilter(tools, narrowing), resultLimit, uploadRoot };
 }
 
 /** The list is answered at once; the service starts behind it, and calls wait for it. */
-async function embed(config: Config, log: Log): Promise<StdioConnection> {
-  const settings = settingsOf(config);
-  const folder = await openFolder(config.dataDir);
+async function serveEmbedded(config: Config, log: Log): Promise<StdioConnection> {
+  const settings = sharedOptions(config);
+  const folder = await openDataFolder(config.dataDir);
   let starting: Promise<Instance> | undefined;
   const instance = () => {
     starting ??= import("./instance.ts").then(({ openInstance }) =>
@@ -69,14 +69,14 @@ async function embed(config: Config, log: Log): Promise<StdioConnection> {
     ...settings,
     client,
     log,
-    learnAccess: async () => ({ scopes }),
-    built: new Set(builtTools),
+    discoverAccess: async () => ({ scopes }),
+    availableTools: new Set(embeddedTools),
   });
-  setImmediate(() => void start(instance));
+  setImmediate(() => void startInstance(instance));
   return connection;
 }
 
-async function start(instance: () => Promise<Instance>): Promise<void> {
+async function startInstance(instance: () => Promise<Instance>): Promise<void> {
   try {
     await instance();
   } catch (error) {

@@ -1,52 +1,51 @@
 /** `tidings serve`: the service over HTTP, until a signal ends it. */
 
 import { createLog } from "../adapters/log/pino.ts";
-import { readConfig, secretsOf } from "../config/index.ts";
-import { createNarrowing } from "../mcp/narrow.ts";
-import { tools } from "../mcp/tools.ts";
-import type { FirstStart } from "../platform/bootstrap.ts";
-import { openFolder } from "./data-folder.ts";
+import { appSecrets, readConfig } from "../config/index.ts";
+import { createToolFilter, tools } from "../mcp/tool-list/index.ts";
+import type { BootstrapResult } from "../platform/bootstrap.ts";
+import { openDataFolder } from "./data-folder.ts";
 import { describeFirstStart } from "./first-start.ts";
 import { type Instance, openInstance } from "./instance.ts";
-import { createPassthrough } from "./passthrough.ts";
+import { createProxy } from "./proxy.ts";
 import { version } from "./version.ts";
 
-export async function serve(): Promise<void> {
+export async function runServe(): Promise<void> {
   const { config, warnings } = readConfig();
-  const log = createLog(config.logLevel, secretsOf(config));
+  const log = createLog(config.logLevel, appSecrets(config));
   for (const warning of warnings) {
     log.warn({}, warning);
   }
   // A wrong name is told before anything is opened.
-  createNarrowing(tools, config.narrowing);
-  const folder = await openFolder(config.dataDir);
+  createToolFilter(tools, config.narrowing);
+  const folder = await openDataFolder(config.dataDir);
   const listen = { host: config.host, port: config.port };
   const onLost = () => {
     log.error({}, "the data folder was lost: stopping");
     process.exit(1);
   };
-  const onFirstStart = (made: FirstStart) => console.log(describeFirstStart(made));
-  const [instance, address] = await listening(listen, async () => {
+  const onFirstStart = (made: BootstrapResult) => console.log(describeFirstStart(made));
+  const [instance, address] = await explainListenError(listen, async () => {
     const opened = await openInstance({ config, folder, log, listen, onLost, onFirstStart });
-    const where = await opened.address();
+    const instanceAddress = await opened.address();
     return [
       opened,
-      opened.role === "owner" ? where : await passOn(opened, listen, config.bodyLimit),
+      opened.role === "owner" ? instanceAddress : await serveProxy(opened, listen, config.bodyLimit),
     ] as const;
   });
   stopOnSignal(instance);
   console.log(
-    greeting(address, instance, { dataDir: folder.path, isEmbedded: config.databaseUrl === undefined }),
+    startMessage(address, instance, { dataDir: folder.path, isEmbedded: config.databaseUrl === undefined }),
   );
 }
 
 /** Another process owns the folder: this one opens its port and passes requests through. */
-async function passOn(
+async function serveProxy(
   instance: Instance,
   listen: { host: string; port: number },
   bodyLimit: number,
 ): Promise<string> {
-  const server = createPassthrough({ address: () => instance.address(), bodyLimit });
+  const server = createProxy({ address: () => instance.address(), bodyLimit });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(listen, resolve);
@@ -57,7 +56,7 @@ async function passOn(
 }
 
 /** Says what to do about a port that can't be had. */
-async function listening<Result>(
+async function explainListenError<Result>(
   { host, port }: { host: string; port: number },
   start: () => Promise<Result>,
 ): Promise<Result> {
@@ -92,7 +91,7 @@ function stopOnSignal(instance: Instance): void {
   process.on("SIGINT", stop);
 }
 
-function greeting(address: string, { role }: Instance, place: Place): string {
+function startMessage(address: string, { role }: Instance, place: DataLocation): string {
   const database = place.isEmbedded ? "embedded database" : "PostgreSQL";
   const shared = role === "owner" ? "" : ", served by another process on this folder";
   return [
@@ -105,19 +104,19 @@ function greeting(address: string, { role }: Instance, place: Place): string {
     "",
     "For an MCP client on this machine:",
     "",
-    JSON.stringify(snippet(address, place), null, 2),
+    JSON.stringify(clientConfig(address, place), null, 2),
     "",
     `Over HTTP: ${address}/mcp with the header Authorization: Bearer <API key>.`,
   ].join("\n");
 }
 
-interface Place {
+interface DataLocation {
   readonly dataDir: string;
   readonly isEmbedded: boolean;
 }
 
 /** This very program with absolute paths, so that it works from any folder. */
-function snippet(address: string, { dataDir, isEmbedded }: Place) {
+function clientConfig(address: string, { dataDir, isEmbedded }: DataLocation) {
   const [command, script] = process.argv;
   const env = isEmbedded
     ? { TIDINGS_DATA_DIR: dataDir }

@@ -2,46 +2,46 @@
 import type { Dispatcher } from "undici";
 
 /** Answers are read whole; none of ours comes near this. */
-const answerLimit = 20_000_000;
+const maxResponseBytes = 20_000_000;
 
 export interface Connections {
-  to(base: URL): Promise<Dispatcher>;
+  dispatcherFor(base: URL): Promise<Dispatcher>;
   close(): Promise<void>;
 }
 
 /** Made when first used, and kept alive between calls. */
 export function createConnections(): Connections {
-  let made: Promise<Ways> | undefined;
+  let dispatchers: Promise<Dispatchers> | undefined;
   return {
-    async to({ hostname }) {
-      made ??= make();
-      const { direct, outward } = await made;
-      return isLoopback(hostname) ? direct : outward;
+    async dispatcherFor({ hostname }) {
+      dispatchers ??= createDispatchers();
+      const { direct, proxied } = await dispatchers;
+      return isLoopback(hostname) ? direct : proxied;
     },
     async close() {
-      const ways = await made;
-      await Promise.all([ways?.direct.destroy(), ways?.outward.destroy()]);
+      const created = await dispatchers;
+      await Promise.all([created?.direct.destroy(), created?.proxied.destroy()]);
     },
   };
 }
 
-interface Ways {
+interface Dispatchers {
   readonly direct: Dispatcher;
-  readonly outward: Dispatcher;
+  readonly proxied: Dispatcher;
 }
 
-async function make(): Promise<Ways> {
+async function createDispatchers(): Promise<Dispatchers> {
   // Loaded at the first call: it takes longer to load than all else here. By its default export, because
   // a bundler knows no others of a CommonJS module that is imported on demand.
   const { Agent, EnvHttpProxyAgent } = (await import("undici")).default;
   // The call's deadline ends it; undici's own timers would only cost.
   const options = {
-    maxResponseSize: answerLimit,
+    maxResponseSize: maxResponseBytes,
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: 5_000 },
   };
-  return { direct: new Agent(options), outward: new EnvHttpProxyAgent(options) };
+  return { direct: new Agent(options), proxied: new EnvHttpProxyAgent(options) };
 }
 
 /** No proxy leads back to this machine, whatever NO_PROXY says. */

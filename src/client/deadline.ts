@@ -1,12 +1,12 @@
 /** The end of a call: when its time is up, or when its caller gives up. */
 import type { Operation } from "../../tools/contract/index.ts";
 
-export interface Deadline {
+export interface CallDeadline {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   /** Who is being asked, for the sentence that says that no answer came. */
   host: string;
-  leftMs(): number;
+  remainingMs(): number;
   /** Throws the caller's reason, if it was the caller who ended the call. */
   throwIfAborted(): void;
   /** Waits for something that can't be aborted itself. */
@@ -16,7 +16,7 @@ export interface Deadline {
 }
 
 /** What a call that waits may take beyond its wait. */
-const answerMs = 10_000;
+const responseMarginMs = 10_000;
 
 /** How long an operation waits by its input, before it must answer; 0 for one that does not wait. */
 export function waitMsOf(
@@ -28,11 +28,11 @@ export function waitMsOf(
 }
 
 /** How long a call may take: a wait's own time and some more, else as long as any. */
-export function patienceOf(waitMs: number, otherwiseMs: number): number {
-  return waitMs > 0 ? waitMs + answerMs : otherwiseMs;
+export function timeoutFor(waitMs: number, otherwiseMs: number): number {
+  return waitMs > 0 ? waitMs + responseMarginMs : otherwiseMs;
 }
 
-export function startDeadline(timeoutMs: number, caller: AbortSignal | undefined): Deadline {
+export function startCallDeadline(timeoutMs: number, caller: AbortSignal | undefined): CallDeadline {
   // Not AbortSignal.any and AbortSignal.timeout: they cost several times as much on every call.
   const controller = new AbortController();
   const { signal } = controller;
@@ -47,7 +47,7 @@ export function startDeadline(timeoutMs: number, caller: AbortSignal | undefined
     signal,
     timeoutMs,
     host: "the service",
-    leftMs: () => end - performance.now(),
+    remainingMs: () => end - performance.now(),
     throwIfAborted: () => caller?.throwIfAborted(),
     within: (promise) => race(promise, signal),
     stop() {

@@ -1,15 +1,15 @@
 /** How a call fails: the service refused it, or no answer came. */
 import { STATUS_CODES } from "node:http";
 import type { ErrorBody } from "../../tools/contract/index.ts";
-import type { Deadline } from "./deadline.ts";
+import type { CallDeadline } from "./deadline.ts";
 
-export type ErrorFacts = ErrorBody["error"];
+export type ErrorFields = ErrorBody["error"];
 
-interface Refusal {
+interface CallFailureDetails {
   readonly status: number;
   readonly code: string;
   readonly message: string;
-  readonly error?: ErrorFacts | undefined;
+  readonly error?: ErrorFields | undefined;
   readonly requestId?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
 }
@@ -19,13 +19,13 @@ export class CallFailure extends Error {
   readonly status: number;
   readonly code: string;
   /** The body's error, where it is in our own envelope. */
-  readonly error: ErrorFacts | undefined;
+  readonly error: ErrorFields | undefined;
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   /** Whether the call may have taken effect all the same. */
   mayHaveRun: boolean;
 
-  constructor({ status, code, message, error, requestId, retryAfterSeconds }: Refusal) {
+  constructor({ status, code, message, error, requestId, retryAfterSeconds }: CallFailureDetails) {
     super(message);
     this.name = "CallFailure";
     this.status = status;
@@ -38,12 +38,12 @@ export class CallFailure extends Error {
   }
 
   /** All that can be said of a refusal of which nothing but the status is known. */
-  static sentenceOf(status: number): string {
+  static messageForStatus(status: number): string {
     return `The service answered ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd().concat(".");
   }
 
   /** Whether the same call may succeed later. */
-  get isPassing(): boolean {
+  get isRetryable(): boolean {
     const isRunning =
       this.status === 409 && this.code.startsWith("idempotency") && this.retryAfterSeconds !== undefined;
     return isRunning || [429, 502, 503, 504].includes(this.status);
@@ -51,61 +51,77 @@ export class CallFailure extends Error {
 }
 
 /** No answer came. */
-export class Unreachable extends Error {
+export class NoResponseError extends Error {
   readonly code: "unreachable" | "timeout";
-  readonly isPassing: boolean;
+  readonly isRetryable: boolean;
   readonly retryAfterSeconds = undefined;
   /** Whether the call may have taken effect all the same. */
   mayHaveRun: boolean;
 
-  private constructor(message: string, kind: Kind, cause: unknown) {
+  private constructor(message: string, kind: NoResponseKind, cause: unknown) {
     super(message, { cause });
     this.name = "Unreachable";
     this.code = kind.code ?? "unreachable";
-    this.isPassing = kind.isPassing;
+    this.isRetryable = kind.isRetryable;
     this.mayHaveRun = kind.mayHaveRun;
   }
 
-  static from(error: unknown, { host, signal, timeoutMs }: Deadline): Unreachable {
+  static from(error: unknown, { host, signal, timeoutMs }: CallDeadline): NoResponseError {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    const kind = signal.aborted ? late : (kinds[code] ?? other);
-    return new Unreachable(kind.sentence(host, timeoutMs), kind, error);
+    const kind = signal.aborted ? timedOut : (kinds[code] ?? otherError);
+    return new NoResponseError(kind.message(host, timeoutMs), kind, error);
   }
 }
 
-interface Kind {
+interface NoResponseKind {
   readonly code?: "timeout";
-  readonly isPassing: boolean;
+  readonly isRetryable: boolean;
   readonly mayHaveRun: boolean;
-  sentence(host: string, timeoutMs: number): string;
+  message(host: string, timeoutMs: number): string;
 }
 
-const late: Kind = {
+const timedOut: NoResponseKind = {
   code: "timeout",
-  isPassing: false,
+  isRetryable: false,
   mayHaveRun: true,
-  sentence: (host, timeoutMs) => `${host} did not answer within ${timeoutMs / 1000} s.`,
+  message: (host, timeoutMs) => `${host} did not answer within ${timeoutMs / 1000} s.`,
 };
-const away: Kind = { isPassing: true, mayHaveRun: false, sentence: (host) => `${host} can't be reached.` };
-const unknown: Kind = { ...away, isPassing: false, sentence: (host) => `There is no host ${host}.` };
-const broken: Kind = {
-  isPassing: true,
+const unreachable: NoResponseKind = {
+  isRetryable: true,
+  mayHaveRun: false,
+  message: (host) => `${host} can't be reached.`,
+};
+const unknownHost: NoResponseKind = {
+  ...unreachable,
+  isRetryable: false,
+  message: (host) => `There is no host ${host}.`,
+};
+const connectionBroken: NoResponseKind = {
+  isRetryable: true,
   mayHaveRun: true,
-  sentence: (host) => `The connection to ${host} broke before an answer came.`,
+  message: (host) => `The connection to ${host} broke before an answer came.`,
 };
-const large: Kind = { ...broken, isPassing: false, sentence: (host) => `${host} answered more than 20 MB.` };
-const other: Kind = { ...broken, isPassing: false, sentence: (host) => `The call to ${host} failed.` };
+const responseTooLarge: NoResponseKind = {
+  ...connectionBroken,
+  isRetryable: false,
+  message: (host) => `${host} answered more than 20 MB.`,
+};
+const otherError: NoResponseKind = {
+  ...connectionBroken,
+  isRetryable: false,
+  message: (host) => `The call to ${host} failed.`,
+};
 
-const kinds: Readonly<Record<string, Kind>> = {
-  ECONNREFUSED: away,
-  EHOSTUNREACH: away,
-  ENETUNREACH: away,
-  EAI_AGAIN: away,
-  UND_ERR_CONNECT_TIMEOUT: away,
-  ENOTFOUND: unknown,
-  ECONNRESET: broken,
-  EPIPE: broken,
-  ETIMEDOUT: broken,
-  UND_ERR_SOCKET: broken,
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: large,
+const kinds: Readonly<Record<string, NoResponseKind>> = {
+  ECONNREFUSED: unreachable,
+  EHOSTUNREACH: unreachable,
+  ENETUNREACH: unreachable,
+  EAI_AGAIN: unreachable,
+  UND_ERR_CONNECT_TIMEOUT: unreachable,
+  ENOTFOUND: unknownHost,
+  ECONNRESET: connectionBroken,
+  EPIPE: connectionBroken,
+  ETIMEDOUT: connectionBroken,
+  UND_ERR_SOCKET: connectionBroken,
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: responseTooLarge,
 };

@@ -8,14 +8,14 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { InputOf, Operation, OutputOf } from "../../tools/contract/index.ts";
-import { readAnswer, readFailure } from "./answer.ts";
 import { type Connections, createConnections } from "./connections.ts";
-import { type Deadline, patienceOf, startDeadline, waitMsOf } from "./deadline.ts";
-import { CallFailure, Unreachable } from "./failure.ts";
+import { type CallDeadline, startCallDeadline, timeoutFor, waitMsOf } from "./deadline.ts";
+import { CallFailure, NoResponseError } from "./failure.ts";
 import type { FileToSend } from "./multipart.ts";
-import { type Request, writeRequest } from "./request.ts";
+import { type HttpRequest, writeRequest } from "./request.ts";
+import { readFailure, readResponse } from "./response.ts";
 
-export { CallFailure, type FileToSend, patienceOf, Unreachable, waitMsOf };
+export { CallFailure, type FileToSend, NoResponseError, timeoutFor, waitMsOf };
 
 export interface ClientOptions {
   /** Where the service is, or how to learn it: asked again at every attempt. */
@@ -38,7 +38,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   /** A service that asks for a longer wait than this is not waited for. */
-  readonly longestWaitMs?: number;
+  readonly maxRetryWaitMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** For an operation that takes one. */
   readonly file?: FileToSend;
@@ -60,11 +60,14 @@ export function createClient(options: ClientOptions): Client {
   return {
     async call<Op extends Operation>(operation: Op, input: InputOf<Op>, given: CallOptions = {}) {
       const request = writeRequest(operation, input as Record<string, unknown>, given);
-      const usualMs = patienceOf(waitMsOf(operation, input as Record<string, unknown>), 30_000);
-      const deadline = startDeadline(given.timeoutMs ?? options.timeoutMs ?? usualMs, given.signal);
+      const defaultTimeoutMs = timeoutFor(waitMsOf(operation, input as Record<string, unknown>), 30_000);
+      const deadline = startCallDeadline(
+        given.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs,
+        given.signal,
+      );
       const key = given.key ?? options.key;
       try {
-        const answer = await persist({ ...options, ...given, key, request, deadline, connections });
+        const answer = await callWithRetries({ ...options, ...given, key, request, deadline, connections });
         // What the operation declares; a caller who must be sure of a foreign service parses it.
         return answer as OutputOf<Op>;
       } finally {
@@ -75,27 +78,32 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-interface Call extends ClientOptions, Pick<CallOptions, "longestWaitMs"> {
+interface PendingCall extends ClientOptions, Pick<CallOptions, "maxRetryWaitMs"> {
   readonly key: ClientOptions["key"];
-  readonly request: Request;
-  readonly deadline: Deadline;
+  readonly request: HttpRequest;
+  readonly deadline: CallDeadline;
   readonly connections: Connections;
 }
 
 /** Tries until there is an answer, or a failure that another try would not mend or has no time for. */
-async function persist(call: Call): Promise<unknown> {
-  const { deadline, retries = 4, backoffMs = 100, longestWaitMs = 10_000 } = call;
+async function callWithRetries(call: PendingCall): Promise<unknown> {
+  const { deadline, retries = 4, backoffMs = 100, maxRetryWaitMs = 10_000 } = call;
   let mayHaveRun = false;
   for (let number = 0; ; number += 1) {
     try {
       return await attempt(call);
     } catch (error) {
       deadline.throwIfAborted();
-      const failure = error instanceof CallFailure ? error : Unreachable.from(error, deadline);
+      const failure = error instanceof CallFailure ? error : NoResponseError.from(error, deadline);
       mayHaveRun ||= failure.mayHaveRun;
       failure.mayHaveRun = mayHaveRun;
-      const waitMs = waitBefore(failure, backoffMs * 2 ** number);
-      if (!failure.isPassing || number >= retries || waitMs > longestWaitMs || waitMs >= deadline.leftMs()) {
+      const waitMs = retryDelayMs(failure, backoffMs * 2 ** number);
+      if (
+        !failure.isRetryable ||
+        number >= retries ||
+        waitMs > maxRetryWaitMs ||
+        waitMs >= deadline.remainingMs()
+      ) {
         throw failure;
       }
       await sleep(waitMs, undefined, { signal: deadline.signal }).catch(() => deadline.throwIfAborted());
@@ -103,22 +111,29 @@ async function persist(call: Call): Promise<unknown> {
   }
 }
 
-function waitBefore({ retryAfterSeconds }: CallFailure | Unreachable, backoffMs: number): number {
+function retryDelayMs({ retryAfterSeconds }: CallFailure | NoResponseError, backoffMs: number): number {
   const jitter = 0.5 + Math.random() / 2;
   return retryAfterSeconds === undefined ? backoffMs * jitter : retryAfterSeconds * 1000;
 }
 
-async function attempt({ request, baseUrl, key, userAgent, deadline, connections }: Call): Promise<unknown> {
+async function attempt({
+  request,
+  baseUrl,
+  key,
+  userAgent,
+  deadline,
+  connections,
+}: PendingCall): Promise<unknown> {
   const base = new URL(typeof baseUrl === "string" ? baseUrl : await deadline.within(baseUrl()));
   deadline.host = base.host;
   const credential = typeof key === "function" ? await deadline.within(key()) : key;
-  const connection = await connections.to(base);
+  const connection = await connections.dispatcherFor(base);
   const { statusCode, headers, body } = await connection.request({
     origin: base.origin,
     // Not resolved against the base: that would swallow a segment made of dots.
     path: base.pathname.replace(/\/+$/, "") + request.path,
     method: request.method,
-    headers: { ...request.headers, ...identify(credential, userAgent) },
+    headers: { ...request.headers, ...credentialHeaders(credential, userAgent) },
     body: typeof request.body === "function" ? request.body() : request.body,
     signal: deadline.signal,
   });
@@ -126,10 +141,10 @@ async function attempt({ request, baseUrl, key, userAgent, deadline, connections
   if (statusCode < 200 || statusCode > 299) {
     throw readFailure(answer);
   }
-  return readAnswer(answer);
+  return readResponse(answer);
 }
 
-function identify(key: string | undefined, userAgent = "tidings"): Record<string, string> {
+function credentialHeaders(key: string | undefined, userAgent = "tidings"): Record<string, string> {
   const credential = key?.trim();
   if (!credential) {
     return { "user-agent": userAgent };

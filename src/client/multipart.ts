@@ -38,7 +38,7 @@ export function writeMultipart(
     .filter(([, value]) => value !== undefined && value !== null)
     .map(([name, value]) => `--${boundary}\r\n${disposition({ name })}\r\n\r\n${value}\r\n`);
   const named = disposition({ name: "file", filename: String(file_name) });
-  const opening = `--${boundary}\r\n${named}\r\nContent-Type: ${lineOf(content_type)}\r\n\r\n`;
+  const opening = `--${boundary}\r\n${named}\r\nContent-Type: ${withoutLineBreaks(content_type)}\r\n\r\n`;
   const head = Buffer.from(parts.join("") + opening);
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
   const body = async function* () {
@@ -65,15 +65,15 @@ function fromBase64(content: unknown, name: unknown): FileToSend | undefined {
 }
 
 function disposition(names: Readonly<Record<string, string>>): string {
-  const written = Object.entries(names).map(([key, value]) => `; ${key}="${quotable(value)}"`);
+  const written = Object.entries(names).map(([key, value]) => `; ${key}="${escapeQuotes(value)}"`);
   return `Content-Disposition: form-data${written.join("")}`;
 }
 
 /** As browsers do: what would end the name, or the line, is written in percent. */
-function quotable(text: string): string {
+function escapeQuotes(text: string): string {
   return text.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
 }
 
-function lineOf(value: unknown): string {
+function withoutLineBreaks(value: unknown): string {
   return String(value).replace(/[\r\n]/g, "");
 }

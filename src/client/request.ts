@@ -5,7 +5,7 @@ import type { Operation } from "../../tools/contract/index.ts";
 import { CallFailure } from "./failure.ts";
 import { type FileToSend, writeMultipart } from "./multipart.ts";
 
-export interface Request {
+export interface HttpRequest {
   readonly method: Operation["method"];
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ export interface Request {
   readonly body: string | null | (() => Readable);
 }
 
-interface Given {
+interface RequestOptions {
   readonly idempotencyKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly file?: FileToSend;
@@ -23,12 +23,12 @@ interface Given {
 export function writeRequest(
   { method, path, encoding }: Pick<Operation, "method" | "path"> & Partial<Pick<Operation, "encoding">>,
   input: Readonly<Record<string, unknown>>,
-  { idempotencyKey, headers: given, file }: Given,
-): Request {
+  { idempotencyKey, headers: given, file }: RequestOptions,
+): HttpRequest {
   const rest: Record<string, unknown> = { ...input };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     delete rest[name];
-    return segment(name, input[name]);
+    return toPathSegment(name, input[name]);
   });
   const headers: Record<string, string> = { ...given, accept: "application/json" };
   if (method !== "GET") {
@@ -36,7 +36,7 @@ export function writeRequest(
     headers["idempotency-key"] = idempotencyKey ?? randomUUID();
   }
   if (method === "GET" || method === "DELETE") {
-    return { method, path: filled + query(rest), headers, body: null };
+    return { method, path: filled + toQueryString(rest), headers, body: null };
   }
   const form = encoding === "multipart" ? writeMultipart(rest, file) : undefined;
   if (form) {
@@ -49,7 +49,7 @@ export function writeRequest(
 }
 
 /** One segment of a path. Whoever resolves dots on the way would turn them into another operation. */
-function segment(name: string, value: unknown): string {
+function toPathSegment(name: string, value: unknown): string {
   const text = String(value ?? "");
   if (/^\.{0,2}$/.test(text)) {
     throw new CallFailure({
@@ -62,7 +62,7 @@ function segment(name: string, value: unknown): string {
 }
 
 /** Lists and objects travel as JSON. */
-function query(fields: Readonly<Record<string, unknown>>): string {
+function toQueryString(fields: Readonly<Record<string, unknown>>): string {
   const written = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined && value !== null) {

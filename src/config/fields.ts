@@ -3,22 +3,22 @@ import ipaddr from "ipaddr.js";
 import { z } from "zod";
 
 /** A field's complaint, which ends the sentence "NAME takes …"; it never repeats the value, which may be secret. */
-export const takes = (what: string) => ({ error: what });
+export const expected = (what: string) => ({ error: what });
 
 /** Names between commas; whoever knows the tools says whether they exist. */
-export function names(description: string) {
+export function nameList(description: string) {
   const read = (text: string) => (/^[\w-]{1,64}$/.test(text) ? text : undefined);
-  return list(read, "names separated by commas").describe(description);
+  return commaList(read, "names separated by commas").describe(description);
 }
 
 /** A whole number within limits. */
-export function whole(from: number, to: number) {
-  const what = takes(`a whole number from ${from} to ${to}`);
+export function wholeNumber(from: number, to: number) {
+  const what = expected(`a whole number from ${from} to ${to}`);
   return z.string().regex(/^\d+$/, what).transform(Number).pipe(z.number().min(from, what).max(to, what));
 }
 
 /** Texts between commas, each read by `read`, which answers undefined to what it can't read. */
-export function list<Value extends string>(read: (text: string) => Value | undefined, what: string) {
+export function commaList<Value extends string>(read: (text: string) => Value | undefined, what: string) {
   return z
     .string()
     .transform((text, context): readonly Value[] => {
@@ -48,7 +48,7 @@ export function readNetwork(text: string): string | undefined {
   return isAddress && (bits === undefined || ipaddr.isValidCIDR(text)) ? text : undefined;
 }
 
-export function isYes(text: string): boolean {
+export function isTrue(text: string): boolean {
   return text === "true" || text === "1";
 }
 

@@ -1,12 +1,12 @@
 /** The settings: the environment, parsed once by one schema. Nothing else reads process.env. */
 import { z } from "zod";
 import { Environment } from "./environment.ts";
-import { isLoopback, isYes } from "./fields.ts";
-import { warnOfUnknown } from "./suggest.ts";
+import { isLoopback, isTrue } from "./fields.ts";
+import { warnAboutUnknown } from "./unknown-settings.ts";
 
 const Settings = Environment.superRefine((env, context) => {
   const { TIDINGS_BASE_URL, TIDINGS_API_KEY } = env;
-  if (isYes(env.TIDINGS_ALLOW_LOCAL_WEBHOOKS) && !isLoopback(env.HOST)) {
+  if (isTrue(env.TIDINGS_ALLOW_LOCAL_WEBHOOKS) && !isLoopback(env.HOST)) {
     const message =
       "true only while HOST is loopback: strangers could reach this machine's own services by it";
     context.addIssue({ code: "custom", path: ["TIDINGS_ALLOW_LOCAL_WEBHOOKS"], message });
@@ -24,7 +24,7 @@ const Settings = Environment.superRefine((env, context) => {
     const message = `a value when another one of ${s3.join(", ")} is set`;
     context.addIssue({ code: "custom", path: [missing], message });
   }
-}).transform(arrange);
+}).transform(toConfig);
 
 export type Config = z.output<typeof Settings>;
 
@@ -49,11 +49,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     const [issue] = parsed.error.issues;
     throw new ConfigError(`${issue?.path[0]?.toString()} takes ${issue?.message}.`);
   }
-  return { config: parsed.data, warnings: warnOfUnknown(Object.keys(given), Object.keys(Environment.shape)) };
+  return {
+    config: parsed.data,
+    warnings: warnAboutUnknown(Object.keys(given), Object.keys(Environment.shape)),
+  };
 }
 
 /** The settings in the house's own words. */
-function arrange(env: z.output<typeof Environment>) {
+function toConfig(env: z.output<typeof Environment>) {
   const { TIDINGS_BASE_URL: baseUrl, TIDINGS_API_KEY: key } = env;
   return {
     host: env.HOST,
@@ -77,9 +80,9 @@ function arrange(env: z.output<typeof Environment>) {
     trustedProxies: env.TIDINGS_TRUSTED_PROXIES,
     bodyLimit: env.TIDINGS_BODY_LIMIT,
     /** Which addresses that customers give may be reached, beside the public ones. */
-    web: { allow: env.TIDINGS_WEB_ALLOW, isLocalAllowed: isYes(env.TIDINGS_ALLOW_LOCAL_WEBHOOKS) },
+    web: { allow: env.TIDINGS_WEB_ALLOW, isLocalAllowed: isTrue(env.TIDINGS_ALLOW_LOCAL_WEBHOOKS) },
     /** Undefined: files are kept in the data folder. */
-    s3: s3Of(env),
+    s3: readS3Settings(env),
     publicUrl: env.TIDINGS_PUBLIC_URL?.replace(/\/+$/, ""),
     cdnUrl: env.TIDINGS_CDN_URL?.replace(/\/+$/, ""),
     uploadRoot: env.TIDINGS_UPLOAD_ROOT,
@@ -88,7 +91,7 @@ function arrange(env: z.output<typeof Environment>) {
     scopes: env.TIDINGS_SCOPES.length > 0 ? env.TIDINGS_SCOPES : undefined,
     narrowing: {
       toolsets: env.TIDINGS_TOOLSETS,
-      readOnly: isYes(env.TIDINGS_READ_ONLY),
+      readOnly: isTrue(env.TIDINGS_READ_ONLY),
       allow: env.TIDINGS_TOOLS_ALLOW,
       deny: env.TIDINGS_TOOLS_DENY,
       mode: env.TIDINGS_TOOL_MODE,
@@ -97,7 +100,7 @@ function arrange(env: z.output<typeof Environment>) {
   };
 }
 
-function s3Of(env: z.output<typeof Environment>) {
+function readS3Settings(env: z.output<typeof Environment>) {
   const {
     TIDINGS_S3_BUCKET: bucket,
     TIDINGS_S3_ACCESS_KEY_ID: accessKeyId,
@@ -109,7 +112,7 @@ function s3Of(env: z.output<typeof Environment>) {
 }
 
 /** The values that no log may show. */
-export function secretsOf(config: Config): string[] {
+export function appSecrets(config: Config): string[] {
   const { upstream, secret, previousSecret, owner, databaseUrl, telemetry, s3 } = config;
   const passwords = [databaseUrl, telemetry.collector].flatMap(passwordsIn);
   const own = [secret, previousSecret, owner.password, owner.key, telemetry.token, s3?.secretAccessKey];

@@ -1,6 +1,6 @@
 /** The database as the rest of the service sees it, on either engine. */
 import type { Kysely, Transaction as KyselyTransaction } from "kysely";
-import type { PoolUse } from "../ports/telemetry.ts";
+import type { PoolUsage } from "../ports/telemetry.ts";
 import type { Tables } from "./schema/index.ts";
 
 /** Runs queries: the pool, or an open transaction. */
@@ -15,7 +15,7 @@ export interface Database extends AsyncDisposable {
   readonly queries: Queries;
   /** Runs `work` in a transaction; at most three times in all after a retryable error such as 40001 or 40P01. */
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
-  pool(): PoolUse;
+  pool(): PoolUsage;
 }
 
 const beforeCommits = new WeakMap<Transaction, (() => Promise<void>)[]>();

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import pg from "pg";
 import type { Log } from "../ports/log.ts";
-import type { PoolUse } from "../ports/telemetry.ts";
+import type { PoolUsage } from "../ports/telemetry.ts";
 
 /** Prepared statements of one connection, each of which takes memory of the engine. The service has a few hundred. */
 const maxNames = 1000;
@@ -23,7 +23,7 @@ const closeTimeoutMs = 5_000;
 const invalidating = new Set(["0A000", "26000", "42P05"]);
 
 /** The pool for Kysely's dialect, with its usage for the metrics. */
-export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { use(): PoolUse } {
+export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { use(): PoolUsage } {
   const pool = new pg.Pool({ ...settings, types, onConnect: (client) => prepare(client, settings) });
   const connections = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 

@@ -17,7 +17,7 @@ export function readIdempotencyKey(headers: FastifyRequest["headers"]): string |
   return key;
 }
 
-export interface Rates {
+export interface RateLimits {
   /** Requests a second that a credential may make for long. */
   readonly perSecond: number;
   /** Requests that it may make at once. */
@@ -28,7 +28,7 @@ export interface Rates {
 const burstSeconds = 10;
 
 /** Limits requests by credential, or by address where there is none. */
-export function createRateLimit({ perSecond, burst }: Rates) {
+export function createRateLimit({ perSecond, burst }: RateLimits) {
   const steady = new RateLimiterMemory({ points: perSecond, duration: 1 });
   const extra = new RateLimiterMemory({
     keyPrefix: "burst",
@@ -41,28 +41,29 @@ export function createRateLimit({ perSecond, burst }: Rates) {
 
   const limit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const credential = readCredential(request.headers);
-    const isAnonymous = credential === undefined || anonymous.has(request.routeOptions.url ?? "");
-    const guesses = isAnonymous ? null : await failures.get(request.ip);
-    const state: State =
-      guesses && guesses.remainingPoints <= 0
-        ? { ...guesses, isRefused: true }
-        : await limiter.consume(isAnonymous ? request.ip : hash(credential)).catch(refused);
+    const isAnonymous =
+      credential === undefined || pathsWithoutCredential.has(request.routeOptions.url ?? "");
+    const failedAttempts = isAnonymous ? null : await failures.get(request.ip);
+    const state: LimiterState =
+      failedAttempts && failedAttempts.remainingPoints <= 0
+        ? { ...failedAttempts, isRejected: true }
+        : await limiter.consume(isAnonymous ? request.ip : hash(credential)).catch(toRejectedState);
     reply.header("ratelimit-limit", String(perSecond));
     reply.header("ratelimit-remaining", String(Math.max(0, state.remainingPoints)));
-    reply.header("ratelimit-reset", String(seconds(state)));
-    if (state.isRefused) {
-      throw fail("rate_limited", { retry_after: seconds(state) });
+    reply.header("ratelimit-reset", String(retrySeconds(state)));
+    if (state.isRejected) {
+      throw fail("rate_limited", { retry_after: retrySeconds(state) });
     }
   };
   /** Notes that a request's credential was none. */
   const noteFailure = async (request: FastifyRequest): Promise<void> => {
-    await failures.consume(request.ip).catch(refused);
+    await failures.consume(request.ip).catch(toRejectedState);
   };
   return { limit, noteFailure };
 }
 
 /** Where a credential is not looked at. */
-const anonymous = new Set([
+const pathsWithoutCredential = new Set([
   ...["/v1/auth/login", "/v1/auth/password", "/v1/auth/refresh"],
   ...["/v1/openapi.json", "/metrics"],
 ]);
@@ -74,30 +75,32 @@ export function createLoginLimit() {
 
   return async (request: FastifyRequest): Promise<void> => {
     const { email } = (request.body ?? {}) as { email?: unknown };
-    const address: State = await byAddress.consume(request.ip).catch(refused);
+    const address: LimiterState = await byAddress.consume(request.ip).catch(toRejectedState);
     // An address that is refused uses up no account's tries: it would lock out whom it likes.
     const account = hash(String(email).trim().toLowerCase());
-    const state: State = address.isRefused ? address : await byAccount.consume(account).catch(refused);
-    if (state.isRefused) {
-      throw fail("rate_limited", { retry_after: seconds(state) });
+    const state: LimiterState = address.isRejected
+      ? address
+      : await byAccount.consume(account).catch(toRejectedState);
+    if (state.isRejected) {
+      throw fail("rate_limited", { retry_after: retrySeconds(state) });
     }
   };
 }
 
-interface State {
+interface LimiterState {
   readonly remainingPoints: number;
   readonly msBeforeNext: number;
-  readonly isRefused?: boolean;
+  readonly isRejected?: boolean;
 }
 
-function refused(reason: unknown): State {
+function toRejectedState(reason: unknown): LimiterState {
   if (reason instanceof RateLimiterRes) {
-    return { remainingPoints: 0, msBeforeNext: reason.msBeforeNext, isRefused: true };
+    return { remainingPoints: 0, msBeforeNext: reason.msBeforeNext, isRejected: true };
   }
   throw reason;
 }
 
-function seconds({ msBeforeNext }: State): number {
+function retrySeconds({ msBeforeNext }: LimiterState): number {
   return Math.max(1, Math.ceil(msBeforeNext / 1000));
 }
 

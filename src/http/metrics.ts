@@ -3,13 +3,13 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { fail } from "../../tools/errors.ts";
 
-export interface Scraping {
+export interface MetricsEndpoint {
   readonly token: string;
   /** The figures in the text format of Prometheus. */
   scrape(): Promise<string>;
 }
 
-export function addMetrics(app: FastifyInstance, { token, scrape }: Scraping): void {
+export function addMetrics(app: FastifyInstance, { token, scrape }: MetricsEndpoint): void {
   const expected = digest(token);
   app.get("/metrics", async ({ headers }, reply) => {
     const [, given] = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? "") ?? [];

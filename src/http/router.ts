@@ -1,10 +1,10 @@
 /** The routes, made from the catalogue: nothing here knows any one of them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
-import { type Operation, readCredential, readFields } from "../../tools/contract/index.ts";
+import { coerceFields, type Operation, readCredential } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
-import { acceptForms, formOf } from "./form.ts";
 import { createLoginLimit, readIdempotencyKey } from "./guards.ts";
+import { readForm, registerMultipart } from "./multipart.ts";
 
 /** What is known of a request's caller before its operation runs. */
 export type Authenticate = Platform["authenticate"];
@@ -16,26 +16,26 @@ export function addOperations(
 ): void {
   const limitLogin = createLoginLimit();
   const methods = new Map<string, HTTPMethods[]>();
-  const withForms: Route[] = [];
+  const multipartRoutes: Route[] = [];
   for (const [name, operation] of Object.entries(operations)) {
     for (const { path } of [operation, ...operation.also]) {
       methods.set(path, [...(methods.get(path) ?? []), operation.method]);
     }
     if (operation.encoding === "multipart") {
-      withForms.push({ name, operation, platform, limitLogin });
+      multipartRoutes.push({ name, operation, platform, limitLogin });
     } else {
       addOperation(app, { name, operation, platform, limitLogin });
     }
   }
   // In a room of their own: the parser of forms has hooks, which other requests do without.
-  app.register(async (room) => {
-    await acceptForms(room);
-    for (const route of withForms) {
-      addOperation(room, route);
+  app.register(async (scope) => {
+    await registerMultipart(scope);
+    for (const route of multipartRoutes) {
+      addOperation(scope, route);
     }
   });
   for (const [path, allowed] of methods) {
-    addRefusal(app, path, allowed);
+    addMethodNotAllowed(app, path, allowed);
   }
 }
 
@@ -46,7 +46,7 @@ interface Route {
   readonly limitLogin: ReturnType<typeof createLoginLimit>;
 }
 
-const takesPassword = new Set(["login", "change_password"]);
+const passwordOperations = new Set(["login", "change_password"]);
 
 function addOperation(app: FastifyInstance, { name, operation, platform, limitLogin }: Route): void {
   for (const { path, credential } of [operation, ...operation.also]) {
@@ -54,17 +54,17 @@ function addOperation(app: FastifyInstance, { name, operation, platform, limitLo
       method: operation.method,
       url: toUrl(path),
       config: { operation: name },
-      ...(takesPassword.has(name) ? { preHandler: limitLogin } : {}),
+      ...(passwordOperations.has(name) ? { preHandler: limitLogin } : {}),
       async handler(request, reply) {
-        const caller = credential === "none" ? null : await identify(platform, request);
-        const form = formOf(operation, request);
+        const caller = credential === "none" ? null : await authenticateRequest(platform, request);
+        const form = readForm(operation, request);
         const answer = await platform.call({
           operation: name,
           path,
           caller,
           ...(form ? { form, input: undefined } : { input: readInput(operation, request) }),
           idempotencyKey: readIdempotencyKey(request.headers),
-          signal: hangUpOf(reply),
+          signal: abortOnClose(reply),
         });
         if (answer.isReplay) {
           reply.header("idempotency-replayed", "true");
@@ -76,7 +76,7 @@ function addOperation(app: FastifyInstance, { name, operation, platform, limitLo
 }
 
 /** @throws Failure `credential_missing` or `credential_invalid`. */
-export async function identify(platform: { authenticate: Authenticate }, request: FastifyRequest) {
+export async function authenticateRequest(platform: { authenticate: Authenticate }, request: FastifyRequest) {
   const credential = readCredential(request.headers);
   if (credential === undefined) {
     throw fail("credential_missing");
@@ -85,7 +85,7 @@ export async function identify(platform: { authenticate: Authenticate }, request
 }
 
 /** Aborted when the caller goes before it is answered. Not Fastify's own, which a request's end aborts too. */
-function hangUpOf({ raw }: FastifyReply): AbortSignal {
+function abortOnClose({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController();
   raw.once("close", () => {
     if (!raw.writableFinished) {
@@ -96,7 +96,7 @@ function hangUpOf({ raw }: FastifyReply): AbortSignal {
 }
 
 /** A known path with a method that it does not answer. */
-function addRefusal(app: FastifyInstance, path: string, allowed: readonly HTTPMethods[]): void {
+function addMethodNotAllowed(app: FastifyInstance, path: string, allowed: readonly HTTPMethods[]): void {
   const all: HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
   app.route({
     method: all.filter((method) => !allowed.includes(method)),
@@ -112,7 +112,7 @@ function addRefusal(app: FastifyInstance, path: string, allowed: readonly HTTPMe
 function readInput(operation: Operation, request: FastifyRequest): Record<string, unknown> {
   const isInQuery = operation.method === "GET" || operation.method === "DELETE";
   const sent = isInQuery
-    ? readFields(operation.input, request.query as Record<string, unknown>)
+    ? coerceFields(operation.input, request.query as Record<string, unknown>)
     : readBody(request.body);
   return { ...sent, ...(request.params as Record<string, string>) };
 }

@@ -8,34 +8,34 @@ import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics, Tracer } from "../ports/telemetry.ts";
-import { answerFailure } from "./answer.ts";
-import { addControls, type ControlRoute } from "./controls.ts";
+import { type AdapterRoute, addAdapterRoutes } from "./adapter-routes.ts";
+import { drainRequest } from "./drain.ts";
+import { sendFailure } from "./error-response.ts";
 import { addFiles, filesPath } from "./files.ts";
-import { createRateLimit, type Rates } from "./guards.ts";
-import { hearOut } from "./hear-out.ts";
-import { addMetrics, type Scraping } from "./metrics.ts";
+import { createRateLimit, type RateLimits } from "./guards.ts";
+import { instrumentRequests } from "./instrument.ts";
+import { addMetrics, type MetricsEndpoint } from "./metrics.ts";
 import { describeApi } from "./openapi.ts";
 import { addOperations } from "./router.ts";
-import { watchRequests } from "./watch.ts";
 
 export interface ServerOptions {
   readonly platform: Platform;
   readonly operations: Readonly<Record<string, Operation>>;
   readonly version: string;
   readonly log: Log;
-  readonly rates: Rates;
+  readonly rateLimits: RateLimits;
   readonly bodyLimit: number;
   /** Whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   /** Whether the service can do its work now; throws when it can't. */
-  ready(): Promise<void>;
+  checkReady(): Promise<void>;
   /** The controls of adapters that have some, with an API key. */
-  readonly controls: readonly ControlRoute[];
+  readonly adapterRoutes: readonly AdapterRoute[];
   /** The MCP face, which answers at /mcp by itself. */
   readonly mcp: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly telemetry: { readonly metrics: Metrics; readonly tracer: Tracer };
   /** Undefined: /metrics is a route that there is not. */
-  readonly scraping: Scraping | undefined;
+  readonly metricsEndpoint: MetricsEndpoint | undefined;
 }
 
 export interface HttpServer {
@@ -74,19 +74,19 @@ function createApp(options: ServerOptions): FastifyInstance {
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     exposeHeadRoutes: false,
     forceCloseConnections: "idle",
-    genReqId: (request) => requestId(request.headers["x-request-id"]),
+    genReqId: (request) => toRequestId(request.headers["x-request-id"]),
     requestTimeout: requestTimeoutMs,
     // An id that is too long is refused by its schema, in words; a header's limit is the only other one.
     routerOptions: { maxParamLength: 16_384 },
-    frameworkErrors: (error, request, reply) => answerFailure(log, error, request, reply),
-    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, request, reply) => sendFailure(log, error, request, reply),
+    clientErrorHandler: handleClientError,
   });
-  readJson(app);
-  app.setErrorHandler((error, request, reply) => answerFailure(log, error, request, reply));
+  addJsonParser(app);
+  app.setErrorHandler((error, request, reply) => sendFailure(log, error, request, reply));
   app.setNotFoundHandler((request) => {
     throw fail("route_not_found", { method: request.method, path: request.url.split("?")[0] });
   });
-  watchRequests(app, options.telemetry);
+  instrumentRequests(app, options.telemetry);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
   });
@@ -100,9 +100,9 @@ function createApp(options: ServerOptions): FastifyInstance {
     };
     log.debug({ ...facts, request_id }, "answered");
   });
-  const { limit, noteFailure } = createRateLimit(options.rates);
+  const { limit, noteFailure } = createRateLimit(options.rateLimits);
   app.addHook("onRequest", async (request, reply) => {
-    if (!unlimited.has(request.routeOptions.url ?? "")) {
+    if (!pathsWithoutRateLimit.has(request.routeOptions.url ?? "")) {
       await limit(request, reply);
     }
   });
@@ -112,7 +112,7 @@ function createApp(options: ServerOptions): FastifyInstance {
   });
   app.addHook("onSend", async (request, reply) => {
     if (!isClosing) {
-      await hearOut(request, reply);
+      await drainRequest(request, reply);
     }
     if (isClosing) {
       // Idle connections were closed when it began: one that is kept after this answer would be waited for.
@@ -124,11 +124,11 @@ function createApp(options: ServerOptions): FastifyInstance {
   });
   addHealth(app, options);
   addMcp(app, options);
-  if (options.scraping) {
-    addMetrics(app, options.scraping);
+  if (options.metricsEndpoint) {
+    addMetrics(app, options.metricsEndpoint);
   }
   addOperations(app, platform, operations);
-  addControls(app, platform, options.controls);
+  addAdapterRoutes(app, platform, options.adapterRoutes);
   addFiles(app, platform);
   const document = describeApi(operations, options.version);
   app.get("/v1/openapi.json", () => document);
@@ -139,27 +139,27 @@ function createApp(options: ServerOptions): FastifyInstance {
  * Health is asked by machines that must be answered; what a tool call does is counted where it arrives, at
  * REST; and a channel fetches all its files from few addresses. A made-up link costs no query.
  */
-const unlimited = new Set(["/healthz", "/readyz", "/mcp", filesPath]);
+const pathsWithoutRateLimit = new Set(["/healthz", "/readyz", "/mcp", filesPath]);
 
 /** How long a request may take to arrive: 32 MB at 1 Mbit/s. */
 const requestTimeoutMs = 300_000;
 
 /** What is no HTTP, or too much of it, still gets the envelope. */
-function answerBrokenRequest(error: Error, socket: Socket): void {
+function handleClientError(error: Error, socket: Socket): void {
   if (socket.writable) {
-    const body = JSON.stringify(fail("malformed_request", {}, error).body(requestId(undefined)));
+    const body = JSON.stringify(fail("malformed_request", {}, error).body(toRequestId(undefined)));
     const head = "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nConnection: close";
     socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   }
 }
 
 /** A caller's own request id is kept where it is harmless in a log. */
-function requestId(given: string | string[] | undefined): string {
+function toRequestId(given: string | string[] | undefined): string {
   return typeof given === "string" && /^[\w.-]{1,64}$/.test(given) ? given : `req_${randomUUID()}`;
 }
 
 /** JSON bodies; an empty one is an empty object, for operations that need none. */
-function readJson(app: FastifyInstance): void {
+function addJsonParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   const utf8 = new TextDecoder("utf-8", { fatal: true });
   app.removeAllContentTypeParsers();
@@ -179,10 +179,10 @@ function readJson(app: FastifyInstance): void {
   });
 }
 
-function addHealth(app: FastifyInstance, { ready }: ServerOptions): void {
+function addHealth(app: FastifyInstance, { checkReady }: ServerOptions): void {
   app.get("/healthz", () => ({ status: "ok" }));
   app.get("/readyz", async () => {
-    await ready();
+    await checkReady();
     return { status: "ready" };
   });
 }

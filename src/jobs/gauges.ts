@@ -24,9 +24,9 @@ export async function readGauges(queries: Queries, now: Date): Promise<Gauges> {
     where lanes.lane is not null
     group by 1 order by 1
   `.execute(queries);
-  const dead = await sql<Gauges["dead"][number]>`
+  const dead = await sql<Gauges["deadLetters"][number]>`
     select name, count(*)::int as count
     from (select name from dead_jobs limit ${maxCounted}) as first group by name order by name
   `.execute(queries);
-  return { lanes: lanes.rows, dead: dead.rows };
+  return { lanes: lanes.rows, deadLetters: dead.rows };
 }

@@ -3,57 +3,57 @@
  * name. An argument without a list that its caller may call has no completion.
  */
 import type { CompleteRequestParams, CompleteResult } from "@modelcontextprotocol/server";
-import { type McpCaller, type Perform, viewerOf } from "./call.ts";
-import type { ToolList } from "./list.ts";
+import { type ExecuteTool, type McpCaller, visibilityOf } from "./tool-call/index.ts";
+import type { ToolList } from "./tool-list/index.ts";
 
 /** Which list knows the values of an argument, and which field of its items they are. */
-interface Source {
+interface CompletionSource {
   readonly tool: string;
-  readonly value: "id" | "name";
-  ask(typed: string): Readonly<Record<string, unknown>>;
+  readonly field: "id" | "name";
+  argumentsFor(typed: string): Readonly<Record<string, unknown>>;
 }
 
-const sources: Readonly<Record<string, Source>> = {
+const sources: Readonly<Record<string, CompletionSource>> = {
   "tidings://contacts/{id} id": {
     tool: "list_contacts",
-    value: "id",
-    ask: (typed) => (typed.trim() === "" || isId(typed) ? {} : { search: typed }),
+    field: "id",
+    argumentsFor: (typed) => (typed.trim() === "" || isId(typed) ? {} : { search: typed }),
   },
-  "tidings://conversations/{id} id": { tool: "list_conversations", value: "id", ask: () => ({}) },
+  "tidings://conversations/{id} id": { tool: "list_conversations", field: "id", argumentsFor: () => ({}) },
   "answer_customer conversation_id": {
     tool: "list_conversations",
-    value: "id",
-    ask: () => ({ filter: "unanswered" }),
+    field: "id",
+    argumentsFor: () => ({ filter: "unanswered" }),
   },
   "plan_broadcast template": {
     tool: "list_templates",
-    value: "name",
-    ask: (typed) => ({ status: "approved", ...(typed.trim() === "" ? {} : { search: typed }) }),
+    field: "name",
+    argumentsFor: (typed) => ({ status: "approved", ...(typed.trim() === "" ? {} : { search: typed }) }),
   },
 };
 
-interface Parts {
+interface Dependencies {
   readonly list: ToolList;
-  readonly perform: Perform;
+  readonly executeTool: ExecuteTool;
 }
 
-const nothing: CompleteResult = { completion: { values: [], total: 0, hasMore: false } };
+const emptyCompletion: CompleteResult = { completion: { values: [], total: 0, hasMore: false } };
 
 export async function complete(
-  { list, perform }: Parts,
+  { list, executeTool }: Dependencies,
   caller: McpCaller,
   { ref, argument }: CompleteRequestParams,
   signal: AbortSignal,
 ): Promise<CompleteResult> {
-  await caller.ready?.();
+  await caller.waitForAccess?.();
   const source = sources[`${ref.type === "ref/resource" ? ref.uri : ref.name} ${argument.name}`];
-  const reachable = list.reachable(viewerOf(caller));
+  const reachable = list.callable(visibilityOf(caller));
   const tool = reachable.find(({ name }) => name === source?.tool);
   if (!source || !tool) {
-    return nothing;
+    return emptyCompletion;
   }
-  const outcome = await perform(tool, caller, { arguments: source.ask(argument.value), signal });
-  return outcome.trouble ? nothing : choose(source, argument.value, outcome.answer);
+  const outcome = await executeTool(tool, caller, { arguments: source.argumentsFor(argument.value), signal });
+  return outcome.failure ? emptyCompletion : toCompletion(source, argument.value, outcome.answer);
 }
 
 /** Whether the service has a list that anything could be completed from. */
@@ -62,15 +62,15 @@ export function canComplete(list: ToolList): boolean {
 }
 
 /** The protocol's limit. */
-const mostValues = 100;
+const maxValues = 100;
 
-function choose({ value }: Source, typed: string, answer: object): CompleteResult {
+function toCompletion({ field }: CompletionSource, typed: string, answer: object): CompleteResult {
   const { data, meta } = answer as { data?: unknown; meta?: { total?: unknown } | null };
   // Another service may answer anything.
   const items: Partial<Record<string, unknown>>[] = Array.isArray(data) ? data : [];
-  const found = new Set(items.flatMap((item) => (typeof item?.[value] === "string" ? [item[value]] : [])));
-  const isMeant = (text: string) => value !== "id" || !isId(typed) || text.startsWith(typed);
-  const values = [...found].filter(isMeant).slice(0, mostValues);
+  const found = new Set(items.flatMap((item) => (typeof item?.[field] === "string" ? [item[field]] : [])));
+  const isMatch = (text: string) => field !== "id" || !isId(typed) || text.startsWith(typed);
+  const values = [...found].filter(isMatch).slice(0, maxValues);
   const total = Number.isSafeInteger(meta?.total) ? Number(meta?.total) : items.length;
   return { completion: { values, total, hasMore: total > values.length } };
 }

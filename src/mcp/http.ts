@@ -9,14 +9,13 @@ import { toNodeHandler } from "@modelcontextprotocol/node";
 import { type AuthInfo, createMcpHandler, preloadSchemas } from "@modelcontextprotocol/server";
 import { Failure, parseJson, readCredential, readScope, type Scope } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
-import { type Allowed, answerBrowser, createHostGuard, refuse } from "./admit.ts";
-import { loadArguments, type McpCaller } from "./call.ts";
-import { findFault } from "./gate.ts";
-import { type Narrowing, NarrowingError, narrowFurther } from "./narrow.ts";
-import { createServerFactory, defaultNarrowing, type ServerParts } from "./server.ts";
-import { tools } from "./tools.ts";
+import { createHostGuard, type HostPolicy, handleCors, writeFailure } from "./guards.ts";
+import { createServerFactory, defaultToolFilter, type McpServerOptions } from "./server.ts";
+import { loadArguments, type McpCaller } from "./tool-call/index.ts";
+import { restrictByHeaders, type ToolFilter, ToolFilterError, tools } from "./tool-list/index.ts";
+import { validateMessage } from "./validate-message.ts";
 
-export interface McpHttpOptions extends ServerParts, Allowed {
+export interface McpHttpOptions extends McpServerOptions, HostPolicy {
   /** What a credential may do. @throws Failure `credential_invalid`: unknown, revoked or expired. */
   authenticate(credential: string): Promise<{ readonly scopes: ReadonlySet<Scope> }>;
   readonly maxBodyBytes?: number;
@@ -38,7 +37,7 @@ export function createMcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
   const onerror = (error: Error) => log.debug({ err: error }, "an MCP request was refused");
   const factory = createServerFactory(options, ({ authInfo }) => toCaller(authInfo));
   const handler = createMcpHandler(factory, { onerror });
-  const answer = createAnswer(options, toNodeHandler(handler, { onerror }));
+  const answer = createRequestHandler(options, toNodeHandler(handler, { onerror }));
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
@@ -51,7 +50,7 @@ export function createMcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
       if (!(error instanceof Failure)) {
         log.error({ err: error }, "an MCP request failed");
       }
-      refuse(response, error instanceof Failure ? error : fail("internal", {}, error));
+      writeFailure(response, error instanceof Failure ? error : fail("internal", {}, error));
     }
   };
   return Object.assign(serve, { close: () => handler.close() });
@@ -60,28 +59,28 @@ export function createMcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
 type Handle = ReturnType<typeof toNodeHandler>;
 
 /** @throws Failure for what is not let in. */
-function createAnswer(options: McpHttpOptions, handle: Handle) {
+function createRequestHandler(options: McpHttpOptions, handle: Handle) {
   const { authenticate, maxBodyBytes = 1_048_576, maxConcurrentPerKey = 64 } = options;
-  const { narrowing = defaultNarrowing } = options;
+  const { toolFilter = defaultToolFilter } = options;
   const guardHost = createHostGuard(options);
-  const inTurn = createTurns(maxConcurrentPerKey);
+  const limitConcurrency = createConcurrencyLimit(maxConcurrentPerKey);
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     guardHost(request.headers);
-    if (answerBrowser(request, response)) {
+    if (handleCors(request, response)) {
       return;
     }
     const credential = readCredential(request.headers);
     if (credential === undefined) {
       throw fail("credential_missing");
     }
-    const identity = await identify(authenticate, credential);
-    const auth = { ...identity, extra: { narrowing: narrow(narrowing, request) } };
-    await inTurn(credential, async () => {
+    const identity = await authenticateCredential(authenticate, credential);
+    const auth = { ...identity, extra: { filter: applyRequestFilter(toolFilter, request) } };
+    await limitConcurrency(credential, async () => {
       const body = parseJson(await readBody(request, maxBodyBytes));
-      const fault = request.method === "POST" ? findFault(body) : undefined;
-      if (fault) {
-        response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(fault));
+      const jsonRpcError = request.method === "POST" ? validateMessage(body) : undefined;
+      if (jsonRpcError) {
+        response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(jsonRpcError));
         return;
       }
       await handle(Object.assign(request, { auth }), response, body);
@@ -90,7 +89,10 @@ function createAnswer(options: McpHttpOptions, handle: Handle) {
 }
 
 /** @throws Failure `credential_invalid`, or `unavailable` when it can't be checked. */
-async function identify(authenticate: McpHttpOptions["authenticate"], credential: string): Promise<AuthInfo> {
+async function authenticateCredential(
+  authenticate: McpHttpOptions["authenticate"],
+  credential: string,
+): Promise<AuthInfo> {
   const found = await authenticate(credential).catch((error: unknown) => {
     throw error instanceof Failure
       ? error
@@ -100,11 +102,11 @@ async function identify(authenticate: McpHttpOptions["authenticate"], credential
 }
 
 /** What this request may see of what the operator shows. @throws Failure for a header that can't be read. */
-function narrow(outer: Narrowing, { headers }: IncomingMessage): Narrowing {
+function applyRequestFilter(operatorFilter: ToolFilter, { headers }: IncomingMessage): ToolFilter {
   try {
-    return narrowFurther(tools, outer, headers);
+    return restrictByHeaders(tools, operatorFilter, headers);
   } catch (error) {
-    throw error instanceof NarrowingError ? fail("invalid_request", { reason: error.message }) : error;
+    throw error instanceof ToolFilterError ? fail("invalid_request", { reason: error.message }) : error;
   }
 }
 
@@ -113,16 +115,16 @@ function toCaller(auth: AuthInfo | undefined): McpCaller {
     throw new Error("a request reached the server without its credential");
   }
   const scopes = new Set(auth.scopes.flatMap((scope) => readScope(scope) ?? []));
-  const narrowing = auth.extra?.narrowing as Narrowing; // put there above, for every request
-  return { key: auth.token, narrowing, scopes: () => scopes };
+  const filter = auth.extra?.filter as ToolFilter; // put there above, for every request
+  return { key: auth.token, filter, scopes: () => scopes };
 }
 
 /** Runs what one credential asks for, up to a number at a time. @throws Failure `rate_limited`. */
-function createTurns(most: number) {
+function createConcurrencyLimit(maxRunning: number) {
   const running = new Map<string, number>();
   return async (credential: string, run: () => Promise<void>): Promise<void> => {
     const count = running.get(credential) ?? 0;
-    if (count >= most) {
+    if (count >= maxRunning) {
       throw fail("rate_limited", { retry_after: 1 });
     }
     running.set(credential, count + 1);

@@ -5,24 +5,24 @@ import {
   ProtocolError,
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
-import { type McpCaller, viewerOf } from "./call.ts";
-import type { ToolList } from "./list.ts";
+import { type McpCaller, visibilityOf } from "./tool-call/index.ts";
+import type { ToolList } from "./tool-list/index.ts";
 
-interface Recipe {
+interface PromptDefinition {
   readonly prompt: Prompt;
-  readonly needs: readonly string[];
-  write(given: Readonly<Record<string, string>>): string;
+  readonly requiredTools: readonly string[];
+  render(given: Readonly<Record<string, string>>): string;
 }
 
-const recipes: readonly Recipe[] = [
+const promptDefinitions: readonly PromptDefinition[] = [
   {
     prompt: {
       name: "triage_inbox",
       title: "Triage the inbox",
       description: "Go through the conversations that wait for an answer, and say what each needs.",
     },
-    needs: ["list_conversations", "get_conversation_context"],
-    write: () =>
+    requiredTools: ["list_conversations", "get_conversation_context"],
+    render: () =>
       [
         "Triage my inbox.",
         "1. List the conversations that wait: list_conversations with filter=unanswered, every page.",
@@ -38,8 +38,8 @@ const recipes: readonly Recipe[] = [
       description: "Read one conversation, draft the answer, and send it when it is agreed.",
       arguments: [{ name: "conversation_id", description: "The conversation's id", required: true }],
     },
-    needs: ["get_conversation_context", "send_message"],
-    write: ({ conversation_id }) =>
+    requiredTools: ["get_conversation_context", "send_message"],
+    render: ({ conversation_id }) =>
       [
         `Answer the customer in conversation ${conversation_id}.`,
         "1. Read it with get_conversation_context; list_messages has what was said before.",
@@ -59,8 +59,8 @@ const recipes: readonly Recipe[] = [
         { name: "template", description: "The name of an approved template, if you know it" },
       ],
     },
-    needs: ["preview_cohort", "create_cohort", "list_templates", "create_broadcast"],
-    write: ({ goal, audience, template }) =>
+    requiredTools: ["preview_cohort", "create_cohort", "list_templates", "create_broadcast"],
+    render: ({ goal, audience, template }) =>
       [
         `Plan a broadcast. Goal: ${goal}. Audience: ${audience ?? "suggest one"}.`,
         "1. Turn the audience into a cohort query and count it with preview_cohort; show me the query and the count.",
@@ -79,14 +79,14 @@ export interface Prompts {
 }
 
 export function createPrompts(list: ToolList): Prompts {
-  const offered = (caller: McpCaller) => {
-    const names = new Set(list.reachable(viewerOf(caller)).map(({ name }) => name));
-    return recipes.filter(({ needs }) => needs.every((name) => names.has(name)));
+  const availablePrompts = (caller: McpCaller) => {
+    const names = new Set(list.callable(visibilityOf(caller)).map(({ name }) => name));
+    return promptDefinitions.filter(({ requiredTools }) => requiredTools.every((name) => names.has(name)));
   };
   return {
-    list: (caller) => offered(caller).map(({ prompt }) => prompt),
+    list: (caller) => availablePrompts(caller).map(({ prompt }) => prompt),
     get(caller, name, given = {}) {
-      const recipe = offered(caller).find(({ prompt }) => prompt.name === name);
+      const recipe = availablePrompts(caller).find(({ prompt }) => prompt.name === name);
       if (!recipe) {
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name.slice(0, 128)}`);
       }
@@ -98,7 +98,7 @@ export function createPrompts(list: ToolList): Prompts {
           `${name} needs the argument ${missing.name}.`,
         );
       }
-      const content = { type: "text" as const, text: recipe.write(given) };
+      const content = { type: "text" as const, text: recipe.render(given) };
       return { ...(description ? { description } : {}), messages: [{ role: "user", content }] };
     },
   };

@@ -4,7 +4,7 @@ import { scopes, toJsonSchema } from "../../tools/contract/index.ts";
 import { errors } from "../../tools/errors.ts";
 import { publicEvents } from "../../tools/events.ts";
 
-export const references = {
+export const referenceDocuments = {
   errors: () =>
     Object.entries(errors).map(([code, { status, type, message, fix }]) => ({
       code,

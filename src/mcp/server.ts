@@ -12,46 +12,51 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Client } from "../client/index.ts";
 import type { Log } from "../ports/log.ts";
-import { defaultResultLimit } from "./answer.ts";
-import {
-  createPerform,
-  createRunTool,
-  loadArguments,
-  type McpCaller,
-  type RunTool,
-  viewerOf,
-} from "./call.ts";
 import { canComplete, complete } from "./complete.ts";
-import { createToolList, type ToolList } from "./list.ts";
-import { createNarrowing, type Narrowing, noNarrowing } from "./narrow.ts";
-import type { Report } from "./progress.ts";
 import { createPrompts, type Prompts } from "./prompts.ts";
 import { createResources, type Resources } from "./resources.ts";
-import { tools } from "./tools.ts";
+import {
+  createExecuteTool,
+  createRunTool,
+  defaultResultLimit,
+  loadArguments,
+  type McpCaller,
+  type ReportProgress,
+  type RunTool,
+  visibilityOf,
+} from "./tool-call/index.ts";
+import {
+  createToolFilter,
+  createToolList,
+  defaultToolFilterSettings,
+  type ToolFilter,
+  type ToolList,
+  tools,
+} from "./tool-list/index.ts";
 
-export interface ServerParts {
+export interface McpServerOptions {
   /** Calls the service whose tools these are. */
   readonly client: Client;
   readonly version: string;
   readonly log: Log;
   /** The tools that the service has, by name; the whole catalogue when left out. */
-  readonly built?: ReadonlySet<string>;
+  readonly availableTools?: ReadonlySet<string>;
   readonly instructions?: string;
   /** What the operator keeps from assistants; by default the extended tools. */
-  readonly narrowing?: Narrowing;
+  readonly toolFilter?: ToolFilter;
   /** The most characters that an answer may have. */
   readonly resultLimit?: number;
   /** The folder whose files may be named in a call; only where the caller's machine is this one. */
   readonly uploadRoot?: string | undefined;
   /** Put around every tool call, by whoever watches them. */
-  readonly watch?: (runTool: RunTool) => RunTool;
+  readonly instrument?: (runTool: RunTool) => RunTool;
 }
 
 /** The narrowing of a server that was given none. */
-export const defaultNarrowing = createNarrowing(tools, noNarrowing);
+export const defaultToolFilter = createToolFilter(tools, defaultToolFilterSettings);
 
 /** A list may be kept for as long as a change of a key's scopes may go unnoticed; calls notice at once. */
-const listHints = { ttlMs: 300_000, cacheScope: "private" } as const;
+const listCacheHints = { ttlMs: 300_000, cacheScope: "private" } as const;
 
 export const defaultInstructions = `Tidings sends and receives messages on a business's messaging channel and manages its contacts and conversations. Every tool acts for the one organization that the API key belongs to; whoami tells which, with the key's scopes and the present time.
 
@@ -72,14 +77,18 @@ const searchInstructions =
 
 /** @param callerOf who calls, by the context of a request (HTTP) or of the connection (stdio). */
 export function createServerFactory(
-  parts: ServerParts,
+  parts: McpServerOptions,
   callerOf: (context: McpRequestContext) => McpCaller,
 ): McpServerFactory {
-  const { client, version, log, built, instructions = defaultInstructions } = parts;
-  const { uploadRoot, resultLimit = defaultResultLimit, watch = (unwatched) => unwatched } = parts;
-  const list = createToolList(tools, { built, isLocal: uploadRoot !== undefined });
-  const perform = createPerform({ client, list, log, uploadRoot });
-  const runTool = watch(createRunTool({ client, list, log, resultLimit }, perform));
+  const { client, version, log, availableTools, instructions = defaultInstructions } = parts;
+  const {
+    uploadRoot,
+    resultLimit = defaultResultLimit,
+    instrument = (uninstrumented) => uninstrumented,
+  } = parts;
+  const list = createToolList(tools, { availableTools, isLocal: uploadRoot !== undefined });
+  const executeTool = createExecuteTool({ client, list, log, uploadRoot });
+  const runTool = instrument(createRunTool({ client, list, log, resultLimit }, executeTool));
   const info = { name: "tidings", title: "Tidings", version };
   const completes = canComplete(list);
   const completions = completes ? { completions: {} } : {};
@@ -87,24 +96,24 @@ export function createServerFactory(
     capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, ...completions },
     instructions,
     cacheHints: {
-      "tools/list": listHints,
-      "resources/list": listHints,
-      "resources/templates/list": listHints,
-      "prompts/list": listHints,
-      "server/discover": { ...listHints, cacheScope: "public" as const },
+      "tools/list": listCacheHints,
+      "resources/list": listCacheHints,
+      "resources/templates/list": listCacheHints,
+      "prompts/list": listCacheHints,
+      "server/discover": { ...listCacheHints, cacheScope: "public" as const },
     },
   };
-  const searching = { ...options, instructions: `${searchInstructions}\n\n${instructions}` };
+  const searchOptions = { ...options, instructions: `${searchInstructions}\n\n${instructions}` };
 
   return (context) => {
     const caller = callerOf(context);
-    const server = new Server(info, caller.narrowing.isSearch ? searching : options);
+    const server = new Server(info, caller.filter.isSearch ? searchOptions : options);
     serveTools(server, caller, list, runTool);
-    serveResources(server, caller, createResources({ list, perform, resultLimit }));
+    serveResources(server, caller, createResources({ list, executeTool: executeTool, resultLimit }));
     servePrompts(server, caller, createPrompts(list));
     if (completes) {
       server.setRequestHandler("completion/complete", ({ params }, { mcpReq }) =>
-        complete({ list, perform }, caller, params, mcpReq.signal),
+        complete({ list, executeTool }, caller, params, mcpReq.signal),
       );
     }
     return server;
@@ -113,10 +122,10 @@ export function createServerFactory(
 
 function serveTools(server: Server, caller: McpCaller, list: ToolList, runTool: RunTool): void {
   server.setRequestHandler("tools/list", async () => {
-    await caller.ready?.();
+    await caller.waitForAccess?.();
     // Behind the answer: a list is mostly followed by a call.
     setImmediate(() => loadArguments().catch(() => undefined));
-    return { tools: list.for(viewerOf(caller)) };
+    return { tools: list.list(visibilityOf(caller)) };
   });
   server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
     runTool(caller, {
@@ -124,13 +133,13 @@ function serveTools(server: Server, caller: McpCaller, list: ToolList, runTool: 
       arguments: params.arguments,
       meta: mcpReq._meta,
       signal: mcpReq.signal,
-      report: reportOf(mcpReq),
+      reportProgress: progressReporter(mcpReq),
     }),
   );
 }
 
 /** Sends progress under the request's token, if it has one. */
-function reportOf({ _meta, notify }: ServerContext["mcpReq"]): Report | undefined {
+function progressReporter({ _meta, notify }: ServerContext["mcpReq"]): ReportProgress | undefined {
   const progressToken = _meta?.progressToken;
   return progressToken === undefined
     ? undefined
@@ -140,7 +149,7 @@ function reportOf({ _meta, notify }: ServerContext["mcpReq"]): Report | undefine
 function serveResources(server: Server, caller: McpCaller, resources: Resources): void {
   server.setRequestHandler("resources/list", () => ({ resources: resources.list() }));
   server.setRequestHandler("resources/templates/list", async () => {
-    await caller.ready?.();
+    await caller.waitForAccess?.();
     return { resourceTemplates: resources.templates(caller) };
   });
   server.setRequestHandler("resources/read", ({ params }, { mcpReq }) =>
@@ -150,7 +159,7 @@ function serveResources(server: Server, caller: McpCaller, resources: Resources)
 
 function servePrompts(server: Server, caller: McpCaller, prompts: Prompts): void {
   server.setRequestHandler("prompts/list", async () => {
-    await caller.ready?.();
+    await caller.waitForAccess?.();
     return { prompts: prompts.list(caller) };
   });
   server.setRequestHandler("prompts/get", ({ params }) => prompts.get(caller, params.name, params.arguments));

@@ -9,15 +9,15 @@ import { PassThrough, type Readable, type Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { parseJson } from "../../tools/contract/index.ts";
-import type { McpCaller } from "./call.ts";
-import { findFault, type MessageError, tooLong } from "./gate.ts";
-import { longestLine, readLines } from "./lines.ts";
-import type { Access } from "./scopes.ts";
-import { createServerFactory, defaultNarrowing, type ServerParts } from "./server.ts";
+import { maxLineBytes, readLines } from "./read-lines.ts";
+import { createServerFactory, defaultToolFilter, type McpServerOptions } from "./server.ts";
+import type { McpCaller } from "./tool-call/index.ts";
+import type { KeyAccess } from "./tool-list/index.ts";
+import { createLineTooLongError, type JsonRpcError, validateMessage } from "./validate-message.ts";
 
-export interface StdioOptions extends ServerParts {
+export interface StdioOptions extends McpServerOptions {
   /** Learns what the client's key may do; undefined if that can't be learned. */
-  learnAccess(): Promise<Access | undefined>;
+  discoverAccess(): Promise<KeyAccess | undefined>;
   /** How long a list waits for that: a person who starts a program is waiting for it. */
   readonly listWaitMs?: number;
   /** How long after an attempt that failed a list may begin another. */
@@ -33,30 +33,30 @@ export interface StdioConnection {
 }
 
 /** The library closes the connection past this; what is no UTF-8 grows to three bytes when it is read. */
-const largestRead = 3 * longestLine + 1;
+const maxBufferBytes = 3 * maxLineBytes + 1;
 
 /** What was asked just before the input ended (a script's pipe) is still answered within this, */
-const graceMs = 120;
+const drainMs = 120;
 /** and a list that waits for the scopes goes out without them by then. */
-const hurryMs = 60;
+const listCutoffMs = 60;
 
 export function serveOverStdio(options: StdioOptions): StdioConnection {
   const { stdin = process.stdin, stdout = process.stdout, log } = options;
   if (stdout === process.stdout) {
     guardStdout();
   }
-  const inlet = new PassThrough();
-  const { ending, ended } = forward(stdin, stdout, inlet);
+  const input = new PassThrough();
+  const { ending, ended } = forwardInput(stdin, stdout, input);
   const caller = createCaller(options, ending);
   const factory = createServerFactory(options, () => caller);
   const connection = serveStdio(
     (context) => {
       // The first message is answered first: asking the service loads what asking takes.
-      setImmediate(() => void caller.learn());
+      setImmediate(() => void caller.discover());
       return factory(context);
     },
     {
-      transport: new StdioServerTransport(inlet, stdout, { maxBufferSize: largestRead }),
+      transport: new StdioServerTransport(input, stdout, { maxBufferSize: maxBufferBytes }),
       onerror: (error) => log.warn({ err: error }, "a message on stdin could not be handled"),
     },
   );
@@ -70,59 +70,59 @@ export function guardStdout(): void {
   }
 }
 
-interface Learner extends McpCaller {
-  /** Begins to learn what the key may do, if that has not begun or was in vain. */
-  learn(): Promise<void>;
+interface DiscoveringCaller extends McpCaller {
+  /** Begins to discover what the key may do, if that has not begun or was in vain. */
+  discover(): Promise<void>;
 }
 
 function createCaller(
-  { learnAccess, listWaitMs = 1_500, retryAfterMs = 60_000, narrowing = defaultNarrowing }: StdioOptions,
+  { discoverAccess, listWaitMs = 1_500, retryAfterMs = 60_000, toolFilter = defaultToolFilter }: StdioOptions,
   ending: Promise<void>,
-): Learner {
-  let access: Access | undefined;
-  let learning: Promise<void> | undefined;
+): DiscoveringCaller {
+  let access: KeyAccess | undefined;
+  let discovery: Promise<void> | undefined;
   const begin = async () => {
-    access = await learnAccess().catch(() => undefined);
+    access = await discoverAccess().catch(() => undefined);
     if (!access) {
       setTimeout(() => {
-        learning = undefined;
+        discovery = undefined;
       }, retryAfterMs).unref();
     }
   };
-  const learn = () => {
-    learning ??= begin();
-    return learning;
+  const discover = () => {
+    discovery ??= begin();
+    return discovery;
   };
   return {
-    narrowing,
+    filter: toolFilter,
     scopes: () => access?.scopes,
-    built: () => access?.built,
-    learn,
-    ready: () => Promise.race([learn(), ending, sleep(listWaitMs, undefined, { ref: false })]),
+    availableTools: () => access?.availableTools,
+    discover,
+    waitForAccess: () => Promise.race([discover(), ending, sleep(listWaitMs, undefined, { ref: false })]),
   };
 }
 
 /** Passes the input on until it ends, or until nobody reads the output any more. */
-function forward(stdin: Readable, stdout: Writable, inlet: PassThrough) {
-  const answer = (fault: MessageError) => stdout.write(`${JSON.stringify(fault)}\n`);
+function forwardInput(stdin: Readable, stdout: Writable, input: PassThrough) {
+  const answer = (jsonRpcError: JsonRpcError) => stdout.write(`${JSON.stringify(jsonRpcError)}\n`);
   const take = (line: string) => {
-    const fault = line.trim() === "" ? undefined : findFault(parseJson(line));
-    return fault ? answer(fault) : inlet.write(`${line}\n`);
+    const jsonRpcError = line.trim() === "" ? undefined : validateMessage(parseJson(line));
+    return jsonRpcError ? answer(jsonRpcError) : input.write(`${line}\n`);
   };
-  readLines(stdin, take, () => answer(tooLong(longestLine)));
+  readLines(stdin, take, () => answer(createLineTooLongError(maxLineBytes)));
   const isOver = stdin.readableEnded || stdin.destroyed;
-  const inputOver = isOver ? Promise.resolve() : anyOf(stdin, ["end", "close", "error"]);
-  const ending = inputOver.then(() => sleep(hurryMs));
-  const ended = Promise.race([inputOver.then(() => sleep(graceMs)), anyOf(stdout, ["error", "close"])]);
+  const inputOver = isOver ? Promise.resolve() : onceAny(stdin, ["end", "close", "error"]);
+  const ending = inputOver.then(() => sleep(listCutoffMs));
+  const ended = Promise.race([inputOver.then(() => sleep(drainMs)), onceAny(stdout, ["error", "close"])]);
   return {
     ending,
     ended: ended.then(() => {
-      inlet.end();
+      input.end();
     }),
   };
 }
 
-function anyOf(stream: Readable | Writable, events: readonly string[]): Promise<void> {
+function onceAny(stream: Readable | Writable, events: readonly string[]): Promise<void> {
   return new Promise((resolve) => {
     for (const event of events) {
       stream.once(event, () => resolve());

@@ -1,17 +1,23 @@
 /** API keys: made with a secret that is shown once, stored as its hash, revoked at once. */
 import { apiKeys as contract } from "../../tools/api-keys.ts";
-import { allScopes, dotted, isAdministrative, readScope, type Scope } from "../../tools/contract/index.ts";
+import {
+  allScopes,
+  isAdministrative,
+  readScope,
+  type Scope,
+  toDottedScope,
+} from "../../tools/contract/index.ts";
 import { fail, failField } from "../../tools/errors.ts";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
-import { hashSecret, isExpired, keyMarker, newKeySecret } from "./identity/index.ts";
+import { hashSecret, isExpired, keyPrefix, newKeySecret } from "./identity/index.ts";
 import { type Caller, implement } from "./kernel/index.ts";
 
 export const apiKeys = implement(contract, {
   operations: {
     async create_api_key({ name, scopes: wanted, expires_at }, { tx, caller, organization, path, now }) {
       const isPersonal = path !== contract.create_api_key.path;
-      const spell = isPersonal ? (scope: Scope) => scope : dotted;
+      const spell = isPersonal ? (scope: Scope) => scope : toDottedScope;
       const scopes = readScopes(wanted, caller, isPersonal);
       if (expires_at !== undefined && Date.parse(expires_at) <= now.getTime()) {
         throw failField("expires_at", "expiry_not_in_future");
@@ -39,7 +45,7 @@ export const apiKeys = implement(contract, {
         .execute();
       const data = rows.map((row) => ({
         ...row,
-        scopes: row.scopes.flatMap((scope) => readScope(scope) ?? []).map(dotted),
+        scopes: row.scopes.flatMap((scope) => readScope(scope) ?? []).map(toDottedScope),
         is_active: !isExpired(row, now),
       }));
       return { data, meta: { total: data.length } };
@@ -78,7 +84,7 @@ export async function insertKey(
       organization_id: key.organization,
       id: newId("key", key.now),
       name: key.name,
-      prefix: key.secret_key.slice(0, keyMarker.length + 6),
+      prefix: key.secret_key.slice(0, keyPrefix.length + 6),
       hash: hashSecret(key.secret_key),
       scopes: [...key.scopes],
       created_by: key.created_by,

@@ -7,9 +7,9 @@ import {
   accessTokenSeconds,
   hashPassword,
   hashSecret,
-  isPassword,
   randomSecret,
   signAccessToken,
+  verifyPassword,
 } from "./identity/index.ts";
 import { implement, type ModuleJob, type Role, type World } from "./kernel/index.ts";
 
@@ -27,7 +27,7 @@ interface User {
 }
 
 /** A family that has ended can't be refreshed or reused any more. */
-const forgetFamilies: ModuleJob<unknown> = {
+const deleteExpiredSessionsJob: ModuleJob<unknown> = {
   name: "session.forget",
   schedule: "47 * * * *",
 
@@ -44,27 +44,27 @@ const forgetFamilies: ModuleJob<unknown> = {
 export const auth = implement(contract, {
   operations: {
     async login(given, { world, now }) {
-      const user = await requirePerson(world, given);
+      const user = await verifyCredentials(world, given);
       const refresh = await world.database.transaction((tx) => startFamily(tx, user, now));
-      return { data: await session(world, user, refresh, now) };
+      return { data: await createSession(world, user, refresh, now) };
     },
 
     async change_password({ new_password, ...given }, { world, now }) {
-      const person = await requirePerson(world, given);
+      const person = await verifyCredentials(world, given);
       const password_hash = await hashPassword(new_password);
       const { user, refresh } = await world.database.transaction(async (tx) => {
         const user = await changePassword(tx, person, password_hash, now);
         return { user, refresh: await startFamily(tx, user, now) };
       });
-      return { data: await session(world, user, refresh, now) };
+      return { data: await createSession(world, user, refresh, now) };
     },
 
     async refresh({ refresh_token }, { world, now }) {
-      const used = await world.database.transaction((tx) => rotate(tx, refresh_token, now));
+      const used = await world.database.transaction((tx) => rotateRefreshToken(tx, refresh_token, now));
       if (used === "reused") {
         throw fail("refresh_token_reused");
       }
-      return { data: await session(world, used.user, used.refresh, now) };
+      return { data: await createSession(world, used.user, used.refresh, now) };
     },
 
     async whoami(_, { caller, db, organization, now }) {
@@ -85,18 +85,18 @@ export const auth = implement(contract, {
       };
     },
   },
-  jobs: [forgetFamilies],
+  jobs: [deleteExpiredSessionsJob],
 });
 
 /** Who has this address and this password; it takes as long to find nobody. @throws Failure `login_failed`. */
-async function requirePerson(world: World, { email, password }: { email: string; password: string }) {
+async function verifyCredentials(world: World, { email, password }: { email: string; password: string }) {
   const user = await world.database.queries
     .selectFrom("users")
     .selectAll()
     .where((rows) => rows(rows.fn<string>("lower", ["email"]), "=", email.trim().toLowerCase()))
     .where("is_active", "=", true)
     .executeTakeFirst();
-  const isRight = await isPassword(password, user?.password_hash);
+  const isRight = await verifyPassword(password, user?.password_hash);
   if (!user || !isRight) {
     throw fail("login_failed");
   }
@@ -120,12 +120,12 @@ async function changePassword(tx: Transaction, person: User, password_hash: stri
   return user;
 }
 
-interface Refresh {
+interface RefreshToken {
   readonly token: string;
   readonly expires_at: string;
 }
 
-async function session(world: World, user: User, refresh: Refresh, now: Date) {
+async function createSession(world: World, user: User, refresh: RefreshToken, now: Date) {
   return {
     access_token: await signAccessToken(world, user),
     token_type: "Bearer" as const,
@@ -136,8 +136,13 @@ async function session(world: World, user: User, refresh: Refresh, now: Date) {
   };
 }
 
-function startFamily(tx: Transaction, user: User, now: Date): Promise<Refresh> {
-  return issueRefreshToken(tx, user, { id: newId("ses", now), expires_at: after(now, familySeconds) }, now);
+function startFamily(tx: Transaction, user: User, now: Date): Promise<RefreshToken> {
+  return issueRefreshToken(
+    tx,
+    user,
+    { id: newId("ses", now), expires_at: addSeconds(now, familySeconds) },
+    now,
+  );
 }
 
 async function issueRefreshToken(
@@ -145,9 +150,9 @@ async function issueRefreshToken(
   user: User,
   family: { id: string; expires_at: string },
   now: Date,
-): Promise<Refresh> {
+): Promise<RefreshToken> {
   const token = `rt_${randomSecret()}`;
-  const expires_at = [after(now, refreshSeconds), family.expires_at].sort()[0] ?? family.expires_at;
+  const expires_at = [addSeconds(now, refreshSeconds), family.expires_at].sort()[0] ?? family.expires_at;
   await tx
     .insertInto("refresh_tokens")
     .values({
@@ -169,7 +174,7 @@ async function issueRefreshToken(
  * Uses a refresh token up and issues the next one of its family. A token that was used before means that
  * two hold it: the whole family is revoked, and that must commit, so it is answered and not thrown.
  */
-async function rotate(tx: Transaction, token: string, now: Date) {
+async function rotateRefreshToken(tx: Transaction, token: string, now: Date) {
   const found = await tx
     .selectFrom("refresh_tokens")
     .selectAll()
@@ -206,6 +211,6 @@ async function rotate(tx: Transaction, token: string, now: Date) {
   return { user, refresh: await issueRefreshToken(tx, user, next, now) };
 }
 
-function after(now: Date, seconds: number): string {
+function addSeconds(now: Date, seconds: number): string {
   return new Date(now.getTime() + seconds * 1000).toISOString();
 }

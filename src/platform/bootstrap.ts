@@ -8,31 +8,31 @@ import { insertInbox } from "./inboxes.ts";
 import { insertUser } from "./users.ts";
 
 /** What the operator chose; what is left out is generated. */
-export interface Owner {
+export interface OwnerOptions {
   readonly email?: string | undefined;
   readonly password?: string | undefined;
   readonly key?: string | undefined;
 }
 
 /** What the first start created; its secrets are shown once. */
-export interface FirstStart {
+export interface BootstrapResult {
   readonly email: string;
   readonly password: string;
   readonly key: string;
   /** Whether the operator chose them, so that they need not be shown. */
-  readonly isGiven: { readonly password: boolean; readonly key: boolean };
+  readonly isProvided: { readonly password: boolean; readonly key: boolean };
 }
 
 /** The number of a simulated inbox: reserved for fiction, so no real phone has it. */
 const inboxNumber = "+14155550100";
 
 export interface BootstrapOptions {
-  readonly owner: Owner;
+  readonly owner: OwnerOptions;
   /** The key that the processes of this data folder share. */
   readonly localKey: string | undefined;
   readonly now: Date;
   /** Called at once when the first organization was created: its secrets are not generated again. */
-  onFirstStart?(created: FirstStart): void;
+  onFirstStart?(created: BootstrapResult): void;
 }
 
 /**
@@ -47,27 +47,27 @@ export async function bootstrap(database: Database, options: BootstrapOptions): 
     options.onFirstStart?.(created);
   }
   if (localKey !== undefined) {
-    await admitLocalKey(database, localKey, now);
+    await registerLocalKey(database, localKey, now);
   }
-  return sharedSecret(database);
+  return loadOrCreateSecret(database);
 }
 
 /** Creates the first organization if there is none; of several processes at once, one does. */
 async function createFirstOrganization(
   database: Database,
-  owner: Owner,
+  owner: OwnerOptions,
   now: Date,
-): Promise<FirstStart | undefined> {
+): Promise<BootstrapResult | undefined> {
   const made = {
     email: owner.email ?? "owner@example.com",
     password: owner.password ?? newPassword(),
     key: owner.key ?? newKeySecret(),
-    isGiven: { password: owner.password !== undefined, key: owner.key !== undefined },
+    isProvided: { password: owner.password !== undefined, key: owner.key !== undefined },
   };
   const password_hash = await hashPassword(made.password);
   const isFirst = await database.transaction(async (tx) => {
     const organization = newId("org", now);
-    if (!(await claim(tx, "first_organization", organization))) {
+    if (!(await insertSetting(tx, "first_organization", organization))) {
       return false;
     }
     await createOrganization(tx, { id: organization, name: "My organization", now });
@@ -113,9 +113,9 @@ export async function createOrganization(
  * Makes the key that the data folder's processes share valid, whichever database is behind it; once, so that
  * one that was revoked stays so.
  */
-async function admitLocalKey(database: Database, secret_key: string, now: Date): Promise<void> {
+async function registerLocalKey(database: Database, secret_key: string, now: Date): Promise<void> {
   await database.transaction(async (tx) => {
-    if (!(await claim(tx, `local_key:${hashSecret(secret_key)}`, now.toISOString()))) {
+    if (!(await insertSetting(tx, `local_key:${hashSecret(secret_key)}`, now.toISOString()))) {
       return;
     }
     const { value: organization } = await tx
@@ -134,8 +134,8 @@ async function admitLocalKey(database: Database, secret_key: string, now: Date):
   });
 }
 
-async function sharedSecret(database: Database): Promise<string> {
-  await database.transaction((tx) => claim(tx, "secret", randomSecret()));
+async function loadOrCreateSecret(database: Database): Promise<string> {
+  await database.transaction((tx) => insertSetting(tx, "secret", randomSecret()));
   const { value } = await database.queries
     .selectFrom("settings")
     .select("value")
@@ -145,7 +145,7 @@ async function sharedSecret(database: Database): Promise<string> {
 }
 
 /** Sets a setting that nobody has set; false if somebody has. */
-async function claim(tx: Transaction, name: string, value: string): Promise<boolean> {
+async function insertSetting(tx: Transaction, name: string, value: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto("settings")
     .values({ name, value })

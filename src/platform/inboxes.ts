@@ -21,7 +21,7 @@ export const inboxes = implement(contract, {
         .where("organization_id", "=", organization)
         .orderBy("id")
         .execute();
-      return { data: rows.map(show), meta: { total: rows.length } };
+      return { data: rows.map(serializeInbox), meta: { total: rows.length } };
     },
 
     async create_inbox(input, { tx, organization, now }) {
@@ -31,7 +31,7 @@ export const inboxes = implement(contract, {
         const existing = await getInbox(tx, organization, phone_number);
         throw fail("inbox_exists", { existing_id: existing?.id, param: "phone_number" });
       }
-      return { data: show(made) };
+      return { data: serializeInbox(made) };
     },
 
     async update_inbox({ id, name, settings }, { tx, organization, now }) {
@@ -49,7 +49,7 @@ export const inboxes = implement(contract, {
       if (!changed) {
         throw fail("inbox_not_found");
       }
-      return { data: show(changed) };
+      return { data: serializeInbox(changed) };
     },
   },
 });
@@ -103,6 +103,6 @@ export function isWindowStrict(inbox: { channel: string; settings: Record<string
 }
 
 /** Settings are written here alone, from a checked input. */
-function show<Row extends { settings: Record<string, unknown> }>(row: Row) {
+function serializeInbox<Row extends { settings: Record<string, unknown> }>(row: Row) {
   return { ...row, settings: row.settings as InboxSettings };
 }

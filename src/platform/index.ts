@@ -1,10 +1,10 @@
 /** The platform: its modules put together, given a world, and offered as one thing to call. */
 
-import { formsOf, type Operation } from "../../tools/contract/index.ts";
+import { type Operation, toolMappingsOf } from "../../tools/contract/index.ts";
 import type { EventName } from "../../tools/events.ts";
 import type { JobDefinition, Jobs } from "../jobs/job.ts";
 import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
-import type { ChannelEars } from "../ports/channel.ts";
+import type { ChannelCallbacks } from "../ports/channel.ts";
 import { apiKeys } from "./api-keys.ts";
 import { auth } from "./auth.ts";
 import { contacts } from "./contacts/index.ts";
@@ -16,11 +16,11 @@ import {
   type Call,
   type Caller,
   createCall,
-  forgetAnswers,
+  deleteExpiredResponsesJob,
+  type EventRecorder,
   type Listeners,
   type Module,
   type ModuleJob,
-  type Recorder,
   type World,
 } from "./kernel/index.ts";
 import { mcp } from "./mcp.ts";
@@ -61,7 +61,7 @@ export function operationsOf(built: Modules = modules): Readonly<Record<string, 
 export function toolsOf(built: Modules = modules): ReadonlyMap<string, Operation> {
   return new Map(
     Object.entries(operationsOf(built)).flatMap(([name, operation]) =>
-      Object.keys(formsOf(name, operation)).map((tool) => [tool, operation] as const),
+      Object.keys(toolMappingsOf(name, operation)).map((tool) => [tool, operation] as const),
     ),
   );
 }
@@ -73,7 +73,7 @@ export interface Platform {
   /** A file for a signed link. @throws Failure `link_invalid`, `file_not_found`. */
   openFile(request: FileRequest): Promise<OpenedFile>;
   /** Where channels deliver inbound messages and receipts. */
-  readonly ears: ChannelEars;
+  readonly callbacks: ChannelCallbacks;
   readonly jobs: RunningJobs;
 }
 
@@ -94,7 +94,7 @@ export interface PlatformParts
   readonly instruments?: Instruments;
   /** Opens the channels, which deliver to `ears` and may have jobs of their own. */
   openChannels(
-    ears: ChannelEars,
+    ears: ChannelCallbacks,
     enqueue: Jobs["enqueue"],
   ): { readonly channels: World["channels"]; readonly jobs: readonly JobDefinition[] };
 }
@@ -103,9 +103,9 @@ export interface PlatformParts
 export function createPlatform(parts: PlatformParts): Platform {
   const { built = modules, concurrency, instruments, openChannels, ...given } = parts;
   const { database, now, log } = given;
-  const ears: ChannelEars = {
-    inbound: (message) => receiveMessage(world, message),
-    receipts: (receipts) => receiveReceipts(world, receipts),
+  const ears: ChannelCallbacks = {
+    onMessage: (message) => receiveMessage(world, message),
+    onReceipts: (receipts) => receiveReceipts(world, receipts),
   };
   const opened = openChannels(ears, (tx, ...added) => jobs.enqueue(tx, ...added));
   const definitions = [...defineJobs(() => world, built), ...opened.jobs].map(
@@ -126,7 +126,7 @@ export function createPlatform(parts: PlatformParts): Platform {
     call: instruments?.call(call) ?? call,
     authenticate: (credential) => authenticate(world, credential),
     openFile: (request) => openFile(world, request),
-    ears,
+    callbacks: ears,
     jobs,
   };
 }
@@ -135,9 +135,11 @@ export function createPlatform(parts: PlatformParts): Platform {
 function defineJobs(world: () => World, built: Modules = modules): JobDefinition[] {
   const work = Object.entries(built).flatMap(([name, module]) => [
     ...module.jobs,
-    ...Object.entries(module.on).map(([event, listen]) => listening(name, event as EventName, listen)),
+    ...Object.entries(module.on).map(([event, listen]) =>
+      createListenerJob(name, event as EventName, listen),
+    ),
   ]);
-  return [...work, forgetAnswers].map(({ run, exhausted, ...rest }) => ({
+  return [...work, deleteExpiredResponsesJob].map(({ run, exhausted, ...rest }) => ({
     ...rest,
     // A payload was written by the module that reads it.
     run: (payload, attempt) => run(payload as never, world(), attempt),
@@ -157,11 +159,11 @@ export function listenersOf(built: Modules = modules): ReadonlyMap<EventName, re
 }
 
 /** Who writes of each event in its own transaction. */
-export function recordersOf(built: Modules = modules): readonly Recorder[] {
-  return Object.values(built).flatMap(({ record }) => record ?? []);
+export function recordersOf(built: Modules = modules): readonly EventRecorder[] {
+  return Object.values(built).flatMap(({ recordEvents }) => recordEvents ?? []);
 }
 
-function listening<Name extends EventName>(
+function createListenerJob<Name extends EventName>(
   module: string,
   event: Name,
   listen: NonNullable<Listeners[Name]>,

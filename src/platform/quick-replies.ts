@@ -2,13 +2,13 @@
 import { fail } from "../../tools/errors.ts";
 import { quickReplies as contract } from "../../tools/quick-replies.ts";
 import type { Transaction } from "../database/database.ts";
-import { holds } from "../database/query/index.ts";
-import { freshId, implement, takeTurn } from "./kernel/index.ts";
+import { containsText } from "../database/query/index.ts";
+import { freshId, implement, lockOrganization } from "./kernel/index.ts";
 
 export const quickReplies = implement(contract, {
   operations: {
     async create_quick_reply({ short_code, content }, { tx, caller, organization, now }) {
-      await requireFree(tx, organization, short_code);
+      await requireUnusedShortCode(tx, organization, short_code);
       const made = await tx
         .insertInto("quick_replies")
         .values({
@@ -30,7 +30,9 @@ export const quickReplies = implement(contract, {
         .selectFrom("quick_replies")
         .selectAll()
         .where("organization_id", "=", organization)
-        .$if(search !== undefined, (query) => query.where(holds(search ?? "", "short_code", "content")))
+        .$if(search !== undefined, (query) =>
+          query.where(containsText(search ?? "", "short_code", "content")),
+        )
         .orderBy((row) => row.fn<string>("lower", ["short_code"]))
         .execute();
       return { data: rows, meta: { total: rows.length } };
@@ -38,7 +40,7 @@ export const quickReplies = implement(contract, {
 
     async update_quick_reply({ id, short_code, content }, { tx, organization, now }) {
       if (short_code !== undefined) {
-        await requireFree(tx, organization, short_code, id);
+        await requireUnusedShortCode(tx, organization, short_code, id);
       }
       const changed = await tx
         .updateTable("quick_replies")
@@ -71,13 +73,13 @@ export const quickReplies = implement(contract, {
  * Waits for others who give out short codes, and then looks.
  * @throws Failure `quick_reply_exists` when another one has the code, in whichever letters.
  */
-async function requireFree(
+async function requireUnusedShortCode(
   tx: Transaction,
   organization: string,
   short_code: string,
   own: string | null = null,
 ): Promise<void> {
-  await takeTurn(tx, organization);
+  await lockOrganization(tx, organization);
   const holder = await tx
     .selectFrom("quick_replies")
     .select("id")

@@ -6,7 +6,7 @@ import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { readPage, refersTo } from "../database/query/index.ts";
 import type { Tables } from "../database/schema/index.ts";
-import { announceCapacity, implement, isBusy } from "./kernel/index.ts";
+import { countsAsLoad, enqueueServeQueue, implement } from "./kernel/index.ts";
 
 export const teams = implement(contract, {
   operations: {
@@ -57,17 +57,17 @@ export const teams = implement(contract, {
         .where("id", "=", id)
         .returningAll()
         .executeTakeFirstOrThrow();
-      await announceCapacity(context, organization);
+      await enqueueServeQueue(context, organization);
       return { data: team };
     },
 
     async delete_team({ id }, { tx, organization }) {
       await getTeam(tx, organization, id, { locks: true });
       await requireUnused(tx, organization, id);
-      await takeThreads(tx, organization, id);
+      await detachConversations(tx, organization, id);
       await lockMembers(tx, organization, id);
       // Those that a member was given before the members were held.
-      await takeThreads(tx, organization, id);
+      await detachConversations(tx, organization, id);
       await tx.deleteFrom("teams").where("organization_id", "=", organization).where("id", "=", id).execute();
       return { data: { deleted: true as const } };
     },
@@ -85,13 +85,13 @@ export const teams = implement(contract, {
           user_id,
           id: newId("mem", now),
           unavailable_since: input.is_available ? null : now.toISOString(),
-          current_chat_count: await countThreads(tx, organization, { team_id: id, user_id }),
+          current_chat_count: await countConversations(tx, organization, { team_id: id, user_id }),
           created_at: now.toISOString(),
           updated_at: now.toISOString(),
         })
         .returningAll()
         .executeTakeFirstOrThrow();
-      await announceCapacity(context, organization);
+      await enqueueServeQueue(context, organization);
       return { data: member };
     },
 
@@ -116,7 +116,7 @@ export const teams = implement(contract, {
         .where("id", "=", member_id)
         .returningAll()
         .executeTakeFirstOrThrow();
-      await announceCapacity(context, organization);
+      await enqueueServeQueue(context, organization);
       return { data: member };
     },
 
@@ -180,7 +180,7 @@ function membersOf(db: Queries, organization: string, team_ids: readonly string[
 }
 
 /** Without a team nobody's load counts them, and the members' rows go too: no count is left wrong. */
-async function takeThreads(tx: Transaction, organization: string, team_id: string): Promise<void> {
+async function detachConversations(tx: Transaction, organization: string, team_id: string): Promise<void> {
   await tx
     .updateTable("conversations")
     .set({ team_id: null, queued_at: null, policy_id: null })
@@ -201,7 +201,7 @@ async function lockMembers(tx: Transaction, organization: string, team_id: strin
     .execute();
 }
 
-interface Pair {
+interface Membership {
   readonly team_id: string;
   readonly user_id: string;
 }
@@ -210,7 +210,7 @@ interface Pair {
 async function requireNewMember(
   tx: Transaction,
   organization: string,
-  { team_id, user_id }: Pair,
+  { team_id, user_id }: Membership,
 ): Promise<void> {
   const user = await tx
     .selectFrom("users")
@@ -230,12 +230,12 @@ async function requireNewMember(
 }
 
 /** What a former member who comes back still has. Locked, so that none is closed between count and row. */
-async function countThreads(
+async function countConversations(
   tx: Transaction,
   organization: string,
-  { team_id, user_id }: Pair,
+  { team_id, user_id }: Membership,
 ): Promise<number> {
-  const threads = await tx
+  const conversations = await tx
     .selectFrom("conversations")
     .select("status")
     .where("organization_id", "=", organization)
@@ -245,7 +245,7 @@ async function countThreads(
     .where("status", "in", ["open", "pending"])
     .forUpdate()
     .execute();
-  return threads.filter(({ status }) => isBusy(status)).length;
+  return conversations.filter(({ status }) => countsAsLoad(status)).length;
 }
 
 /** @throws Failure `team_in_use`, naming the active policies that send conversations here. */

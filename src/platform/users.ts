@@ -5,14 +5,14 @@ import { fail } from "../../tools/errors.ts";
 import { users as contract } from "../../tools/users.ts";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
-import { holds, readPage } from "../database/query/index.ts";
+import { containsText, readPage } from "../database/query/index.ts";
 import { hashPassword, newPassword, roleScopes } from "./identity/index.ts";
 import {
-  announceCapacity,
   type Caller,
+  enqueueServeQueue,
   implement,
+  lockOrganization,
   type Role,
-  takeTurn,
   type WriteContext,
 } from "./kernel/index.ts";
 
@@ -23,7 +23,7 @@ export const users = implement(contract, {
         .selectFrom("users")
         .selectAll()
         .where("organization_id", "=", organization)
-        .$if(search !== undefined, (query) => query.where(holds(search ?? "", "name", "email")))
+        .$if(search !== undefined, (query) => query.where(containsText(search ?? "", "name", "email")))
         .$if(role !== undefined, (query) => query.where("role", "=", role ?? "agent"))
         .orderBy((row) => row.fn<string>("lower", ["name"]))
         .orderBy("id");
@@ -39,7 +39,10 @@ export const users = implement(contract, {
           requireGrantable(caller, input.role);
           const user = await insertUser(tx, { ...input, organization, password_hash, now });
           if (!user) {
-            throw fail("user_exists", { param: "email", ...(await ownUser(tx, organization, input.email)) });
+            throw fail("user_exists", {
+              param: "email",
+              ...(await findByEmail(tx, organization, input.email)),
+            });
           }
           return { data: { ...user, ...(chosen === undefined ? { password } : {}) } };
         };
@@ -65,17 +68,17 @@ interface Changes {
 async function changeUser(context: WriteContext, id: string, { password_hash, ...changes }: Changes) {
   const { tx, caller, organization, now } = context;
   // Two owners who step down at once must not both find the other one.
-  await takeTurn(tx, organization);
+  await lockOrganization(tx, organization);
   const user = await getUser(tx, organization, id);
   const { name = user.name, role = user.role, is_active = user.is_active } = changes;
-  requireReach(caller, user.role);
+  requireManageable(caller, user.role);
   requireGrantable(caller, role);
   if (isOwner(user) && !isOwner({ role, is_active })) {
     await requireOtherOwner(tx, organization, id);
   }
   const endsSessions = password_hash !== undefined || !is_active;
   if (is_active && !user.is_active) {
-    await announceCapacity(context, organization);
+    await enqueueServeQueue(context, organization);
   }
   return tx
     .updateTable("users")
@@ -130,7 +133,7 @@ async function getUser(tx: Transaction, organization: string, id: string) {
 }
 
 /** The id of the organization's own user with this address; of another's nothing is told. */
-async function ownUser(tx: Transaction, organization: string, email: string) {
+async function findByEmail(tx: Transaction, organization: string, email: string) {
   return tx
     .selectFrom("users")
     .select("id as existing_id")
@@ -161,20 +164,20 @@ async function requireOtherOwner(tx: Transaction, organization: string, id: stri
 
 /** @throws Failure `scope_not_held` when the role may do what the caller may not. */
 function requireGrantable(caller: Caller, role: Role): void {
-  const lacking = lackingFor(caller, role);
+  const lacking = missingScopes(caller, role);
   if (lacking.length > 0) {
     throw fail("scope_not_held", { value: lacking.join(", "), required_scopes: lacking, param: "role" });
   }
 }
 
 /** @throws Failure `insufficient_scope` when the person may do more than the caller. */
-function requireReach(caller: Caller, role: Role): void {
-  const lacking = lackingFor(caller, role);
+function requireManageable(caller: Caller, role: Role): void {
+  const lacking = missingScopes(caller, role);
   if (lacking.length > 0) {
     throw fail("insufficient_scope", missingScope({ all: lacking }));
   }
 }
 
-function lackingFor(caller: Caller, role: Role) {
+function missingScopes(caller: Caller, role: Role) {
   return roleScopes[role].filter((scope) => !caller.scopes.has(scope));
 }

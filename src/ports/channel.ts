@@ -12,7 +12,7 @@ export type MessageContent =
     }
   | { readonly type: "interactive"; readonly interactive: Readonly<Record<string, unknown>> };
 
-export interface Outbound {
+export interface OutboundMessage {
   readonly organization_id: string;
   /** The inbox's own number, E.164. */
   readonly from: string;
@@ -50,7 +50,7 @@ export type FindResult =
  * it is looked up with `find` before anything else is done.
  */
 export interface Channel {
-  send(message: Outbound, signal: AbortSignal): Promise<SendResult>;
+  send(message: OutboundMessage, signal: AbortSignal): Promise<SendResult>;
   find(token: string, organization_id: string): Promise<FindResult>;
 }
 
@@ -77,7 +77,7 @@ export interface Identities {
 }
 
 /** What a contact sent. */
-export interface Inbound {
+export interface InboundMessage {
   readonly organization_id: string;
   readonly channel_message_id: string;
   /** The sender's number, E.164; null of a person who hides it, and whom an identity names. */
@@ -93,7 +93,7 @@ export interface Inbound {
 }
 
 /** Where a channel delivers what it hears. Resolves once it is durable; both are safe to repeat. */
-export interface ChannelEars {
-  receipts(receipts: readonly Receipt[]): Promise<void>;
-  inbound(message: Inbound): Promise<{ message_id: string; conversation_id: string }>;
+export interface ChannelCallbacks {
+  onReceipts(receipts: readonly Receipt[]): Promise<void>;
+  onMessage(message: InboundMessage): Promise<{ message_id: string; conversation_id: string }>;
 }

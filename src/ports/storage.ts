@@ -7,7 +7,7 @@ export interface ByteRange {
 }
 
 /** What a store that serves files by itself must know of one. */
-export interface FileFacts {
+export interface FileMetadata {
   readonly contentType: string;
   readonly disposition: string;
 }
@@ -17,11 +17,11 @@ export interface Storage {
    * Keeps a body under a key of ours (`letters/letters`, never a caller's name). It is there whole or not at
    * all: a body that throws leaves nothing. Memory does not grow with it.
    */
-  write(key: string, body: AsyncIterable<Uint8Array>, facts: FileFacts): Promise<void>;
+  write(key: string, body: AsyncIterable<Uint8Array>, facts: FileMetadata): Promise<void>;
   /** The file, or a part of it; undefined if there is none. */
   read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** There is no such file afterwards, whether there was or not. */
   delete(key: string): Promise<void>;
   /** An address at the store itself from which anyone can read for a while; undefined if it has none. */
-  link(key: string, seconds: number): Promise<string | undefined>;
+  presign(key: string, seconds: number): Promise<string | undefined>;
 }

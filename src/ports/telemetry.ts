@@ -22,28 +22,28 @@ export interface Metrics {
   webhook(done: { outcome: "delivered" | "refused" | "unreachable"; seconds: number }): void;
 }
 
-export interface SpanFacts {
+export interface SpanOptions {
   readonly name: string;
   readonly kind: "server" | "client" | "producer" | "consumer" | "internal";
   /** The `traceparent` that it continues; null begins a trace. Left out: the span that is running. */
   readonly parent?: string | null | undefined;
-  readonly attributes?: Attributes;
+  readonly attributes?: SpanAttributes;
 }
 
-export type Attributes = Readonly<Record<string, string | number | boolean>>;
+export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 /** A span whose end its beginner tells. */
 export interface Span {
   /** Runs work in it: what begins there is its child. */
   within<Result>(work: () => Result): Result;
   /** `failure` is a code or the name of a kind of error; never a message, which may hold anything. */
-  end(facts?: { readonly attributes?: Attributes; readonly failure?: string | undefined }): void;
+  end(facts?: { readonly attributes?: SpanAttributes; readonly failure?: string | undefined }): void;
 }
 
 export interface Tracer {
-  begin(facts: SpanFacts): Span;
+  startSpan(facts: SpanOptions): Span;
   /** Runs work in a span of its own, which fails when the work does. */
-  run<Result>(facts: SpanFacts, work: () => Promise<Result>): Promise<Result>;
+  withSpan<Result>(facts: SpanOptions, work: () => Promise<Result>): Promise<Result>;
   /** The W3C header of the span that is running. */
   traceparent(): string | undefined;
 }
@@ -59,25 +59,25 @@ export interface Gauges {
     /** How long the oldest that is due has waited. */
     readonly oldestSeconds: number;
   }[];
-  readonly dead: readonly { readonly name: string; readonly count: number }[];
+  readonly deadLetters: readonly { readonly name: string; readonly count: number }[];
 }
 
-export interface PoolUse {
+export interface PoolUsage {
   readonly inUse: number;
   readonly waiting: number;
 }
 
 /** Where the figures that nobody tells are read. */
-export interface Sources {
+export interface GaugeSources {
   gauges(): Promise<Gauges>;
-  pool(): PoolUse;
+  pool(): PoolUsage;
 }
 
 export interface Telemetry {
   readonly metrics: Metrics;
   readonly tracer: Tracer;
   /** The figures as Prometheus reads them; undefined while nobody may scrape. */
-  readonly scrape: ((sources: Sources) => () => Promise<string>) | undefined;
+  readonly scrape: ((sources: GaugeSources) => () => Promise<string>) | undefined;
   /** Sends what is left, for as long as this at most. */
   close(graceMs: number): Promise<void>;
 }

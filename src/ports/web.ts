@@ -4,10 +4,10 @@
  * Nothing here throws for what the other side does; outcomes are values. Called outside any transaction.
  */
 
-export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+export type HttpMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface WebRequest {
-  readonly method: Method;
+  readonly method: HttpMethod;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
@@ -24,14 +24,14 @@ export interface SendRequest extends WebRequest {
 }
 
 /** The address may not be reached: nothing was connected, and trying again is of no use before it changes. */
-export interface Forbidden {
+export interface ForbiddenRequest {
   readonly outcome: "forbidden";
   readonly reason: "url" | "scheme" | "credentials" | "port" | "address" | "header";
   /** A sentence for whoever gave the address; it tells nothing of what a name leads to. */
   readonly detail: string;
 }
 
-export interface Failed {
+export interface FailedRequest {
   readonly outcome: "failed";
   readonly reason:
     | "timeout"
@@ -49,15 +49,15 @@ export interface Failed {
   readonly ms: number;
 }
 
-export interface AnswerHead {
+export interface ResponseHead {
   /** Any status, a redirect's too: it is told and never followed. */
   readonly status: number;
   /** Names in lower case; one that came several times is joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export type WebAnswer =
-  | (AnswerHead & {
+export type WebResponse =
+  | (ResponseHead & {
       readonly outcome: "answered";
       /** As it came: compression is neither asked for nor undone. */
       readonly body: Uint8Array;
@@ -65,26 +65,29 @@ export type WebAnswer =
       readonly isCut: boolean;
       readonly ms: number;
     })
-  | Forbidden
-  | Failed;
+  | ForbiddenRequest
+  | FailedRequest;
 
 /** An answer whose body is still coming. It throws when it breaks, is late or passes `maxBytes`. */
-export interface Incoming extends AnswerHead {
+export interface IncomingResponse extends ResponseHead {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 export type Download<Value> =
   | { readonly outcome: "answered"; readonly status: number; readonly value: Value; readonly ms: number }
-  | Forbidden
-  | Failed;
+  | ForbiddenRequest
+  | FailedRequest;
 
 export interface Web {
   /** Whether an address may be given at all, as far as it can be told without a look-up; undefined: it may. */
-  check(url: string): Forbidden | undefined;
-  send(request: SendRequest): Promise<WebAnswer>;
+  check(url: string): ForbiddenRequest | undefined;
+  send(request: SendRequest): Promise<WebResponse>;
   /**
    * Hands the answer to `take` as it comes, and its value back. What `take` leaves unread is dropped; a
    * body that broke is a failure, whatever `take` made of it. @throws what `take` throws of its own.
    */
-  download<Value>(request: WebRequest, take: (answer: Incoming) => Promise<Value>): Promise<Download<Value>>;
+  download<Value>(
+    request: WebRequest,
+    take: (answer: IncomingResponse) => Promise<Value>,
+  ): Promise<Download<Value>>;
 }

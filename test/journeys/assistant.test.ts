@@ -1,20 +1,20 @@
-/** An assistant and a customer talk: over MCP, in both eras, against a running house. */
+/** An assistant and a customer talk: over MCP, in both eras, against a running app. */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiKeys } from "../../tools/api-keys.ts";
-import { type House, openHouse, ownerKey } from "../support/house.ts";
-import { phone } from "../support/simulator.ts";
+import { ownerKey, startTestApp, type TestApp } from "../support/app.ts";
+import { openPhone } from "../support/simulator.ts";
 
 const eras = {
   "2026-07-28": { versionNegotiation: { mode: { pin: "2026-07-28" } } },
   "2025-era": {},
 } as const;
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse();
+  app = await startTestApp();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
 describe.each(Object.entries(eras))("in the era %s", (era, options) => {
   const number = era === "2025-era" ? "+14155550201" : "+14155550202";
@@ -26,12 +26,12 @@ describe.each(Object.entries(eras))("in the era %s", (era, options) => {
     expect(sent.data).toMatchObject({ status: "queued", to: number });
     const { id: message_id, conversation_id } = sent.data;
 
-    await house.turn(1000);
-    await phone(house, number).read();
+    await app.advanceTime(1000);
+    await openPhone(app, number).read();
     const followed = await assistant.call("get_message", { conversation_id, message_id });
     expect(followed.data.status).toBe("read");
 
-    await phone(house, number).write("Thank you!");
+    await openPhone(app, number).write("Thank you!");
     const [thread] = (await assistant.call("list_conversations", { filter: "unanswered" })).data;
     expect(thread).toMatchObject({
       id: conversation_id,
@@ -43,7 +43,7 @@ describe.each(Object.entries(eras))("in the era %s", (era, options) => {
   });
 
   test("a key with only contacts:read sees only those tools, and is refused by the scope's name", async () => {
-    const { data } = await house.call(apiKeys.create_api_key, { name: "reader", scopes: ["contacts:read"] });
+    const { data } = await app.call(apiKeys.create_api_key, { name: "reader", scopes: ["contacts:read"] });
     await using assistant = await connect(data.secret_key, options);
     const { tools } = await assistant.client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(["list_contacts", "get_contact", "whoami"]);
@@ -57,10 +57,10 @@ describe.each(Object.entries(eras))("in the era %s", (era, options) => {
 });
 
 test("a revoked key is refused at the next request", async () => {
-  const { data } = await house.call(apiKeys.create_api_key, { name: "short", scopes: ["contacts:read"] });
+  const { data } = await app.call(apiKeys.create_api_key, { name: "short", scopes: ["contacts:read"] });
   await using assistant = await connect(data.secret_key, {});
   await assistant.client.listTools();
-  await house.call(apiKeys.delete_api_key, { id: data.id });
+  await app.call(apiKeys.delete_api_key, { id: data.id });
   await expect(assistant.client.listTools()).rejects.toThrow(/401|credential|unauthorized/i);
 });
 
@@ -73,7 +73,7 @@ interface Answer {
 async function connect(key: string, options: ConstructorParameters<typeof Client>[1]) {
   const client = new Client({ name: "journey", version: "1.0.0" }, options);
   const requestInit = { headers: { authorization: `Bearer ${key}` } };
-  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", house.address), { requestInit }));
+  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", app.address), { requestInit }));
   return {
     client,
     async call(name: string, given: Record<string, unknown>): Promise<Answer> {

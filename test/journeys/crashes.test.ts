@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { contacts } from "../../tools/contacts.ts";
 import { messages } from "../../tools/messages/index.ts";
-import { ownerKey } from "../support/house.ts";
-import { until, useProcesses } from "../support/serve.ts";
+import { ownerKey } from "../support/app.ts";
+import { useProcesses, waitUntil } from "../support/served-process.ts";
 
 const { serve } = useProcesses();
 
@@ -22,7 +22,7 @@ test("kill -9 while messages are queued: none is lost, none is sent twice", asyn
     const { data } = await before.client.call(messages.send_message, text(number), { timeoutMs: 20_000 });
     accepted.push(data.id);
   });
-  await Promise.race([Promise.all(sending), until(() => accepted.length >= 40)]);
+  await Promise.race([Promise.all(sending), waitUntil(() => accepted.length >= 40)]);
   await before.process.end("SIGKILL");
   await Promise.allSettled(sending);
 
@@ -37,7 +37,7 @@ test("kill -9 while messages are queued: none is lost, none is sent twice", asyn
     const tokens = new Set((await shown()).map(({ token }) => token));
     return accepted.every((id) => tokens.has(id));
   };
-  await until(everyone, 100_000);
+  await waitUntil(everyone, 100_000);
   const tokens = (await shown()).map(({ token }) => token);
   expect(new Set(tokens).size).toBe(tokens.length);
   await after.client.close();
@@ -56,7 +56,7 @@ test("kill -9 while writes are acknowledged: each one is there afterwards", asyn
     acknowledged.push(data.id);
   };
   const writing = Array.from({ length: 400 }, (_, number) => write(number));
-  await until(() => acknowledged.length >= 200);
+  await waitUntil(() => acknowledged.length >= 200);
   await before.process.end("SIGKILL");
   await Promise.allSettled(writing);
 

@@ -1,7 +1,7 @@
 /** `tidings listen`: events reach a program on this machine, signed, also after the service was away. */
 import { expect, test } from "vitest";
-import { ownerKey } from "../support/house.ts";
-import { useProcesses } from "../support/serve.ts";
+import { ownerKey } from "../support/app.ts";
+import { useProcesses } from "../support/served-process.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 const { serve, start } = useProcesses();
@@ -21,17 +21,17 @@ test("events are forwarded with a webhook's headers, and a restart of the servic
   await using receiver = await startWebhookReceiver();
   const before = await serveAt("0");
   const listening = start(["listen", "--forward-to", receiver.url], { PORT: before.port });
-  const [, secret = ""] = await listening.says(/secret, for this run: (whsec_\S+)/);
+  const [, secret = ""] = await listening.waitForOutput(/secret, for this run: (whsec_\S+)/);
   receiver.secret = secret;
-  await listening.says(/Listening/);
+  await listening.waitForOutput(/Listening/);
   await before.write("one");
-  await listening.says(/message\.received {2}evt_\w+ {2}200 {2}\d+ ms/);
+  await listening.waitForOutput(/message\.received {2}evt_\w+ {2}200 {2}\d+ ms/);
   await before.process.end("SIGTERM");
   const after = await serveAt(before.port);
   await after.write("two");
-  await listening.says(/(?:message\.received[\s\S]*){2}/);
-  expect(receiver.told.map(({ event }) => event.data.text)).toEqual([{ body: "one" }, { body: "two" }]);
-  expect(receiver.told[0]?.headers).toMatchObject({ "webhook-id": receiver.told[0]?.event.id });
+  await listening.waitForOutput(/(?:message\.received[\s\S]*){2}/);
+  expect(receiver.received.map(({ event }) => event.data.text)).toEqual([{ body: "one" }, { body: "two" }]);
+  expect(receiver.received[0]?.headers).toMatchObject({ "webhook-id": receiver.received[0]?.event.id });
   expect(receiver.forged).toBe(0);
   await listening.end("SIGINT");
   expect(listening.child.exitCode).toBe(0);

@@ -2,19 +2,19 @@
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { messages } from "../../tools/messages/index.ts";
-import { useProcesses } from "../support/serve.ts";
+import { useProcesses } from "../support/served-process.ts";
 
 const processes = useProcesses();
 
 /** What a service has loaded when it has sent a message. */
 async function loaded(env: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const { client, process } = await processes.serve({
-    NODE_OPTIONS: `--require=${resolve("test/support/loaded.cjs")}`,
+    NODE_OPTIONS: `--require=${resolve("test/support/report-loaded.cjs")}`,
     ...env,
   });
   await client.call(messages.send_message, { to: "+14155550123", type: "text", text: { body: "Hello" } });
   process.child.kill("SIGUSR2");
-  const [, files = ""] = await process.says(/loaded: (\[.*\])/);
+  const [, files = ""] = await process.waitForOutput(/loaded: (\[.*\])/);
   return JSON.parse(files);
 }
 

@@ -5,10 +5,10 @@ import { expect, test } from "vitest";
 import { apiKeys } from "../../tools/api-keys.ts";
 import { contacts } from "../../tools/contacts.ts";
 import { messages } from "../../tools/messages/index.ts";
-import { refusal } from "../support/failure.ts";
-import { ownerKey } from "../support/house.ts";
-import { program } from "../support/process.ts";
-import { useProcesses } from "../support/serve.ts";
+import { ownerKey } from "../support/app.ts";
+import { expectFailure } from "../support/expect-failure.ts";
+import { programPath } from "../support/process.ts";
+import { useProcesses } from "../support/served-process.ts";
 
 const { serve, env: settings } = useProcesses();
 
@@ -25,7 +25,7 @@ test("a key revoked in one process is refused at the next request of every other
   const key = data.secret_key;
   await other.client.call(contacts.list_contacts, {}, { key });
   await one.client.call(apiKeys.delete_api_key, { id: data.id });
-  const refused = await refusal(other.client.call(contacts.list_contacts, {}, { key }));
+  const refused = await expectFailure(other.client.call(contacts.list_contacts, {}, { key }));
   expect(refused).toMatchObject({ status: 401, code: "credential_invalid" });
 }, 90_000);
 
@@ -100,7 +100,7 @@ test.runIf(process.env.TIDINGS_TEST_ENGINE === "embedded")(
 async function connect(): Promise<Client> {
   const client = new Client({ name: "test", version: "1.0.0" });
   const env = { ...process.env, ...settings(), TIDINGS_LOG_LEVEL: "error" } as Record<string, string>;
-  const args = [program, "mcp"];
+  const args = [programPath, "mcp"];
   await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: "ignore" }));
   return client;
 }

@@ -4,23 +4,23 @@ import { contacts } from "../../tools/contacts.ts";
 import { conversations } from "../../tools/conversations.ts";
 import { routing } from "../../tools/routing.ts";
 import { teams } from "../../tools/teams.ts";
-import { type House, openHouse } from "../support/house.ts";
-import { phone } from "../support/simulator.ts";
-import { makeTeam, miscounts, type Team } from "../support/staff.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { openPhone } from "../support/simulator.ts";
+import { type CreatedTeam, createTeamWithMembers, findWrongChatCounts } from "../support/teams.ts";
 
-let house: House;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openHouse();
+  app = await startTestApp();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => app[Symbol.asyncDispose]());
 
-const get = async (id: string) => (await house.call(conversations.get_conversation, { id })).data;
-const why = async (id: string) => (await house.call(routing.list_routing_decisions, { id })).data[0];
+const get = async (id: string) => (await app.call(conversations.get_conversation, { id })).data;
+const why = async (id: string) => (await app.call(routing.list_routing_decisions, { id })).data[0];
 
 /** A message from a number, and what has become of it a moment later. */
 async function write(number: string, text: string) {
-  const { conversation_id } = await phone(house, number).write(text);
-  await house.turn(1000);
+  const { conversation_id } = await openPhone(app, number).write(text);
+  await app.advanceTime(1000);
   return get(conversation_id);
 }
 
@@ -28,7 +28,7 @@ test("an organization without any set-up: the conversation is there, and nobody'
   const thread = await write("+14155550210", "Hello?");
   expect(thread).toMatchObject({ status: "open", assigned_to: null, team_id: null });
   expect(await why(thread.id)).toBeUndefined();
-  const { data } = await house.call(conversations.list_conversations, { filter: "unassigned" });
+  const { data } = await app.call(conversations.list_conversations, { filter: "unassigned" });
   expect(data.map(({ id }) => id)).toContain(thread.id);
 });
 
@@ -38,7 +38,7 @@ test("by skill, over the tiers, transferred, closed, reopened, and back to the l
 
   // An unknown number: contact and conversation are made, and the French speaker is chosen.
   const arrived = await write(number, "Bonjour, je suis perdu");
-  expect((await house.call(contacts.get_contact, { id: arrived.contact_id })).data.phone_number).toBe(number);
+  expect((await app.call(contacts.get_contact, { id: arrived.contact_id })).data.phone_number).toBe(number);
   expect(arrived).toMatchObject({ status: "open", assigned_to: desk.users.Fay, team_id: desk.id });
   const chosen = await why(arrived.id);
   expect(chosen).toMatchObject({
@@ -56,7 +56,7 @@ test("by skill, over the tiers, transferred, closed, reopened, and back to the l
   const second = await write("+14155550212", "Bonjour!");
   expect(second).toMatchObject({ assigned_to: null, team_id: desk.id });
   expect((await why(second.id))?.explanation).toContain("1 at capacity, 1 without the skills");
-  await house.turn(120_000);
+  await app.advanceTime(120_000);
   expect(await get(second.id)).toMatchObject({ assigned_to: experts.users.Eve, team_id: experts.id });
   expect(await why(second.id)).toMatchObject({ trigger: "escalation", outcome: "assigned" });
   expect((await why(second.id))?.explanation).toContain(
@@ -65,16 +65,16 @@ test("by skill, over the tiers, transferred, closed, reopened, and back to the l
 
   // Fay hands hers over to an expert, who closes it.
   const handOver = { id: arrived.id, from_agent: desk.users.Fay ?? "", to_agent: experts.users.Max ?? "" };
-  await house.call(conversations.transfer_conversation, { ...handOver, reason: "needs an engineer" });
+  await app.call(conversations.transfer_conversation, { ...handOver, reason: "needs an engineer" });
   expect(await get(arrived.id)).toMatchObject({ assigned_to: experts.users.Max, team_id: experts.id });
-  await house.call(conversations.update_conversation, { id: arrived.id, status: "closed" });
+  await app.call(conversations.update_conversation, { id: arrived.id, status: "closed" });
 
   // The customer comes back: to whom they know, while there is room.
   expect(await write(number, "Encore moi")).toMatchObject({ status: "open", assigned_to: experts.users.Max });
   expect(await why(arrived.id)).toMatchObject({ trigger: "reopen", outcome: "assigned" });
 
   // And again, when Max is away for the moment: nobody's, until the policy that remembers gives it back.
-  await house.call(conversations.update_conversation, { id: arrived.id, status: "closed" });
+  await app.call(conversations.update_conversation, { id: arrived.id, status: "closed" });
   await setAvailable(experts, "Max", false);
   await retire("French");
   const again = await write(number, "Toujours moi");
@@ -83,31 +83,35 @@ test("by skill, over the tiers, transferred, closed, reopened, and back to the l
     expect.objectContaining({ name: "Max", passed_over: "unavailable" }),
   );
   await setAvailable(experts, "Max", true);
-  await house.settle();
+  await app.runDueJobs();
   expect((await get(arrived.id)).assigned_to).toBe(experts.users.Max);
   const returned = await why(arrived.id);
   expect(returned).toMatchObject({ trigger: "capacity", strategy: "sticky", policy_name: "Known faces" });
   expect(returned?.explanation).toContain("chose Max, who served this contact last");
 
-  const { data } = await house.call(conversations.list_assignments, { id: arrived.id });
+  const { data } = await app.call(conversations.list_assignments, { id: arrived.id });
   expect(data.map(({ assignment_type }) => assignment_type)).toEqual([
     "routing",
     "unassign",
     "transfer",
     "routing",
   ]);
-  expect(await miscounts(house)).toEqual([]);
+  expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
 async function setUp() {
   const one = { max_concurrent_chats: 1 };
-  const desk = await makeTeam(house, { name: "Desk" }, { Ada: one, Fay: { ...one, skills: ["fr"] } });
-  const experts = await makeTeam(
-    house,
+  const desk = await createTeamWithMembers(
+    app,
+    { name: "Desk" },
+    { Ada: one, Fay: { ...one, skills: ["fr"] } },
+  );
+  const experts = await createTeamWithMembers(
+    app,
     { name: "Experts", tier: 2 },
     { Eve: { ...one, skills: ["fr"] }, Max: one },
   );
-  await house.call(routing.create_routing_policy, {
+  await app.call(routing.create_routing_policy, {
     name: "French",
     strategy: "skills_based",
     priority: 10,
@@ -116,7 +120,7 @@ async function setUp() {
     target_id: desk.id,
     settings: { required_skills: ["fr"] },
   });
-  await house.call(routing.create_routing_policy, {
+  await app.call(routing.create_routing_policy, {
     name: "Known faces",
     strategy: "sticky",
     conditions: { attribute: "message.text", operator: "contains", value: "moi" },
@@ -126,13 +130,13 @@ async function setUp() {
   return { desk, experts };
 }
 
-async function setAvailable(team: Team, name: string, is_available: boolean): Promise<void> {
+async function setAvailable(team: CreatedTeam, name: string, is_available: boolean): Promise<void> {
   const member_id = team.members[name] ?? "";
-  await house.call(teams.update_team_member, { id: team.id, member_id, is_available });
+  await app.call(teams.update_team_member, { id: team.id, member_id, is_available });
 }
 
 async function retire(name: string): Promise<void> {
-  const { data } = await house.call(routing.list_routing_policies, {});
+  const { data } = await app.call(routing.list_routing_policies, {});
   const id = data.find((policy) => policy.name === name)?.id ?? "";
-  await house.call(routing.update_routing_policy, { id, is_active: false });
+  await app.call(routing.update_routing_policy, { id, is_active: false });
 }

@@ -1,6 +1,6 @@
 /** The certificate of receiver.test, signed by itself and good from 2020 to 2120. Its key guards nothing. */
 
-export const key = `-----BEGIN PRIVATE KEY-----
+export const certificateKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg+LzsCAi1lGsbzlnx
 IESWY9hIargRpdCWXK7O9Vl5IYChRANCAARmwcQqhlLYL08It3XpBggXGP5LGWdV
 JJQL0sQtq59V7yTy+IL+dwPtkBWehPv9zr3fxH1dFiFROwIT/jLjl0+5

@@ -1,18 +1,18 @@
-/** A database of its own for each house: a copy of the run's template. */
+/** A database of its own for each app: a copy of the run's template. */
 import { randomBytes } from "node:crypto";
 import { cpSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { administer, withDatabase } from "./postgres.ts";
+import { runOnServer, withDatabase } from "./postgres.ts";
 
-export interface FreshDatabase extends AsyncDisposable {
+export interface TestDatabase extends AsyncDisposable {
   /** The settings that lead to it. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-export async function freshDatabase(): Promise<FreshDatabase> {
+export async function createTestDatabase(): Promise<TestDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), "tidings-test-"));
   const removeFolder = () => rm(dataDir, { recursive: true, force: true });
   const server = process.env.TEST_DATABASE_URL;
@@ -22,11 +22,11 @@ export async function freshDatabase(): Promise<FreshDatabase> {
     return { env: { TIDINGS_DATA_DIR: dataDir }, [Symbol.asyncDispose]: removeFolder };
   }
   const name = `tidings_test_${randomBytes(6).toString("hex")}`;
-  await administer(server, `create database ${name} template ${inject("template")}`);
+  await runOnServer(server, `create database ${name} template ${inject("template")}`);
   return {
     env: { TIDINGS_DATA_DIR: dataDir, DATABASE_URL: withDatabase(server, name) },
     async [Symbol.asyncDispose]() {
-      await administer(server, `drop database ${name} with (force)`);
+      await runOnServer(server, `drop database ${name} with (force)`);
       await removeFolder();
     },
   };

@@ -29,7 +29,7 @@ export const ogg = Buffer.concat([
 ]);
 export const csv = Buffer.from("phone,name\n+14155550101,Ann\n");
 export const executable = Buffer.concat([Buffer.from("MZ"), Buffer.alloc(200, 0x90)]);
-export const compound = (stream: string) =>
+export const compoundFile = (stream: string) =>
   Buffer.concat([
     Buffer.from("d0cf11e0a1b11ae1", "hex"),
     Buffer.alloc(600),
@@ -71,15 +71,15 @@ const types =
   '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>';
 export const docx = zip({ "word/document.xml": "<w:document/>", "[Content_Types].xml": types });
 
-export interface Part {
+export interface FilePart {
   readonly name?: string;
   readonly type?: string;
   readonly bytes: Uint8Array;
 }
 
 /** A form with one file; the fields stand before it or after it. */
-export function form(
-  { name = "photo.png", type = "", bytes }: Part,
+export function multipartForm(
+  { name = "photo.png", type = "", bytes }: FilePart,
   fields: Record<string, string> = {},
   after: Record<string, string> = {},
 ): FormData {

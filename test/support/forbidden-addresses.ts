@@ -50,6 +50,6 @@ export const forbiddenHosts: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** An address as the host of a URL. */
-export function hostOf(address: string): string {
+export function toUrlHost(address: string): string {
   return address.includes(":") ? `[${address}]` : address;
 }

@@ -5,10 +5,10 @@ import { openDatabase } from "../../src/database/connect.ts";
 import type { Database } from "../../src/database/database.ts";
 import type { Attempt, JobDefinition, NewJob, Outcome } from "../../src/jobs/job.ts";
 import { createJobs, type JobsOptions, type RunningJobs } from "../../src/jobs/jobs.ts";
-import { type FreshDatabase, freshDatabase } from "./database.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
 
 /** Opens the same database again, in this process or another. */
-export interface Address {
+export interface DatabaseAddress {
   readonly url: string | undefined;
   readonly dataDir: string;
 }
@@ -17,8 +17,8 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A database for each test file; empty tables, a new clock and a new log for each test. */
 export function useJobsFixture() {
-  let fresh: FreshDatabase;
-  let address: Address;
+  let fresh: TestDatabase;
+  let address: DatabaseAddress;
   let database: Database;
   let time: number;
   let logged: string[];
@@ -29,7 +29,7 @@ export function useJobsFixture() {
   const log = { ...silent, warn: record, error: record };
 
   beforeAll(async () => {
-    fresh = await freshDatabase();
+    fresh = await createTestDatabase();
     address = { url: fresh.env.DATABASE_URL, dataDir: fresh.env.TIDINGS_DATA_DIR ?? "" };
     database = await openDatabase({ ...address, log: silent });
   });
@@ -96,7 +96,7 @@ export function useJobsFixture() {
 }
 
 /** A job with its required fields. */
-export const job = (name: string, payload: unknown = null, rest: Partial<NewJob> = {}): NewJob => ({
+export const makeJob = (name: string, payload: unknown = null, rest: Partial<NewJob> = {}): NewJob => ({
   name,
   payload,
   organization_id: null,

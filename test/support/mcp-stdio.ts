@@ -1,9 +1,9 @@
 /** A program that serves MCP on stdio in front of TIDINGS_URL, as small as one can be. */
 import { createClient } from "../../src/client/index.ts";
-import { createNarrowing, noNarrowing } from "../../src/mcp/narrow.ts";
-import { learnAccess } from "../../src/mcp/scopes.ts";
 import { serveOverStdio } from "../../src/mcp/stdio.ts";
-import { tools } from "../../src/mcp/tools.ts";
+import { discoverAccess } from "../../src/mcp/tool-list/access.ts";
+import { tools } from "../../src/mcp/tool-list/definitions.ts";
+import { createToolFilter, defaultToolFilterSettings } from "../../src/mcp/tool-list/filter.ts";
 
 const { TIDINGS_URL = "", TIDINGS_KEY = "", NARROWING = "{}", NOISE } = process.env;
 const print = (facts: object, message: string) => console.error(message, facts);
@@ -13,8 +13,8 @@ const { ended } = serveOverStdio({
   client,
   version: "0.0.0",
   log,
-  learnAccess: () => learnAccess(client, log),
-  narrowing: createNarrowing(tools, { ...noNarrowing, ...JSON.parse(NARROWING) }),
+  discoverAccess: () => discoverAccess(client, log),
+  toolFilter: createToolFilter(tools, { ...defaultToolFilterSettings, ...JSON.parse(NARROWING) }),
 });
 if (NOISE) {
   console.log(NOISE);

@@ -1,5 +1,5 @@
 /** One tool call over MCP, without a client: a request of its own, whose answer is read and forgotten. */
-import type { House } from "./house.ts";
+import type { TestApp } from "./app.ts";
 
 const meta = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -7,13 +7,13 @@ const meta = {
 };
 
 export async function callTool(
-  house: House,
+  app: TestApp,
   name: string,
   given: Readonly<Record<string, unknown>>,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
   const params = { name, arguments: given, _meta: { ...meta, ...more } };
-  const response = await house.fetch("/mcp", {
+  const response = await app.fetch("/mcp", {
     method: "POST",
     json: { jsonrpc: "2.0", id: 1, method: "tools/call", params },
     headers: {

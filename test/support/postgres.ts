@@ -2,7 +2,7 @@
 import pg from "pg";
 
 /** Runs one statement on the server's maintenance database. */
-export async function administer(url: string, statement: string): Promise<void> {
+export async function runOnServer(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

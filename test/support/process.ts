@@ -3,20 +3,20 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
 /** Where the run's own build is. */
-export const program = "node_modules/.cache/tidings-test/tidings.js";
+export const programPath = "node_modules/.cache/tidings-test/tidings.js";
 
-export interface Process {
+export interface TidingsProcess {
   readonly child: ChildProcess;
   /** What it wrote so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
   /** Resolves with the first match on stdout. */
-  says(pattern: RegExp): Promise<RegExpExecArray>;
+  waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
   end(signal: NodeJS.Signals): Promise<void>;
 }
 
-export function startProcess(args: string[], env: Readonly<Record<string, string>>): Process {
-  const child = spawn(process.execPath, [program, ...args], {
+export function startProcess(args: string[], env: Readonly<Record<string, string>>): TidingsProcess {
+  const child = spawn(process.execPath, [programPath, ...args], {
     env: { ...process.env, TIDINGS_LOG_LEVEL: "error", ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
@@ -27,7 +27,7 @@ export function startProcess(args: string[], env: Readonly<Record<string, string
     child,
     stdout: () => written.stdout,
     stderr: () => written.stderr,
-    async says(pattern) {
+    async waitForOutput(pattern) {
       for (;;) {
         const match = pattern.exec(written.stdout);
         if (match) {

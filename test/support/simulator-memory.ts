@@ -5,21 +5,21 @@ import type {
   ReceiptJob,
   SimulatorStore,
 } from "../../src/adapters/channel/simulator/store.ts";
-import type { Inbound, Outbound, Receipt } from "../../src/ports/channel.ts";
+import type { InboundMessage, OutboundMessage, Receipt } from "../../src/ports/channel.ts";
 
 /** A simulator, what its owner was told, and a clock. */
-export function simulate() {
+export function createMemorySimulator() {
   let time = Date.parse("2026-03-01T10:00:00.000Z");
   const now = () => new Date(time);
   const due: ReceiptJob[] = [];
   const receipts: Receipt[] = [];
-  const inbound: Inbound[] = [];
+  const inbound: InboundMessage[] = [];
   const store = memoryStore(due);
-  const ears = {
-    receipts: async (told: readonly Receipt[]) => {
+  const callbacks = {
+    onReceipts: async (told: readonly Receipt[]) => {
       receipts.push(...told);
     },
-    inbound: async (message: Inbound) => {
+    onMessage: async (message: InboundMessage) => {
       inbound.push(message);
       return { message_id: `msg_${message.channel_message_id}`, conversation_id: "conv_1" };
     },
@@ -28,10 +28,10 @@ export function simulate() {
     signal.throwIfAborted();
     time += ms;
   };
-  const simulator = createSimulator({ store, ears, now, wait });
+  const simulator = createSimulator({ store, callbacks: callbacks, now, wait });
 
   /** Lets time pass, and delivers in their order the receipts that come due. */
-  async function turn(ms: number): Promise<void> {
+  async function advanceTime(ms: number): Promise<void> {
     const until = time + ms;
     for (let job = earliest(due, until); job; job = earliest(due, until)) {
       due.splice(due.indexOf(job), 1);
@@ -45,17 +45,17 @@ export function simulate() {
     ...simulator,
     store,
     now,
-    turn,
+    turn: advanceTime,
     receipts,
     inbound,
     /** The types of the receipts that were told of one message, in order of arrival. */
     told: (token: string) => receipts.filter((receipt) => receipt.token === token).map(({ type }) => type),
-    send: (message: Partial<Outbound> = {}) =>
-      simulator.channel.send(outbound(message), new AbortController().signal),
+    send: (message: Partial<OutboundMessage> = {}) =>
+      simulator.channel.send(outboundMessage(message), new AbortController().signal),
   };
 }
 
-export function outbound(message: Partial<Outbound> = {}): Outbound {
+export function outboundMessage(message: Partial<OutboundMessage> = {}): OutboundMessage {
   return {
     organization_id: "org_1",
     from: "+15550000001",

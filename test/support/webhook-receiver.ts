@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { startReceiver } from "./receiver.ts";
 
 /** One delivery as it came. */
-export interface Told {
+export interface ReceivedWebhook {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly event: { id: string; type: string; organization_id: string; created_at: string; data: Data };
@@ -12,7 +12,7 @@ export interface Told {
 
 type Data = Readonly<Record<string, unknown>>;
 
-export interface Reaction {
+export interface ReceiverResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -22,16 +22,21 @@ export interface Reaction {
 
 export interface WebhookReceiver extends AsyncDisposable {
   readonly url: string;
-  readonly told: Told[];
+  readonly received: ReceivedWebhook[];
   /** Deliveries whose signature is not that of the secret; there must be none. */
   readonly forged: number;
   /** As shown when the webhook was created; before that, everything is forged. */
   secret: string;
-  react: (told: Told) => Reaction;
+  respond: (told: ReceivedWebhook) => ReceiverResponse;
 }
 
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
-  const state = { secret: "", told: [] as Told[], forged: 0, react: (): Reaction => ({}) };
+  const state = {
+    secret: "",
+    received: [] as ReceivedWebhook[],
+    forged: 0,
+    respond: (): ReceiverResponse => ({}),
+  };
   const take = async (request: IncomingMessage, response: ServerResponse) => {
     const raw = Buffer.concat(await request.toArray());
     if (request.method !== "POST" || !isAuthentic(raw, request.headers, state.secret)) {
@@ -40,9 +45,9 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
       return;
     }
     const body = raw.toString("utf8");
-    const told = { headers: request.headers, body, event: JSON.parse(body) as Told["event"] };
-    state.told.push(told);
-    const { status = 200, headers = {}, body: answer = "ok", hangs } = receiver.react(told);
+    const told = { headers: request.headers, body, event: JSON.parse(body) as ReceivedWebhook["event"] };
+    state.received.push(told);
+    const { status = 200, headers = {}, body: answer = "ok", hangs } = receiver.respond(told);
     if (!hangs) {
       response.writeHead(status, headers).end(answer);
     }

@@ -31,11 +31,11 @@ export const recipient = z
 export const timestamp = z.iso.datetime({ offset: true });
 
 /** The last moment that has four digits for its year, which is what times are written with. */
-const lastMoment = Date.parse("9999-12-31T23:59:59.999Z");
+const lastTimestamp = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** A moment that a caller names: read into UTC, since not every offset that can be written can be stored. */
-export const moment = timestamp
-  .refine((text) => Date.parse(text) <= lastMoment, {
+export const inputTimestamp = timestamp
+  .refine((text) => Date.parse(text) <= lastTimestamp, {
     error: "Send a time before the year 10000.",
     abort: true,
   })

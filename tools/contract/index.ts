@@ -8,10 +8,10 @@ export {
   Deleted,
   id,
   inboxId,
+  inputTimestamp,
   jsonObject,
   maxMetadata,
   metadata,
-  moment,
   page,
   pageSize,
   phone,
@@ -33,13 +33,12 @@ export {
   paged,
   paging,
   pathFields,
-  type ToolForm,
+  type ToolMapping,
 } from "./operation.ts";
 export { readRetryAfterMs } from "./retry-after.ts";
 export {
   allScopes,
   describeRule,
-  dotted,
   isAdministrative,
   permits,
   readScope,
@@ -47,15 +46,16 @@ export {
   type ScopeRule,
   scopes,
   scopesOf,
+  toDottedScope,
 } from "./scopes.ts";
 export {
+  coerceFields,
   describeTools,
-  formsOf,
   type JsonSchema,
   readArguments,
-  readFields,
   type Tool,
   toJsonSchema,
+  toolMappingsOf,
   toolNames,
   untrustedPaths,
 } from "./tool.ts";

@@ -46,7 +46,7 @@ export interface OtherPath {
  * A tool whose input differs from its route's. `fixed` is always sent; `place` says where a field
  * travels when the route has no field of that name (`body: "text.body"`).
  */
-export interface ToolForm {
+export interface ToolMapping {
   readonly title: string;
   readonly description: string;
   readonly input: z.ZodObject;
@@ -82,7 +82,7 @@ export interface Operation<
   /** How a body travels; multipart carries a file. */
   readonly encoding: Encoding;
   /** The tools offered in place of the one that follows from the operation; `{}` offers none. */
-  readonly tools: Readonly<Record<string, ToolForm>> | undefined;
+  readonly tools: Readonly<Record<string, ToolMapping>> | undefined;
 }
 
 /** What the caller of an operation sends, before defaults. */
@@ -106,7 +106,7 @@ type Place<Input> = {
 }[keyof Input & string];
 
 /** One tool's form; a field that the route does not know must be placed. */
-type FormOf<Route, Fields> = {
+type MappingOf<Route, Fields> = {
   readonly title: string;
   readonly description: string;
   readonly input: z.ZodObject<Fields & z.core.$ZodLooseShape>;
@@ -152,7 +152,7 @@ interface Declaration<
   readonly showsSecret?: boolean;
   readonly encoding?: Encoding;
   readonly tools?: {
-    readonly [Name in keyof Forms]: FormOf<z.input<z.ZodObject<Shape>>, Forms[Name]>;
+    readonly [Name in keyof Forms]: MappingOf<z.input<z.ZodObject<Shape>>, Forms[Name]>;
   };
 }
 
@@ -185,7 +185,7 @@ export function operation<
     effect: effect as EffectOf<Verb, Access, Declared>,
     hints: { ...hintsOf[effect === "read" ? "GET" : declaration.method], ...declaration.hints },
     // The mapping was checked field by field above; from here on it is walked by name.
-    tools: declaration.tools as Record<string, ToolForm> | undefined,
+    tools: declaration.tools as Record<string, ToolMapping> | undefined,
   };
 }
 

@@ -31,14 +31,14 @@ export function isAdministrative(scope: Scope): boolean {
 }
 
 /** The dotted spelling, or the scope itself where none exists. */
-export function dotted(scope: Scope): string {
+export function toDottedScope(scope: Scope): string {
   return isAdministrative(scope) ? scope : scope.replace(":", ".");
 }
 
 const bySpelling = new Map<string, Scope>(
   allScopes.flatMap((scope) => [
     [scope, scope],
-    [dotted(scope), scope],
+    [toDottedScope(scope), scope],
   ]),
 );
 

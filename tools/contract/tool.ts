@@ -8,7 +8,7 @@
 import { z } from "zod";
 import { failInput, failRequest } from "./failure.ts";
 import { parseJson } from "./json.ts";
-import type { Hints, Operation, ToolForm } from "./operation.ts";
+import type { Hints, Operation, ToolMapping } from "./operation.ts";
 import type { ScopeRule } from "./scopes.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -29,7 +29,7 @@ export interface Tool {
 /** Every tool of a catalogue, in its order. */
 export function describeTools(catalogue: Readonly<Record<string, Operation>>): Tool[] {
   return Object.entries(catalogue).flatMap(([operationName, operation]) =>
-    Object.entries(formsOf(operationName, operation)).map(([name, form]) => ({
+    Object.entries(toolMappingsOf(operationName, operation)).map(([name, form]) => ({
       name,
       operation: operationName,
       scope: operation.scope,
@@ -44,11 +44,13 @@ export function describeTools(catalogue: Readonly<Record<string, Operation>>): T
 
 /** The names of every tool of a catalogue. */
 export function toolNames(catalogue: Readonly<Record<string, Operation>>): string[] {
-  return Object.entries(catalogue).flatMap(([name, operation]) => Object.keys(formsOf(name, operation)));
+  return Object.entries(catalogue).flatMap(([name, operation]) =>
+    Object.keys(toolMappingsOf(name, operation)),
+  );
 }
 
 /** The tools of one operation: its own by the same name, unless it declares others. */
-export function formsOf(name: string, operation: Operation): Readonly<Record<string, ToolForm>> {
+export function toolMappingsOf(name: string, operation: Operation): Readonly<Record<string, ToolMapping>> {
   return operation.tools ?? { [name]: operation };
 }
 
@@ -57,7 +59,7 @@ export function formsOf(name: string, operation: Operation): Readonly<Record<str
  * @throws Failure `invalid_request`, or `unknown_argument` with the known ones.
  */
 export function readArguments(
-  form: ToolForm,
+  form: ToolMapping,
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const shape = form.input.shape;
@@ -68,16 +70,16 @@ export function readArguments(
       known: Object.keys(shape).join(", ") || "none",
     });
   }
-  const liberal = readFields(form.input, given);
-  const parsed = form.input.safeParse(liberal);
+  const coerced = coerceFields(form.input, given);
+  const parsed = form.input.safeParse(coerced);
   if (!parsed.success) {
-    throw failInput(parsed.error.issues, liberal);
+    throw failInput(parsed.error.issues, coerced);
   }
-  return place(form, parsed.data);
+  return placeFields(form, parsed.data);
 }
 
 /** Reads each field as its schema means it; also how a query string becomes numbers and booleans. */
-export function readFields(
+export function coerceFields(
   schema: z.ZodObject,
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
@@ -86,13 +88,13 @@ export function readFields(
     const value = given[name];
     const isAbsent = value === undefined || (value === null && field.safeParse(undefined).success);
     if (!isAbsent) {
-      read[name] = typeof value === "string" ? readText(field, value) : readNumber(field, value);
+      read[name] = typeof value === "string" ? coerceText(field, value) : coerceNumber(field, value);
     }
   }
   return read;
 }
 
-function readText(field: z.core.$ZodType, text: string): unknown {
+function coerceText(field: z.core.$ZodType, text: string): unknown {
   const inner = unwrap(field);
   if (inner instanceof z.ZodNumber) {
     return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
@@ -110,7 +112,7 @@ function readText(field: z.core.$ZodType, text: string): unknown {
 }
 
 /** A phone number or an id that was sent as a number. */
-function readNumber(field: z.core.$ZodType, value: unknown): unknown {
+function coerceNumber(field: z.core.$ZodType, value: unknown): unknown {
   return typeof value === "number" && unwrap(field) instanceof z.ZodString ? String(value) : value;
 }
 
@@ -141,7 +143,7 @@ export function untrustedPaths(schema: z.core.$ZodType, path = ""): string[] {
 }
 
 /** Puts a tool's fields where its route expects them. */
-function place(form: ToolForm, fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function placeFields(form: ToolMapping, fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const input: Record<string, unknown> = { ...form.fixed };
   for (const [name, value] of Object.entries(fields)) {
     const [outer = name, inner] = (form.place?.[name] ?? name).split(".");
@@ -184,7 +186,7 @@ export function toJsonSchema(schema: z.ZodType, use: "input" | "output" | "tool"
         delete jsonSchema.additionalProperties;
       }
       if (use === "tool") {
-        shorten(jsonSchema);
+        trimSchema(jsonSchema);
       }
       delete jsonSchema.untrusted; // ours, and no keyword of JSON Schema
     },
@@ -197,11 +199,18 @@ const maxInt32 = 2 ** 31 - 1;
 const minInt32 = -(2 ** 31);
 
 /** Checked all the same, and named when refused; a limit that is easily met stands in a description. */
-const unsaid = ["minLength", "maxLength", "minItems", "maxItems", "pattern", "exclusiveMinimum"] as const;
+const omittedKeywords = [
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "pattern",
+  "exclusiveMinimum",
+] as const;
 
 /** Leaves out what a model does not need in order to call well: every listed tool is paid for on every turn. */
-function shorten(schema: z.core.JSONSchema.BaseSchema): void {
-  for (const keyword of unsaid) {
+function trimSchema(schema: z.core.JSONSchema.BaseSchema): void {
+  for (const keyword of omittedKeywords) {
     delete schema[keyword];
   }
   if (isEmpty(schema.default)) {

@@ -22,7 +22,7 @@ const Action = z.object({
   statuses: z.array(z.enum(conversationStatuses)).optional(),
 });
 
-const sends = { destructive: true, openWorld: true } as const;
+const sendHints = { destructive: true, openWorld: true } as const;
 const windowRule =
   "Only within 24 hours of the contact's last message; later it is refused (the simulated channel warns and sends).";
 
@@ -46,7 +46,7 @@ export const messages = {
       }).extend({ warnings: z.array(z.string()).optional() }),
     ),
     status: 201,
-    hints: sends,
+    hints: sendHints,
     tools: {
       send_message: {
         title: "Send message",

@@ -2,25 +2,25 @@
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Storage } from "../../ports/storage.ts";
-import { requireKey } from "./key.ts";
+import { requireStorageKey } from "./key.ts";
 import { createSpool } from "./spool.ts";
 
 export function createDiskStorage(folder: string): Storage {
-  const kept = join(folder, "kept");
+  const folderPath = join(folder, "kept");
   // On the same disk, or nothing could be moved in one step.
   const spool = createSpool(join(folder, "arriving"));
-  const pathOf = (key: string) => join(kept, requireKey(key));
+  const pathOf = (key: string) => join(folderPath, requireStorageKey(key));
   return {
     async write(key, body) {
       const path = pathOf(key);
-      await spool.hold(body, async (arrived) => {
+      await spool.withFile(body, async (arrived) => {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
         await rename(arrived.path, path);
       });
     },
 
     async read(key, range) {
-      const file = await open(pathOf(key), "r").catch(noneIfMissing);
+      const file = await open(pathOf(key), "r").catch(undefinedIfMissing);
       return file?.createReadStream(range ?? {});
     },
 
@@ -28,13 +28,13 @@ export function createDiskStorage(folder: string): Storage {
       await rm(pathOf(key), { force: true });
     },
 
-    async link() {
+    async presign() {
       return undefined;
     },
   };
 }
 
-function noneIfMissing(error: NodeJS.ErrnoException): undefined {
+function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== "ENOENT") {
     throw error;
   }

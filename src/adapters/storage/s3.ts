@@ -8,9 +8,9 @@ import { createReadStream } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AwsV4Signer } from "aws4fetch";
 import { type Dispatcher, request } from "undici";
-import type { ByteRange, FileFacts, Storage } from "../../ports/storage.ts";
-import { requireKey } from "./key.ts";
-import { type Arrived, createSpool } from "./spool.ts";
+import type { ByteRange, FileMetadata, Storage } from "../../ports/storage.ts";
+import { requireStorageKey } from "./key.ts";
+import { createSpool, type SpooledFile } from "./spool.ts";
 
 export interface S3Settings {
   /** Where the store is; Amazon's of that region when left out. */
@@ -22,27 +22,27 @@ export interface S3Settings {
 }
 
 /** Tries of one request, each after a longer wait. */
-const tries = 3;
+const maxAttempts = 3;
 /** For the answer to begin, and between two pieces of it. */
-const silenceMs = 30_000;
+const idleTimeoutMs = 30_000;
 
 export function createS3Storage(settings: S3Settings, spoolFolder: string): Storage {
   const spool = createSpool(spoolFolder);
   const { region, bucket } = settings;
   const endpoint = (settings.endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/+$/, "");
-  const addressOf = (key: string) => new URL(`${endpoint}/${bucket}/${requireKey(key)}`);
-  const ask = (method: Method, key: string, options: Options = {}) =>
-    persist(settings, { method, url: addressOf(key), ...options });
+  const addressOf = (key: string) => new URL(`${endpoint}/${bucket}/${requireStorageKey(key)}`);
+  const send = (method: Method, key: string, options: S3RequestOptions = {}) =>
+    requestWithRetries(settings, { method, url: addressOf(key), ...options });
   return {
     async write(key, body, facts) {
-      await spool.hold(body, async (arrived) => {
-        const { body: answer } = await ask("PUT", key, { arrived, headers: describe(facts) });
+      await spool.withFile(body, async (file) => {
+        const { body: answer } = await send("PUT", key, { file, headers: describe(facts) });
         await answer.dump();
       });
     },
 
     async read(key, range) {
-      const { statusCode, body } = await ask("GET", key, { headers: rangeOf(range) });
+      const { statusCode, body } = await send("GET", key, { headers: rangeOf(range) });
       if (statusCode === 404) {
         await body.dump();
         return undefined;
@@ -51,11 +51,11 @@ export function createS3Storage(settings: S3Settings, spoolFolder: string): Stor
     },
 
     async delete(key) {
-      const { body } = await ask("DELETE", key);
+      const { body } = await send("DELETE", key);
       await body.dump();
     },
 
-    async link(key, seconds) {
+    async presign(key, seconds) {
       const url = addressOf(key);
       url.searchParams.set("X-Amz-Expires", String(seconds));
       const signed = await sign(settings, { method: "GET", url, signQuery: true });
@@ -66,53 +66,56 @@ export function createS3Storage(settings: S3Settings, spoolFolder: string): Stor
 
 type Method = "GET" | "PUT" | "DELETE";
 
-interface Options {
+interface S3RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  readonly arrived?: Arrived;
+  readonly file?: SpooledFile;
 }
 
-interface Asked extends Options {
+interface S3Request extends S3RequestOptions {
   readonly method: Method;
   readonly url: URL;
 }
 
 /** Asks until there is an answer that another try would not change. @throws when there is none. */
-async function persist(settings: S3Settings, asked: Asked): Promise<Dispatcher.ResponseData> {
+async function requestWithRetries(
+  settings: S3Settings,
+  s3Request: S3Request,
+): Promise<Dispatcher.ResponseData> {
   for (let number = 1; ; number += 1) {
-    const answer = await once(settings, asked).catch((error: unknown) => {
-      if (number === tries) {
+    const answer = await requestOnce(settings, s3Request).catch((error: unknown) => {
+      if (number === maxAttempts) {
         throw error;
       }
     });
-    if (answer && (answer.statusCode < 300 || (answer.statusCode === 404 && asked.method !== "PUT"))) {
+    if (answer && (answer.statusCode < 300 || (answer.statusCode === 404 && s3Request.method !== "PUT"))) {
       return answer;
     }
     await answer?.body.dump();
-    if (answer && (number === tries || answer.statusCode < 500)) {
+    if (answer && (number === maxAttempts || answer.statusCode < 500)) {
       // Neither the address nor the body: both may tell what belongs in no log.
-      throw new Error(`the store answered ${answer.statusCode} to ${asked.method}`);
+      throw new Error(`the store answered ${answer.statusCode} to ${s3Request.method}`);
     }
     await sleep(100 * 4 ** number);
   }
 }
 
-async function once(settings: S3Settings, { method, url, headers, arrived }: Asked) {
+async function requestOnce(settings: S3Settings, { method, url, headers, file }: S3Request) {
   const signed = await sign(settings, { method, url, headers: { ...headers } });
-  const length = arrived ? { "content-length": String(arrived.size) } : {};
+  const length = file ? { "content-length": String(file.size) } : {};
   return request(signed.url, {
     method,
     headers: { ...Object.fromEntries(signed.headers), ...length },
-    body: arrived ? createReadStream(arrived.path) : null,
-    headersTimeout: silenceMs,
-    bodyTimeout: silenceMs,
+    body: file ? createReadStream(file.path) : null,
+    headersTimeout: idleTimeoutMs,
+    bodyTimeout: idleTimeoutMs,
   });
 }
 
 function sign(
   { region, accessKeyId, secretAccessKey }: S3Settings,
-  asked: { method: Method; url: URL; headers?: Record<string, string>; signQuery?: boolean },
+  s3Request: { method: Method; url: URL; headers?: Record<string, string>; signQuery?: boolean },
 ) {
-  const { url, ...rest } = asked;
+  const { url, ...rest } = s3Request;
   return new AwsV4Signer({
     ...rest,
     url: url.href,
@@ -123,7 +126,7 @@ function sign(
   }).sign();
 }
 
-function describe({ contentType, disposition }: FileFacts): Record<string, string> {
+function describe({ contentType, disposition }: FileMetadata): Record<string, string> {
   return {
     "content-type": contentType,
     "content-disposition": disposition,

@@ -9,16 +9,19 @@ import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Longer than any request takes to arrive. */
-const abandonedMs = 3_600_000;
+const staleMs = 3_600_000;
 
-export interface Arrived {
+export interface SpooledFile {
   readonly path: string;
   readonly size: number;
 }
 
 export interface Spool {
   /** Writes a body to disk, hands the file to `use`, and removes it if it is still there. */
-  hold<Value>(body: AsyncIterable<Uint8Array>, use: (arrived: Arrived) => Promise<Value>): Promise<Value>;
+  withFile<Value>(
+    body: AsyncIterable<Uint8Array>,
+    use: (arrived: SpooledFile) => Promise<Value>,
+  ): Promise<Value>;
 }
 
 export function createSpool(folder: string): Spool {
@@ -26,18 +29,18 @@ export function createSpool(folder: string): Spool {
   let openedAt = 0;
   const openOnce = () => {
     // Now and then anew: what was just left when the process began is old enough only later.
-    if (Date.now() - openedAt > abandonedMs) {
+    if (Date.now() - openedAt > staleMs) {
       openedAt = Date.now();
       opening = undefined;
     }
-    opening ??= openFolder(folder).catch((error: unknown) => {
+    opening ??= prepareFolder(folder).catch((error: unknown) => {
       opening = undefined;
       throw error;
     });
     return opening;
   };
   return {
-    async hold(body, use) {
+    async withFile(body, use) {
       await openOnce();
       const path = join(folder, randomUUID());
       try {
@@ -66,12 +69,12 @@ async function writeBody(path: string, body: AsyncIterable<Uint8Array>): Promise
   }
 }
 
-async function openFolder(folder: string): Promise<void> {
+async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
-    if (Date.now() - mtimeMs > abandonedMs) {
+    if (Date.now() - mtimeMs > staleMs) {
       await rm(path, { force: true });
     }
   }

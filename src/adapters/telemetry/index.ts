@@ -13,7 +13,9 @@ export interface TelemetryOptions {
 export async function openTelemetry(options: TelemetryOptions): Promise<Telemetry> {
   const { isScraped, collector, version } = options;
   const [figures, traces] = await Promise.all([
-    isScraped ? import("./prometheus.ts").then(({ createFigures }) => createFigures()) : undefined,
+    isScraped
+      ? import("./prometheus.ts").then(({ createPrometheusMetrics }) => createPrometheusMetrics())
+      : undefined,
     collector === undefined
       ? undefined
       : import("./traces.ts").then(({ createTraces }) => createTraces({ collector, version })),

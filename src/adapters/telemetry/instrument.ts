@@ -28,7 +28,7 @@ function instrumentCall<Request extends { readonly operation: string }, Answer>(
   tracer: Tracer,
 ): (request: Request) => Promise<Answer> {
   return (request) =>
-    tracer.run({ name: `call ${request.operation}`, kind: "internal" }, () => call(request));
+    tracer.withSpan({ name: `call ${request.operation}`, kind: "internal" }, () => call(request));
 }
 
 interface EnqueuedJob {
@@ -42,7 +42,7 @@ function instrumentEnqueue<Tx, Job extends EnqueuedJob>(
   tracer: Tracer,
 ): (tx: Tx, ...jobs: readonly Job[]) => Promise<void> {
   return (tx, ...jobs) =>
-    tracer.run({ name: `enqueue ${jobs[0]?.name ?? "nothing"}`, kind: "producer" }, () => {
+    tracer.withSpan({ name: `enqueue ${jobs[0]?.name ?? "nothing"}`, kind: "producer" }, () => {
       const traceparent = tracer.traceparent();
       return enqueue(tx, ...jobs.map((job) => ({ ...job, traceparent })));
     });
@@ -71,7 +71,7 @@ function instrumentJob<Job extends RunnableJob>(job: Job, { metrics, tracer }: I
       let outcome: "done" | "again" | "failed" = "failed";
       try {
         const attributes = { "tidings.attempt": attempt.number };
-        const result = await tracer.run(
+        const result = await tracer.withSpan(
           { name: `job ${name}`, kind: "consumer", parent: attempt.traceparent, attributes },
           () => job.run(payload, attempt),
         );
@@ -91,7 +91,7 @@ export function instrumentChannel(name: string, channel: Channel, { metrics, tra
       const seconds = startTimer();
       let outcome: "accepted" | "refused" | "busy" | "unknown" = "unknown";
       try {
-        const result = await tracer.run({ name: `send by ${name}`, kind: "client" }, () =>
+        const result = await tracer.withSpan({ name: `send by ${name}`, kind: "client" }, () =>
           channel.send(message, signal),
         );
         outcome = result.outcome;
@@ -101,7 +101,7 @@ export function instrumentChannel(name: string, channel: Channel, { metrics, tra
       }
     },
     find: (token, organization) =>
-      tracer.run({ name: `find by ${name}`, kind: "client" }, () => channel.find(token, organization)),
+      tracer.withSpan({ name: `find by ${name}`, kind: "client" }, () => channel.find(token, organization)),
   };
 }
 
@@ -127,10 +127,13 @@ export function instrumentTools(names: ReadonlySet<string>, { metrics, tracer }:
       const given = call.meta?.traceparent;
       const parent = typeof given === "string" ? { parent: given } : {};
       try {
-        const result = await tracer.run({ name: `tools/call ${tool}`, kind: "server", ...parent }, () => {
-          const traceparent = tracer.traceparent();
-          return runTool(caller, traceparent ? { ...call, meta: { ...call.meta, traceparent } } : call);
-        });
+        const result = await tracer.withSpan(
+          { name: `tools/call ${tool}`, kind: "server", ...parent },
+          () => {
+            const traceparent = tracer.traceparent();
+            return runTool(caller, traceparent ? { ...call, meta: { ...call.meta, traceparent } } : call);
+          },
+        );
         outcome = result.isError ? "failed" : "done";
         return result;
       } finally {

@@ -1,21 +1,21 @@
 /** Telemetry that nobody asked for: it tells nothing, and costs a call that returns at once. */
 import type { Metrics, Span, Tracer } from "../../ports/telemetry.ts";
 
-const nothing = () => undefined;
+const noop = () => undefined;
 
 export const noMetrics: Metrics = {
-  request: nothing,
-  toolCall: nothing,
-  job: nothing,
-  message: nothing,
-  channelSend: nothing,
-  webhook: nothing,
+  request: noop,
+  toolCall: noop,
+  job: noop,
+  message: noop,
+  channelSend: noop,
+  webhook: noop,
 };
 
-const noSpan: Span = { within: (work) => work(), end: nothing };
+const noSpan: Span = { within: (work) => work(), end: noop };
 
 export const noTracer: Tracer = {
-  begin: () => noSpan,
-  run: (_, work) => work(),
-  traceparent: nothing,
+  startSpan: () => noSpan,
+  withSpan: (_, work) => work(),
+  traceparent: noop,
 };

@@ -6,36 +6,39 @@
  * that does not answer costs its own figures and no others.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { Gauges, Metrics, Sources } from "../../ports/telemetry.ts";
+import type { GaugeSources, Gauges, Metrics } from "../../ports/telemetry.ts";
 
 /** From what memory answers to what a client gives up on. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
 /** Jobs wait for their turn, or for an outage to pass. */
-const waits = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3_600];
+const waitBuckets = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3_600];
 /** How long what was read from the database is good enough. */
-const freshMs = 5_000;
+const cacheMs = 5_000;
 /** A scrape is not kept waiting for longer by the database. */
-const patienceMs = 2_000;
+const databaseTimeoutMs = 2_000;
 
 /** The methods by their names: a client may make one up. */
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-export function createFigures() {
+export function createPrometheusMetrics() {
   // Its own: another house in this process has others.
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  return { metrics: createMetrics(registry), scrape: (sources: Sources) => createScrape(registry, sources) };
+  return {
+    metrics: createMetrics(registry),
+    scrape: (sources: GaugeSources) => createScrape(registry, sources),
+  };
 }
 
 function createMetrics(registry: Registry): Metrics {
-  const { count, time } = makers(registry);
+  const { count, time } = createMetricFactories(registry);
   const requests = count("http_requests_total", "Requests answered", ["operation", "method", "status"]);
   const requestTime = time("http_request_duration_seconds", "From request to answer", ["operation"]);
   const calls = count("mcp_tool_calls_total", "Tool calls over MCP", ["tool", "outcome"]);
   const callTime = time("mcp_tool_call_duration_seconds", "Of a tool call", ["tool"]);
   const jobs = count("job_attempts_total", "Attempts at jobs", ["name", "outcome"]);
   const jobTime = time("job_duration_seconds", "Of an attempt at a job", ["name"]);
-  const jobWait = time("job_wait_seconds", "From when a job was due until it began", ["name"], waits);
+  const jobWait = time("job_wait_seconds", "From when a job was due until it began", ["name"], waitBuckets);
   const messages = count("messages_total", "Messages that came to a state", ["state"]);
   const sends = count("channel_sends_total", "Messages handed to a channel", ["channel", "outcome"]);
   const sendTime = time("channel_send_duration_seconds", "Of handing over a message", ["channel"]);
@@ -69,8 +72,8 @@ function createMetrics(registry: Registry): Metrics {
 }
 
 /** Gauges that are set just before they are shown. */
-function createScrape(registry: Registry, sources: Sources): () => Promise<string> {
-  const { gauge } = makers(registry);
+function createScrape(registry: Registry, sources: GaugeSources): () => Promise<string> {
+  const { gauge } = createMetricFactories(registry);
   const waiting = gauge("jobs_waiting", "Jobs in the table; at most 10,000 of a lane", ["group", "when"]);
   const oldest = gauge("jobs_oldest_due_seconds", "How long the oldest due job has waited", ["group"]);
   const dead = gauge("jobs_dead", "Jobs that failed for the last time", ["name"]);
@@ -78,9 +81,9 @@ function createScrape(registry: Registry, sources: Sources): () => Promise<strin
   const pool = gauge("database_connections", "The pool's connections in use, and who waits for one", [
     "what",
   ]);
-  const read = remember(sources.gauges);
+  const read = cacheGauges(sources.gauges);
 
-  const set = ({ lanes, dead: buried }: Gauges) => {
+  const set = ({ lanes, deadLetters: buried }: Gauges) => {
     for (const one of [waiting, oldest, dead]) {
       one.reset();
     }
@@ -107,15 +110,15 @@ function createScrape(registry: Registry, sources: Sources): () => Promise<strin
 }
 
 /** Reads at most once at a time and in five seconds; undefined when there is no answer in time. */
-function remember(read: () => Promise<Gauges>): () => Promise<Gauges | undefined> {
+function cacheGauges(read: () => Promise<Gauges>): () => Promise<Gauges | undefined> {
   let last: { readonly at: number; readonly gauges: Promise<Gauges | undefined> } | undefined;
   return async () => {
-    if (!last || performance.now() - last.at > freshMs) {
+    if (!last || performance.now() - last.at > cacheMs) {
       last = { at: performance.now(), gauges: read().catch(() => undefined) };
     }
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, patienceMs, undefined);
+      timer = setTimeout(resolve, databaseTimeoutMs, undefined);
     });
     const gauges = await Promise.race([last.gauges, late]);
     clearTimeout(timer);
@@ -124,7 +127,7 @@ function remember(read: () => Promise<Gauges>): () => Promise<Gauges | undefined
 }
 
 /** Every figure of the house begins alike. */
-function makers(registry: Registry) {
+function createMetricFactories(registry: Registry) {
   const named = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) => ({
     name: `tidings_${name}`,
     help,

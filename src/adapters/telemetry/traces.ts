@@ -18,9 +18,9 @@ import {
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-node";
-import type { Span, SpanFacts, Tracer } from "../../ports/telemetry.ts";
+import type { Span, SpanOptions, Tracer } from "../../ports/telemetry.ts";
 
-const kinds: Record<SpanFacts["kind"], SpanKind> = {
+const kinds: Record<SpanOptions["kind"], SpanKind> = {
   server: SpanKind.SERVER,
   client: SpanKind.CLIENT,
   producer: SpanKind.PRODUCER,
@@ -29,18 +29,18 @@ const kinds: Record<SpanFacts["kind"], SpanKind> = {
 };
 
 /** For one batch; a collector that takes longer is as good as none. */
-const sendMs = 5_000;
+const exportTimeoutMs = 5_000;
 /** How long a span waits for others to be sent with. */
-const gatherMs = 1_000;
+const batchDelayMs = 1_000;
 
 export function createTraces({ collector, version }: { collector: string; version: string }) {
   const exporter = new OTLPTraceExporter({
     url: `${collector.replace(/\/+$/, "")}/v1/traces`,
-    timeoutMillis: sendMs,
+    timeoutMillis: exportTimeoutMs,
   });
   const processor = new BatchSpanProcessor(exporter, {
-    scheduledDelayMillis: gatherMs,
-    exportTimeoutMillis: sendMs,
+    scheduledDelayMillis: batchDelayMs,
+    exportTimeoutMillis: exportTimeoutMs,
   });
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({ "service.name": "tidings", "service.version": version }),
@@ -64,12 +64,12 @@ function createTracer(provider: BasicTracerProvider): Tracer {
   const running = new AsyncLocalStorage<Context>();
   const tracer = provider.getTracer("tidings");
 
-  const begin = ({ name, kind, parent, attributes = {} }: SpanFacts): Span => {
-    const around = parent === undefined ? (running.getStore() ?? ROOT_CONTEXT) : readParent(parent);
-    const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, around);
-    const inside = trace.setSpan(around, span);
+  const begin = ({ name, kind, parent, attributes = {} }: SpanOptions): Span => {
+    const parentContext = parent === undefined ? (running.getStore() ?? ROOT_CONTEXT) : readParent(parent);
+    const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, parentContext);
+    const spanContext = trace.setSpan(parentContext, span);
     return {
-      within: (work) => running.run(inside, work),
+      within: (work) => running.run(spanContext, work),
       end({ attributes: more = {}, failure } = {}) {
         span.setAttributes(more);
         if (failure !== undefined) {
@@ -81,15 +81,15 @@ function createTracer(provider: BasicTracerProvider): Tracer {
     };
   };
   return {
-    begin,
-    async run(facts, work) {
+    startSpan: begin,
+    async withSpan(facts, work) {
       const span = begin(facts);
       try {
         const result = await span.within(work);
         span.end();
         return result;
       } catch (error) {
-        span.end({ failure: kindOf(error) });
+        span.end({ failure: errorTypeOf(error) });
         throw error;
       }
     },
@@ -101,7 +101,7 @@ function createTracer(provider: BasicTracerProvider): Tracer {
 }
 
 /** The house's failures by their code, all others by their class. */
-function kindOf(error: unknown): string {
+function errorTypeOf(error: unknown): string {
   const { code } = error as { code?: unknown };
   const isCode = typeof code === "string" && /^[\w.-]{1,64}$/.test(code);
   return isCode ? code : error instanceof Error ? error.name : "unknown";

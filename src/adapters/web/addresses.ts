@@ -16,20 +16,20 @@ export function readSubnet(text: string): Subnet {
 
 /** Whether `address`, an IP address as a socket takes it, may be reached. */
 export function isReachable(address: string, allowed: readonly Subnet[]): boolean {
-  const plain = spell(address);
+  const plain = toCanonicalForm(address);
   if (plain === undefined) {
     return false;
   }
   // An IPv4 address inside an IPv6 one (::ffff:10.0.0.1) is judged as what it leads to.
-  const meant = ipaddr.process(plain);
-  return isPublic(meant) || allowed.some((subnet) => isWithin(meant, subnet));
+  const effective = ipaddr.process(plain);
+  return isPublic(effective) || allowed.some((subnet) => isWithin(effective, subnet));
 }
 
 /**
  * In the one spelling on which all readers agree; undefined if it has none, like an address with a zone.
  * The library takes ::8.8.8.8 for ::ffff:8.8.8.8, where a socket goes to ::808:808; and 010.0.0.1 in octal.
  */
-function spell(address: string): string | undefined {
+function toCanonicalForm(address: string): string | undefined {
   const version = isIP(address);
   if (version === 6) {
     const url = `http://[${address}]`;
@@ -44,8 +44,8 @@ function spell(address: string): string | undefined {
  * Addresses that carry an IPv4 one (6to4, NAT64, Teredo) are special, even those that carry a public one.
  */
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  const isGivenOut = address instanceof ipaddr.IPv4 || address.match(globalUnicast);
-  return isGivenOut && address.range() === "unicast";
+  const isAllocated = address instanceof ipaddr.IPv4 || address.match(globalUnicast);
+  return isAllocated && address.range() === "unicast";
 }
 
 function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, [network, bits]: Subnet): boolean {

@@ -11,22 +11,22 @@
 import { isIP, type LookupFunction } from "node:net";
 import type { Agent, buildConnector } from "undici";
 import { isReachable } from "./addresses.ts";
-import type { Resolve } from "./resolve.ts";
-import { addressesOf, type Rules } from "./rules.ts";
+import type { ResolveHost } from "./resolve.ts";
+import { literalAddressesOf, type WebRules } from "./rules.ts";
 
 /** The host leads to no permitted address; nothing was connected. */
-export class Barred extends Error {
+export class ForbiddenAddressError extends Error {
   override readonly name = "Barred";
 }
 
 /** The host has no address, or none could be learned. */
-export class Unresolved extends Error {
+export class UnresolvedHostError extends Error {
   override readonly name = "Unresolved";
 }
 
 export interface ConnectOptions {
-  readonly rules: Rules;
-  readonly resolve: Resolve;
+  readonly rules: WebRules;
+  readonly resolve: ResolveHost;
   /** Certificates to trust in place of the usual ones. */
   readonly ca?: string | undefined;
   /** Ends every connection, also one that is still being made. */
@@ -71,21 +71,21 @@ export async function openAgent(options: ConnectOptions): Promise<Agent> {
   });
 }
 
-function guardedConnector(rules: Rules, connectTo: buildConnector.connector): buildConnector.connector {
+function guardedConnector(rules: WebRules, connectTo: buildConnector.connector): buildConnector.connector {
   return (options, callback) => {
     const { hostname } = options;
     if (isIP(hostname) !== 0 && !isReachable(hostname, rules.allowed)) {
       // Later, as from a socket: the pool does not expect an answer while it is still asking.
-      queueMicrotask(() => callback(new Barred(hostname), null));
+      queueMicrotask(() => callback(new ForbiddenAddressError(hostname), null));
       return;
     }
     connectTo(options, callback);
   };
 }
 
-function guardedLookup(rules: Rules, resolve: Resolve): LookupFunction {
+function guardedLookup(rules: WebRules, resolve: ResolveHost): LookupFunction {
   return (hostname, _, callback) => {
-    lookUp(hostname, rules, resolve).then(
+    resolvePermitted(hostname, rules, resolve).then(
       (addresses) => callback(null, addresses),
       (error) => callback(error, []),
     );
@@ -93,20 +93,20 @@ function guardedLookup(rules: Rules, resolve: Resolve): LookupFunction {
 }
 
 /** Addresses that are not permitted are left out: networks with NAT64 add such to every name. */
-async function lookUp(hostname: string, rules: Rules, resolve: Resolve) {
-  const found = addressesOf(hostname) ?? (await ask(hostname, resolve));
+async function resolvePermitted(hostname: string, rules: WebRules, resolve: ResolveHost) {
+  const found = literalAddressesOf(hostname) ?? (await resolveOrThrow(hostname, resolve));
   if (found.length === 0) {
-    throw new Unresolved(hostname);
+    throw new UnresolvedHostError(hostname);
   }
   const permitted = found.filter((address) => isReachable(address, rules.allowed));
   if (permitted.length === 0) {
-    throw new Barred(hostname);
+    throw new ForbiddenAddressError(hostname);
   }
   return permitted.map((address) => ({ address, family: isIP(address) }));
 }
 
-function ask(hostname: string, resolve: Resolve): Promise<readonly string[]> {
+function resolveOrThrow(hostname: string, resolve: ResolveHost): Promise<readonly string[]> {
   return resolve(hostname).catch((cause: unknown) => {
-    throw new Unresolved(hostname, { cause });
+    throw new UnresolvedHostError(hostname, { cause });
   });
 }

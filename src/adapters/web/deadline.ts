@@ -1,6 +1,6 @@
 /** The end of an exchange: when its time is up, when its caller gives up, or when the house stops. */
 
-export interface Deadline {
+export interface ExchangeDeadline {
   readonly signal: AbortSignal;
   /** Why it ended before its time; undefined while it has not. */
   readonly ended: "timeout" | "aborted" | undefined;
@@ -14,21 +14,21 @@ export interface Deadline {
   stop(): void;
 }
 
-export function startDeadline(timeoutMs: number, endings: readonly AbortSignal[]): Deadline {
+export function startExchangeDeadline(timeoutMs: number, signals: readonly AbortSignal[]): ExchangeDeadline {
   const controller = new AbortController();
   const begin = performance.now();
-  let ended: Deadline["ended"];
-  const end = (why: Deadline["ended"]) => {
+  let ended: ExchangeDeadline["ended"];
+  const end = (why: ExchangeDeadline["ended"]) => {
     ended ??= why;
     controller.abort();
   };
-  const giveUp = () => end("aborted");
+  const onAbort = () => end("aborted");
   const timer = setTimeout(() => end("timeout"), timeoutMs);
-  for (const ending of endings) {
-    ending.addEventListener("abort", giveUp, { once: true });
+  for (const ending of signals) {
+    ending.addEventListener("abort", onAbort, { once: true });
   }
-  if (endings.some(({ aborted }) => aborted)) {
-    giveUp();
+  if (signals.some(({ aborted }) => aborted)) {
+    onAbort();
   }
   return {
     signal: controller.signal,
@@ -39,8 +39,8 @@ export function startDeadline(timeoutMs: number, endings: readonly AbortSignal[]
     elapsedMs: () => Math.round(performance.now() - begin),
     stop() {
       clearTimeout(timer);
-      for (const ending of endings) {
-        ending.removeEventListener("abort", giveUp);
+      for (const ending of signals) {
+        ending.removeEventListener("abort", onAbort);
       }
     },
   };

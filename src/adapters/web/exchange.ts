@@ -1,50 +1,55 @@
 /** One exchange: judged, asked within its deadline, read by whoever wants it, and ended. */
 import type { Agent, Dispatcher } from "undici";
-import type { AnswerHead, Failed, Forbidden, WebRequest } from "../../ports/web.ts";
-import { type Deadline, startDeadline } from "./deadline.ts";
-import { explain } from "./failures.ts";
-import { judgeHeaders, readHeaders, writeHeaders } from "./headers.ts";
-import { judge, type Rules } from "./rules.ts";
+import type { FailedRequest, ForbiddenRequest, ResponseHead, WebRequest } from "../../ports/web.ts";
+import { type ExchangeDeadline, startExchangeDeadline } from "./deadline.ts";
+import { toWebFailure } from "./failures.ts";
+import { checkRequestHeaders, readHeaders, writeHeaders } from "./headers.ts";
+import { checkUrl, type WebRules } from "./rules.ts";
 
 export interface Exchange<Result> {
   readonly request: WebRequest;
-  readonly rules: Rules;
+  readonly rules: WebRules;
   /** Ends it when the house stops. */
   readonly stopping: AbortSignal;
   open(): Promise<Agent>;
   /** Whatever of the answer it leaves unread is dropped, with its connection. */
-  read(opened: Opened): Promise<Result>;
+  read(opened: OpenResponse): Promise<Result>;
 }
 
 /** An answer whose headers have come. */
-export interface Opened {
-  readonly head: AnswerHead;
+export interface OpenResponse {
+  readonly head: ResponseHead;
   readonly body: AsyncIterable<Uint8Array>;
   elapsedMs(): number;
-  explain(error: unknown): Failed | Forbidden;
+  toFailure(error: unknown): FailedRequest | ForbiddenRequest;
 }
 
-export async function exchange<Result>(parts: Exchange<Result>): Promise<Result | Failed | Forbidden> {
+export async function runExchange<Result>(
+  parts: Exchange<Result>,
+): Promise<Result | FailedRequest | ForbiddenRequest> {
   const { request, rules, stopping } = parts;
-  const url = judge(request.url, rules);
+  const url = checkUrl(request.url, rules);
   if (!(url instanceof URL)) {
     return url;
   }
-  const refusal = judgeHeaders(request.headers ?? {});
-  if (refusal) {
-    return refusal;
+  const forbidden = checkRequestHeaders(request.headers ?? {});
+  if (forbidden) {
+    return forbidden;
   }
-  const deadline = startDeadline(request.timeoutMs, [stopping, ...(request.signal ? [request.signal] : [])]);
+  const deadline = startExchangeDeadline(request.timeoutMs, [
+    stopping,
+    ...(request.signal ? [request.signal] : []),
+  ]);
   try {
-    return await askAndRead(parts, url, deadline);
+    return await requestAndRead(parts, url, deadline);
   } finally {
     deadline.stop();
   }
 }
 
-async function askAndRead<Result>(parts: Exchange<Result>, url: URL, deadline: Deadline) {
-  const explainHere = (error: unknown) => explain(error, url.hostname, deadline);
-  const answer = await deadline.within(ask(parts, url, deadline.signal)).catch(explainHere);
+async function requestAndRead<Result>(parts: Exchange<Result>, url: URL, deadline: ExchangeDeadline) {
+  const toFailure = (error: unknown) => toWebFailure(error, url.hostname, deadline);
+  const answer = await deadline.within(requestHead(parts, url, deadline.signal)).catch(toFailure);
   if ("outcome" in answer) {
     return answer;
   }
@@ -56,14 +61,14 @@ async function askAndRead<Result>(parts: Exchange<Result>, url: URL, deadline: D
       head: { status, headers: readHeaders(headers) },
       body,
       elapsedMs: deadline.elapsedMs,
-      explain: explainHere,
+      toFailure: toFailure,
     });
   } finally {
     body.destroy();
   }
 }
 
-async function ask(
+async function requestHead(
   { request, open }: Pick<Exchange<unknown>, "request" | "open">,
   url: URL,
   signal: AbortSignal,

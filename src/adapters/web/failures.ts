@@ -1,40 +1,44 @@
 /** How an exchange fails, in the port's words. */
-import type { Failed, Forbidden } from "../../ports/web.ts";
-import { Barred, Unresolved } from "./connect.ts";
-import type { Deadline } from "./deadline.ts";
+import type { FailedRequest, ForbiddenRequest } from "../../ports/web.ts";
+import { ForbiddenAddressError, UnresolvedHostError } from "./connect.ts";
+import type { ExchangeDeadline } from "./deadline.ts";
 import { forbid } from "./rules.ts";
 
-type Reason = Failed["reason"];
+type Reason = FailedRequest["reason"];
 
 /** The answer's body passed what the caller takes. */
-export class TooLarge extends Error {
+export class BodyTooLargeError extends Error {
   override readonly name = "TooLarge";
 }
 
 /** The answer can't be read. */
-export class Malformed extends Error {
+export class MalformedResponseError extends Error {
   override readonly name = "Malformed";
 }
 
-export function explain(error: unknown, host: string, deadline: Deadline): Failed | Forbidden {
-  if (error instanceof Barred) {
+export function toWebFailure(
+  error: unknown,
+  host: string,
+  deadline: ExchangeDeadline,
+): FailedRequest | ForbiddenRequest {
+  if (error instanceof ForbiddenAddressError) {
     return forbid("address", `${host} leads to no address of the public internet.`);
   }
   const reason = deadline.ended ?? reasonOf(error);
-  return { outcome: "failed", reason, detail: describe(reason, host, error), ms: deadline.elapsedMs() };
+  return { outcome: "failed", reason, detail: describeReason(reason, host, error), ms: deadline.elapsedMs() };
 }
 
-function describe(reason: Reason, host: string, error: unknown): string {
+function describeReason(reason: Reason, host: string, error: unknown): string {
   const code = codeOf(error);
   const isTelling = reason === "tls" || reason === "other";
-  return sentences[reason](host) + (isTelling ? ` (${code})` : "");
+  return messages[reason](host) + (isTelling ? ` (${code})` : "");
 }
 
 function reasonOf(error: unknown): Reason {
   const code = codeOf(error);
-  const [, kind] = kinds.find(([type]) => error instanceof type) ?? [];
-  const [, family] = families.find(([pattern]) => pattern.test(code)) ?? [];
-  return kind ?? reasons[code] ?? family ?? "other";
+  const [, kind] = reasonsByClass.find(([type]) => error instanceof type) ?? [];
+  const [, family] = reasonsByPattern.find(([pattern]) => pattern.test(code)) ?? [];
+  return kind ?? reasonsByCode[code] ?? family ?? "other";
 }
 
 function codeOf(error: unknown): string {
@@ -44,13 +48,13 @@ function codeOf(error: unknown): string {
   return "code" in error && error.code !== undefined ? String(error.code) : error.name;
 }
 
-const kinds: readonly [type: new (message?: string) => Error, reason: Reason][] = [
-  [Unresolved, "unresolved"],
-  [TooLarge, "too_large"],
-  [Malformed, "malformed"],
+const reasonsByClass: readonly [type: new (message?: string) => Error, reason: Reason][] = [
+  [UnresolvedHostError, "unresolved"],
+  [BodyTooLargeError, "too_large"],
+  [MalformedResponseError, "malformed"],
 ];
 
-const reasons: Readonly<Record<string, Reason>> = {
+const reasonsByCode: Readonly<Record<string, Reason>> = {
   ECONNREFUSED: "refused",
   EHOSTUNREACH: "unreachable",
   ENETUNREACH: "unreachable",
@@ -71,12 +75,12 @@ const reasons: Readonly<Record<string, Reason>> = {
 };
 
 /** Codes that come in families. */
-const families: readonly [pattern: RegExp, reason: Reason][] = [
+const reasonsByPattern: readonly [pattern: RegExp, reason: Reason][] = [
   [/^HPE_/, "malformed"],
   [/^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_)/, "tls"],
 ];
 
-const sentences: Readonly<Record<Reason, (host: string) => string>> = {
+const messages: Readonly<Record<Reason, (host: string) => string>> = {
   timeout: (host) => `${host} did not answer in time.`,
   unresolved: (host) => `No address was found for ${host}.`,
   refused: (host) => `${host} refused the connection.`,

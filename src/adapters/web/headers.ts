@@ -1,12 +1,12 @@
 /** The headers of a request, as customers may set them, and those of an answer, as the house reads them. */
 import type { Dispatcher } from "undici";
-import type { Forbidden, WebRequest } from "../../ports/web.ts";
+import type { ForbiddenRequest, WebRequest } from "../../ports/web.ts";
 import { forbid } from "./rules.ts";
 
 type Headers = NonNullable<WebRequest["headers"]>;
 
 /** They belong to the connection, say where the body ends, name another host, or ask for compression. */
-const ours = new Set([
+const reservedHeaders = new Set([
   "accept-encoding",
   "connection",
   "content-length",
@@ -21,12 +21,12 @@ const ours = new Set([
   "upgrade",
 ]);
 
-export function judgeHeaders(headers: Headers): Forbidden | undefined {
+export function checkRequestHeaders(headers: Headers): ForbiddenRequest | undefined {
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) {
       return forbid("header", "A header's name takes letters, digits and hyphens.");
     }
-    if (ours.has(name.toLowerCase())) {
+    if (reservedHeaders.has(name.toLowerCase())) {
       return forbid("header", `The header ${name} is set by the service itself.`);
     }
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {

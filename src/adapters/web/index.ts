@@ -6,17 +6,24 @@
  */
 import { setMaxListeners } from "node:events";
 import type { Agent } from "undici";
-import type { Download, Incoming, SendRequest, Web, WebAnswer, WebRequest } from "../../ports/web.ts";
-import { admit, collect, upTo } from "./body.ts";
+import type {
+  Download,
+  IncomingResponse,
+  SendRequest,
+  Web,
+  WebRequest,
+  WebResponse,
+} from "../../ports/web.ts";
+import { checkBodyHeaders, collectBody, limitBody } from "./body.ts";
 import { openAgent } from "./connect.ts";
-import { exchange, type Opened } from "./exchange.ts";
-import { TooLarge } from "./failures.ts";
-import { resolve as askNameServers, type Resolve } from "./resolve.ts";
-import { judge, type Rules } from "./rules.ts";
+import { type OpenResponse, runExchange } from "./exchange.ts";
+import { BodyTooLargeError } from "./failures.ts";
+import { resolveHost as askNameServers, type ResolveHost } from "./resolve.ts";
+import { checkUrl, type WebRules } from "./rules.ts";
 
 export interface WebOptions {
-  readonly rules: Rules;
-  readonly resolve?: Resolve;
+  readonly rules: WebRules;
+  readonly resolve?: ResolveHost;
   /** Certificates to trust in place of the usual ones. */
   readonly ca?: string;
 }
@@ -34,12 +41,12 @@ export function createWeb({ rules, resolve = askNameServers, ca }: WebOptions): 
   const parts = { rules, stopping, open };
   return {
     check(url) {
-      const judged = judge(url, rules);
-      return judged instanceof URL ? undefined : judged;
+      const checked = checkUrl(url, rules);
+      return checked instanceof URL ? undefined : checked;
     },
-    send: (request) => exchange({ ...parts, request, read: (opened) => readWhole(request, opened) }),
+    send: (request) => runExchange({ ...parts, request, read: (opened) => readWhole(request, opened) }),
     download: (request, take) =>
-      exchange({ ...parts, request, read: (opened) => handOver(request, opened, take) }),
+      runExchange({ ...parts, request, read: (opened) => streamBody(request, opened, take) }),
     async [Symbol.asyncDispose]() {
       stop.abort();
       const agent = await made;
@@ -48,43 +55,43 @@ export function createWeb({ rules, resolve = askNameServers, ca }: WebOptions): 
   };
 }
 
-async function readWhole({ maxBytes, tooLarge }: SendRequest, opened: Opened): Promise<WebAnswer> {
+async function readWhole({ maxBytes, tooLarge }: SendRequest, opened: OpenResponse): Promise<WebResponse> {
   try {
-    const collected = await collect(opened.body, maxBytes);
+    const collected = await collectBody(opened.body, maxBytes);
     if (collected.isCut && tooLarge === "refuse") {
-      throw new TooLarge();
+      throw new BodyTooLargeError();
     }
     return { outcome: "answered", ...opened.head, ...collected, ms: opened.elapsedMs() };
   } catch (error) {
-    return opened.explain(error);
+    return opened.toFailure(error);
   }
 }
 
-async function handOver<Value>(
+async function streamBody<Value>(
   { maxBytes }: WebRequest,
-  opened: Opened,
-  take: (answer: Incoming) => Promise<Value>,
+  opened: OpenResponse,
+  take: (answer: IncomingResponse) => Promise<Value>,
 ): Promise<Download<Value>> {
   const { head } = opened;
-  let broken: ReturnType<Opened["explain"]> | undefined;
-  const watched = async function* () {
+  let failure: ReturnType<OpenResponse["toFailure"]> | undefined;
+  const guardedBody = async function* () {
     try {
-      admit(head.headers, maxBytes);
-      yield* upTo(opened.body, maxBytes);
+      checkBodyHeaders(head.headers, maxBytes);
+      yield* limitBody(opened.body, maxBytes);
     } catch (error) {
-      broken = opened.explain(error);
+      failure = opened.toFailure(error);
       throw error;
     }
   };
   try {
-    const value = await take({ ...head, body: watched() });
-    return broken ?? { outcome: "answered", status: head.status, value, ms: opened.elapsedMs() };
+    const value = await take({ ...head, body: guardedBody() });
+    return failure ?? { outcome: "answered", status: head.status, value, ms: opened.elapsedMs() };
   } catch (error) {
-    if (broken) {
-      return broken;
+    if (failure) {
+      return failure;
     }
     throw error;
   }
 }
 
-export { rulesOf } from "./rules.ts";
+export { createWebRules } from "./rules.ts";

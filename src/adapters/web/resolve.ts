@@ -1,13 +1,13 @@
 /** Asks the machine's name servers for the addresses of a host. */
 import { Resolver } from "node:dns/promises";
 
-export type Resolve = (hostname: string) => Promise<readonly string[]>;
+export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
 /**
  * Not the system's own look-up (getaddrinfo): it waits in one of four threads that files and passwords
  * need too, so that four names whose servers are silent would stop the house. So /etc/hosts is not read.
  */
-export const resolve: Resolve = async (hostname) => {
+export const resolveHost: ResolveHost = async (hostname) => {
   // Made anew, because it reads which servers to ask when it is made. Two tries of 2 s: well within the
   // 10 s that connecting may take.
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });

@@ -1,9 +1,9 @@
 /** What an address must be like to be reached, and what can be told of it without a look-up. */
 import { isIP } from "node:net";
-import type { Forbidden } from "../../ports/web.ts";
+import type { ForbiddenRequest } from "../../ports/web.ts";
 import { isReachable, readSubnet, type Subnet } from "./addresses.ts";
 
-export interface Rules {
+export interface WebRules {
   readonly schemes: readonly string[];
   readonly ports: readonly number[] | "any";
   /** Subnets that may be reached although they are not public. */
@@ -25,7 +25,7 @@ const httpsPorts = [443, 8443];
 
 const loopback = ["127.0.0.0/8", "::1"];
 
-export function rulesOf({ allow, isLocalAllowed }: WebSettings): Rules {
+export function createWebRules({ allow, isLocalAllowed }: WebSettings): WebRules {
   return {
     schemes: isLocalAllowed ? ["https:", "http:"] : ["https:"],
     ports: isLocalAllowed ? "any" : httpsPorts,
@@ -34,7 +34,7 @@ export function rulesOf({ allow, isLocalAllowed }: WebSettings): Rules {
 }
 
 /** What may be connected to; a name is judged again when it is looked up. */
-export function judge(text: string, rules: Rules): URL | Forbidden {
+export function checkUrl(text: string, rules: WebRules): URL | ForbiddenRequest {
   // The one reading of the address: what is checked here is what is connected to. It writes every
   // spelling of an IPv4 address (2130706433, 0x7f.1, 0177.0.0.1, full-width digits) in the usual way.
   if (!URL.canParse(text)) {
@@ -55,7 +55,7 @@ export function judge(text: string, rules: Rules): URL | Forbidden {
   if (port === 0 || (rules.ports !== "any" && !rules.ports.includes(port))) {
     return forbid("port", `Port ${port} is not allowed; allowed are ${describePorts(rules)}.`);
   }
-  const known = addressesOf(url.hostname);
+  const known = literalAddressesOf(url.hostname);
   if (known && !known.some((address) => isReachable(address, rules.allowed))) {
     return forbid("address", `${url.hostname} is not an address of the public internet.`);
   }
@@ -66,7 +66,7 @@ export function judge(text: string, rules: Rules): URL | Forbidden {
  * The addresses that a host has without asking anyone; undefined if it is a name to be looked up. Names
  * under localhost are this machine's by definition (RFC 6761), whatever a name server says.
  */
-export function addressesOf(hostname: string): readonly string[] | undefined {
+export function literalAddressesOf(hostname: string): readonly string[] | undefined {
   const bare = hostname.replace(/^\[|\]$/g, "");
   if (/(?:^|\.)localhost\.?$/i.test(bare)) {
     return ["127.0.0.1", "::1"];
@@ -74,10 +74,10 @@ export function addressesOf(hostname: string): readonly string[] | undefined {
   return isIP(bare) === 0 ? undefined : [bare];
 }
 
-export function forbid(reason: Forbidden["reason"], detail: string): Forbidden {
+export function forbid(reason: ForbiddenRequest["reason"], detail: string): ForbiddenRequest {
   return { outcome: "forbidden", reason, detail };
 }
 
-function describePorts({ ports }: Rules): string {
+function describePorts({ ports }: WebRules): string {
   return ports === "any" ? "1 to 65535" : ports.join(" and ");
 }

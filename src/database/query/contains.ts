@@ -2,8 +2,8 @@
 import { type Expression, type SqlBool, sql } from "kysely";
 
 /** Whether any of the columns holds the text. */
-export function holds(text: string, ...columns: readonly string[]): Expression<SqlBool> {
-  const pattern = patternOf(text);
+export function containsText(text: string, ...columns: readonly string[]): Expression<SqlBool> {
+  const pattern = toLikePattern(text);
   return sql<SqlBool>`(${sql.join(
     columns.map((column) => sql`${sql.ref(column)} ilike ${pattern}`),
     sql` or `,
@@ -11,6 +11,6 @@ export function holds(text: string, ...columns: readonly string[]): Expression<S
 }
 
 /** What `like` compares with to find the text anywhere; `%` and `_` in it are letters. */
-export function patternOf(text: string): string {
+export function toLikePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
 }

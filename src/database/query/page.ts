@@ -6,16 +6,16 @@ import type { Tables } from "../schema/index.ts";
  * Up to here a total is counted: some 15 ms on an index. Beyond it is the planner's estimate, said so by
  * `total_is_estimate`; counting a million rows for each page would cost more than all else that a list does.
  */
-const countedUpTo = 100_000;
+const maxCountedRows = 100_000;
 
 /** Up to here the matches of a search are counted: each must be looked at, wherever it lies. */
-export const matchesCountedUpTo = 1_000;
+export const maxCountedMatches = 1_000;
 
 /** Reads a page of what `found` selects, in its order; `meta` is as every paged answer has it. */
 export async function readPage<From extends keyof Tables, Row>(
   found: SelectQueryBuilder<Tables, From, Row>,
   { page, per_page }: { page: number; per_page: number },
-  mostCounted = countedUpTo,
+  mostCounted = maxCountedRows,
 ) {
   const rows = await found
     .limit(per_page)

@@ -18,7 +18,7 @@ export async function readSnapshot(db: Queries): Promise<string> {
  * What a query finds, and the very snapshot in which it looked, of nothing too. The order is one of the query's
  * columns: a join keeps none.
  */
-export async function readInSnapshot<Table extends keyof Tables, Row>(
+export async function readWithSnapshot<Table extends keyof Tables, Row>(
   db: Queries,
   query: SelectQueryBuilder<Tables, Table, Row>,
   order: RawBuilder<unknown>,

@@ -2,9 +2,9 @@
 import { sql } from "kysely";
 import { fail } from "../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
-import { forgetEvents } from "../kernel/index.ts";
+import { eraseEvents } from "../kernel/index.ts";
 
-interface Person {
+interface ErasedContact {
   readonly organization: string;
   readonly id: string;
   readonly phone_number: string | null;
@@ -13,14 +13,14 @@ interface Person {
 }
 
 /** The contact's row must be locked: what is written under it meanwhile waits, and finds nobody. */
-export async function erase(tx: Transaction, person: Person): Promise<void> {
+export async function eraseContact(tx: Transaction, person: ErasedContact): Promise<void> {
   const { organization } = person;
-  const ids = (await threadsOf(tx, person).execute()).map((thread) => thread.id);
+  const ids = (await conversationsOf(tx, person).execute()).map((conversation) => conversation.id);
   await eraseProfile(tx, person);
-  await eraseThreads(tx, person);
+  await eraseConversations(tx, person);
   await eraseMessages(tx, person);
-  await forgetEvents(tx, organization, ids);
-  await eraseAnswers(tx, person, ids);
+  await eraseEvents(tx, organization, ids);
+  await eraseStoredResponses(tx, person, ids);
   for (const jobs of ["jobs", "dead_jobs"] as const) {
     // Events that nobody has taken yet: they hold the text. A delivery holds ids alone, and ends by itself.
     await tx
@@ -32,9 +32,13 @@ export async function erase(tx: Transaction, person: Person): Promise<void> {
 }
 
 /** The keys stay: a request that is repeated now is told that the person is gone, and is not done once more. */
-async function eraseAnswers(tx: Transaction, person: Person, threads: readonly string[]): Promise<void> {
+async function eraseStoredResponses(
+  tx: Transaction,
+  person: ErasedContact,
+  conversations: readonly string[],
+): Promise<void> {
   const { organization, id, phone_number, bsuid } = person;
-  const named = [id, ...threads, phone_number, bsuid].filter((name) => name !== null);
+  const named = [id, ...conversations, phone_number, bsuid].filter((name) => name !== null);
   const gone = fail("contact_not_found");
   await tx
     .updateTable("idempotency")
@@ -44,7 +48,7 @@ async function eraseAnswers(tx: Transaction, person: Person, threads: readonly s
     .execute();
 }
 
-function threadsOf(db: Queries, { organization, id }: Person) {
+function conversationsOf(db: Queries, { organization, id }: ErasedContact) {
   return db
     .selectFrom("conversations")
     .select("id")
@@ -52,7 +56,7 @@ function threadsOf(db: Queries, { organization, id }: Person) {
     .where("contact_id", "=", id);
 }
 
-async function eraseProfile(tx: Transaction, { organization, id, now }: Person): Promise<void> {
+async function eraseProfile(tx: Transaction, { organization, id, now }: ErasedContact): Promise<void> {
   await tx
     .updateTable("contacts")
     .set({
@@ -76,7 +80,7 @@ async function eraseProfile(tx: Transaction, { organization, id, now }: Person):
 }
 
 /** Why a conversation went to whom was written by people, and may tell of the contact. */
-async function eraseThreads(tx: Transaction, person: Person): Promise<void> {
+async function eraseConversations(tx: Transaction, person: ErasedContact): Promise<void> {
   const { organization, id, now } = person;
   await tx
     .updateTable("conversations")
@@ -94,18 +98,18 @@ async function eraseThreads(tx: Transaction, person: Person): Promise<void> {
     .updateTable("routing_decisions")
     .set({ explanation: "", candidates: "[]" })
     .where("organization_id", "=", organization)
-    .where("conversation_id", "in", threadsOf(tx, person))
+    .where("conversation_id", "in", conversationsOf(tx, person))
     .execute();
 }
 
 /** Their rows stay. A channel's error may name the number in its own words. */
-async function eraseMessages(tx: Transaction, person: Person): Promise<void> {
+async function eraseMessages(tx: Transaction, person: ErasedContact): Promise<void> {
   const { organization } = person;
   const erased = await tx
     .updateTable("messages")
     .set({ content: "{}", from: null, to: null, error: null })
     .where("organization_id", "=", organization)
-    .where("conversation_id", "in", threadsOf(tx, person))
+    .where("conversation_id", "in", conversationsOf(tx, person))
     .returning("id")
     .execute();
   const ids = erased.map((message) => message.id);

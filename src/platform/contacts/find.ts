@@ -14,9 +14,9 @@ import { phoneKey } from "./phone.ts";
 import { searchTextOf } from "./search.ts";
 
 export type ContactRow = Selectable<Tables["contacts"]>;
-type Kind = Tables["contact_identities"]["kind"];
+type IdentityKind = Tables["contact_identities"]["kind"];
 
-export interface Wanted {
+export interface ContactLookup {
   readonly organization: string;
   /** In E.164 form; null for somebody who hides it. */
   readonly phone_number: string | null;
@@ -27,22 +27,22 @@ export interface Wanted {
 }
 
 interface Identity {
-  readonly kind: Kind;
+  readonly kind: IdentityKind;
   readonly value: string;
 }
 
-interface Found {
+interface FoundContact {
   readonly contact: ContactRow;
   readonly created: boolean;
   /** What the channel said that belongs to another contact, and stayed there. */
-  readonly foreign: readonly Kind[];
+  readonly conflicting: readonly IdentityKind[];
 }
 
 /**
  * The contact that has any of these identities, the surest first; made if there is none. It is held until the
  * commit: an erasure waits for what is written under it, and then takes that too.
  */
-export async function findOrCreateContact(tx: Transaction, wanted: Wanted): Promise<Found> {
+export async function findOrCreateContact(tx: Transaction, wanted: ContactLookup): Promise<FoundContact> {
   const [first, ...others] = identitiesOf(wanted);
   if (!first) {
     throw new Error("A contact needs a number or another identity.");
@@ -53,12 +53,12 @@ export async function findOrCreateContact(tx: Transaction, wanted: Wanted): Prom
     if (contact) {
       const known = new Set(owners.map(({ kind }) => kind));
       const added = [first, ...others].filter(({ kind }) => !known.has(kind));
-      const foreign = owners.filter(({ id }) => id !== contact.id).map(({ kind }) => kind);
-      return learn(tx, { contact, created: false, foreign }, added, wanted);
+      const conflicting = owners.filter(({ id }) => id !== contact.id).map(({ kind }) => kind);
+      return addIdentities(tx, { contact, created: false, conflicting }, added, wanted);
     }
     const created = await createContact(tx, wanted, first);
     if (created) {
-      return learn(tx, { contact: created, created: true, foreign: [] }, others, wanted);
+      return addIdentities(tx, { contact: created, created: true, conflicting: [] }, others, wanted);
     }
     // Somebody made it between the two statements, or it was erased: look again.
   }
@@ -79,9 +79,9 @@ export async function findByBsuid(
  * channel's own id is on every message of a person and never anybody else's; a username can be given up and
  * taken by another.
  */
-function identitiesOf({ phone_number, identities = {} }: Wanted): Identity[] {
+function identitiesOf({ phone_number, identities = {} }: ContactLookup): Identity[] {
   const { bsuid, wa_id, username } = identities;
-  const named: readonly (readonly [Kind, string | null | undefined])[] = [
+  const named: readonly (readonly [IdentityKind, string | null | undefined])[] = [
     ["bsuid", bsuid],
     ["wa_id", wa_id],
     ["phone", phone_number && phoneKey(phone_number)],
@@ -90,7 +90,7 @@ function identitiesOf({ phone_number, identities = {} }: Wanted): Identity[] {
   return named.flatMap(([kind, value]) => (value ? [{ kind, value }] : []));
 }
 
-type Owner = ContactRow & { readonly kind: Kind };
+type Owner = ContactRow & { readonly kind: IdentityKind };
 
 async function findOwners(tx: Transaction, organization: string, identities: readonly Identity[]) {
   return tx
@@ -108,7 +108,7 @@ async function findOwners(tx: Transaction, organization: string, identities: rea
 function chooseOwner(
   owners: readonly Owner[],
   identities: readonly Identity[],
-  { identities: told }: Wanted,
+  { identities: told }: ContactLookup,
 ) {
   const isSomebodyElse = (owner: Owner) =>
     owner.kind === "username" && Boolean(told?.bsuid) && owner.bsuid !== null && owner.bsuid !== told?.bsuid;
@@ -123,9 +123,9 @@ function chooseOwner(
 }
 
 /** In one statement, so that there is never an identity without its contact; undefined if the identity is taken. */
-async function createContact(tx: Transaction, wanted: Wanted, { kind, value }: Identity) {
+async function createContact(tx: Transaction, wanted: ContactLookup, { kind, value }: Identity) {
   const { organization, name, metadata = {}, now } = wanted;
-  const { phone_number = null, bsuid = null, username = null } = shownBy(new Set([kind]), wanted);
+  const { phone_number = null, bsuid = null, username = null } = identityColumns(new Set([kind]), wanted);
   const at = now.toISOString();
   const { rows } = await sql<ContactRow>`
     with claimed as (
@@ -146,7 +146,7 @@ async function createContact(tx: Transaction, wanted: Wanted, { kind, value }: I
 }
 
 /** The columns of a contact that show these kinds of identities. */
-function shownBy(kinds: ReadonlySet<Kind>, { phone_number, identities = {} }: Wanted) {
+function identityColumns(kinds: ReadonlySet<IdentityKind>, { phone_number, identities = {} }: ContactLookup) {
   return {
     ...(kinds.has("phone") && phone_number ? { phone_number } : {}),
     ...(kinds.has("bsuid") && identities.bsuid ? { bsuid: identities.bsuid } : {}),
@@ -155,12 +155,12 @@ function shownBy(kinds: ReadonlySet<Kind>, { phone_number, identities = {} }: Wa
 }
 
 /** Adds identities that nobody had a moment ago. */
-async function learn(
+async function addIdentities(
   tx: Transaction,
-  found: Found,
+  found: FoundContact,
   added: readonly Identity[],
-  wanted: Wanted,
-): Promise<Found> {
+  wanted: ContactLookup,
+): Promise<FoundContact> {
   if (added.length === 0) {
     return found;
   }
@@ -174,7 +174,7 @@ async function learn(
     .returning("kind")
     .execute();
   const kinds = new Set(inserted.map(({ kind }) => kind));
-  const { phone_number, ...shown } = shownBy(kinds, wanted);
+  const { phone_number, ...shown } = identityColumns(kinds, wanted);
   // The number that is shown is the one that was stored first.
   const number = found.contact.phone_number === null ? phone_number : undefined;
   const contact = await tx
@@ -191,11 +191,15 @@ async function learn(
     .returningAll()
     .executeTakeFirstOrThrow();
   const missed = added.filter(({ kind }) => !kinds.has(kind));
-  return { ...found, contact, foreign: [...found.foreign, ...(await othersOf(tx, contact, missed))] };
+  return {
+    ...found,
+    contact,
+    conflicting: [...found.conflicting, ...(await findConflicts(tx, contact, missed))],
+  };
 }
 
 /** Which of these another contact has; some may have become this one's own at this moment. */
-async function othersOf(tx: Transaction, contact: ContactRow, identities: readonly Identity[]) {
+async function findConflicts(tx: Transaction, contact: ContactRow, identities: readonly Identity[]) {
   if (identities.length === 0) {
     return [];
   }

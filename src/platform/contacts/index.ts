@@ -2,16 +2,16 @@
 import { contacts as contract } from "../../../tools/contacts.ts";
 import { fail } from "../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
-import { matchesCountedUpTo, readPage } from "../../database/query/index.ts";
-import { closeThreadsOf, implement, type WriteContext } from "../kernel/index.ts";
-import { erase } from "./erase.ts";
-import { findOrCreateContact, type Wanted } from "./find.ts";
+import { maxCountedMatches, readPage } from "../../database/query/index.ts";
+import { closeConversations, implement, type WriteContext } from "../kernel/index.ts";
+import { eraseContact } from "./erase.ts";
+import { type ContactLookup, findOrCreateContact } from "./find.ts";
 import { maxTags } from "./limits.ts";
 import { normalizePhone } from "./phone.ts";
-import { hasTag, matches, renamed } from "./search.ts";
+import { hasTag, matchesSearch, searchTextAfterRename } from "./search.ts";
 
 export { findByBsuid, findOrCreateContact } from "./find.ts";
-export { type Person, type Upserted, upsertContacts } from "./upsert-many.ts";
+export { type ContactInput, type UpsertOutcome, upsertContacts } from "./upsert-many.ts";
 
 export const contacts = implement(contract, {
   operations: {
@@ -24,10 +24,10 @@ export const contacts = implement(contract, {
     },
 
     async list_contacts({ search, tag, ...paging }, { db, organization }) {
-      const found = living(db, organization)
-        .where((rows) => matches(rows, search ?? ""))
+      const found = selectContacts(db, organization)
+        .where((rows) => matchesSearch(rows, search ?? ""))
         .$if(tag !== undefined, (query) => query.where(hasTag(tag ?? "")));
-      const mostCounted = search === undefined ? undefined : matchesCountedUpTo;
+      const mostCounted = search === undefined ? undefined : maxCountedMatches;
       const { rows, meta } = await readPage(found.selectAll().orderBy("id", "desc"), paging, mostCounted);
       return { data: rows, meta };
     },
@@ -65,8 +65,8 @@ export const contacts = implement(contract, {
     async delete_contact({ id }, context) {
       const { tx, organization, now } = context;
       const { phone_number, bsuid } = await getContact(tx, organization, id, { locks: true });
-      await closeThreadsOf(context, { organization, contact_id: id });
-      await erase(tx, { organization, id, phone_number, bsuid, now });
+      await closeConversations(context, { organization, contact_id: id });
+      await eraseContact(tx, { organization, id, phone_number, bsuid, now });
       return { data: { id, deleted: true as const } };
     },
   },
@@ -74,7 +74,7 @@ export const contacts = implement(contract, {
 
 /** A contact of the organization; locked until the commit if asked. @throws Failure `contact_not_found`. */
 export async function getContact(db: Queries, organization: string, id: string, { locks = false } = {}) {
-  const contact = await living(db, organization)
+  const contact = await selectContacts(db, organization)
     .selectAll()
     .where("id", "=", id)
     .$if(locks, (query) => query.forUpdate())
@@ -103,7 +103,7 @@ export async function changeContact(
   const changed = await tx
     .updateTable("contacts")
     .set({
-      ...(name === undefined ? {} : { name: name || null, search_text: renamed(name) }),
+      ...(name === undefined ? {} : { name: name || null, search_text: searchTextAfterRename(name) }),
       metadata: metadata && JSON.stringify(metadata),
       opted_out,
       tags,
@@ -122,14 +122,14 @@ export async function changeContact(
 
 /** The contact with this number, however it is written; made if there is none. @throws Failure `invalid_phone_number`. */
 async function findOrCreateByPhone(
-  given: Pick<Wanted, "name" | "metadata"> & { readonly phone_number: string },
+  given: Pick<ContactLookup, "name" | "metadata"> & { readonly phone_number: string },
   { tx, organization, now }: WriteContext,
 ) {
   const phone_number = normalizePhone(given.phone_number, "phone_number");
   return findOrCreateContact(tx, { ...given, organization, phone_number, now });
 }
 
-function living(db: Queries, organization: string) {
+function selectContacts(db: Queries, organization: string) {
   return db.selectFrom("contacts").where("organization_id", "=", organization).where("erased_at", "is", null);
 }
 

@@ -24,8 +24,8 @@ export function normalizePhone(text: string, field: string): string {
 
 /** Two spellings of one number: `written` becomes the key's `same`. */
 interface Variant {
-  readonly written: RegExp;
-  readonly same: string;
+  readonly pattern: RegExp;
+  readonly canonical: string;
 }
 
 /**
@@ -35,15 +35,15 @@ interface Variant {
 const variants: readonly Variant[] = [
   // Brazil: mobiles of eight digits, which began with 6 to 9, were given a 9 in front. Added here and never
   // taken away: without its 9, the mobile 9 2345-6789 would be the landline 2345-6789.
-  { written: /^\+55([1-9]\d)([6-9]\d{7})$/, same: "+55$19$2" },
+  { pattern: /^\+55([1-9]\d)([6-9]\d{7})$/, canonical: "+55$19$2" },
   // Argentina: a mobile is called from abroad with a 9 before its area, which begins with 1 to 3. Blocks of
   // numbers are given out once, to landlines or to mobiles, so without the 9 it is still nobody else's.
-  { written: /^\+549([1-3]\d{9})$/, same: "+54$1" },
+  { pattern: /^\+549([1-3]\d{9})$/, canonical: "+54$1" },
   // Mexico: until 2019 a mobile was called from abroad with a 1 before its ten digits, which are nobody else's.
-  { written: /^\+521([2-9]\d{9})$/, same: "+52$1" },
+  { pattern: /^\+521([2-9]\d{9})$/, canonical: "+52$1" },
 ];
 
 /** The form of an E.164 number in which all its spellings are the same: to compare by, not to call. */
 export function phoneKey(number: string): string {
-  return variants.reduce((key, { written, same }) => key.replace(written, same), number);
+  return variants.reduce((key, { pattern, canonical }) => key.replace(pattern, canonical), number);
 }

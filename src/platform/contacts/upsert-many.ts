@@ -14,7 +14,7 @@ import { phoneKey } from "./phone.ts";
 import { searchTextOf } from "./search.ts";
 
 /** What is said of a person; what is not said stays as it is. */
-export interface Person {
+export interface ContactInput {
   /** In E.164 form. */
   readonly phone_number: string;
   readonly name: string | undefined;
@@ -25,7 +25,7 @@ export interface Person {
 }
 
 /** What became of it; the last two changed nothing. */
-export type Upserted = "created" | "updated" | "too_many_tags" | "too_much_metadata";
+export type UpsertOutcome = "created" | "updated" | "too_many_tags" | "too_much_metadata";
 
 /** A contact as it is to be written; under its number as it is compared. */
 interface Draft {
@@ -44,29 +44,29 @@ interface Draft {
 export async function upsertContacts(
   tx: Transaction,
   organization: string,
-  people: readonly Person[],
+  people: readonly ContactInput[],
   now: Date,
-): Promise<Upserted[]> {
-  const outcomes = new Map<Person, Upserted>();
+): Promise<UpsertOutcome[]> {
+  const outcomes = new Map<ContactInput, UpsertOutcome>();
   let left = people;
   while (left.length > 0) {
-    const drafts = await lockKnown(tx, organization, left);
+    const drafts = await lockExisting(tx, organization, left);
     for (const person of left) {
       const key = phoneKey(person.phone_number);
       const known = drafts.get(key);
-      const { draft, outcome } = known ? merge(known, person) : begin(key, person, now);
+      const { draft, outcome } = known ? mergeDraft(known, person) : createDraft(key, person, now);
       drafts.set(key, draft);
       outcomes.set(person, outcome);
     }
     const changed = [...drafts.values()].filter(({ isChanged }) => isChanged);
-    await change(
+    await updateContacts(
       tx,
       organization,
       changed.filter(({ isNew }) => !isNew),
       now,
     );
     const fresh = changed.filter(({ isNew }) => isNew);
-    const made = await create(tx, organization, fresh, now);
+    const made = await insertContacts(tx, organization, fresh, now);
     // Somebody else made these between the statements: they are known now.
     const missed = new Set(fresh.flatMap(({ key }) => (made.has(key) ? [] : key)));
     left = left.filter(({ phone_number }) => missed.has(phoneKey(phone_number)));
@@ -75,7 +75,7 @@ export async function upsertContacts(
 }
 
 /** Held until the commit: whoever changes one of them meanwhile waits. */
-async function lockKnown(tx: Transaction, organization: string, people: readonly Person[]) {
+async function lockExisting(tx: Transaction, organization: string, people: readonly ContactInput[]) {
   const keys = people.map(({ phone_number }) => phoneKey(phone_number));
   const { rows } = await sql<Omit<Draft, "isNew" | "isChanged">>`
     select value as key, id, phone_number, username, name, tags, metadata
@@ -89,7 +89,7 @@ async function lockKnown(tx: Transaction, organization: string, people: readonly
   return new Map(rows.map((row): [string, Draft] => [row.key, { ...row, isNew: false, isChanged: false }]));
 }
 
-function begin(key: string, person: Person, now: Date) {
+function createDraft(key: string, person: ContactInput, now: Date) {
   const { phone_number, name = null, tags, metadata } = person;
   const draft: Draft = {
     ...{ key, id: newId("con", now), phone_number, username: null, name, tags, metadata },
@@ -99,7 +99,7 @@ function begin(key: string, person: Person, now: Date) {
   return { draft, outcome: "created" as const };
 }
 
-function merge(known: Draft, person: Person): { draft: Draft; outcome: Upserted } {
+function mergeDraft(known: Draft, person: ContactInput): { draft: Draft; outcome: UpsertOutcome } {
   const tags = [...new Set([...known.tags, ...person.tags])];
   if (tags.length > maxTags && tags.length > known.tags.length) {
     return { draft: known, outcome: "too_many_tags" };
@@ -116,7 +116,7 @@ function merge(known: Draft, person: Person): { draft: Draft; outcome: Upserted 
   return { draft, outcome: "updated" };
 }
 
-async function change(tx: Transaction, organization: string, drafts: readonly Draft[], now: Date) {
+async function updateContacts(tx: Transaction, organization: string, drafts: readonly Draft[], now: Date) {
   if (drafts.length === 0) {
     return;
   }
@@ -129,7 +129,7 @@ async function change(tx: Transaction, organization: string, drafts: readonly Dr
 }
 
 /** The keys of those that nobody had: an identity is what two who create at once compete for. */
-async function create(tx: Transaction, organization: string, drafts: readonly Draft[], now: Date) {
+async function insertContacts(tx: Transaction, organization: string, drafts: readonly Draft[], now: Date) {
   if (drafts.length === 0) {
     return new Set<string>();
   }

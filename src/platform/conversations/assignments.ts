@@ -6,11 +6,11 @@ import { newId } from "../../database/id.ts";
 import { insertAll } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import type { Change } from "../kernel/index.ts";
-import type { Thread } from "./move.ts";
+import type { Thread } from "./change.ts";
 
 type Assignment = Selectable<Tables["assignments"]>;
 
-interface Given {
+interface AssignmentDetails {
   readonly assignment_type: (typeof assignmentTypes)[number];
   /** Who did it; null for routing. */
   readonly assigned_by?: string | null;
@@ -18,26 +18,30 @@ interface Given {
   readonly over_capacity?: boolean;
 }
 
-/** Records the agent and the team that the thread now has. */
-export async function recordAssignment(work: Change, thread: Thread, given: Given): Promise<Assignment> {
-  const [recorded] = await recordAssignments(work, [{ thread, given }]);
+/** Records the agent and the team that the conversation now has. */
+export async function recordAssignment(
+  work: Change,
+  conversation: Thread,
+  given: AssignmentDetails,
+): Promise<Assignment> {
+  const [recorded] = await recordAssignments(work, [{ conversation, given }]);
   return recorded as Assignment; // one for each
 }
 
-/** The same of several threads. */
+/** The same of several conversations. */
 export async function recordAssignments(
   { tx, now }: Change,
-  assignments: readonly { readonly thread: Thread; readonly given: Given }[],
+  assignments: readonly { readonly conversation: Thread; readonly given: AssignmentDetails }[],
 ): Promise<Assignment[]> {
-  const rows = assignments.map(({ thread, given }): Assignment => {
+  const rows = assignments.map(({ conversation, given }): Assignment => {
     const { assignment_type, assigned_by = null, reason = null, over_capacity = false } = given;
     return {
-      organization_id: thread.organization_id,
+      organization_id: conversation.organization_id,
       id: newId("asg", now),
-      conversation_id: thread.id,
-      contact_id: thread.contact_id,
-      assigned_to: thread.assigned_to,
-      team_id: thread.team_id,
+      conversation_id: conversation.id,
+      contact_id: conversation.contact_id,
+      assigned_to: conversation.assigned_to,
+      team_id: conversation.team_id,
       ...{ assignment_type, assigned_by, reason, over_capacity },
       created_at: now.toISOString(),
     };

@@ -1,4 +1,4 @@
-/** Conversations: one thread for each contact and inbox, its status, its agent and its 24-hour window. */
+/** Conversations: one conversation for each contact and inbox, its status, its agent and its 24-hour window. */
 import { sql } from "kysely";
 import { conversations as contract } from "../../../tools/conversations.ts";
 import type { Transaction } from "../../database/database.ts";
@@ -7,17 +7,17 @@ import { readPage } from "../../database/query/index.ts";
 import { type Change, implement } from "../kernel/index.ts";
 import { assign, transfer, unassign } from "./assign.ts";
 import { assignmentsOf } from "./assignments.ts";
+import type { Thread } from "./change.ts";
+import { getConversationDetails, requireConversation } from "./find.ts";
 import { listConversations } from "./list.ts";
-import type { Thread } from "./move.ts";
-import { serve, sweep } from "./queue.ts";
-import { escalate, requestRouting, route } from "./route.ts";
-import { happen, wake } from "./status.ts";
-import { requireThread, showThread } from "./thread.ts";
+import { serveQueueJob, sweepQueueJob } from "./queue.ts";
+import { escalateJob, requestRouting, routeJob } from "./route.ts";
+import { applyEvent, wakeJob } from "./status.ts";
 import { updateConversation } from "./update.ts";
 
 export { latestAssignment } from "./assignments.ts";
-export { settable } from "./states.ts";
-export { requireThread, showThread } from "./thread.ts";
+export { getConversationDetails, requireConversation } from "./find.ts";
+export { allowedStatuses } from "./states.ts";
 export { windowOf } from "./window.ts";
 
 export const conversations = implement(contract, {
@@ -27,7 +27,7 @@ export const conversations = implement(contract, {
     },
 
     async get_conversation({ id }, { db, organization, now }) {
-      return { data: await showThread(db, organization, { id, now }) };
+      return { data: await getConversationDetails(db, organization, { id, now }) };
     },
 
     async update_conversation(input, context) {
@@ -47,20 +47,20 @@ export const conversations = implement(contract, {
     },
 
     async list_assignments({ id, ...paging }, { db, organization }) {
-      await requireThread(db, organization, id);
+      await requireConversation(db, organization, id);
       const { rows, meta } = await readPage(assignmentsOf(db, organization, id), paging);
       return { data: rows, meta };
     },
   },
-  jobs: [route, escalate, serve, sweep, wake],
+  jobs: [routeJob, escalateJob, serveQueueJob, sweepQueueJob, wakeJob],
 });
 
-/** The thread of a contact in an inbox, made as `open` if there is none; its row is locked until the commit. */
-export async function openThread(
+/** The conversation of a contact in an inbox, made as `open` if there is none; its row is locked until the commit. */
+export async function findOrCreateConversation(
   tx: Transaction,
-  thread: { organization: string; inbox_id: string; contact_id: string; now: Date },
+  conversation: { organization: string; inbox_id: string; contact_id: string; now: Date },
 ) {
-  const { organization, inbox_id, contact_id, now } = thread;
+  const { organization, inbox_id, contact_id, now } = conversation;
   return tx
     .insertInto("conversations")
     .values({
@@ -81,29 +81,29 @@ export async function openThread(
     .executeTakeFirstOrThrow();
 }
 
-/** Notes that the contact wrote: the window opens anew, the thread comes back, and somebody is to have it. */
-export async function noteInbound(work: Change, thread: Thread, at: string): Promise<void> {
+/** Notes that the contact wrote: the window opens anew, the conversation comes back, and somebody is to have it. */
+export async function recordInbound(work: Change, conversation: Thread, at: string): Promise<void> {
   const noted = await work.tx
     .updateTable("conversations")
     .set({
       last_message_at: latest("last_message_at", at),
       last_user_message_at: latest("last_user_message_at", at),
       // The first of several unanswered messages is the one that has waited.
-      waiting_since: thread.status === "spam" ? null : sql`coalesce(waiting_since, ${at}::timestamptz)`,
+      waiting_since: conversation.status === "spam" ? null : sql`coalesce(waiting_since, ${at}::timestamptz)`,
       is_unread: true,
     })
-    .where("organization_id", "=", thread.organization_id)
-    .where("id", "=", thread.id)
+    .where("organization_id", "=", conversation.organization_id)
+    .where("id", "=", conversation.id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  const moved = await happen(work, noted, { type: "inbound" });
+  const moved = await applyEvent(work, noted, { type: "inbound" });
   if (moved === noted) {
     await requestRouting(work, noted, "inbound");
   }
 }
 
 /** Notes that we wrote; our own messages never open the window. */
-export async function noteOutbound(work: Change, thread: Thread, at: string): Promise<void> {
+export async function recordOutbound(work: Change, conversation: Thread, at: string): Promise<void> {
   await work.tx
     .updateTable("conversations")
     .set({
@@ -112,10 +112,10 @@ export async function noteOutbound(work: Change, thread: Thread, at: string): Pr
       waiting_since: null,
       is_unread: false,
     })
-    .where("organization_id", "=", thread.organization_id)
-    .where("id", "=", thread.id)
+    .where("organization_id", "=", conversation.organization_id)
+    .where("id", "=", conversation.id)
     .execute();
-  await happen(work, thread, { type: "reply" });
+  await applyEvent(work, conversation, { type: "reply" });
 }
 
 type Time = "last_message_at" | "last_user_message_at" | "last_agent_message_at";

@@ -22,7 +22,7 @@ export async function listConversations(
   { filter, sort, tag, page, per_page, ...equal }: Input,
   { db, organization, caller, now }: ReadContext,
 ) {
-  let found = threads(db, organization);
+  let found = selectConversations(db, organization);
   for (const [column, value] of Object.entries(equal)) {
     if (value !== undefined) {
       // The remaining inputs are named as the columns that they compare with.
@@ -36,19 +36,19 @@ export async function listConversations(
     found = found.where((rows) => filters[filter](rows, caller, now));
   }
   const { rows, meta } = await readPage(orders[sort](found).selectAll(), { page, per_page });
-  const shown = await describe(db, organization, rows);
+  const shown = await addDetails(db, organization, rows);
   return { data: shown.map((row) => ({ ...row, ...windowOf(row, now) })), meta };
 }
 
 /** Threads whose contact has not been erased. */
-export function threads(db: Queries, organization: string) {
+export function selectConversations(db: Queries, organization: string) {
   return db
     .selectFrom("conversations")
     .where("conversations.organization_id", "=", organization)
     .where("conversations.erased_at", "is", null);
 }
 
-type Found = ReturnType<typeof threads>;
+type Found = ReturnType<typeof selectConversations>;
 type Order = (typeof conversationOrders)[number];
 
 const orders: Record<Order, (found: Found) => Found> = {
@@ -61,13 +61,14 @@ type Filter = (typeof conversationFilters)[number];
 type Rows = ExpressionBuilder<Tables, "conversations">;
 
 const filters: Record<Filter, (rows: Rows, caller: Caller, now: Date) => ReturnType<Rows["and"]>> = {
-  assigned_to_me: (rows, caller) => rows.and([rows("assigned_to", "=", personOf(caller, "assigned_to_me"))]),
+  assigned_to_me: (rows, caller) =>
+    rows.and([rows("assigned_to", "=", requireUserId(caller, "assigned_to_me"))]),
   unassigned: (rows) => rows.and([rows("assigned_to", "is", null)]),
   assigned_to_others: (rows, caller) =>
-    rows.and([rows("assigned_to", "!=", personOf(caller, "assigned_to_others"))]),
+    rows.and([rows("assigned_to", "!=", requireUserId(caller, "assigned_to_others"))]),
   mine_or_unassigned: (rows, caller) =>
     rows.or([
-      rows("assigned_to", "=", personOf(caller, "mine_or_unassigned")),
+      rows("assigned_to", "=", requireUserId(caller, "mine_or_unassigned")),
       rows("assigned_to", "is", null),
     ]),
   // Written as their indexes are, or these are not found.
@@ -78,7 +79,7 @@ const filters: Record<Filter, (rows: Rows, caller: Caller, now: Date) => ReturnT
     rows.and([rows("last_user_message_at", "<=", new Date(now.getTime() - windowMs).toISOString())]),
 };
 
-function personOf(caller: Caller, filter: Filter): string {
+function requireUserId(caller: Caller, filter: Filter): string {
   if (!caller.user) {
     throw fail("needs_user", { value: filter, param: "filter" });
   }
@@ -95,8 +96,12 @@ interface Details {
   readonly text: string | null;
 }
 
-/** Adds contact, platform and the latest message: for one page's threads, so that a deep page costs no more. */
-async function describe<Row extends { id: string }>(db: Queries, organization: string, page: readonly Row[]) {
+/** Adds contact, platform and the latest message: for one page's conversations, so that a deep page costs no more. */
+async function addDetails<Row extends { id: string }>(
+  db: Queries,
+  organization: string,
+  page: readonly Row[],
+) {
   const { rows } = await sql<Details & { id: string }>`
     select conversations.id, contacts.name as contact_name, contacts.phone_number, inboxes.platform,
       users.name as assigned_to_name,

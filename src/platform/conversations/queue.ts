@@ -8,24 +8,24 @@
 import { sql } from "kysely";
 import type { Transaction } from "../../database/database.ts";
 import { refersTo } from "../../database/query/index.ts";
-import { type Change, type ModuleJob, serveQueueJob, type World } from "../kernel/index.ts";
+import { type Change, type ModuleJob, serveQueueJobName, type World } from "../kernel/index.ts";
 import {
   activePolicies,
-  type Decided,
+  type DecisionRecord,
   decide,
-  decideOn,
-  type Made,
-  openBoard,
-  policyOfQueue,
-  seat,
-  type Wish,
+  decideFromSnapshot,
+  type PolicyDecision,
+  policyForQueued,
+  type RoutingRequest,
+  readRoutingSnapshot,
+  reserveAgent,
 } from "../routing/index.ts";
 import { recordAssignment } from "./assignments.ts";
-import { move, type Thread } from "./move.ts";
-import { carryOut, withThread } from "./route.ts";
+import { changeConversation, type Thread } from "./change.ts";
+import { applyDecisions, withConversation } from "./route.ts";
 
 /** Where a run goes on. */
-interface Place {
+interface QueuePosition {
   readonly queued_at: string;
   readonly id: string;
 }
@@ -35,84 +35,85 @@ const perRun = 100;
 /** How many at once: the members are locked as long as it takes. */
 const perTransaction = 20;
 
-export const serve: ModuleJob<{ readonly organization_id: string; readonly after?: Place }> = {
-  name: serveQueueJob,
+export const serveQueueJob: ModuleJob<{ readonly organization_id: string; readonly after?: QueuePosition }> =
+  {
+    name: serveQueueJobName,
 
-  async run({ organization_id, after }, world) {
-    const full = new Set<string>();
-    let place = after;
-    for (let count = 0; count < perRun; ) {
-      const looked = await world.database.transaction((tx) =>
-        serveNext({ tx, world, now: world.now() }, organization_id, { after: place, full }),
-      );
-      const last = looked.at(-1);
-      if (!last) {
-        return undefined;
+    async run({ organization_id, after }, world) {
+      const full = new Set<string>();
+      let place = after;
+      for (let count = 0; count < perRun; ) {
+        const looked = await world.database.transaction((tx) =>
+          serveNext({ tx, world, now: world.now() }, organization_id, { after: place, full }),
+        );
+        const last = looked.at(-1);
+        if (!last) {
+          return undefined;
+        }
+        place = { queued_at: last.queued_at ?? "", id: last.id };
+        count += looked.length;
       }
-      place = { queued_at: last.queued_at ?? "", id: last.id };
-      count += looked.length;
-    }
-    const payload = { organization_id, after: place };
-    const key = `${serveQueueJob}:${organization_id}`;
-    await world.database.transaction((tx) =>
-      world.jobs.enqueue(tx, { name: serveQueueJob, payload, organization_id, key }),
-    );
-    return undefined;
-  },
-};
+      const payload = { organization_id, after: place };
+      const key = `${serveQueueJobName}:${organization_id}`;
+      await world.database.transaction((tx) =>
+        world.jobs.enqueue(tx, { name: serveQueueJobName, payload, organization_id, key }),
+      );
+      return undefined;
+    },
+  };
 
 /** Looks at the next ones that wait, as many as there is room for; none when none is left, or nobody is free. */
 async function serveNext(
   work: Change,
   organization: string,
-  { after, full }: { after: Place | undefined; full: Set<string> },
+  { after, full }: { after: QueuePosition | undefined; full: Set<string> },
 ): Promise<Thread[]> {
   const { tx, now } = work;
-  const room = Math.min(await countRoom(work, organization), perTransaction);
-  const threads = room > 0 ? await lockNext(work, organization, { after, room }) : [];
+  const room = Math.min(await countFreeCapacity(work, organization), perTransaction);
+  const conversations = room > 0 ? await lockNextQueued(work, organization, { after, room }) : [];
   const policies = await activePolicies(tx, organization);
-  const wishes: Wish[] = [];
-  for (const thread of threads) {
-    const policy = await policyOfQueue(tx, { thread, policies, now });
-    if (policy && !full.has(sameWish({ thread, policy }))) {
-      wishes.push({ thread, policy });
+  const wishes: RoutingRequest[] = [];
+  for (const conversation of conversations) {
+    const policy = await policyForQueued(tx, { conversation, policies, now });
+    if (policy && !full.has(requestKey({ conversation, policy }))) {
+      wishes.push({ conversation, policy });
     }
   }
   if (wishes.length > 0) {
     await serveAll(work, organization, { wishes, full });
   }
-  return threads;
+  return conversations;
 }
 
 /** One after the other; `full` are the wishes for which nobody is free any more. */
 async function serveAll(
   work: Change,
   organization: string,
-  { wishes, full }: { wishes: readonly Wish[]; full: Set<string> },
+  { wishes, full }: { wishes: readonly RoutingRequest[]; full: Set<string> },
 ): Promise<void> {
-  const board = await openBoard(work.tx, wishes, { organization, now: work.now, locks: true });
-  const made: Made<Decided>[] = [];
+  const board = await readRoutingSnapshot(work.tx, wishes, { organization, now: work.now, locks: true });
+  const made: DecisionRecord<PolicyDecision>[] = [];
   for (const wish of wishes) {
-    const same = sameWish(wish);
-    const decision = full.has(same) ? undefined : decideOn(board, wish);
+    const same = requestKey(wish);
+    const decision = full.has(same) ? undefined : decideFromSnapshot(board, wish);
     if (decision && decision.assigned_to !== null) {
-      seat(board, wish, decision);
-      made.push({ thread: wish.thread, trigger: "capacity", decision });
+      reserveAgent(board, wish, decision);
+      made.push({ conversation: wish.conversation, trigger: "capacity", decision });
     } else {
       full.add(same);
     }
   }
-  await carryOut(work, made);
+  await applyDecisions(work, made);
 }
 
 /** Whoever waits behind one with the same wish would find the same. */
-function sameWish({ thread, policy }: Wish): string {
-  const skills = thread.tags.filter((tag) => tag.startsWith("skill:"));
+function requestKey({ conversation, policy }: RoutingRequest): string {
+  const skills = conversation.tags.filter((tag) => tag.startsWith("skill:"));
   return [policy.id, policy.target_id, ...skills].join(" ");
 }
 
 /** How many more conversations the agents can take, all teams together. */
-async function countRoom({ tx }: Change, organization: string): Promise<number> {
+async function countFreeCapacity({ tx }: Change, organization: string): Promise<number> {
   const { room } = await tx
     .selectFrom("team_members")
     .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
@@ -143,10 +144,10 @@ async function isTargetUncapped(tx: Transaction, organization: string): Promise<
 }
 
 /** Those that have waited longest, behind the place; one that somebody is moving just now is left to them. */
-async function lockNext(
+async function lockNextQueued(
   { tx }: Change,
   organization: string,
-  { after, room }: { after: Place | undefined; room: number },
+  { after, room }: { after: QueuePosition | undefined; room: number },
 ): Promise<Thread[]> {
   return tx
     .selectFrom("conversations")
@@ -167,7 +168,7 @@ async function lockNext(
 /** How many conversations of absent agents one sweep takes back. */
 const perSweep = 200;
 
-export const sweep: ModuleJob<unknown> = {
+export const sweepQueueJob: ModuleJob<unknown> = {
   name: "queue.sweep",
   schedule: "* * * * *",
 
@@ -189,35 +190,38 @@ export const sweep: ModuleJob<unknown> = {
     `.execute(world.database.queries);
     for (const payload of rows) {
       // One that fails is looked at again by the next sweep, and must not keep the others' queues from theirs.
-      await withThread(world, payload, requeue).catch((error: unknown) =>
+      await withConversation(world, payload, requeue).catch((error: unknown) =>
         world.log.error({ err: error, ...payload }, "A conversation could not be taken off an absent agent"),
       );
     }
-    await serveEverybody(world);
+    await enqueueAllQueues(world);
     return undefined;
   },
 };
 
 /** Takes a conversation off an agent who is away, and looks for another one by the same policy. */
-async function requeue(work: Change, thread: Thread): Promise<void> {
+async function requeue(work: Change, conversation: Thread): Promise<void> {
   const { tx, now } = work;
-  if (thread.assigned_to === null || thread.waiting_since === null) {
+  if (conversation.assigned_to === null || conversation.waiting_since === null) {
     return;
   }
-  const policies = await activePolicies(tx, thread.organization_id);
-  const policy = await policyOfQueue(tx, { thread, policies, now });
+  const policies = await activePolicies(tx, conversation.organization_id);
+  const policy = await policyForQueued(tx, { conversation, policies, now });
   // Before it is taken off: a choice locks all members that it changes, in one order.
-  const decision = policy && (await decide(tx, { thread, policy }, { now, locks: true }));
-  const taken = await move(work, thread, { assigned_to: null, queued_at: now.toISOString() });
+  const decision = policy && (await decide(tx, { conversation, policy }, { now, locks: true }));
+  const taken = await changeConversation(work, conversation, {
+    assigned_to: null,
+    queued_at: now.toISOString(),
+  });
   const reason = "The agent is away, and the contact waits for an answer.";
   await recordAssignment(work, taken, { assignment_type: "unassign", reason });
   if (decision) {
-    await carryOut(work, [{ thread: taken, trigger: "requeue", decision }]);
+    await applyDecisions(work, [{ conversation: taken, trigger: "requeue", decision }]);
   }
 }
 
 /** One run for each organization in which somebody waits. */
-async function serveEverybody(world: World): Promise<void> {
+async function enqueueAllQueues(world: World): Promise<void> {
   const rows = await world.database.queries
     .selectFrom("conversations")
     .select("organization_id")
@@ -228,10 +232,10 @@ async function serveEverybody(world: World): Promise<void> {
     world.jobs.enqueue(
       tx,
       ...rows.map(({ organization_id }) => ({
-        name: serveQueueJob,
+        name: serveQueueJobName,
         payload: { organization_id },
         organization_id,
-        key: `${serveQueueJob}:${organization_id}`,
+        key: `${serveQueueJobName}:${organization_id}`,
         isDeduplicated: true,
       })),
     ),

@@ -7,12 +7,12 @@
  */
 import type { ConversationStatus } from "../../../tools/conversations.ts";
 
-export interface State {
+export interface ConversationState {
   readonly status: ConversationStatus;
   readonly snoozed_until: string | null;
 }
 
-export type Happening =
+export type ConversationEvent =
   /** Somebody sets it. */
   | { readonly type: "set"; readonly status: ConversationStatus; readonly snoozed_until?: string | undefined }
   /** The contact wrote. */
@@ -22,14 +22,14 @@ export type Happening =
   /** The time for which it was snoozed has come. */
   | { readonly type: "wake"; readonly until: string };
 
-const anywhere = ["open", "pending", "snoozed", "closed", "spam"] as const;
+const allStatuses = ["open", "pending", "snoozed", "closed", "spam"] as const;
 
 /** To what each status may be set by hand. */
-export const settable: Readonly<Record<ConversationStatus, readonly ConversationStatus[]>> = {
-  open: anywhere,
-  pending: anywhere,
-  snoozed: anywhere,
-  closed: anywhere,
+export const allowedStatuses: Readonly<Record<ConversationStatus, readonly ConversationStatus[]>> = {
+  open: allStatuses,
+  pending: allStatuses,
+  snoozed: allStatuses,
+  closed: allStatuses,
   spam: ["open", "closed", "spam"],
 };
 
@@ -43,26 +43,31 @@ const afterInbound: Readonly<Record<ConversationStatus, ConversationStatus>> = {
 };
 
 /** The state afterwards; undefined when it may not happen. */
-export function transition(state: State, happening: Happening): State | undefined {
+export function transition(
+  state: ConversationState,
+  happening: ConversationEvent,
+): ConversationState | undefined {
   // The table is total over `type`; the compiler can't pair a key with its own argument.
-  return (transitions[happening.type] as (state: State, happening: Happening) => State | undefined)(
-    state,
-    happening,
-  );
+  return (
+    transitions[happening.type] as (
+      state: ConversationState,
+      happening: ConversationEvent,
+    ) => ConversationState | undefined
+  )(state, happening);
 }
 
 const transitions: {
-  [Type in Happening["type"]]: (
-    state: State,
-    happening: Extract<Happening, { type: Type }>,
-  ) => State | undefined;
+  [Type in ConversationEvent["type"]]: (
+    state: ConversationState,
+    happening: Extract<ConversationEvent, { type: Type }>,
+  ) => ConversationState | undefined;
 } = {
   set: ({ status: before }, { status, snoozed_until = null }) =>
-    settable[before].includes(status)
+    allowedStatuses[before].includes(status)
       ? { status, snoozed_until: status === "snoozed" ? snoozed_until : null }
       : undefined,
   inbound: ({ status }) => ({ status: afterInbound[status], snoozed_until: null }),
-  // A person's reply takes the thread over from a bot.
+  // A person's reply takes the conversation over from a bot.
   reply: (state) => (state.status === "pending" ? { status: "open", snoozed_until: null } : state),
   // One that was snoozed anew waits for its new time.
   wake: (state, { until }) =>

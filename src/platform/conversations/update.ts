@@ -2,9 +2,9 @@
 import type { z } from "zod";
 import type { conversations as contract } from "../../../tools/conversations.ts";
 import { fail } from "../../../tools/errors.ts";
-import { announceCapacity, type WriteContext } from "../kernel/index.ts";
+import { enqueueServeQueue, type WriteContext } from "../kernel/index.ts";
+import { getConversationDetails, requireConversation } from "./find.ts";
 import { setStatus } from "./status.ts";
-import { requireThread, showThread } from "./thread.ts";
 
 /** As of a contact: more are no labels any more. */
 const maxTags = 200;
@@ -14,8 +14,8 @@ type Input = z.output<typeof contract.update_conversation.input>;
 export async function updateConversation(input: Input, context: WriteContext) {
   const { id, status, snoozed_until, is_favorite, is_unread, add_tags, remove_tags } = input;
   const { tx, organization, now } = context;
-  const thread = await requireThread(tx, organization, id, { locks: true });
-  const tags = retag(thread.tags, add_tags, remove_tags);
+  const conversation = await requireConversation(tx, organization, id, { locks: true });
+  const tags = changeTags(conversation.tags, add_tags, remove_tags);
   const marks = {
     ...(is_favorite === undefined ? {} : { is_favorite }),
     ...(is_unread === undefined ? {} : { is_unread }),
@@ -27,17 +27,17 @@ export async function updateConversation(input: Input, context: WriteContext) {
     .where("id", "=", id)
     .execute();
   if (status !== undefined) {
-    await setStatus(context, { ...thread, tags, ...marks }, { type: "set", status, snoozed_until });
+    await setStatus(context, { ...conversation, tags, ...marks }, { type: "set", status, snoozed_until });
   }
   // Other tags are other skills: somebody who is free may now be the right one.
-  if (tags.join() !== thread.tags.join()) {
-    await announceCapacity(context, organization);
+  if (tags.join() !== conversation.tags.join()) {
+    await enqueueServeQueue(context, organization);
   }
-  return showThread(tx, organization, { id, now });
+  return getConversationDetails(tx, organization, { id, now });
 }
 
 /** @throws Failure `too_many_tags`; one that has them can lose some. */
-function retag(before: readonly string[], add: readonly string[], remove: readonly string[]): string[] {
+function changeTags(before: readonly string[], add: readonly string[], remove: readonly string[]): string[] {
   const tags = [...new Set([...before, ...add])].filter((tag) => !remove.includes(tag));
   if (tags.length > maxTags && tags.length > before.length) {
     throw fail("too_many_tags", { limit: maxTags, count: tags.length, param: "add_tags" });

@@ -26,10 +26,12 @@ export const roleScopes: Readonly<Record<Role, readonly Scope[]>> = {
 
 /** @throws Failure `credential_invalid`: unknown, revoked or expired, in the same words. */
 export async function authenticate(world: World, credential: string): Promise<Caller> {
-  return credential.startsWith("sk_") ? byKey(world, credential) : byToken(world, credential);
+  return credential.startsWith("sk_")
+    ? authenticateKey(world, credential)
+    : authenticateToken(world, credential);
 }
 
-async function byKey(world: World, secret: string): Promise<Caller> {
+async function authenticateKey(world: World, secret: string): Promise<Caller> {
   const now = world.now();
   const key = await world.database.queries
     .selectFrom("api_keys")
@@ -57,7 +59,7 @@ async function byKey(world: World, secret: string): Promise<Caller> {
   };
 }
 
-async function byToken(world: World, token: string): Promise<Caller> {
+async function authenticateToken(world: World, token: string): Promise<Caller> {
   const claims = await readAccessToken(world, token);
   const user = await world.database.queries
     .selectFrom("users")

@@ -6,7 +6,7 @@ import { hash, verify } from "@node-rs/argon2";
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /** No password's hash, at the same cost: made by nobody, so that not even the first look-up takes longer. */
-const decoy = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${"A".repeat(22)}$${"A".repeat(43)}`;
+const dummyHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${"A".repeat(22)}$${"A".repeat(43)}`;
 
 export function newPassword(): string {
   return randomBytes(12).toString("base64url");
@@ -17,7 +17,7 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /** Whether the password is right; without a hash it takes as long and is wrong. */
-export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
-  const isRight = await verify(stored ?? decoy, password);
+export async function verifyPassword(password: string, stored: string | undefined): Promise<boolean> {
+  const isRight = await verify(stored ?? dummyHash, password);
   return stored !== undefined && isRight;
 }

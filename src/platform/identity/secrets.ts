@@ -1,10 +1,10 @@
 /** Secrets that the house hands out: random, shown once, kept as their hash. */
 import { createHash, randomBytes } from "node:crypto";
 
-export const keyMarker = "sk_live_";
+export const keyPrefix = "sk_live_";
 
 export function newKeySecret(): string {
-  return keyMarker + randomSecret();
+  return keyPrefix + randomSecret();
 }
 
 export function randomSecret(): string {

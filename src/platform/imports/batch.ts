@@ -1,9 +1,9 @@
 /** Some rows of an import: what they say is written, and how far it is, in one transaction. */
 import { sql } from "kysely";
-import { type Person, type Upserted, upsertContacts } from "../contacts/index.ts";
+import { type ContactInput, type UpsertOutcome, upsertContacts } from "../contacts/index.ts";
 import type { World } from "../kernel/index.ts";
 import type { CsvRow } from "./csv.ts";
-import { type Columns, Rejected, readPerson } from "./row.ts";
+import { type Columns, RejectedRowError, readContact } from "./row.ts";
 
 /** Names one import; what its job is given. */
 export interface ImportId {
@@ -24,12 +24,14 @@ const keptErrors = 1_000;
 interface ReadRow {
   readonly line: number;
   /** Or why it is rejected. */
-  readonly person: Person | string;
+  readonly contact: ContactInput | string;
 }
 
 /** @throws Error when another run has done these rows. */
 export async function commitBatch(id: ImportId, world: World, { columns, rows, before }: Batch) {
-  const read = rows.map(({ line, cells }): ReadRow => ({ line, person: readOrReason(columns, cells) }));
+  const read = rows.map(
+    ({ line, cells }): ReadRow => ({ line, contact: readContactOrReason(columns, cells) }),
+  );
   const now = world.now();
   await world.database.transaction(async (tx) => {
     const { position, rejected } = await tx
@@ -42,10 +44,10 @@ export async function commitBatch(id: ImportId, world: World, { columns, rows, b
     if (position !== before) {
       throw new Error(`import ${id.import_id} is at ${position} and not at ${before}: another run has it`);
     }
-    const people = read.flatMap(({ person }) => (typeof person === "string" ? [] : person));
+    const people = read.flatMap(({ contact }) => (typeof contact === "string" ? [] : contact));
     const outcomes = await upsertContacts(tx, id.organization_id, people, now);
     const errors = reasons(read, new Map(people.map((person, index) => [person, outcomes[index]])));
-    const count = (wanted: Upserted) => outcomes.filter((outcome) => outcome === wanted).length;
+    const count = (wanted: UpsertOutcome) => outcomes.filter((outcome) => outcome === wanted).length;
     await tx
       .updateTable("imports")
       .set((row) => ({
@@ -68,7 +70,7 @@ export async function commitBatch(id: ImportId, world: World, { columns, rows, b
 }
 
 /** Why a person that could be read was not taken; undefined if it was. */
-const refusals: Readonly<Record<Upserted, string | undefined>> = {
+const rejectionReasons: Readonly<Record<UpsertOutcome, string | undefined>> = {
   created: undefined,
   updated: undefined,
   too_many_tags: "With these tags the contact would have more than 200: take some off first.",
@@ -76,18 +78,19 @@ const refusals: Readonly<Record<Upserted, string | undefined>> = {
     "With these attributes the contact would have more than 16384 characters of them: take some off first.",
 };
 
-function reasons(read: readonly ReadRow[], outcomes: ReadonlyMap<Person, Upserted | undefined>) {
-  return read.flatMap(({ line, person }) => {
-    const reason = typeof person === "string" ? person : refusals[outcomes.get(person) ?? "updated"];
+function reasons(read: readonly ReadRow[], outcomes: ReadonlyMap<ContactInput, UpsertOutcome | undefined>) {
+  return read.flatMap(({ line, contact }) => {
+    const reason =
+      typeof contact === "string" ? contact : rejectionReasons[outcomes.get(contact) ?? "updated"];
     return reason === undefined ? [] : { line, reason };
   });
 }
 
-function readOrReason(columns: Columns, cells: readonly string[]): Person | string {
+function readContactOrReason(columns: Columns, cells: readonly string[]): ContactInput | string {
   try {
-    return readPerson(columns, cells);
+    return readContact(columns, cells);
   } catch (error) {
-    if (error instanceof Rejected) {
+    if (error instanceof RejectedRowError) {
       return error.message;
     }
     throw error;

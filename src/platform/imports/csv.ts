@@ -20,16 +20,16 @@ export interface CsvRow {
 }
 
 /** The file can't be read, or not on from some line: why, and what to do about it. */
-export class Unreadable extends Error {
+export class UnreadableFileError extends Error {
   override readonly name = "Unreadable";
 }
 
 /** Every row with something in it, the header first. @throws Unreadable, after the rows before it */
 export async function* readCsv(body: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow> {
-  const pieces = endLinesAlike(body);
+  const pieces = normalizeLineEndings(body);
   try {
     const head = await readHead(pieces);
-    const read = openReader(head);
+    const read = createReader(head);
     yield* read(head);
     for await (const piece of pieces) {
       yield* read(piece);
@@ -56,7 +56,7 @@ async function readHead(pieces: AsyncGenerator<Buffer>): Promise<Buffer> {
  * Reads the rows that end in a piece; undefined is the end of the file. They are not taken from the parser as
  * a stream: that throws away those which nobody has taken yet when it comes to one that it can't read.
  */
-function openReader(head: Buffer) {
+function createReader(head: Buffer) {
   const declared = declaredDelimiter(head);
   const rows: CsvRow[] = [];
   let nextLine = 1;
@@ -74,7 +74,7 @@ function openReader(head: Buffer) {
     on_record(cells: readonly string[], { lines }) {
       // A spreadsheet may write delimiters alone under its last row.
       if (cells.some((cell) => cell !== "")) {
-        rows.push({ line: lines - breaksIn(cells), cells });
+        rows.push({ line: lines - countLineBreaks(cells), cells });
       } else {
         emptyRows += 1;
       }
@@ -94,20 +94,22 @@ function openReader(head: Buffer) {
     });
     yield* rows.splice(0);
     if (error) {
-      throw isOfCsv(error) ? new Unreadable(explain(error.code, nextLine), { cause: error }) : error;
+      throw isCsvError(error)
+        ? new UnreadableFileError(explain(error.code, nextLine), { cause: error })
+        : error;
     }
     // The parser's own limit leaves out the delimiters, between which millions of empty cells may be.
     if (bytes > 2 * maxRecordBytes) {
-      throw new Unreadable(explain("CSV_MAX_RECORD_SIZE", nextLine));
+      throw new UnreadableFileError(explain("CSV_MAX_RECORD_SIZE", nextLine));
     }
     if (emptyRows > maxEmptyRows) {
-      throw new Unreadable(explain("EMPTY_ROWS", nextLine));
+      throw new UnreadableFileError(explain("EMPTY_ROWS", nextLine));
     }
   };
 }
 
 /** In small pieces, with LF after every line where CRLF, CR or a mixture stood: the parser would choose one and count the others twice. */
-async function* endLinesAlike(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+async function* normalizeLineEndings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let endedInCr = false;
   for await (const chunk of body) {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
@@ -125,7 +127,7 @@ async function* endLinesAlike(body: AsyncIterable<Uint8Array>): AsyncGenerator<B
 const cr = 0x0d;
 const lf = 0x0a;
 
-function breaksIn(cells: readonly string[]): number {
+function countLineBreaks(cells: readonly string[]): number {
   return cells.reduce((count, cell) => count + cell.split("\n").length - 1, 0);
 }
 
@@ -144,7 +146,7 @@ function detectDelimiter(head: Buffer): string {
   return counts.reduce((most, next) => (next.count > most.count ? next : most)).one;
 }
 
-function isOfCsv(error: unknown): error is CsvError {
+function isCsvError(error: unknown): error is CsvError {
   return error instanceof Error && String((error as { code?: unknown }).code).startsWith("CSV_");
 }
 
@@ -153,11 +155,11 @@ function explain(code: string, line: number): string {
   return `The file can't be read from line ${line} on: ${what}. What stands before it was imported; correct it, and import the file again.`;
 }
 
-const open = "a quotation mark is not closed, or the row is longer than 128 kB";
+const unclosedQuote = "a quotation mark is not closed, or the row is longer than 128 kB";
 
 const reasons: Readonly<Record<string, string>> = {
-  CSV_MAX_RECORD_SIZE: open,
-  CSV_QUOTE_NOT_CLOSED: open,
+  CSV_MAX_RECORD_SIZE: unclosedQuote,
+  CSV_QUOTE_NOT_CLOSED: unclosedQuote,
   EMPTY_ROWS: `more than ${maxEmptyRows} rows are empty`,
   CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE:
     'a cell goes on behind its closing quotation mark (one inside a cell is doubled: "")',

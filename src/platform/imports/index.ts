@@ -3,7 +3,7 @@ import { fail, failField } from "../../../tools/errors.ts";
 import { imports as contract } from "../../../tools/imports.ts";
 import { freshId, implement } from "../kernel/index.ts";
 import { getUpload } from "../uploads/index.ts";
-import { runImport } from "./run.ts";
+import { runImportJob } from "./run.ts";
 
 export const imports = implement(contract, {
   operations: {
@@ -35,14 +35,14 @@ export const imports = implement(contract, {
         .returningAll()
         .executeTakeFirstOrThrow();
       await world.jobs.enqueue(tx, {
-        name: runImport.name,
+        name: runImportJob.name,
         payload: { organization_id: organization, import_id: row.id },
         organization_id: organization,
         lane: `import:${organization}`,
         // One after the other: side by side they take as long in all, and every connection of the pool.
         key: `import:${organization}`,
       });
-      return { data: show(row) };
+      return { data: serializeImport(row) };
     },
 
     async get_import({ id }, { db, organization }) {
@@ -55,15 +55,15 @@ export const imports = implement(contract, {
       if (!row) {
         throw fail("import_not_found");
       }
-      return { data: show(row) };
+      return { data: serializeImport(row) };
     },
   },
-  jobs: [runImport],
+  jobs: [runImportJob],
 });
 
 /** The position is how many rows were read. */
-function show<Row extends { position: number; errors: readonly { line: number; reason: string }[] }>(
-  row: Row,
-) {
+function serializeImport<
+  Row extends { position: number; errors: readonly { line: number; reason: string }[] },
+>(row: Row) {
   return { ...row, total: row.position, errors: [...row.errors] };
 }

@@ -6,8 +6,8 @@
  */
 
 import { Failure, maxMetadata } from "../../../tools/contract/index.ts";
-import { normalizePhone, type Person } from "../contacts/index.ts";
-import { Unreadable } from "./csv.ts";
+import { type ContactInput, normalizePhone } from "../contacts/index.ts";
+import { UnreadableFileError } from "./csv.ts";
 
 type Column = "phone_number" | "name" | "tags" | { readonly attribute: string } | undefined;
 
@@ -15,7 +15,7 @@ type Column = "phone_number" | "name" | "tags" | { readonly attribute: string } 
 export type Columns = readonly Column[];
 
 /** Why a row is rejected. */
-export class Rejected extends Error {
+export class RejectedRowError extends Error {
   override readonly name = "Rejected";
 }
 
@@ -41,7 +41,7 @@ export function readHeader(cells: readonly string[]): Columns {
     return title === "" ? undefined : { attribute: title.slice(0, limits.attribute).toWellFormed() };
   });
   if (!columns.includes("phone_number")) {
-    throw new Unreadable(
+    throw new UnreadableFileError(
       `There is no column named phone_number or phone among the ${cells.length} of the first line: name the one with the numbers so, and import the file again.`,
     );
   }
@@ -49,7 +49,7 @@ export function readHeader(cells: readonly string[]): Columns {
   const second = titles.findIndex((title, index) => title !== undefined && titles.indexOf(title) < index);
   if (second >= 0) {
     const first = titles.indexOf(titles[second]) + 1;
-    throw new Unreadable(
+    throw new UnreadableFileError(
       `The columns ${first} and ${second + 1} of the first line mean the same: rename or delete one of them, and import the file again.`,
     );
   }
@@ -57,7 +57,7 @@ export function readHeader(cells: readonly string[]): Columns {
 }
 
 /** @throws Rejected */
-export function readPerson(columns: Columns, cells: readonly string[]): Person {
+export function readContact(columns: Columns, cells: readonly string[]): ContactInput {
   const texts: Record<string, string> = {};
   const attributes: [string, string][] = [];
   for (const [index, column] of columns.entries()) {
@@ -69,17 +69,17 @@ export function readPerson(columns: Columns, cells: readonly string[]): Person {
     }
   }
   if (cells.length > columns.length) {
-    throw new Rejected(
+    throw new RejectedRowError(
       `It has ${cells.length} cells, and the header ${columns.length}: put cells with the delimiter in them in quotation marks.`,
     );
   }
   const metadata = Object.fromEntries(attributes);
   if (JSON.stringify(metadata).length > maxMetadata) {
-    throw new Rejected(`Its attributes are longer than ${maxMetadata} characters together.`);
+    throw new RejectedRowError(`Its attributes are longer than ${maxMetadata} characters together.`);
   }
   const { name, phone_number = "", tags = "" } = texts;
   if (name !== undefined && name.length > limits.name) {
-    throw new Rejected(`The name is longer than ${limits.name} characters.`);
+    throw new RejectedRowError(`The name is longer than ${limits.name} characters.`);
   }
   return { phone_number: readPhone(phone_number), name, tags: readTags(tags), metadata };
 }
@@ -89,10 +89,10 @@ const quantity = /^\+?\d+(?:[.,]\d+)?e\+?\d+$|^\+?\d{7,}[.,]0$/i;
 
 function readPhone(text: string): string {
   if (text === "") {
-    throw new Rejected("There is no phone number.");
+    throw new RejectedRowError("There is no phone number.");
   }
   if (quantity.test(text)) {
-    throw new Rejected(
+    throw new RejectedRowError(
       "The phone number was written as a quantity, like 4.9E+12 or 4915112345678.0: make its column text, and export the file again.",
     );
   }
@@ -100,7 +100,9 @@ function readPhone(text: string): string {
     return normalizePhone(text, "phone_number");
   } catch (error) {
     throw error instanceof Failure
-      ? new Rejected("The phone number is not valid; write it with the country code, like +14155550123.")
+      ? new RejectedRowError(
+          "The phone number is not valid; write it with the country code, like +14155550123.",
+        )
       : error;
   }
 }
@@ -110,7 +112,7 @@ function readTags(text: string): string[] {
   const written = text.split(/[;|]/).map((tag) => tag.normalize().trim().toLowerCase());
   const tags = [...new Set(written.filter((tag) => tag !== ""))];
   if (tags.length > limits.tags || tags.some((tag) => tag.length > limits.tag)) {
-    throw new Rejected(`At most ${limits.tags} tags of at most ${limits.tag} characters are taken.`);
+    throw new RejectedRowError(`At most ${limits.tags} tags of at most ${limits.tag} characters are taken.`);
   }
   return tags;
 }

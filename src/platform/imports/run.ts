@@ -9,9 +9,9 @@ import { Failure } from "../../../tools/contract/index.ts";
 import { maxImportRows } from "../../../tools/imports.ts";
 import type { Outcome } from "../../jobs/job.ts";
 import type { ModuleJob, World } from "../kernel/index.ts";
-import { discard, fetchFile, getUpload, keep } from "../uploads/index.ts";
+import { commitUpload, discardFile, fetchFile, getUpload } from "../uploads/index.ts";
 import { commitBatch, type ImportId } from "./batch.ts";
-import { type CsvRow, readCsv, Unreadable } from "./csv.ts";
+import { type CsvRow, readCsv, UnreadableFileError } from "./csv.ts";
 import { type Columns, readHeader } from "./row.ts";
 
 /** How long a transaction may take: on the embedded database it has the only connection, and all others wait. */
@@ -23,7 +23,7 @@ const batch = { fewest: 25, most: 200 };
 /** A file at an address may come slowly: nobody waits for the answer. */
 const fetchTimeoutMs = 120_000;
 
-export const runImport: ModuleJob<ImportId> = {
+export const runImportJob: ModuleJob<ImportId> = {
   name: "import.run",
   // What a crash interrupts goes on after this.
   leaseMs: 15_000,
@@ -51,7 +51,7 @@ export const runImport: ModuleJob<ImportId> = {
 
 /** What the file or its address did, and what to do about it; undefined for what went wrong here. */
 function explain(error: unknown): string | undefined {
-  if (error instanceof Unreadable) {
+  if (error instanceof UnreadableFileError) {
     return error.message;
   }
   if (error instanceof Failure && error.status < 500) {
@@ -62,7 +62,7 @@ function explain(error: unknown): string | undefined {
 }
 
 async function importAll(payload: ImportId, world: World): Promise<Outcome> {
-  const key = await sourceOf(payload, world);
+  const key = await resolveSource(payload, world);
   const file = key === undefined ? undefined : await world.storage.read(key);
   if (!file) {
     return finish(
@@ -98,7 +98,7 @@ async function readRows(payload: ImportId, world: World, file: File): Promise<bo
     for await (const row of readCsv(file)) {
       columns ??= readHeader(row.cells);
       if (read >= maxImportRows) {
-        throw new Unreadable(
+        throw new UnreadableFileError(
           `The file has more than ${maxImportRows} rows: so many were imported; import the others as a file of their own.`,
         );
       }
@@ -114,13 +114,13 @@ async function readRows(payload: ImportId, world: World, file: File): Promise<bo
       }
     }
   } catch (error) {
-    if (error instanceof Unreadable) {
+    if (error instanceof UnreadableFileError) {
       await flush();
     }
     throw error;
   }
   if (!columns) {
-    throw new Unreadable(
+    throw new UnreadableFileError(
       "The file is empty: it needs a line that names its columns, and one for each contact.",
     );
   }
@@ -129,7 +129,10 @@ async function readRows(payload: ImportId, world: World, file: File): Promise<bo
 }
 
 /** The key of the file, fetched first if it is at an address; undefined when the import has ended. */
-async function sourceOf({ organization_id, import_id }: ImportId, world: World): Promise<string | undefined> {
+async function resolveSource(
+  { organization_id, import_id }: ImportId,
+  world: World,
+): Promise<string | undefined> {
   const { queries } = world.database;
   const row = await queries
     .updateTable("imports")
@@ -147,17 +150,17 @@ async function sourceOf({ organization_id, import_id }: ImportId, world: World):
   }
   const received = await fetchFile(
     { world, organization: organization_id },
-    { url: row.url ?? "", ending: "csv", timeoutMs: fetchTimeoutMs, signal: world.stopping },
+    { url: row.url ?? "", defaultExtension: "csv", timeoutMs: fetchTimeoutMs, signal: world.stopping },
   );
   // Text has been looked at as CSV is, and many addresses call it so.
   if (!["text/csv", "text/plain"].includes(received.content_type)) {
-    await discard(world, received);
-    throw new Unreadable(
+    await discardFile(world, received);
+    throw new UnreadableFileError(
       `The address leads to ${received.content_type}, and not to a CSV file: give one that answers with the file itself.`,
     );
   }
   await world.database.transaction(async (tx) => {
-    const { id } = await keep(tx, received, false);
+    const { id } = await commitUpload(tx, received, false);
     await tx
       .updateTable("imports")
       .set({ upload_id: id })

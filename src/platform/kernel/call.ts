@@ -9,24 +9,29 @@ import {
   describeTools,
   type Effect,
   failInput,
-  formsOf,
   missingScope,
   type Operation,
   permits,
   readArguments,
   type ScopeRule,
+  toolMappingsOf,
 } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
 import type { Caller, DelegatedContext, PublicContext, World } from "./context.ts";
+import {
+  createResponse,
+  createTenantContext,
+  executeWrite,
+  type OperationCall as Recorded,
+} from "./execute-write.ts";
 import type { Form } from "./form.ts";
-import type { Answer } from "./idempotency.ts";
+import type { CallResponse } from "./idempotency.ts";
 import type { Module } from "./module.ts";
-import { answer, type Run as Recorded, record, tenant } from "./record.ts";
+import { runStreamed } from "./run-streamed.ts";
 import { requireStorable } from "./storable.ts";
-import { streamed } from "./streamed.ts";
 
 /** What a face hands over. */
-export interface Request {
+export interface CallRequest {
   readonly operation: string;
   /** The declared path by which it came; the operation's own when left out. */
   readonly path?: string;
@@ -41,7 +46,7 @@ export interface Request {
   readonly signal: AbortSignal;
 }
 
-export type Call = (request: Request) => Promise<Answer>;
+export type Call = (request: CallRequest) => Promise<CallResponse>;
 
 /** An operation with its handler, which `implement` has matched by type. */
 interface Entry {
@@ -60,12 +65,15 @@ export function createCall(modules: readonly Module[], world: World): Call {
   >;
 
   /** A streamed one is run apart: its input is still coming. */
-  const runs: Record<Exclude<Effect, "streamed">, (run: Run, caller: Caller) => Promise<Answer>> = {
-    read,
-    write,
-    outward: read,
+  const runs: Record<
+    Exclude<Effect, "streamed">,
+    (run: PreparedCall, caller: Caller) => Promise<CallResponse>
+  > = {
+    read: runRead,
+    write: runWrite,
+    outward: runRead,
     delegated,
-    public: publicly,
+    public: runPublic,
   };
 
   const call: Call = async (request) => {
@@ -76,31 +84,31 @@ export function createCall(modules: readonly Module[], world: World): Call {
     const { operation } = entry;
     const { effect } = operation;
     const path = request.path ?? operation.path;
-    const caller = admit(operation, path, request.caller);
+    const caller = authorize(operation, path, request.caller);
     const context = { world, now: world.now(), path, signal: request.signal };
-    const { form, input: given, idempotencyKey: key, route = `${operation.method} ${path}` } = request;
+    const { form, input: rawInput, idempotencyKey: key, route = `${operation.method} ${path}` } = request;
     const common = { name: request.operation, operation, context, key, route };
     const parse = (input: unknown) => readInput(operation, input);
     if (!caller) {
-      return publicly({ ...common, entry, input: parse(given) });
+      return runPublic({ ...common, entry, input: parse(rawInput) });
     }
     if (effect === "streamed") {
-      return streamed({ ...common, form, given, parse, prepare: entry.prepare }, caller);
+      return runStreamed({ ...common, form, rawInput, parse, prepare: entry.prepare }, caller);
     }
-    return runs[effect]({ ...common, entry, input: parse(given) }, caller);
+    return runs[effect]({ ...common, entry, input: parse(rawInput) }, caller);
   };
 
   const tools = (
     caller: Caller,
-    { key, route, context: { signal } }: Run,
-    note: (answer: Answer) => void,
+    { key, route, context: { signal } }: PreparedCall,
+    note: (answer: CallResponse) => void,
   ): DelegatedContext["tools"] => ({
     list: () =>
       describeTools(contracts)
         .filter((tool) => permits(caller.scopes, tool.scope))
         .map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
     async call(name, given) {
-      const [operation, form] = findForm(contracts, name);
+      const [operation, form] = findTool(contracts, name);
       requireScope(caller, contracts[operation]?.scope ?? null);
       const input = readArguments(form, given);
       const result = await call({ operation, caller, input, idempotencyKey: key, route, signal });
@@ -109,7 +117,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
     },
   });
 
-  async function delegated(run: Run, caller: Caller): Promise<Answer> {
+  async function delegated(run: PreparedCall, caller: Caller): Promise<CallResponse> {
     let isReplay = false;
     const offered = tools(caller, run, (inner) => {
       isReplay ||= inner.isReplay;
@@ -121,7 +129,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
   return call;
 }
 
-interface Run extends Recorded {
+interface PreparedCall extends Recorded {
   readonly entry: Entry;
   readonly input: unknown;
 }
@@ -136,26 +144,26 @@ function readInput({ input: schema }: Operation, given: unknown): unknown {
   return parsed.data;
 }
 
-async function publicly(run: Run): Promise<Answer> {
+async function runPublic(run: PreparedCall): Promise<CallResponse> {
   return respond(run, run.context);
 }
 
-async function read(run: Run, caller: Caller): Promise<Answer> {
+async function runRead(run: PreparedCall, caller: Caller): Promise<CallResponse> {
   const db = run.context.world.database.queries;
-  return respond(run, tenant(run.context, caller, { db }));
+  return respond(run, createTenantContext(run.context, caller, { db }));
 }
 
-async function respond({ entry, input }: Run, context: PublicContext): Promise<Answer> {
+async function respond({ entry, input }: PreparedCall, context: PublicContext): Promise<CallResponse> {
   const handle = await entry.prepare(input);
-  return answer(entry.operation, await handle(context));
+  return createResponse(entry.operation, await handle(context));
 }
 
-async function write(run: Run, caller: Caller): Promise<Answer> {
+async function runWrite(run: PreparedCall, caller: Caller): Promise<CallResponse> {
   const handle = await run.entry.prepare(run.input);
-  return record(run, caller, [run.input], handle);
+  return executeWrite(run, caller, [run.input], handle);
 }
 
-function admit(operation: Operation, path: string, caller: Caller | null): Caller | null {
+function authorize(operation: Operation, path: string, caller: Caller | null): Caller | null {
   const also = operation.also.find((other) => other.path === path);
   const credential: Credential = also?.credential ?? operation.credential;
   if (credential === "none") {
@@ -177,9 +185,9 @@ function requireScope(caller: Caller, rule: ScopeRule | null): void {
   }
 }
 
-function findForm(contracts: Record<string, Operation>, name: string) {
+function findTool(contracts: Record<string, Operation>, name: string) {
   for (const [operation, declaration] of Object.entries(contracts)) {
-    const forms = formsOf(operation, declaration);
+    const forms = toolMappingsOf(operation, declaration);
     const form = Object.hasOwn(forms, name) ? forms[name] : undefined;
     if (form) {
       return [operation, form] as const;

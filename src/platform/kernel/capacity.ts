@@ -5,7 +5,7 @@ import type { Transaction } from "../../database/database.ts";
 import type { World } from "./context.ts";
 
 /** The name of the job that gives waiting conversations to whoever is free; conversations define it. */
-export const serveQueueJob = "queue.serve";
+export const serveQueueJobName = "queue.serve";
 
 /** What a change is made with: one transaction, at one moment. */
 export interface Change {
@@ -15,32 +15,32 @@ export interface Change {
 }
 
 /** Who waits is served after the commit, one run after the other; nothing is promised while nobody waits. */
-export async function announceCapacity({ tx, world }: Change, organization: string): Promise<void> {
+export async function enqueueServeQueue({ tx, world }: Change, organization: string): Promise<void> {
   const { rows } = await sql`
     select from conversations where organization_id = ${organization} and queued_at is not null limit 1
   `.execute(tx);
   if (rows.length > 0) {
     await world.jobs.enqueue(tx, {
-      name: serveQueueJob,
+      name: serveQueueJobName,
       payload: { organization_id: organization },
       organization_id: organization,
-      key: `${serveQueueJob}:${organization}`,
+      key: `${serveQueueJobName}:${organization}`,
       isDeduplicated: true,
     });
   }
 }
 
-/** Closes the threads of a contact who is being erased, so that they keep no agent busy. */
-export async function closeThreadsOf(
+/** Closes the conversations of a contact who is being erased, so that they keep no agent busy. */
+export async function closeConversations(
   work: Change,
   { organization, contact_id }: { organization: string; contact_id: string },
 ): Promise<void> {
-  const threads = work.tx
+  const conversations = work.tx
     .selectFrom("conversations")
     .where("organization_id", "=", organization)
     .where("contact_id", "=", contact_id);
   // Locked before they are read: a status that changes meanwhile would be counted twice.
-  const held = await threads
+  const held = await conversations
     .select(["id", "status", "team_id", "assigned_to"])
     // Their agents are counted down in the order in which a choice locks them.
     .orderBy("assigned_to")
@@ -55,7 +55,7 @@ export async function closeThreadsOf(
     .where("contact_id", "=", contact_id)
     .execute();
   for (const { team_id, assigned_to, status } of held) {
-    if (isBusy(status)) {
+    if (countsAsLoad(status)) {
       await work.tx
         .updateTable("team_members")
         .set((row) => ({ current_chat_count: row("current_chat_count", "-", 1) }))
@@ -65,10 +65,10 @@ export async function closeThreadsOf(
         .execute();
     }
   }
-  await announceCapacity(work, organization);
+  await enqueueServeQueue(work, organization);
 }
 
 /** Whether a conversation of this status counts for its agent. */
-export function isBusy(status: ConversationStatus): boolean {
+export function countsAsLoad(status: ConversationStatus): boolean {
   return status === "open" || status === "pending";
 }

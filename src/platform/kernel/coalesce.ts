@@ -7,29 +7,29 @@
  */
 import type { World } from "./context.ts";
 
-interface Waiting<Item, Result> {
+interface PendingItem<Item, Result> {
   readonly item: Item;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
 
 /** More in one statement would make those at its beginning wait. */
-const mostTogether = 100;
+const maxBatchSize = 100;
 
 /**
  * `work` is given the items of a batch and answers for each in the same order; if it throws, each of them has
  * failed. Items with different keys are never in one batch. Not to be asked inside a transaction, which the
  * batch would not be part of.
  */
-export function gather<Item, Result>(
+export function coalesce<Item, Result>(
   work: (world: World, items: readonly Item[]) => Promise<readonly Result[]>,
   keyOf: (item: Item) => string = () => "",
 ): (world: World, item: Item) => Promise<Result> {
-  const worlds = new WeakMap<World, Map<string, Waiting<Item, Result>[]>>();
+  const worlds = new WeakMap<World, Map<string, PendingItem<Item, Result>[]>>();
   return (world, item) =>
     new Promise<Result>((resolve, reject) => {
       const one = { item, resolve, reject };
-      const queues = worlds.get(world) ?? new Map<string, Waiting<Item, Result>[]>();
+      const queues = worlds.get(world) ?? new Map<string, PendingItem<Item, Result>[]>();
       worlds.set(world, queues);
       const key = keyOf(item);
       const queue = queues.get(key);
@@ -41,7 +41,7 @@ export function gather<Item, Result>(
       queues.set(key, begun);
       const drain = async () => {
         while (begun.length > 0) {
-          await doTogether(world, begun.splice(0, mostTogether));
+          await doTogether(world, begun.splice(0, maxBatchSize));
         }
         queues.delete(key);
       };
@@ -49,7 +49,7 @@ export function gather<Item, Result>(
       queueMicrotask(() => void drain());
     });
 
-  async function doTogether(world: World, batch: readonly Waiting<Item, Result>[]): Promise<void> {
+  async function doTogether(world: World, batch: readonly PendingItem<Item, Result>[]): Promise<void> {
     try {
       const results = await work(
         world,

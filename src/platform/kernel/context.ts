@@ -36,7 +36,7 @@ export interface World {
   /** The names of the jobs that listen to each event. */
   readonly listeners: ReadonlyMap<EventName, readonly string[]>;
   /** Those who write of each event. */
-  readonly recorders: readonly Recorder[];
+  readonly recorders: readonly EventRecorder[];
   /** The tools that the house offers, by name, each with the operation that it calls. */
   readonly tools: ReadonlyMap<string, Operation>;
   /** Aborted when the house begins to stop: whoever waits in it answers. */
@@ -46,11 +46,11 @@ export interface World {
 /** What is emitted: the event, and what is told one after the other. */
 export interface Emission {
   readonly event: Event;
-  readonly order: string;
+  readonly orderKey: string;
 }
 
 /** Writes of what was emitted in a transaction, before it commits, and says which jobs that promises. */
-export type Recorder = (tx: Transaction, emissions: readonly Emission[]) => Promise<readonly NewJob[]>;
+export type EventRecorder = (tx: Transaction, emissions: readonly Emission[]) => Promise<readonly NewJob[]>;
 
 /** Who asks: the authority without which no tenant's data is read. */
 export interface Caller {

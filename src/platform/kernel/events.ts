@@ -6,7 +6,7 @@ import { newId } from "../../database/id.ts";
 import type { NewJob } from "../../jobs/job.ts";
 import type { Emission, World } from "./context.ts";
 
-const gathered = new WeakMap<Transaction, Emission[]>();
+const pendingEmissions = new WeakMap<Transaction, Emission[]>();
 
 /**
  * Has the event recorded and adds one job for each listener, so that all of it commits with its cause: what
@@ -18,36 +18,36 @@ export function emit<Name extends EventName>(
   world: World,
   happening: { type: Name; organization_id: string; order: string; data: EventData<Name> },
 ): void {
-  const state = states[happening.type];
+  const state = metricStates[happening.type];
   if (state) {
     afterCommit(tx, () => world.metrics.message(state));
   }
   const now = world.now();
   const { order, ...told } = happening;
   const event: Event<Name> = { id: newId("evt", now), created_at: now.toISOString(), ...told };
-  const emission = { event, order };
-  const earlier = gathered.get(tx);
+  const emission = { event, orderKey: order };
+  const earlier = pendingEmissions.get(tx);
   if (earlier) {
     earlier.push(emission);
     return;
   }
   const emissions: Emission[] = [emission];
-  gathered.set(tx, emissions);
-  beforeCommit(tx, () => write(tx, world, emissions));
+  pendingEmissions.set(tx, emissions);
+  beforeCommit(tx, () => writeEmissions(tx, world, emissions));
 }
 
-async function write(tx: Transaction, world: World, emissions: readonly Emission[]): Promise<void> {
+async function writeEmissions(tx: Transaction, world: World, emissions: readonly Emission[]): Promise<void> {
   const jobs: NewJob[] = [];
   for (const record of world.recorders) {
     jobs.push(...(await record(tx, emissions)));
   }
-  for (const { event, order } of emissions) {
+  for (const { event, orderKey } of emissions) {
     for (const name of world.listeners.get(event.type) ?? []) {
       jobs.push({
         name,
         payload: event,
         organization_id: event.organization_id,
-        key: `${name}:${order}`,
+        key: `${name}:${orderKey}`,
       });
     }
   }
@@ -55,7 +55,7 @@ async function write(tx: Transaction, world: World, emissions: readonly Emission
 }
 
 /** Takes back what was recorded of these conversations: their contact was erased. */
-export async function forgetEvents(tx: Transaction, organization: string, conversations: readonly string[]) {
+export async function eraseEvents(tx: Transaction, organization: string, conversations: readonly string[]) {
   const { rows } = await sql<{ id: string }>`
     delete from events
     where organization_id = ${organization} and conversation_id = any(${conversations}::text[])
@@ -68,7 +68,7 @@ export async function forgetEvents(tx: Transaction, organization: string, conver
   `.execute(tx);
 }
 /** The events that say to which state a message has come. */
-const states: { readonly [Name in EventName]?: Parameters<World["metrics"]["message"]>[0] } = {
+const metricStates: { readonly [Name in EventName]?: Parameters<World["metrics"]["message"]>[0] } = {
   "message.received": "received",
   "message.sent": "sent",
   "message.delivered": "delivered",

@@ -18,7 +18,7 @@ export interface Form {
 }
 
 /** The input of a streamed operation, which its handler lets in. */
-export interface Arriving<Input> {
+export interface StreamedInput<Input> {
   /** @throws Failure `invalid_request` when the fields, which may come last, are wrong. */
   read<Taken>(take: (file: IncomingFile) => Promise<Taken>): Promise<{
     readonly input: Input;

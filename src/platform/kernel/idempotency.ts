@@ -15,13 +15,13 @@ import { seal, secretsOf, unseal } from "./seal.ts";
 
 const keptMs = 24 * 3_600_000;
 
-export interface Answer {
+export interface CallResponse {
   readonly status: number;
   readonly body: unknown;
   readonly isReplay: boolean;
 }
 
-export interface Claim {
+export interface IdempotencyKey {
   readonly organization_id: string;
   readonly credential_id: string;
   readonly route: string;
@@ -29,29 +29,32 @@ export interface Claim {
 }
 
 /** A request that may come again: under which key, and by what it is known. */
-export interface Repeatable {
-  readonly claim: Claim;
+export interface IdempotentRequest {
+  readonly idempotencyKey: IdempotencyKey;
   /** The hash that is kept, and those by which it is known too. */
   readonly hashes: readonly string[];
-  readonly keeping: Keeping;
+  readonly codec: ResponseCodec;
   readonly now: Date;
 }
 
 /** How an answer is written down: one that shows a secret is not kept in clear. */
-export interface Keeping {
-  write(body: unknown): string;
-  read(stored: unknown): unknown;
+export interface ResponseCodec {
+  encode(body: unknown): string;
+  decode(stored: unknown): unknown;
 }
 
 type Secrets = Pick<World, "secret" | "previousSecret">;
 
-export const keepClear: Keeping = { write: (body) => JSON.stringify(body), read: (stored) => stored };
+export const plainCodec: ResponseCodec = {
+  encode: (body) => JSON.stringify(body),
+  decode: (stored) => stored,
+};
 
-export function keepSealed(world: Secrets): Keeping {
+export function createSealedCodec(world: Secrets): ResponseCodec {
   const secrets = secretsOf(world);
   return {
-    write: (body) => JSON.stringify(seal(secrets[0], JSON.stringify(body))),
-    read: (stored) => JSON.parse(unseal(secrets, String(stored))),
+    encode: (body) => JSON.stringify(seal(secrets[0], JSON.stringify(body))),
+    decode: (stored) => JSON.parse(unseal(secrets, String(stored))),
   };
 }
 
@@ -72,16 +75,16 @@ function sortMembers(_: string, value: unknown): unknown {
 }
 
 /** Runs `effect` unless its key has an answer already, and keeps the answer. */
-export async function once(
+export async function runOnce(
   tx: Transaction,
-  { claim, hashes, keeping, now }: Repeatable,
+  { idempotencyKey, hashes, codec, now }: IdempotentRequest,
   effect: () => Promise<{ status: number; body: unknown }>,
-): Promise<Answer> {
-  await forgetExpired(tx, claim, now);
+): Promise<CallResponse> {
+  await deleteExpired(tx, idempotencyKey, now);
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto("idempotency")
     .values({
-      ...claim,
+      ...idempotencyKey,
       request_hash: hashes[0] ?? "",
       status: null,
       body: null,
@@ -90,52 +93,61 @@ export async function once(
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   if (!numInsertedOrUpdatedRows) {
-    return replay(tx, { claim, hashes, keeping });
+    return replayResponse(tx, { idempotencyKey, hashes, codec });
   }
-  const answer = await attempt(tx, effect);
-  await rows(tx, claim)
-    .set({ status: answer.status, body: keeping.write(answer.body) })
+  const answer = await runInSavepoint(tx, effect);
+  await updateStored(tx, idempotencyKey)
+    .set({ status: answer.status, body: codec.encode(answer.body) })
     .execute();
   return { ...answer, isReplay: false };
 }
 
 /** The answer that is stored under a key, if there is one. @throws Failure `idempotency_key_reused`. */
-export async function recall(db: Queries, { now, ...request }: Repeatable): Promise<Answer | undefined> {
-  const stored = await find(db, request.claim)
+export async function findStoredResponse(
+  db: Queries,
+  { now, ...request }: IdempotentRequest,
+): Promise<CallResponse | undefined> {
+  const stored = await selectStored(db, request.idempotencyKey)
     .where("created_at", ">=", new Date(now.getTime() - keptMs).toISOString())
     .executeTakeFirst();
-  return stored && read(stored, request);
+  return stored && toReplay(stored, request);
 }
 
-async function replay(tx: Transaction, request: Omit<Repeatable, "now">): Promise<Answer> {
-  return read(await find(tx, request.claim).executeTakeFirstOrThrow(), request);
+async function replayResponse(
+  tx: Transaction,
+  request: Omit<IdempotentRequest, "now">,
+): Promise<CallResponse> {
+  return toReplay(await selectStored(tx, request.idempotencyKey).executeTakeFirstOrThrow(), request);
 }
 
-function find(db: Queries, claim: Claim) {
+function selectStored(db: Queries, key: IdempotencyKey) {
   return db
     .selectFrom("idempotency")
     .select(["request_hash", "status", "body"])
-    .where("organization_id", "=", claim.organization_id)
-    .where("credential_id", "=", claim.credential_id)
-    .where("route", "=", claim.route)
-    .where("key", "=", claim.key);
+    .where("organization_id", "=", key.organization_id)
+    .where("credential_id", "=", key.credential_id)
+    .where("route", "=", key.route)
+    .where("key", "=", key.key);
 }
 
-interface Stored {
+interface StoredRow {
   readonly request_hash: string;
   readonly status: number | null;
   readonly body: unknown;
 }
 
-function read(stored: Stored, { hashes, keeping }: Pick<Repeatable, "hashes" | "keeping">): Answer {
+function toReplay(
+  stored: StoredRow,
+  { hashes, codec }: Pick<IdempotentRequest, "hashes" | "codec">,
+): CallResponse {
   if (!hashes.includes(stored.request_hash)) {
     throw fail("idempotency_key_reused");
   }
-  return { status: stored.status ?? 200, body: keeping.read(stored.body), isReplay: true };
+  return { status: stored.status ?? 200, body: codec.decode(stored.body), isReplay: true };
 }
 
 /** Runs the effect; a refusal that another try would meet again is undone and becomes the answer. */
-async function attempt(
+async function runInSavepoint(
   tx: Transaction,
   effect: () => Promise<{ status: number; body: unknown }>,
 ): Promise<{ status: number; body: unknown }> {
@@ -143,7 +155,7 @@ async function attempt(
   try {
     return await effect();
   } catch (error) {
-    if (!(error instanceof Failure) || !isKept(error.status)) {
+    if (!(error instanceof Failure) || !isStorable(error.status)) {
       throw error;
     }
     await sql`rollback to savepoint effect`.execute(tx);
@@ -152,22 +164,22 @@ async function attempt(
 }
 
 /** What depends on the credential, the moment or our own health may be different next time. */
-function isKept(status: number): boolean {
+function isStorable(status: number): boolean {
   return status < 500 && status !== 401 && status !== 403 && status !== 429;
 }
 
-async function forgetExpired(tx: Transaction, claim: Claim, now: Date): Promise<void> {
+async function deleteExpired(tx: Transaction, key: IdempotencyKey, now: Date): Promise<void> {
   await tx
     .deleteFrom("idempotency")
-    .where("organization_id", "=", claim.organization_id)
-    .where("credential_id", "=", claim.credential_id)
-    .where("route", "=", claim.route)
-    .where("key", "=", claim.key)
+    .where("organization_id", "=", key.organization_id)
+    .where("credential_id", "=", key.credential_id)
+    .where("route", "=", key.route)
+    .where("key", "=", key.key)
     .where("created_at", "<", new Date(now.getTime() - keptMs).toISOString())
     .execute();
 }
 
-export const forgetAnswers: ModuleJob<unknown> = {
+export const deleteExpiredResponsesJob: ModuleJob<unknown> = {
   name: "answer.forget",
   schedule: "37 * * * *",
 
@@ -178,11 +190,11 @@ export const forgetAnswers: ModuleJob<unknown> = {
   },
 };
 
-function rows(tx: Transaction, claim: Claim) {
+function updateStored(tx: Transaction, key: IdempotencyKey) {
   return tx
     .updateTable("idempotency")
-    .where("organization_id", "=", claim.organization_id)
-    .where("credential_id", "=", claim.credential_id)
-    .where("route", "=", claim.route)
-    .where("key", "=", claim.key);
+    .where("organization_id", "=", key.organization_id)
+    .where("credential_id", "=", key.credential_id)
+    .where("route", "=", key.route)
+    .where("key", "=", key.key);
 }

@@ -9,14 +9,14 @@ import type { Event, EventName } from "../../../tools/events.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
 import type {
   DelegatedContext,
+  EventRecorder,
   PublicContext,
   ReadContext,
-  Recorder,
   StreamedContext,
   World,
   WriteContext,
 } from "./context.ts";
-import type { Arriving } from "./form.ts";
+import type { StreamedInput } from "./form.ts";
 
 interface Contexts {
   read: ReadContext;
@@ -34,7 +34,7 @@ type ContextOf<Op extends Operation> =
 export type Handler<Op extends Operation> =
   Op extends Operation<"streamed">
     ? (
-        arriving: Arriving<z.output<Op["input"]>>,
+        arriving: StreamedInput<z.output<Op["input"]>>,
         context: StreamedContext<z.input<Op["output"]>>,
       ) => Promise<void>
     : (input: z.output<Op["input"]>, context: ContextOf<Op>) => Promise<z.input<Op["output"]>>;
@@ -43,7 +43,7 @@ export type Handler<Op extends Operation> =
  * A write with a part that takes long and needs no database: that part runs before the transaction, which on
  * the embedded engine holds the only connection.
  */
-export interface Prepared<Op extends Operation> {
+export interface PreparedHandler<Op extends Operation> {
   prepare(input: z.output<Op["input"]>): Promise<(context: ContextOf<Op>) => Promise<z.input<Op["output"]>>>;
 }
 
@@ -71,7 +71,7 @@ export interface Module {
   readonly operations: Readonly<Record<string, AnyHandler>>;
   readonly jobs: readonly ModuleJob<never>[];
   readonly on: Listeners;
-  readonly record: Recorder | undefined;
+  readonly recordEvents: EventRecorder | undefined;
 }
 
 /** Implements a resource's operations. */
@@ -81,20 +81,20 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
     /** Tools that no transport offers yet, of operations that are implemented. */
     readonly unbuiltTools?: readonly string[];
     readonly operations: {
-      readonly [Name in keyof Contract]: Handler<Contract[Name]> | Prepared<Contract[Name]>;
+      readonly [Name in keyof Contract]: Handler<Contract[Name]> | PreparedHandler<Contract[Name]>;
     };
     readonly jobs?: readonly ModuleJob<never>[];
     readonly on?: Listeners;
     /** What it writes of each event, in the event's own transaction. */
-    readonly record?: Recorder;
+    readonly recordEvents?: EventRecorder;
   },
 ): Module {
-  const { unbuiltTools = [], operations, jobs = [], on = {}, record } = parts;
+  const { unbuiltTools = [], operations, jobs = [], on = {}, recordEvents } = parts;
   const offered = Object.entries<Operation>(contract).map(([name, operation]) => [
     name,
     withoutTools(operation, unbuiltTools),
   ]);
-  return { contract: Object.fromEntries(offered), operations, jobs, on, record };
+  return { contract: Object.fromEntries(offered), operations, jobs, on, recordEvents };
 }
 
 function withoutTools(operation: Operation, names: readonly string[]): Operation {

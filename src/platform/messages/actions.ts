@@ -6,11 +6,11 @@
 import { describeRule, permits } from "../../../tools/contract/index.ts";
 import type { ConversationStatus } from "../../../tools/conversations.ts";
 import { isBsuid } from "../contacts/index.ts";
-import { settable } from "../conversations/index.ts";
+import { allowedStatuses } from "../conversations/index.ts";
 import { isWindowStrict } from "../inboxes.ts";
 import type { Caller, World } from "../kernel/index.ts";
 
-export interface Situation {
+export interface ActionContext {
   readonly conversation: {
     readonly status: ConversationStatus;
     readonly assigned_to: string | null;
@@ -23,20 +23,20 @@ export interface Situation {
 }
 
 /** Why it may not be done in this situation, and what to do instead; undefined when it may. */
-type Rule = (situation: Situation) => string | undefined;
+type Rule = (situation: ActionContext) => string | undefined;
 
 const always: Rule = () => undefined;
 
 /** Whoever hides the number is written to by the id that the channel gives them. */
-const withAddress: Rule = ({ contact }) =>
+const requiresAddress: Rule = ({ contact }) =>
   contact.phone_number === null && !isBsuid(contact.bsuid ?? "")
     ? "The contact has neither a phone number nor a bsuid: wait until they write, with wait_for_message."
     : undefined;
 
-const inWindow: Rule = (situation) => {
+const requiresWindow: Rule = (situation) => {
   const { conversation, inbox, tools } = situation;
-  if (withAddress(situation) || conversation.is_within_24h_window || !isWindowStrict(inbox)) {
-    return withAddress(situation);
+  if (requiresAddress(situation) || conversation.is_within_24h_window || !isWindowStrict(inbox)) {
+    return requiresAddress(situation);
   }
   const { window_expires_at } = conversation;
   const state =
@@ -47,24 +47,24 @@ const inWindow: Rule = (situation) => {
   return `${state}: ${template}wait until the contact writes, with wait_for_message.`;
 };
 
-const withAgent: Rule = ({ conversation }) =>
+const requiresAgent: Rule = ({ conversation }) =>
   conversation.assigned_to === null ? "Nobody is assigned: use assign_conversation." : undefined;
 
 const rules: Readonly<Record<string, Rule>> = {
-  send_message: inWindow,
-  send_media_message: inWindow,
-  send_interactive_message: inWindow,
-  send_template_message: withAddress,
+  send_message: requiresWindow,
+  send_media_message: requiresWindow,
+  send_interactive_message: requiresWindow,
+  send_template_message: requiresAddress,
   wait_for_message: always,
   assign_conversation: always,
-  transfer_conversation: withAgent,
+  transfer_conversation: requiresAgent,
   unassign_conversation: always,
   update_conversation: always,
   update_contact: always,
   tag_contact: always,
 };
 
-export function describeActions(situation: Situation, { scopes }: Caller) {
+export function describeActions(situation: ActionContext, { scopes }: Caller) {
   const { status } = situation.conversation;
   return Object.entries(rules).flatMap(([tool, rule]) => {
     const operation = situation.tools.get(tool);
@@ -78,7 +78,9 @@ export function describeActions(situation: Situation, { scopes }: Caller) {
         : `This credential lacks the scope ${describeRule(scope)}: use one that has it.`;
     const reason = lack ?? rule(situation) ?? null;
     const statuses =
-      tool === "update_conversation" ? { statuses: settable[status].filter((one) => one !== status) } : {};
+      tool === "update_conversation"
+        ? { statuses: allowedStatuses[status].filter((one) => one !== status) }
+        : {};
     return [{ tool, is_allowed: reason === null, reason, ...statuses }];
   });
 }

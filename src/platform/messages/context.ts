@@ -3,22 +3,22 @@ import { sql } from "kysely";
 import type { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
 import type { messages as contract } from "../../../tools/messages/index.ts";
-import { readInSnapshot, refersTo } from "../../database/query/index.ts";
-import { latestAssignment, showThread } from "../conversations/index.ts";
+import { readWithSnapshot, refersTo } from "../../database/query/index.ts";
+import { getConversationDetails, latestAssignment } from "../conversations/index.ts";
 import type { ReadContext } from "../kernel/index.ts";
 import { describeActions } from "./actions.ts";
-import { show } from "./show.ts";
+import { serializeMessage } from "./serialize.ts";
 import { cursorAt, writeCursor } from "./waiting/index.ts";
 
 type Input = z.output<typeof contract.get_conversation_context.input>;
 
 /** @throws Failure `conversation_not_found`. */
-export async function readContext({ id, messages: count }: Input, context: ReadContext) {
+export async function readConversationContext({ id, messages: count }: Input, context: ReadContext) {
   const { caller, now, world } = context;
   const [conversation, assignment, parties, latest] = await Promise.all([
-    showThread(context.db, context.organization, { id, now }),
+    getConversationDetails(context.db, context.organization, { id, now }),
     latestAssignment(context.db, context.organization, id),
-    readParties(context, id),
+    readContactAndInbox(context, id),
     readLatest(context, id, count),
   ]);
   const { channel, settings, tags, metadata, ...contact } = parties;
@@ -27,7 +27,7 @@ export async function readContext({ id, messages: count }: Input, context: ReadC
     conversation,
     contact: isContactShown ? { ...contact, tags, metadata } : contact,
     assignment,
-    messages: latest.rows.reverse().map(show),
+    messages: latest.rows.reverse().map(serializeMessage),
     actions: describeActions(
       { conversation, contact, inbox: { channel, settings }, tools: world.tools },
       caller,
@@ -37,7 +37,7 @@ export async function readContext({ id, messages: count }: Input, context: ReadC
 }
 
 /** The contact, and what the inbox allows. */
-async function readParties({ db, organization }: ReadContext, id: string) {
+async function readContactAndInbox({ db, organization }: ReadContext, id: string) {
   const found = await db
     .selectFrom("conversations")
     .innerJoin("contacts", (join) => join.on(refersTo("conversations.contact_id", "contacts")))
@@ -62,5 +62,5 @@ function readLatest({ db, organization }: ReadContext, id: string, count: number
     .where("conversation_id", "=", id)
     .orderBy("id", "desc")
     .limit(count);
-  return readInSnapshot(db, latest, sql`id desc`);
+  return readWithSnapshot(db, latest, sql`id desc`);
 }

@@ -9,14 +9,14 @@
 import { fail } from "../../../tools/errors.ts";
 import { refersTo } from "../../database/query/index.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
-import type { Channel, MessageContent, Outbound, SendResult } from "../../ports/channel.ts";
+import type { Channel, MessageContent, OutboundMessage, SendResult } from "../../ports/channel.ts";
 import { isBsuid } from "../contacts/index.ts";
 import { windowOf } from "../conversations/index.ts";
 import { isWindowStrict } from "../inboxes.ts";
 import type { ModuleJob, World } from "../kernel/index.ts";
-import { explain, type MessageError, ownFailures } from "./failures.ts";
-import { withFreshLink } from "./media.ts";
-import { applyParked, lockMessage, type MessageRow, move } from "./progress.ts";
+import { type DeliveryError, internalFailures, toDeliveryError } from "./failures.ts";
+import { withChannelLink } from "./media.ts";
+import { applyParkedReceipts, applyStatusUpdate, lockMessage, type MessageRow } from "./progress.ts";
 
 interface Payload {
   readonly organization_id: string;
@@ -26,12 +26,12 @@ interface Payload {
 /** How long a send may take; well under the job's lease, so that no second worker sends meanwhile. */
 const sendTimeoutMs = 10_000;
 /** A message that waited longer than this, for a busy channel or behind others, has lost its moment. */
-const waitsForMs = 24 * 3_600_000;
+const maxWaitMs = 24 * 3_600_000;
 /** How long an unconfirmed claim waits for a receipt, and how often it is looked up. */
-const unconfirmedForMs = 24 * 3_600_000;
+const confirmTimeoutMs = 24 * 3_600_000;
 const lookUpEveryMs = 15 * 60_000;
 
-export const deliver: ModuleJob<Payload> = {
+export const deliverMessageJob: ModuleJob<Payload> = {
   name: "message.deliver",
   leaseMs: 30_000,
   maxAttempts: 12,
@@ -42,31 +42,31 @@ export const deliver: ModuleJob<Payload> = {
       return undefined;
     }
     if (claim.claimedBefore === null) {
-      return send(world, payload, claim, attempt);
+      return sendToChannel(world, payload, claim, attempt);
     }
     const found = await claim.channel.find(claim.outbound.token, payload.organization_id);
     if (found.outcome === "accepted") {
-      return settle(world, payload, found);
+      return markSent(world, payload, found);
     }
     if (found.outcome === "absent") {
       // Time has passed since the first try: what held then may not hold now.
-      return claim.obstacle
-        ? failMessage(world, payload, claim.obstacle)
-        : send(world, payload, claim, attempt);
+      return claim.blockingError
+        ? failMessage(world, payload, claim.blockingError)
+        : sendToChannel(world, payload, claim, attempt);
     }
-    return watchFor(world, payload, claim.claimedBefore);
+    return enqueueConfirmation(world, payload, claim.claimedBefore);
   },
 
   async exhausted(payload, world) {
-    await failMessage(world, payload, ownFailures.unconfirmed);
+    await failMessage(world, payload, internalFailures.unconfirmed);
   },
 };
 
 /**
- * Looks, without the thread's key and so in nobody's way, what became of a message that the channel may have
+ * Looks, without the conversation's key and so in nobody's way, what became of a message that the channel may have
  * taken and can't tell of.
  */
-export const confirm: ModuleJob<Payload & { readonly since: string }> = {
+export const confirmMessageJob: ModuleJob<Payload & { readonly since: string }> = {
   name: "message.confirm",
 
   async run({ since, ...payload }, world) {
@@ -79,8 +79,8 @@ export const confirm: ModuleJob<Payload & { readonly since: string }> = {
     if (message?.status !== "sending") {
       return undefined;
     }
-    if (world.now().getTime() - Date.parse(since) > unconfirmedForMs) {
-      return failMessage(world, payload, ownFailures.unconfirmed);
+    if (world.now().getTime() - Date.parse(since) > confirmTimeoutMs) {
+      return failMessage(world, payload, internalFailures.unconfirmed);
     }
     return { runAgainAt: new Date(world.now().getTime() + lookUpEveryMs) };
   },
@@ -88,9 +88,9 @@ export const confirm: ModuleJob<Payload & { readonly since: string }> = {
 
 interface ClaimedMessage {
   readonly channel: Channel;
-  readonly outbound: Outbound;
+  readonly outbound: OutboundMessage;
   /** Why it may not be sent now. */
-  readonly obstacle: MessageError | undefined;
+  readonly blockingError: DeliveryError | undefined;
   /** When an earlier attempt took it up, of which nobody knows how it ended. */
   readonly claimedBefore: string | null;
   /** When this attempt did: the proof that the claim is still its own. */
@@ -104,7 +104,7 @@ async function claimMessage(payload: Payload, world: World): Promise<ClaimedMess
     if (!message || (message.status !== "queued" && message.status !== "sending")) {
       return undefined;
     }
-    const thread = await tx
+    const conversation = await tx
       .selectFrom("conversations")
       .innerJoin("inboxes", (join) => join.on(refersTo("conversations.inbox_id", "inboxes")))
       .select(["last_user_message_at", "inboxes.channel", "inboxes.settings", "inboxes.phone_number"])
@@ -112,9 +112,13 @@ async function claimMessage(payload: Payload, world: World): Promise<ClaimedMess
       .where("conversations.id", "=", message.conversation_id)
       .executeTakeFirstOrThrow();
     const now = world.now();
-    const obstacle = obstacleTo(message, thread, now);
-    if (obstacle && message.claimed_at === null) {
-      await move(tx, world, message, { type: "failed", at: now.toISOString(), error: obstacle });
+    const blockingError = findBlockingError(message, conversation, now);
+    if (blockingError && message.claimed_at === null) {
+      await applyStatusUpdate(tx, world, message, {
+        type: "failed",
+        at: now.toISOString(),
+        error: blockingError,
+      });
       return undefined;
     }
     const claimedAt = now.toISOString();
@@ -124,47 +128,47 @@ async function claimMessage(payload: Payload, world: World): Promise<ClaimedMess
       .where("organization_id", "=", payload.organization_id)
       .where("id", "=", message.id)
       .execute();
-    const channel = channelOf(world, thread.channel);
-    const outbound = describe(message, thread.phone_number);
-    return { channel, outbound, obstacle, claimedBefore: message.claimed_at, claimedAt };
+    const channel = channelOf(world, conversation.channel);
+    const outbound = toOutboundMessage(message, conversation.phone_number);
+    return { channel, outbound, blockingError, claimedBefore: message.claimed_at, claimedAt };
   });
 }
 
-function obstacleTo(
+function findBlockingError(
   message: MessageRow,
-  thread: { channel: string; settings: Record<string, unknown>; last_user_message_at: string | null },
+  conversation: { channel: string; settings: Record<string, unknown>; last_user_message_at: string | null },
   now: Date,
-): MessageError | undefined {
+): DeliveryError | undefined {
   if (message.to === null) {
-    return ownFailures.recipient_erased;
+    return internalFailures.recipient_erased;
   }
-  if (isWindowStrict(thread) && !windowOf(thread, now).is_within_24h_window) {
-    return ownFailures.window_closed;
+  if (isWindowStrict(conversation) && !windowOf(conversation, now).is_within_24h_window) {
+    return internalFailures.window_closed;
   }
-  return now.getTime() - Date.parse(message.created_at) > waitsForMs ? ownFailures.expired : undefined;
+  return now.getTime() - Date.parse(message.created_at) > maxWaitMs ? internalFailures.expired : undefined;
 }
 
-async function send(
+async function sendToChannel(
   world: World,
   payload: Payload,
   { channel, outbound, claimedAt }: ClaimedMessage,
   attempt: Attempt,
 ): Promise<Outcome> {
   const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(sendTimeoutMs)]);
-  const result = await channel.send(await withFreshLink(world, outbound), signal);
+  const result = await channel.send(await withChannelLink(world, outbound), signal);
   const settlers: {
     [Key in SendResult["outcome"]]: (result: Extract<SendResult, { outcome: Key }>) => Promise<Outcome>;
   } = {
-    accepted: (accepted) => settle(world, payload, accepted),
-    refused: ({ failure }) => failMessage(world, payload, explain(failure)),
-    busy: ({ retryAfterMs }) => release(world, payload, claimedAt, retryAfterMs),
+    accepted: (accepted) => markSent(world, payload, accepted),
+    refused: ({ failure }) => failMessage(world, payload, toDeliveryError(failure)),
+    busy: ({ retryAfterMs }) => returnToQueue(world, payload, claimedAt, retryAfterMs),
   };
   // The table is total over `outcome`; the compiler can't pair a key with its own argument.
   return (settlers[result.outcome] as (result: SendResult) => Promise<Outcome>)(result);
 }
 
 /** The channel took it: that is "sent". */
-async function settle(
+async function markSent(
   world: World,
   payload: Payload,
   { channel_message_id }: { channel_message_id: string },
@@ -173,25 +177,25 @@ async function settle(
     const message = await lockMessage(tx, payload.organization_id, payload.message_id);
     if (message) {
       const at = world.now().toISOString();
-      const sent = await move(tx, world, message, { type: "sent", at, channel_message_id });
-      await applyParked(tx, world, sent);
+      const sent = await applyStatusUpdate(tx, world, message, { type: "sent", at, channel_message_id });
+      await applyParkedReceipts(tx, world, sent);
     }
   });
   return undefined;
 }
 
-async function failMessage(world: World, payload: Payload, error: MessageError): Promise<Outcome> {
+async function failMessage(world: World, payload: Payload, error: DeliveryError): Promise<Outcome> {
   await world.database.transaction(async (tx) => {
     const message = await lockMessage(tx, payload.organization_id, payload.message_id);
     if (message) {
-      await move(tx, world, message, { type: "failed", at: world.now().toISOString(), error });
+      await applyStatusUpdate(tx, world, message, { type: "failed", at: world.now().toISOString(), error });
     }
   });
   return undefined;
 }
 
 /** Certainly not taken: back to the queue, and again when the channel allows. */
-async function release(
+async function returnToQueue(
   world: World,
   payload: Payload,
   claimedAt: string,
@@ -210,11 +214,11 @@ async function release(
   return { runAgainAt: new Date(world.now().getTime() + retryAfterMs) };
 }
 
-/** Leaves the message to its receipt, and the thread's key to the messages behind it. */
-async function watchFor(world: World, payload: Payload, since: string): Promise<Outcome> {
+/** Leaves the message to its receipt, and the conversation's key to the messages behind it. */
+async function enqueueConfirmation(world: World, payload: Payload, since: string): Promise<Outcome> {
   await world.database.transaction(async (tx) => {
     await world.jobs.enqueue(tx, {
-      name: confirm.name,
+      name: confirmMessageJob.name,
       payload: { ...payload, since },
       organization_id: payload.organization_id,
       runAt: new Date(world.now().getTime() + lookUpEveryMs),
@@ -223,7 +227,7 @@ async function watchFor(world: World, payload: Payload, since: string): Promise<
   return undefined;
 }
 
-function describe(message: MessageRow, from: string): Outbound {
+function toOutboundMessage(message: MessageRow, from: string): OutboundMessage {
   const to = message.to ?? "";
   return {
     organization_id: message.organization_id,

@@ -2,7 +2,7 @@
 import type { ChannelFailure } from "../../ports/channel.ts";
 
 /** The `error` of a failed message, as it is stored and shown. */
-export interface MessageError {
+export interface DeliveryError {
   readonly code: string;
   readonly channel_code: number | null;
   readonly title: string;
@@ -57,12 +57,12 @@ const meanings: Readonly<Record<number, Meaning>> = {
 
 const unknown = meaning("channel_error", false, "Check the number and the message, then send it anew.");
 
-export function explain(failure: ChannelFailure): MessageError {
+export function toDeliveryError(failure: ChannelFailure): DeliveryError {
   return { ...(meanings[failure.channel_code ?? 0] ?? unknown), ...failure };
 }
 
 /** Failures that are ours and not the channel's. */
-export const ownFailures = {
+export const internalFailures = {
   window_closed: {
     ...meaning("outside_service_window", false, "Wait until the contact writes again."),
     channel_code: null,
@@ -87,4 +87,4 @@ export const ownFailures = {
     title: "The message waited for more than a day and was not sent",
     detail: null,
   },
-} as const satisfies Record<string, MessageError>;
+} as const satisfies Record<string, DeliveryError>;

@@ -2,13 +2,13 @@
 import { fail } from "../../../tools/errors.ts";
 import { messages as contract } from "../../../tools/messages/index.ts";
 import { readPage } from "../../database/query/index.ts";
-import { requireThread } from "../conversations/index.ts";
+import { requireConversation } from "../conversations/index.ts";
 import { implement } from "../kernel/index.ts";
-import { readContext } from "./context.ts";
-import { confirm, deliver } from "./deliver.ts";
-import { forgetParked } from "./inbound/index.ts";
-import { queueMessage } from "./send.ts";
-import { show } from "./show.ts";
+import { readConversationContext } from "./context.ts";
+import { confirmMessageJob, deliverMessageJob } from "./deliver.ts";
+import { deleteParkedReceiptsJob } from "./inbound/index.ts";
+import { sendMessage } from "./send.ts";
+import { serializeMessage } from "./serialize.ts";
 import { waitForMessage } from "./waiting/index.ts";
 
 export { receiveMessage, receiveReceipts } from "./inbound/index.ts";
@@ -17,11 +17,11 @@ export const messages = implement(contract, {
   unbuiltTools: ["send_template_message"],
   operations: {
     async send_message(input, context) {
-      return { data: show(await queueMessage(input, context)) };
+      return { data: serializeMessage(await sendMessage(input, context)) };
     },
 
     async list_messages({ conversation_id, ...paging }, { db, organization }) {
-      await requireThread(db, organization, conversation_id);
+      await requireConversation(db, organization, conversation_id);
       const found = db
         .selectFrom("messages")
         .selectAll()
@@ -29,11 +29,11 @@ export const messages = implement(contract, {
         .where("conversation_id", "=", conversation_id)
         .orderBy("id", "desc");
       const { rows, meta } = await readPage(found, paging);
-      return { data: rows.map(show), meta };
+      return { data: rows.map(serializeMessage), meta };
     },
 
     async get_conversation_context(input, context) {
-      return { data: await readContext(input, context) };
+      return { data: await readConversationContext(input, context) };
     },
 
     async wait_for_message(input, context) {
@@ -41,7 +41,7 @@ export const messages = implement(contract, {
     },
 
     async get_message({ conversation_id, message_id }, { db, organization }) {
-      await requireThread(db, organization, conversation_id);
+      await requireConversation(db, organization, conversation_id);
       const message = await db
         .selectFrom("messages")
         .selectAll()
@@ -52,8 +52,8 @@ export const messages = implement(contract, {
       if (!message) {
         throw fail("message_not_found");
       }
-      return { data: show(message) };
+      return { data: serializeMessage(message) };
     },
   },
-  jobs: [deliver, confirm, forgetParked],
+  jobs: [deliverMessageJob, confirmMessageJob, deleteParkedReceiptsJob],
 });

@@ -2,9 +2,9 @@
 import { fail } from "../../../tools/errors.ts";
 import type { mediaTypes } from "../../../tools/messages/index.ts";
 import type { Transaction } from "../../database/database.ts";
-import type { MessageContent, Outbound } from "../../ports/channel.ts";
+import type { MessageContent, OutboundMessage } from "../../ports/channel.ts";
 import type { World } from "../kernel/index.ts";
-import { findUploadAt, freshLink } from "../uploads/index.ts";
+import { createChannelLink, findUploadAt } from "../uploads/index.ts";
 
 export type MediaType = (typeof mediaTypes)[number];
 
@@ -34,7 +34,7 @@ const limits: Record<MediaType, { readonly bytes: number; readonly types: readon
   },
 };
 
-interface Wanted {
+interface MediaInput {
   readonly organization: string;
   readonly type: MediaType;
   readonly media_url: string;
@@ -46,7 +46,7 @@ interface Wanted {
  * What is stored of a file that is sent; `upload` is its key, where it is one of ours.
  * @throws Failure `upload_not_found`, for a neighbour's too; `media_not_sendable`.
  */
-export async function mediaOf(tx: Transaction, { organization, type, ...given }: Wanted) {
+export async function toMediaContent(tx: Transaction, { organization, type, ...given }: MediaInput) {
   const { media_url: url, caption = null, file_name = null } = given;
   const upload = await findUploadAt(tx, organization, url);
   if (!upload) {
@@ -71,13 +71,13 @@ export async function mediaOf(tx: Transaction, { organization, type, ...given }:
 }
 
 /** The message as the channel is given it: the link to an upload is made when it is sent. */
-export async function withFreshLink(world: World, outbound: Outbound): Promise<Outbound> {
+export async function withChannelLink(world: World, outbound: OutboundMessage): Promise<OutboundMessage> {
   if (!("media" in outbound.content)) {
     return outbound;
   }
   // Stored by `mediaOf`, above.
   const { upload, ...media } = outbound.content.media as Stored;
-  const url = upload === undefined ? media.url : await freshLink(world, upload);
+  const url = upload === undefined ? media.url : await createChannelLink(world, upload);
   return { ...outbound, content: { ...outbound.content, media: { ...media, url } } };
 }
 

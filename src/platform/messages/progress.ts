@@ -4,8 +4,8 @@ import type { Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import type { Receipt, ReceiptType } from "../../ports/channel.ts";
 import { emit, type World } from "../kernel/index.ts";
-import { explain, type MessageError } from "./failures.ts";
-import { advance } from "./states.ts";
+import { type DeliveryError, toDeliveryError } from "./failures.ts";
+import { advanceStatus } from "./states.ts";
 
 export type MessageRow = Selectable<Tables["messages"]>;
 
@@ -22,11 +22,11 @@ export async function lockMessage(tx: Transaction, organization: string, id: str
 }
 
 /** Applies one fact to a locked message: its receipt is kept once, its status only ever rises. */
-export async function move(
+export async function applyStatusUpdate(
   tx: Transaction,
   world: World,
   message: MessageRow,
-  fact: { type: ReceiptType; at: string; error?: MessageError; channel_message_id?: string },
+  fact: { type: ReceiptType; at: string; error?: DeliveryError; channel_message_id?: string },
 ): Promise<MessageRow> {
   const error = fact.error === undefined ? null : JSON.stringify(fact.error);
   const { numInsertedOrUpdatedRows } = await tx
@@ -43,7 +43,7 @@ export async function move(
   if (!numInsertedOrUpdatedRows) {
     return message;
   }
-  const { after, moved } = advance(message, fact.type, fact.at);
+  const { after, moved } = advanceStatus(message, fact.type, fact.at);
   const shown = moved ? { error: fact.type === "failed" ? error : null } : {};
   const changed = await tx
     .updateTable("messages")
@@ -57,13 +57,13 @@ export async function move(
     .returningAll()
     .executeTakeFirstOrThrow();
   if (moved) {
-    await tell(tx, world, changed, fact);
+    await emitStatus(tx, world, changed, fact);
   }
   return changed;
 }
 
 /** Applies the receipts that came before the message they speak of was known by its channel id. */
-export async function applyParked(tx: Transaction, world: World, message: MessageRow): Promise<void> {
+export async function applyParkedReceipts(tx: Transaction, world: World, message: MessageRow): Promise<void> {
   if (message.channel_message_id === null) {
     return;
   }
@@ -75,13 +75,13 @@ export async function applyParked(tx: Transaction, world: World, message: Messag
     .execute();
   let current = message;
   for (const { type, occurred_at, failure } of parked.map(unpark)) {
-    current = await move(tx, world, current, receiptFact({ type, occurred_at, failure }));
+    current = await applyStatusUpdate(tx, world, current, toStatusUpdate({ type, occurred_at, failure }));
   }
 }
 
-export function receiptFact(receipt: Pick<Receipt, "type" | "occurred_at" | "failure">) {
+export function toStatusUpdate(receipt: Pick<Receipt, "type" | "occurred_at" | "failure">) {
   const { type, occurred_at, failure } = receipt;
-  return { type, at: occurred_at, ...(failure ? { error: explain(failure) } : {}) };
+  return { type, at: occurred_at, ...(failure ? { error: toDeliveryError(failure) } : {}) };
 }
 
 function unpark(
@@ -97,18 +97,18 @@ function progressOf({
   delivered_at,
   read_at,
   failed_at,
-}: MessageRow | ReturnType<typeof advance>["after"]) {
+}: MessageRow | ReturnType<typeof advanceStatus>["after"]) {
   return { status, sent_at, delivered_at, read_at, failed_at };
 }
 
 /** The order in which a message can come to be each of these: what fails may yet prove to be delivered. */
 const sequences: Record<ReceiptType, number> = { sent: 1, failed: 2, delivered: 3, read: 4 };
 
-async function tell(
+async function emitStatus(
   tx: Transaction,
   world: World,
   message: MessageRow,
-  { type, at, error }: { type: ReceiptType; at: string; error?: MessageError },
+  { type, at, error }: { type: ReceiptType; at: string; error?: DeliveryError },
 ): Promise<void> {
   emit(tx, world, {
     type: `message.${type}`,

@@ -1,19 +1,19 @@
-/** Queues a message: finds or creates its contact and thread, and promises the delivery. */
+/** Queues a message: finds or creates its contact and conversation, and promises the delivery. */
 import type { z } from "zod";
 import { fail, failField } from "../../../tools/errors.ts";
 import type { messages as contract } from "../../../tools/messages/index.ts";
 import { afterCommit, type Transaction } from "../../database/database.ts";
 import { refersTo } from "../../database/query/index.ts";
 import { findByBsuid, findOrCreateContact, isBsuid, normalizePhone } from "../contacts/index.ts";
-import { noteOutbound, openThread, windowOf } from "../conversations/index.ts";
+import { findOrCreateConversation, recordOutbound, windowOf } from "../conversations/index.ts";
 import { isWindowStrict } from "../inboxes.ts";
 import { freshId, type World, type WriteContext } from "../kernel/index.ts";
-import { deliver } from "./deliver.ts";
-import { type MediaType, mediaOf } from "./media.ts";
+import { deliverMessageJob } from "./deliver.ts";
+import { type MediaType, toMediaContent } from "./media.ts";
 
 type Input = z.output<typeof contract.send_message.input>;
 
-export async function queueMessage(input: Input, context: WriteContext) {
+export async function sendMessage(input: Input, context: WriteContext) {
   const { tx, world, organization, now } = context;
   if (input.type === "template") {
     // Until templates are built there are none, approved or not.
@@ -22,20 +22,25 @@ export async function queueMessage(input: Input, context: WriteContext) {
   const content = await contentOf(tx, organization, input);
   const { contact, to } = await findRecipient(input.to, context);
   const inbox = await chooseInbox(tx, { organization, contact_id: contact.id, inbox_id: input.inbox_id });
-  const thread = await openThread(tx, { organization, inbox_id: inbox.id, contact_id: contact.id, now });
-  const { is_within_24h_window: isOpen, window_expires_at } = windowOf(thread, now);
+  const conversation = await findOrCreateConversation(tx, {
+    organization,
+    inbox_id: inbox.id,
+    contact_id: contact.id,
+    now,
+  });
+  const { is_within_24h_window: isOpen, window_expires_at } = windowOf(conversation, now);
   if (!isOpen && isWindowStrict(inbox)) {
     throw fail("outside_service_window", { window_expired_at: window_expires_at });
   }
-  const message = await queue(tx, world, {
+  const message = await enqueueMessage(tx, world, {
     inbox,
-    thread,
+    conversation,
     to,
     type: input.type,
     content,
     now,
   });
-  await noteOutbound({ tx, world, now }, thread, now.toISOString());
+  await recordOutbound({ tx, world, now }, conversation, now.toISOString());
   return { ...message, ...(isOpen ? {} : { warnings: ["outside_service_window"] }) };
 }
 
@@ -53,25 +58,25 @@ async function findRecipient(to: string, { tx, organization, now }: WriteContext
   return { contact, to };
 }
 
-interface Outgoing {
+interface OutgoingMessage {
   readonly inbox: { readonly id: string; readonly phone_number: string };
-  readonly thread: { readonly id: string; readonly organization_id: string };
+  readonly conversation: { readonly id: string; readonly organization_id: string };
   readonly to: string;
   readonly type: Input["type"];
   readonly content: Record<string, unknown>;
   readonly now: Date;
 }
 
-/** Stores a message of a thread and promises its delivery, behind those that were queued there before. */
-export async function queue(tx: Transaction, world: World, outgoing: Outgoing) {
-  const { inbox, thread, to, type, content, now } = outgoing;
-  const { organization_id } = thread;
+/** Stores a message of a conversation and promises its delivery, behind those that were queued there before. */
+export async function enqueueMessage(tx: Transaction, world: World, outgoing: OutgoingMessage) {
+  const { inbox, conversation, to, type, content, now } = outgoing;
+  const { organization_id } = conversation;
   const message = await tx
     .insertInto("messages")
     .values({
       organization_id,
       id: freshId({ now }, "msg"),
-      conversation_id: thread.id,
+      conversation_id: conversation.id,
       direction: "outbound",
       type,
       content: JSON.stringify(content),
@@ -83,17 +88,17 @@ export async function queue(tx: Transaction, world: World, outgoing: Outgoing) {
     .returningAll()
     .executeTakeFirstOrThrow();
   await world.jobs.enqueue(tx, {
-    name: deliver.name,
+    name: deliverMessageJob.name,
     payload: { organization_id, message_id: message.id },
     organization_id,
     lane: `channel:${inbox.id}`,
-    key: thread.id,
+    key: conversation.id,
   });
   afterCommit(tx, () => world.metrics.message("queued"));
   return message;
 }
 
-/** The inbox that the caller names, or that of the contact's latest thread, or the first one. */
+/** The inbox that the caller names, or that of the contact's latest conversation, or the first one. */
 async function chooseInbox(
   tx: Transaction,
   wanted: { organization: string; contact_id: string; inbox_id: string | undefined },
@@ -132,5 +137,5 @@ async function contentOf(
   const { caption, file_name, media_url = "" } = input;
   // Text, templates and choices were seen to above.
   const type = input.type as MediaType;
-  return { media: await mediaOf(tx, { organization, type, media_url, caption, file_name }) };
+  return { media: await toMediaContent(tx, { organization, type, media_url, caption, file_name }) };
 }

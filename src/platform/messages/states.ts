@@ -6,7 +6,7 @@
  */
 import type { ReceiptType } from "../../ports/channel.ts";
 
-export interface Progress {
+export interface MessageProgress {
   readonly status: "queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "received";
   readonly sent_at: string | null;
   readonly delivered_at: string | null;
@@ -20,18 +20,18 @@ const ranks = { queued: 0, sending: 0, sent: 1, delivered: 2, read: 3 } as const
  * What a receipt changes: the new progress, and whether the status moved.
  * A status that was skipped takes its time from the receipt that implied it.
  */
-export function advance(
-  before: Progress,
+export function advanceStatus(
+  before: MessageProgress,
   type: ReceiptType,
   at: string,
-): { after: Progress; moved: boolean } {
+): { after: MessageProgress; moved: boolean } {
   if (before.status === "received") {
     return { after: before, moved: false };
   }
   return type === "failed" ? afterFailure(before, at) : afterSuccess(before, type, at);
 }
 
-function afterFailure(before: Progress, at: string): { after: Progress; moved: boolean } {
+function afterFailure(before: MessageProgress, at: string): { after: MessageProgress; moved: boolean } {
   const isFinal = before.status === "delivered" || before.status === "read" || before.status === "failed";
   if (isFinal) {
     return { after: before, moved: false };
@@ -39,7 +39,7 @@ function afterFailure(before: Progress, at: string): { after: Progress; moved: b
   return { after: { ...before, status: "failed", failed_at: at }, moved: true };
 }
 
-function afterSuccess(before: Progress, type: keyof typeof times, at: string) {
+function afterSuccess(before: MessageProgress, type: keyof typeof times, at: string) {
   const times = timesAfter(before, type, at);
   const isProof = type !== "sent";
   const isRaise =
@@ -57,7 +57,7 @@ const times = {
 } as const;
 
 /** The receipt's own time for its own state; the same, where nothing is known, for the states before it. */
-function timesAfter(before: Progress, type: keyof typeof times, at: string): Partial<Progress> {
+function timesAfter(before: MessageProgress, type: keyof typeof times, at: string): Partial<MessageProgress> {
   return Object.fromEntries(
     times[type].map((column, index) => [column, index === 0 ? at : (before[column] ?? at)]),
   );

@@ -1,6 +1,6 @@
 /** What is known of a contact or a conversation, and how it compares with an operand. */
 import type { Value } from "./query.ts";
-import { fold, readMoment } from "./values.ts";
+import { normalizeText, readTimestamp } from "./values.ts";
 
 interface Source {
   get(attribute: string): unknown;
@@ -10,7 +10,7 @@ interface Source {
 export type Facts = Source | Readonly<Record<string, unknown>>;
 
 /** The fact of this name; undefined when it is missing. */
-export function lookUp(facts: Facts, attribute: string): unknown {
+export function readFact(facts: Facts, attribute: string): unknown {
   if (isSource(facts)) {
     return facts.get(attribute);
   }
@@ -41,14 +41,14 @@ export function isEqual(fact: unknown, value: Value): boolean {
 }
 
 /** Below, at or above zero; NaN when the two can't be compared, which no comparison holds for. */
-export function orderOf(fact: unknown, value: number | Date): number {
+export function compareFact(fact: unknown, value: number | Date): number {
   return value instanceof Date ? momentOf(fact) - value.getTime() : numberOf(fact) - value;
 }
 
 /** Text as it is compared; undefined for what has no text, as an object. */
 export function textOf(fact: unknown): string | undefined {
   if (typeof fact === "string") {
-    return fold(fact);
+    return normalizeText(fact);
   }
   return typeof fact === "number" || typeof fact === "boolean" ? String(fact) : undefined;
 }
@@ -59,7 +59,7 @@ export function momentOf(fact: unknown): number {
     return fact.getTime();
   }
   const isDay = typeof fact === "string" && /^\d{4}-\d\d-\d\d$/.test(fact);
-  return readMoment(isDay ? `${fact}T00:00:00Z` : fact)?.getTime() ?? Number.NaN;
+  return readTimestamp(isDay ? `${fact}T00:00:00Z` : fact)?.getTime() ?? Number.NaN;
 }
 
 /** A number, or one that was stored as text, as an answer to a question is; else NaN. */

@@ -6,20 +6,20 @@
  * never written has not written in the last seven days. A list matches when one of its elements does.
  */
 import type { QueryOperator } from "../../../tools/cohorts.ts";
-import { elementsOf, type Facts, isEqual, lookUp, momentOf, orderOf, textOf } from "./facts.ts";
+import { compareFact, elementsOf, type Facts, isEqual, momentOf, readFact, textOf } from "./facts.ts";
 import type { Condition, OperandOf, Query, Value } from "./query.ts";
 
-export function matches(query: Query, facts: Facts, now: Date): boolean {
+export function matchesQuery(query: Query, facts: Facts, now: Date): boolean {
   if (query.kind === "and") {
-    return query.queries.every((one) => matches(one, facts, now));
+    return query.queries.every((one) => matchesQuery(one, facts, now));
   }
   if (query.kind === "or") {
-    return query.queries.some((one) => matches(one, facts, now));
+    return query.queries.some((one) => matchesQuery(one, facts, now));
   }
   if (query.kind === "not") {
-    return !matches(query.query, facts, now);
+    return !matchesQuery(query.query, facts, now);
   }
-  return holds(query, lookUp(facts, query.attribute), now);
+  return meetsCondition(query, readFact(facts, query.attribute), now);
 }
 
 type Test<Operand> = (fact: unknown, operand: Operand, now: Date) => boolean;
@@ -52,7 +52,7 @@ const tests: { readonly [Operator in QueryOperator]: Test<OperandOf<Operator>> }
   lt: precedes,
   lte: (fact, value) => compares(fact, value, (order) => order <= 0),
   between: (fact, [low, high]) =>
-    elementsOf(fact).some((one) => orderOf(one, low) >= 0 && orderOf(one, high) <= 0),
+    elementsOf(fact).some((one) => compareFact(one, low) >= 0 && compareFact(one, high) <= 0),
   exists,
   not_exists: negate(exists),
   before: precedes,
@@ -63,7 +63,7 @@ const tests: { readonly [Operator in QueryOperator]: Test<OperandOf<Operator>> }
   has_all: (fact, values, now) => values.every((value) => equals(fact, value, now)),
 };
 
-function holds<Operator extends QueryOperator>(
+function meetsCondition<Operator extends QueryOperator>(
   { operator, value }: Condition<Operator>,
   fact: unknown,
   now: Date,
@@ -72,7 +72,7 @@ function holds<Operator extends QueryOperator>(
 }
 
 function compares(fact: unknown, value: number | Date, isMet: (order: number) => boolean): boolean {
-  return elementsOf(fact).some((one) => isMet(orderOf(one, value)));
+  return elementsOf(fact).some((one) => isMet(compareFact(one, value)));
 }
 
 function negate<Operand>(test: Test<Operand>): Test<Operand> {

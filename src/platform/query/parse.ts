@@ -13,20 +13,20 @@ import type { Attribute, Attributes, Condition, Query } from "./query.ts";
 const limits = { levels: 5, conditions: 50, values: 1_000 } as const;
 
 /** What has been read so far, against the limits. */
-interface Reading {
+interface ParseState {
   readonly attributes: Attributes;
   conditions: number;
   values: number;
 }
 
 /** A part of the query, where it stands, and how many groups are around it. */
-interface Part {
+interface QueryNode {
   readonly value: unknown;
   readonly path: string;
   readonly depth: number;
 }
 
-type Read = (part: Part, reading: Reading) => Query;
+type Read = (part: QueryNode, reading: ParseState) => Query;
 
 const groups: Readonly<Record<Exclude<Query["kind"], "condition">, Read>> = {
   and: (part, reading) => ({ kind: "and", queries: readEach(part, reading) }),
@@ -49,7 +49,7 @@ export function parseQuery(
   return readPart({ value, path: field, depth: 0 }, { attributes, conditions: 0, values: 0 });
 }
 
-function readPart(part: Part, reading: Reading): Query {
+function readPart(part: QueryNode, reading: ParseState): Query {
   const { value, path, depth } = part;
   if (!isObject(value)) {
     throw failField(path, "query_malformed", { reason: "an object is expected here." });
@@ -70,7 +70,7 @@ function readPart(part: Part, reading: Reading): Query {
   return groups[key]({ value: value[key], path: `${path}.${key}`, depth: depth + 1 }, reading);
 }
 
-function readEach({ value, path, depth }: Part, reading: Reading): Query[] {
+function readEach({ value, path, depth }: QueryNode, reading: ParseState): Query[] {
   if (!Array.isArray(value) || value.length === 0) {
     throw failField(path, "query_malformed", { reason: "a list that is not empty is expected here." });
   }
@@ -80,22 +80,22 @@ function readEach({ value, path, depth }: Part, reading: Reading): Query[] {
 function readCondition(
   { attribute: name, operator, value, ...rest }: Readonly<Record<string, unknown>>,
   path: string,
-  reading: Reading,
+  reading: ParseState,
 ): Condition {
   const [stranger] = Object.keys(rest);
   if (stranger !== undefined) {
     const known = "attribute, operator, value; or and, or, not";
-    throw failField(`${path}.${show(stranger)}`, "unknown_argument", { value: show(stranger), known });
+    throw failField(`${path}.${quote(stranger)}`, "unknown_argument", { value: quote(stranger), known });
   }
   count(reading, { counted: "conditions", by: 1, path });
   const attribute = findAttribute(reading.attributes, name);
   if (typeof name !== "string" || attribute === undefined) {
     const known = Object.keys(reading.attributes).join(", ");
-    throw failField(`${path}.attribute`, "unknown_attribute", { value: show(name), known });
+    throw failField(`${path}.attribute`, "unknown_attribute", { value: quote(name), known });
   }
   if (!isOperator(operator)) {
     const known = queryOperators.join(", ");
-    throw failField(`${path}.operator`, "unknown_operator", { value: show(operator), known });
+    throw failField(`${path}.operator`, "unknown_operator", { value: quote(operator), known });
   }
   count(reading, { counted: "values", by: Array.isArray(value) ? value.length : 1, path: `${path}.value` });
   const operand = readOperand({ value, path: `${path}.value`, name, operator, attribute }, path);
@@ -120,7 +120,7 @@ function findAttribute(attributes: Attributes, name: unknown): Attribute | undef
 }
 
 function count(
-  reading: Reading,
+  reading: ParseState,
   { counted, by, path }: { counted: "conditions" | "values"; by: number; path: string },
 ): void {
   reading[counted] += by;
@@ -146,7 +146,7 @@ function isOperator(name: unknown): name is QueryOperator {
 }
 
 /** What was sent, in a sentence: short, and well-formed wherever it is cut. */
-function show(value: unknown): string {
+function quote(value: unknown): string {
   if (typeof value === "string") {
     return value.slice(0, 64).toWellFormed();
   }

@@ -35,7 +35,7 @@ export interface Operands {
   readonly presence: undefined;
 }
 
-export const families = {
+export const operatorFamilies = {
   eq: "equality",
   neq: "equality",
   contains: "part",
@@ -59,7 +59,7 @@ export const families = {
   has_all: "set",
 } as const satisfies Record<QueryOperator, keyof Operands>;
 
-export type OperandOf<Operator extends QueryOperator> = Operands[(typeof families)[Operator]];
+export type OperandOf<Operator extends QueryOperator> = Operands[(typeof operatorFamilies)[Operator]];
 
 /** One comparison; generic so that an operator and its operand stay together. */
 export type Condition<Operator extends QueryOperator = QueryOperator> = {

@@ -4,12 +4,12 @@ import { timestamp } from "../../../tools/contract/index.ts";
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Text as it is compared: compatible forms and cases are one, and so are the two small sigmas. */
-export function fold(text: string): string {
+export function normalizeText(text: string): string {
   return text.normalize("NFKC").toLowerCase().normalize("NFKC").replaceAll("ς", "σ");
 }
 
 /** A moment written in ISO 8601 with its offset. */
-export function readMoment(value: unknown): Date | undefined {
+export function readTimestamp(value: unknown): Date | undefined {
   if (typeof value !== "string" || !timestamp.safeParse(value).success) {
     return undefined;
   }
@@ -20,7 +20,7 @@ export function readMoment(value: unknown): Date | undefined {
 }
 
 /** Milliseconds of "30m", "24h" or "7d". Five digits of days are 273 years: no date runs out of range. */
-export function readSpan(value: unknown): number | undefined {
+export function readDuration(value: unknown): number | undefined {
   const [, count, unit = ""] = (typeof value === "string" && /^([1-9]\d{0,4})([mhd])$/.exec(value)) || [];
   const length = unitMs[unit];
   return length === undefined ? undefined : Number(count) * length;

@@ -3,69 +3,73 @@ import type { ExpressionBuilder } from "kysely";
 import type { Queries } from "../../database/database.ts";
 import { refersTo } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
-import { isBusy } from "../kernel/index.ts";
-import type { Thread } from "./policy.ts";
-import type { Agent, PassedOver } from "./strategies.ts";
+import { countsAsLoad } from "../kernel/index.ts";
+import type { ConversationRow } from "./policy.ts";
+import type { Agent, PassedOverReason } from "./strategies.ts";
 
-export interface Candidate extends Agent {
+export interface AgentCandidate extends Agent {
   /** Why this one can't be given anything now; null for who is free. */
-  readonly obstacle: PassedOver | null;
+  readonly blockedBy: PassedOverReason | null;
 }
 
 /** A member of a team, with what of the user and of the team keeps them from a conversation. */
 export type Member = Awaited<ReturnType<ReturnType<typeof members>["execute"]>>[number];
 
 /** Of which teams, for which conversations, and whether what is found is held until the commit. */
-export interface Search {
+export interface MemberSearch {
   readonly organization: string;
   readonly team_ids: readonly string[];
-  readonly threads: readonly Thread[];
+  readonly conversations: readonly ConversationRow[];
   readonly locks: boolean;
 }
 
 /**
- * The members of these teams and who has the threads now, in whichever team, since their counts change with
+ * The members of these teams and who has the conversations now, in whichever team, since their counts change with
  * them. Locked one after the other by user, so that two choices never wait for each other.
  */
 export async function readMembers(
   db: Queries,
-  { organization, team_ids, threads, locks }: Search,
+  { organization, team_ids, conversations, locks }: MemberSearch,
 ): Promise<Member[]> {
   if (team_ids.length === 0) {
     return [];
   }
-  const holders = threads.filter(({ team_id, assigned_to }) => team_id !== null && assigned_to !== null);
+  const holders = conversations.filter(
+    ({ team_id, assigned_to }) => team_id !== null && assigned_to !== null,
+  );
   return members(db, organization)
     .where((row) =>
       row.or([
         row("team_members.team_id", "=", row.fn.any(row.val(team_ids))),
-        ...holders.map((thread) => isHolder(row, thread)),
+        ...holders.map((conversation) => isHolder(row, conversation)),
       ]),
     )
     .$if(locks, (query) => query.forUpdate("team_members"))
     .execute();
 }
 
-/** The seat of an agent in a team, locked until the commit with that of who has the thread; undefined if there is none. */
-export async function lockSeat(
+/** The seat of an agent in a team, locked until the commit with that of who has the conversation; undefined if there is none. */
+export async function lockMember(
   db: Queries,
-  thread: Thread,
+  conversation: ConversationRow,
   { team_id, user_id }: { team_id: string; user_id: string },
-): Promise<Candidate | undefined> {
-  const rows = await members(db, thread.organization_id)
-    .where((row) => row.or([row.and({ "team_members.team_id": team_id, user_id }), isHolder(row, thread)]))
+): Promise<AgentCandidate | undefined> {
+  const rows = await members(db, conversation.organization_id)
+    .where((row) =>
+      row.or([row.and({ "team_members.team_id": team_id, user_id }), isHolder(row, conversation)]),
+    )
     .forUpdate("team_members")
     .execute();
   const row = rows.find((one) => one.team_id === team_id && one.user_id === user_id);
-  return row && toCandidate(row, thread);
+  return row && toCandidate(row, conversation);
 }
 
 /** A user apart from any team: without a cap, as there is no row that has one. */
 export async function findUser(
   db: Queries,
-  { organization_id }: Pick<Thread, "organization_id">,
+  { organization_id }: Pick<ConversationRow, "organization_id">,
   user_id: string,
-): Promise<Candidate | undefined> {
+): Promise<AgentCandidate | undefined> {
   const user = await db
     .selectFrom("users")
     .select(["name", "is_active"])
@@ -74,25 +78,37 @@ export async function findUser(
     .executeTakeFirst();
   const uncapped = { team_id: null, current_chat_count: null, max_concurrent_chats: null };
   const obstacle = user?.is_active ? null : "inactive";
-  return user && { user_id, name: user.name, ...uncapped, skills: [], turn: 0, obstacle };
+  return user && { user_id, name: user.name, ...uncapped, skills: [], turn: 0, blockedBy: obstacle };
 }
 
 /** What a member can take of this conversation. */
-export function toCandidate(row: Member, thread: Thread): Candidate {
+export function toCandidate(row: Member, conversation: ConversationRow): AgentCandidate {
   const { user_id, name, team_id, max_concurrent_chats, skills, turn } = row;
   // Whoever has this conversation already has room for it.
-  const isOwn = isBusy(thread.status) && thread.team_id === team_id && thread.assigned_to === user_id;
+  const isOwn =
+    countsAsLoad(conversation.status) &&
+    conversation.team_id === team_id &&
+    conversation.assigned_to === user_id;
   const current_chat_count = row.current_chat_count - Number(isOwn);
-  const checks: [boolean, PassedOver][] = [
+  const checks: [boolean, PassedOverReason][] = [
     [!row.user_is_active || !row.team_is_active, "inactive"],
     [!row.is_available, "unavailable"],
     [current_chat_count >= max_concurrent_chats, "at_capacity"],
   ];
   const obstacle = checks.find(([holds]) => holds)?.[1] ?? null;
-  return { user_id, name, team_id, current_chat_count, max_concurrent_chats, skills, turn, obstacle };
+  return {
+    user_id,
+    name,
+    team_id,
+    current_chat_count,
+    max_concurrent_chats,
+    skills,
+    turn,
+    blockedBy: obstacle,
+  };
 }
 
-function isHolder(row: ExpressionBuilder<Tables, "team_members">, { team_id, assigned_to }: Thread) {
+function isHolder(row: ExpressionBuilder<Tables, "team_members">, { team_id, assigned_to }: ConversationRow) {
   return row.and([row("team_members.team_id", "=", team_id), row("team_members.user_id", "=", assigned_to)]);
 }
 

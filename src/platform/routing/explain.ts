@@ -1,13 +1,13 @@
 /** A decision in a sentence, for whoever asks why a conversation went where it went. */
 import type { Policy } from "./policy.ts";
-import type { Choice, PassedOver } from "./strategies.ts";
+import type { AgentChoice, PassedOverReason } from "./strategies.ts";
 
 interface Team {
   readonly id: string;
   readonly name: string;
 }
 
-const reasons: Record<PassedOver, string> = {
+const reasons: Record<PassedOverReason, string> = {
   unavailable: "unavailable",
   inactive: "inactive",
   at_capacity: "at capacity",
@@ -16,15 +16,15 @@ const reasons: Record<PassedOver, string> = {
   not_last_agent: "not the last agent",
 };
 
-export function explainChoice(policy: Policy, { agent, because }: Choice, home: Team | null): string {
+export function explainChoice(policy: Policy, { agent, reason }: AgentChoice, home: Team | null): string {
   const isBeyond = home !== null && agent.team_id !== home.id;
   const beyond = isBeyond ? `, in a higher tier, as nobody of ${home.name} was free in time` : "";
-  return `${nameOf(policy)} chose ${agent.name}, ${because}${beyond}.`;
+  return `${nameOf(policy)} chose ${agent.name}, ${reason}${beyond}.`;
 }
 
 export function explainQueue(
   policy: Policy,
-  found: readonly PassedOver[] | "others wait longer",
+  found: readonly PassedOverReason[] | "others wait longer",
   home: Team | null,
 ): string {
   const where = home ? ` in the queue of ${home.name}` : "";

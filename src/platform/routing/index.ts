@@ -4,21 +4,21 @@ import { routing as contract } from "../../../tools/routing.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
-import { announceCapacity, implement } from "../kernel/index.ts";
+import { enqueueServeQueue, implement } from "../kernel/index.ts";
 import { matchPolicies, parseConditions } from "./conditions.ts";
-import { decide, decideNothing } from "./decide.ts";
-import { activePolicies, inOrder } from "./policies.ts";
-import { type Thread, toPolicy } from "./policy.ts";
+import { decide, decideUnmatched } from "./decide.ts";
+import { activePolicies, selectPolicies } from "./policies.ts";
+import { type ConversationRow, toPolicy } from "./policy.ts";
 import { listDecisions } from "./records.ts";
 import { requireSettings } from "./settings.ts";
 
-export { type Board, openBoard, seat, type Wish } from "./board.ts";
-export { findUser, lockSeat } from "./candidates.ts";
+export { findUser, lockMember } from "./candidates.ts";
 export { matchPolicies } from "./conditions.ts";
-export { type Decided, decide, decideNothing, decideOn } from "./decide.ts";
-export { activePolicies, hasPolicies, policyOfQueue, policyOfTeam } from "./policies.ts";
+export { decide, decideFromSnapshot, decideUnmatched, type PolicyDecision } from "./decide.ts";
+export { activePolicies, hasPolicies, policyForQueued, policyForTeam } from "./policies.ts";
 export type { Policy } from "./policy.ts";
-export { type Made, recordDecided, recordDecision, type Trigger } from "./records.ts";
+export { type DecisionRecord, recordDecision, recordPolicyDecisions, type Trigger } from "./records.ts";
+export { type RoutingRequest, type RoutingSnapshot, readRoutingSnapshot, reserveAgent } from "./snapshot.ts";
 
 export const routing = implement(contract, {
   operations: {
@@ -42,7 +42,7 @@ export const routing = implement(contract, {
     },
 
     async list_routing_policies(paging, { db, organization }) {
-      const { rows, meta } = await readPage(inOrder(db, organization), paging);
+      const { rows, meta } = await readPage(selectPolicies(db, organization), paging);
       return { data: rows, meta };
     },
 
@@ -72,7 +72,7 @@ export const routing = implement(contract, {
         .where("id", "=", id)
         .returningAll()
         .executeTakeFirstOrThrow();
-      await announceCapacity(context, organization);
+      await enqueueServeQueue(context, organization);
       return { data: changed };
     },
 
@@ -87,27 +87,27 @@ export const routing = implement(contract, {
     },
 
     async simulate_routing({ conversation_id, policy_id }, { db, organization, now }) {
-      const thread = await getThread(db, organization, conversation_id);
+      const conversation = await getConversation(db, organization, conversation_id);
       const policies =
         policy_id === undefined
           ? await activePolicies(db, organization)
           : [toPolicy(await getPolicy(db, organization, policy_id))];
-      const [policy] = await matchPolicies(db, { thread, policies, now });
+      const [policy] = await matchPolicies(db, { conversation, policies, now });
       const decision = policy
-        ? await decide(db, { thread, policy }, { now, locks: false })
-        : decideNothing(policies);
+        ? await decide(db, { conversation, policy }, { now, locks: false })
+        : decideUnmatched(policies);
       return { data: { conversation_id, ...decision } };
     },
 
     async list_routing_decisions({ id }, { db, organization }) {
-      await getThread(db, organization, id);
+      await getConversation(db, organization, id);
       const data = await listDecisions(db, organization, id);
       return { data, meta: { total: data.length } };
     },
   },
 });
 
-interface Wanted {
+interface PolicyInput {
   readonly conditions: Record<string, unknown>;
   readonly settings: Record<string, unknown>;
   readonly target_type: "team" | "user";
@@ -115,7 +115,7 @@ interface Wanted {
 }
 
 /** @throws Failure for a wrong condition or setting, a target that there is not, and a user target without an id. */
-async function requirePolicy(tx: Transaction, organization: string, wanted: Wanted): Promise<void> {
+async function requirePolicy(tx: Transaction, organization: string, wanted: PolicyInput): Promise<void> {
   const { conditions, settings, target_type, target_id } = wanted;
   parseConditions(conditions);
   requireSettings(settings);
@@ -130,7 +130,7 @@ async function requirePolicy(tx: Transaction, organization: string, wanted: Want
 
 // Held until the commit: who is deleting the target sees this policy, or this policy no target.
 const requireTarget: Record<
-  Wanted["target_type"],
+  PolicyInput["target_type"],
   (tx: Transaction, organization: string, id: string) => Promise<void>
 > = {
   async team(tx, organization, id) {
@@ -160,7 +160,7 @@ const requireTarget: Record<
 };
 
 async function getPolicy(db: Queries, organization: string, id: string, { locks = false } = {}) {
-  const policy = await inOrder(db, organization)
+  const policy = await selectPolicies(db, organization)
     .where("id", "=", id)
     .$if(locks, (query) => query.forUpdate())
     .executeTakeFirst();
@@ -171,16 +171,16 @@ async function getPolicy(db: Queries, organization: string, id: string, { locks 
 }
 
 /** A conversation whose contact has not been erased. */
-async function getThread(db: Queries, organization: string, id: string): Promise<Thread> {
-  const thread = await db
+async function getConversation(db: Queries, organization: string, id: string): Promise<ConversationRow> {
+  const conversation = await db
     .selectFrom("conversations")
     .selectAll()
     .where("organization_id", "=", organization)
     .where("id", "=", id)
     .where("erased_at", "is", null)
     .executeTakeFirst();
-  if (!thread) {
+  if (!conversation) {
     throw fail("conversation_not_found");
   }
-  return thread;
+  return conversation;
 }

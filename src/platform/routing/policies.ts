@@ -1,16 +1,16 @@
 /** The policies as decisions see them: those in force in their order, and the one that a conversation falls under. */
 import type { Queries } from "../../database/database.ts";
 import { matchPolicies } from "./conditions.ts";
-import { type Policy, type Thread, toPolicy, withoutPolicy } from "./policy.ts";
+import { type ConversationRow, defaultPolicy, type Policy, toPolicy } from "./policy.ts";
 
 /** The active policies in the order in which they are matched: the highest priority first, then the oldest. */
 export async function activePolicies(db: Queries, organization: string): Promise<Policy[]> {
-  const rows = await inOrder(db, organization).where("is_active", "=", true).execute();
+  const rows = await selectPolicies(db, organization).where("is_active", "=", true).execute();
   return rows.map(toPolicy);
 }
 
 /** All policies of the organization in the order in which they are matched. */
-export function inOrder(db: Queries, organization: string) {
+export function selectPolicies(db: Queries, organization: string) {
   return db
     .selectFrom("routing_policies")
     .selectAll()
@@ -32,8 +32,8 @@ export async function hasPolicies(db: Queries, organization: string): Promise<bo
 }
 
 /** For which conversation, among which active policies. */
-interface Asked {
-  readonly thread: Thread;
+interface PolicyLookup {
+  readonly conversation: ConversationRow;
   readonly policies: readonly Policy[];
   readonly now: Date;
 }
@@ -42,31 +42,32 @@ interface Asked {
  * What a team goes by when a conversation is given to it by hand: its first policy that matches, else its
  * first; without one, whoever has the most room.
  */
-export async function policyOfTeam(
+export async function policyForTeam(
   db: Queries,
-  { thread, team, policies, now }: Asked & { team: { id: string; name: string } },
+  { conversation, team, policies, now }: PolicyLookup & { team: { id: string; name: string } },
 ): Promise<Policy> {
   const own = policies.filter(
     ({ target_type, target_id }) => target_type === "team" && target_id === team.id,
   );
-  const [matching] = await matchPolicies(db, { thread, policies: own, now });
-  return matching ?? own[0] ?? withoutPolicy(thread.organization_id, team);
+  const [matching] = await matchPolicies(db, { conversation, policies: own, now });
+  return matching ?? own[0] ?? defaultPolicy(conversation.organization_id, team);
 }
 
 /** What a waiting conversation waits by: the policy that queued it while it is in force, else the team that it waits for. */
-export async function policyOfQueue(db: Queries, asked: Asked): Promise<Policy | undefined> {
-  const { thread, policies, now } = asked;
-  const stored = policies.find(({ id }) => id === thread.policy_id);
+export async function policyForQueued(db: Queries, asked: PolicyLookup): Promise<Policy | undefined> {
+  const { conversation, policies, now } = asked;
+  const stored = policies.find(({ id }) => id === conversation.policy_id);
   if (stored) {
     return stored;
   }
-  const team = thread.team_id === null ? undefined : await readTeam(db, thread, thread.team_id);
+  const team =
+    conversation.team_id === null ? undefined : await readTeam(db, conversation, conversation.team_id);
   return team
-    ? policyOfTeam(db, { ...asked, team })
-    : (await matchPolicies(db, { thread, policies, now }))[0];
+    ? policyForTeam(db, { ...asked, team })
+    : (await matchPolicies(db, { conversation, policies, now }))[0];
 }
 
-async function readTeam(db: Queries, { organization_id }: Thread, id: string) {
+async function readTeam(db: Queries, { organization_id }: ConversationRow, id: string) {
   return db
     .selectFrom("teams")
     .select(["id", "name"])

@@ -1,9 +1,9 @@
 /** What a decision is about: a policy, and the conversation that somebody should have. */
 import type { Selectable } from "kysely";
 import type { Tables } from "../../database/schema/index.ts";
-import { readSettings, type Settings } from "./settings.ts";
+import { type PolicySettings, readSettings } from "./settings.ts";
 
-export type Thread = Selectable<Tables["conversations"]>;
+export type ConversationRow = Selectable<Tables["conversations"]>;
 
 type Row = Selectable<Tables["routing_policies"]>;
 
@@ -12,7 +12,7 @@ export interface Policy
   /** Null for what a team without a policy goes by. */
   readonly id: string | null;
   readonly conditions: Readonly<Record<string, unknown>>;
-  readonly settings: Settings;
+  readonly settings: PolicySettings;
 }
 
 export function toPolicy(row: Row): Policy {
@@ -20,7 +20,7 @@ export function toPolicy(row: Row): Policy {
 }
 
 /** What a team goes by that has no policy: whoever has the most room. */
-export function withoutPolicy(organization_id: string, { id, name }: { id: string; name: string }): Policy {
+export function defaultPolicy(organization_id: string, { id, name }: { id: string; name: string }): Policy {
   return {
     organization_id,
     id: null,

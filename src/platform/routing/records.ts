@@ -6,22 +6,26 @@ import { newId } from "../../database/id.ts";
 import { insertAll } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import type { Change } from "../kernel/index.ts";
-import type { Decided, Decision } from "./decide.ts";
-import type { Thread } from "./policy.ts";
+import type { Decision, PolicyDecision } from "./decide.ts";
+import type { ConversationRow } from "./policy.ts";
 
 export type Trigger = (typeof routingTriggers)[number];
 
 /** A decision about a conversation, and what it was asked for by. */
-export interface Made<Of extends Decision = Decision> {
-  readonly thread: Thread;
+export interface DecisionRecord<Of extends Decision = Decision> {
+  readonly conversation: ConversationRow;
   readonly trigger: Trigger;
   readonly decision: Of;
 }
 
 /** Writes down what was decided for conversations of one organization, and what each agent is owed after it. */
-export async function recordDecided(work: Change, organization: string, made: readonly Made<Decided>[]) {
+export async function recordPolicyDecisions(
+  work: Change,
+  organization: string,
+  made: readonly DecisionRecord<PolicyDecision>[],
+) {
   await insertDecisions(work, made);
-  await keepCredits(
+  await saveCredits(
     work.tx,
     organization,
     made.map(({ decision }) => decision),
@@ -29,10 +33,12 @@ export async function recordDecided(work: Change, organization: string, made: re
 }
 
 /** Writes a decision down that no policy made; that nothing matches is told once, and not again with every message. */
-export async function recordDecision(work: Change, made: Made): Promise<void> {
-  const { thread, decision } = made;
+export async function recordDecision(work: Change, made: DecisionRecord): Promise<void> {
+  const { conversation, decision } = made;
   if (decision.outcome === "unmatched") {
-    const [latest] = await records(work.tx, thread.organization_id, thread.id).limit(1).execute();
+    const [latest] = await selectDecisions(work.tx, conversation.organization_id, conversation.id)
+      .limit(1)
+      .execute();
     if (latest?.outcome === "unmatched") {
       return;
     }
@@ -42,17 +48,17 @@ export async function recordDecision(work: Change, made: Made): Promise<void> {
 
 /** The decisions about a conversation, newest first. */
 export async function listDecisions(db: Queries, organization: string, conversation_id: string) {
-  const rows = await records(db, organization, conversation_id).execute();
-  return rows.map((row) => ({ ...row, ...shown(row) }));
+  const rows = await selectDecisions(db, organization, conversation_id).execute();
+  return rows.map((row) => ({ ...row, ...serializeCandidates(row) }));
 }
 
-async function insertDecisions({ tx, now }: Change, made: readonly Made[]): Promise<void> {
-  const rows = made.map(({ thread, trigger, decision }) => {
+async function insertDecisions({ tx, now }: Change, made: readonly DecisionRecord[]): Promise<void> {
+  const rows = made.map(({ conversation, trigger, decision }) => {
     const { outcome, explanation, policy_id, policy_name, strategy, team_id, assigned_to } = decision;
     return {
-      organization_id: thread.organization_id,
+      organization_id: conversation.organization_id,
       id: newId("dec", now),
-      conversation_id: thread.id,
+      conversation_id: conversation.id,
       ...{ trigger, outcome, explanation, policy_id, policy_name, strategy, team_id, assigned_to },
       candidates: decision.candidates,
       created_at: now.toISOString(),
@@ -62,7 +68,7 @@ async function insertDecisions({ tx, now }: Change, made: readonly Made[]): Prom
 }
 
 /** What each is owed after the last choice of each policy that has not been deleted since it was read. */
-async function keepCredits(tx: Transaction, organization: string, decisions: readonly Decided[]) {
+async function saveCredits(tx: Transaction, organization: string, decisions: readonly PolicyDecision[]) {
   const owing = decisions.filter(({ policy_id, credits }) => policy_id !== null && credits.size > 0);
   const credits = new Map(
     owing.flatMap(({ policy_id, credits }) =>
@@ -88,7 +94,7 @@ async function keepCredits(tx: Transaction, organization: string, decisions: rea
   `.execute(tx);
 }
 
-function records(db: Queries, organization: string, conversation_id: string) {
+function selectDecisions(db: Queries, organization: string, conversation_id: string) {
   return db
     .selectFrom("routing_decisions")
     .selectAll()
@@ -97,7 +103,7 @@ function records(db: Queries, organization: string, conversation_id: string) {
     .orderBy("id", "desc");
 }
 
-function shown({ candidates }: Selectable<Tables["routing_decisions"]>) {
+function serializeCandidates({ candidates }: Selectable<Tables["routing_decisions"]>) {
   // Written by `insertDecisions` from a decision's own.
   return { candidates: candidates as Decision["candidates"] };
 }

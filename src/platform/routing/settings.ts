@@ -5,7 +5,7 @@ import { routingStrategies } from "../../../tools/routing.ts";
 
 const longestSeconds = 30 * 24 * 3600;
 
-const Settings = z.looseObject({
+const PolicySettings = z.looseObject({
   weights: z.record(z.string(), z.int().min(1).max(100)).default({}),
   required_skills: z.array(z.string().min(1).max(64)).max(100).default([]),
   ttl_days: z.int().min(1).max(3650).default(30),
@@ -16,11 +16,11 @@ const Settings = z.looseObject({
 });
 
 /** What a decision goes by; the row keeps what was sent, without defaults. */
-export type Settings = z.output<typeof Settings>;
+export type PolicySettings = z.output<typeof PolicySettings>;
 
 /** @throws Failure `invalid_request`, naming the field: `settings.weights.<user id>`. */
 export function requireSettings(settings: Readonly<Record<string, unknown>>): void {
-  const { error } = Settings.safeParse(settings);
+  const { error } = PolicySettings.safeParse(settings);
   if (error) {
     const issues = error.issues.map((issue) => ({ ...issue, path: ["settings", ...issue.path] }));
     throw failInput(issues, { settings });
@@ -28,6 +28,6 @@ export function requireSettings(settings: Readonly<Record<string, unknown>>): vo
 }
 
 /** The settings of a row, with what was left out. */
-export function readSettings(settings: Readonly<Record<string, unknown>>): Settings {
-  return Settings.parse(settings);
+export function readSettings(settings: Readonly<Record<string, unknown>>): PolicySettings {
+  return PolicySettings.parse(settings);
 }

@@ -4,10 +4,10 @@
  * Whoever is busy, away or switched off has been left out before, so no strategy can exceed a capacity. A
  * strategy is given the free ones tier by tier, and takes the first tier that has somebody for it.
  */
-import type { passedOver, RoutingStrategy } from "../../../tools/routing.ts";
-import type { Settings } from "./settings.ts";
+import type { RoutingStrategy, skipReasons } from "../../../tools/routing.ts";
+import type { PolicySettings } from "./settings.ts";
 
-export type PassedOver = (typeof passedOver)[number];
+export type PassedOverReason = (typeof skipReasons)[number];
 
 /** An agent in one team; of a user in no team only the user is known, and there is no cap. */
 export interface Agent {
@@ -22,8 +22,8 @@ export interface Agent {
 }
 
 /** What is known of the conversation and of the policy's past. */
-export interface Situation {
-  readonly settings: Settings;
+export interface StrategyInput {
+  readonly settings: PolicySettings;
   readonly required_skills: readonly string[];
   readonly waitedMs: number;
   /** What each agent is owed in this policy's weighted round. */
@@ -32,36 +32,42 @@ export interface Situation {
   readonly lastAgent: string | null;
 }
 
-export interface Choice {
+export interface AgentChoice {
   readonly agent: Agent;
   /** Why this one, as the end of a sentence. */
-  readonly because: string;
+  readonly reason: string;
   /** Why the other free ones were not taken, unless they lack skills. */
-  readonly others: PassedOver;
+  readonly othersReason: PassedOverReason;
   /** What each is owed from now on, where that has changed. */
   readonly credits?: ReadonlyMap<string, number>;
 }
 
-export type Choose = (tiers: readonly (readonly Agent[])[], situation: Situation) => Choice | undefined;
+export type ChooseAgent = (
+  tiers: readonly (readonly Agent[])[],
+  situation: StrategyInput,
+) => AgentChoice | undefined;
 
 /** Chooses within one tier, of which somebody is free. */
-type Pick = (free: readonly Agent[], situation: Situation) => Choice | undefined;
+type ChooseInTier = (free: readonly Agent[], situation: StrategyInput) => AgentChoice | undefined;
 
-const simple = {
-  round_robin: tierByTier((free) => chosen(first(free, byTurn), "whose turn it was")),
-  weighted: tierByTier(pickByWeight),
-  load_balanced: tierByTier((free) => chosen(first(free, byLoad), "who has the most room")),
-  skills_based: tierByTier(pickBySkill),
-} as const satisfies Record<Settings["fallback"], Choose>;
+const baseStrategies = {
+  round_robin: inFirstTier((free) => toChoice(first(free, byTurn), "whose turn it was")),
+  weighted: inFirstTier(chooseByWeight),
+  load_balanced: inFirstTier((free) => toChoice(first(free, byLoad), "who has the most room")),
+  skills_based: inFirstTier(chooseBySkill),
+} as const satisfies Record<PolicySettings["fallback"], ChooseAgent>;
 
-export const strategies: Readonly<Record<RoutingStrategy, Choose>> = { ...simple, sticky: chooseLast };
+export const strategies: Readonly<Record<RoutingStrategy, ChooseAgent>> = {
+  ...baseStrategies,
+  sticky: chooseLastAgent,
+};
 
 /** Whether the agent has every skill that is asked for. */
 export function hasSkills({ skills }: Agent, required: readonly string[]): boolean {
   return required.every((skill) => skills.includes(skill));
 }
 
-function tierByTier(pick: Pick): Choose {
+function inFirstTier(pick: ChooseInTier): ChooseAgent {
   return (tiers, situation) => {
     for (const free of tiers) {
       const choice = free.length > 0 ? pick(free, situation) : undefined;
@@ -77,7 +83,10 @@ function tierByTier(pick: Pick): Choose {
  * Smooth weighted round robin: everyone gains their weight, the richest is taken and pays for all. Those who
  * are not free neither gain nor pay, so that nobody comes back to a debt or a hoard.
  */
-function pickByWeight(free: readonly Agent[], { settings, credits }: Situation): Choice | undefined {
+function chooseByWeight(
+  free: readonly Agent[],
+  { settings, credits }: StrategyInput,
+): AgentChoice | undefined {
   const weights = new Map(free.map(({ user_id }) => [user_id, settings.weights[user_id] ?? 1]));
   const owed = new Map([...weights].map(([user, weight]) => [user, (credits.get(user) ?? 0) + weight]));
   const owedTo = ({ user_id }: Agent) => owed.get(user_id) ?? 0;
@@ -87,17 +96,17 @@ function pickByWeight(free: readonly Agent[], { settings, credits }: Situation):
   }
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
   owed.set(agent.user_id, owedTo(agent) - total);
-  return { agent, because: "whose turn it was by weight", others: "not_next", credits: owed };
+  return { agent, reason: "whose turn it was by weight", othersReason: "not_next", credits: owed };
 }
 
 /** Somebody who has every skill; after `relax_after_seconds` whoever has the most of them. */
-function pickBySkill(free: readonly Agent[], situation: Situation): Choice | undefined {
+function chooseBySkill(free: readonly Agent[], situation: StrategyInput): AgentChoice | undefined {
   const { required_skills: required, waitedMs, settings } = situation;
   const able = free.filter((agent) => hasSkills(agent, required));
   if (able.length > 0) {
     const because =
       required.length > 0 ? `who has the skills ${required.join(", ")}` : "as no skill is needed";
-    return chosen(first(able, byLoad), because);
+    return toChoice(first(able, byLoad), because);
   }
   const { relax_after_seconds: relax } = settings;
   if (relax === undefined || waitedMs < relax * 1000) {
@@ -105,23 +114,26 @@ function pickBySkill(free: readonly Agent[], situation: Situation): Choice | und
   }
   const overlap = ({ skills }: Agent) => required.filter((skill) => skills.includes(skill)).length;
   const nearest = first(free, (a, b) => overlap(b) - overlap(a) || byLoad(a, b));
-  return chosen(
+  return toChoice(
     nearest,
     `who comes nearest to the skills ${required.join(", ")}, after ${relax} s of waiting`,
   );
 }
 
 /** Who had the contact last, in whatever tier; else as the policy's fallback says. */
-function chooseLast(tiers: readonly (readonly Agent[])[], situation: Situation): Choice | undefined {
+function chooseLastAgent(
+  tiers: readonly (readonly Agent[])[],
+  situation: StrategyInput,
+): AgentChoice | undefined {
   const agent = tiers.flat().find(({ user_id }) => user_id === situation.lastAgent);
   if (agent) {
-    return { agent, because: "who served this contact last", others: "not_last_agent" };
+    return { agent, reason: "who served this contact last", othersReason: "not_last_agent" };
   }
-  return simple[situation.settings.fallback](tiers, situation);
+  return baseStrategies[situation.settings.fallback](tiers, situation);
 }
 
-function chosen(agent: Agent | undefined, because: string): Choice | undefined {
-  return agent && { agent, because, others: "not_next" };
+function toChoice(agent: Agent | undefined, because: string): AgentChoice | undefined {
+  return agent && { agent, reason: because, othersReason: "not_next" };
 }
 
 type Order = (a: Agent, b: Agent) => number;

@@ -1,27 +1,27 @@
 /** Uploads: files are looked at while they come, put aside, and recorded when they are whole. */
 import { fail, failField } from "../../../tools/errors.ts";
 import { uploads as contract } from "../../../tools/uploads.ts";
-import { holds, readPage } from "../../database/query/index.ts";
+import { containsText, readPage } from "../../database/query/index.ts";
 import { implement, type World } from "../kernel/index.ts";
-import { getUpload, kept } from "./find.ts";
-import { linkTo } from "./links.ts";
-import { discard, fetchFile, keep, type Received, receive } from "./receive.ts";
-import { deleteUpload, forgetArrivals, removal } from "./remove.ts";
+import { getUpload, selectUploads } from "./find.ts";
+import { createLink } from "./links.ts";
+import { commitUpload, discardFile, fetchFile, type ReceivedFile, receiveFile } from "./receive.ts";
+import { deleteUnfinishedUploadsJob, deleteUpload, removeFileJob } from "./remove.ts";
 
 export { findUploadAt, getUpload } from "./find.ts";
-export { freshLink } from "./links.ts";
+export { createChannelLink } from "./links.ts";
 export { type FileRequest, type OpenedFile, openFile } from "./open.ts";
-export { discard, fetchFile, keep } from "./receive.ts";
+export { commitUpload, discardFile, fetchFile } from "./receive.ts";
 
 export const uploads = implement(contract, {
   operations: {
     async upload_file(arriving, context) {
       const { world } = context;
-      let received: Received | undefined;
+      let received: ReceivedFile | undefined;
       let isKept = false;
       try {
         const { input, file } = await arriving.read(async (incoming) => {
-          received = await receive(context, incoming);
+          received = await receiveFile(context, incoming);
           return received;
         });
         requireOne({ file, content_base64: input.content_base64, url: input.url });
@@ -29,30 +29,30 @@ export const uploads = implement(contract, {
         const taken = received;
         const facts = file ? { sha256: file.sha256, file_name: file.file_name } : null;
         await context.commit(facts, async ({ tx, now }) => {
-          const row = await keep(tx, taken, input.generate_cdn && world.addresses.cdn !== undefined);
+          const row = await commitUpload(tx, taken, input.generate_cdn && world.addresses.cdn !== undefined);
           isKept = true;
-          return { data: show(world, row, now) };
+          return { data: serializeUpload(world, row, now) };
         });
       } catch (error) {
         isKept = false;
         throw error;
       } finally {
         if (received && !isKept) {
-          await discard(world, received);
+          await discardFile(world, received);
         }
       }
     },
 
     async list_uploads({ search, ...paging }, { db, world, organization, now }) {
-      const found = kept(db, organization)
-        .$if(search !== undefined, (query) => query.where(holds(search ?? "", "file_name")))
+      const found = selectUploads(db, organization)
+        .$if(search !== undefined, (query) => query.where(containsText(search ?? "", "file_name")))
         .orderBy("id", "desc");
       const { rows, meta } = await readPage(found, paging);
-      return { data: rows.map((row) => showKept(world, row, now)), meta };
+      return { data: rows.map((row) => serializeStoredUpload(world, row, now)), meta };
     },
 
     async get_upload({ id }, { db, world, organization, now }) {
-      return { data: showKept(world, await getUpload(db, organization, id, "id"), now) };
+      return { data: serializeStoredUpload(world, await getUpload(db, organization, id, "id"), now) };
     },
 
     async delete_upload({ id }, context) {
@@ -60,7 +60,7 @@ export const uploads = implement(contract, {
       return { data: { deleted: true as const } };
     },
   },
-  jobs: [forgetArrivals, removal],
+  jobs: [deleteUnfinishedUploadsJob, removeFileJob],
 });
 
 interface Input {
@@ -70,7 +70,10 @@ interface Input {
   readonly content_type?: string | undefined;
 }
 
-async function receiveInput(owner: { world: World; organization: string }, input: Input): Promise<Received> {
+async function receiveInput(
+  owner: { world: World; organization: string },
+  input: Input,
+): Promise<ReceivedFile> {
   const { content_base64 = "", url, file_name, content_type } = input;
   if (url !== undefined) {
     return fetchFile(owner, { url, file_name, content_type });
@@ -81,7 +84,7 @@ async function receiveInput(owner: { world: World; organization: string }, input
   const body = async function* () {
     yield Buffer.from(content_base64, "base64");
   };
-  return receive(owner, { name: file_name, type: content_type, body: body() });
+  return receiveFile(owner, { name: file_name, type: content_type, body: body() });
 }
 
 /** By hand and not in the schema: no client takes a choice between fields there. */
@@ -92,8 +95,8 @@ function requireOne(sources: Readonly<Record<string, unknown>>): void {
   }
 }
 
-function show(world: World, row: Row, now: Date) {
-  const { url, expires_at } = linkTo(world, row.key, now);
+function serializeUpload(world: World, row: Row, now: Date) {
+  const { url, expires_at } = createLink(world, row.key, now);
   const { cdn } = world.addresses;
   return {
     id: row.id,
@@ -106,8 +109,8 @@ function show(world: World, row: Row, now: Date) {
   };
 }
 
-function showKept(world: World, row: Row, now: Date) {
-  return { ...show(world, row, now), created_at: row.created_at };
+function serializeStoredUpload(world: World, row: Row, now: Date) {
+  return { ...serializeUpload(world, row, now), created_at: row.created_at };
 }
 
-type Row = Awaited<ReturnType<typeof keep>>;
+type Row = Awaited<ReturnType<typeof commitUpload>>;

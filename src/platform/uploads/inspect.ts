@@ -8,9 +8,9 @@ import { createHash } from "node:crypto";
 import { fileTypeFromBuffer } from "file-type/core";
 import { fail } from "../../../tools/errors.ts";
 import { maxUploadBytes } from "../../../tools/uploads.ts";
-import type { Kind } from "./kinds.ts";
-import { searchMarks } from "./marks.ts";
-import { checkText } from "./text.ts";
+import type { FileKind } from "./kinds.ts";
+import { scanSignatures } from "./signatures.ts";
+import { checkText } from "./text-check.ts";
 
 /** The detector needs a few kilobytes, of some containers more. */
 const headBytes = 64 * 1024;
@@ -22,21 +22,21 @@ export interface Inspection {
   facts(): { readonly size: number; readonly sha256: string };
 }
 
-export function inspect(kind: Kind, limit = maxUploadBytes): Inspection {
+export function inspectFile(kind: FileKind, limit = maxUploadBytes): Inspection {
   const hash = createHash("sha256");
-  const marks = searchMarks(kind.trait);
-  const text = kind.trait.isText ? checkText() : undefined;
+  const marks = scanSignatures(kind.contentRule);
+  const text = kind.contentRule.isText ? checkText() : undefined;
   let size = 0;
   const see = (chunk: Uint8Array) => {
     size += chunk.length;
     if (size > limit) {
       throw fail("file_too_large", { limit, param: "file" });
     }
-    const found = marks.see(chunk);
+    const found = marks.scan(chunk);
     if (found !== undefined) {
       throw fail("file_unsafe", { value: found, param: "file" });
     }
-    text?.see(chunk);
+    text?.scan(chunk);
     hash.update(chunk);
   };
   const end = () => {
@@ -88,10 +88,11 @@ function collectHead() {
 }
 
 /** @throws Failure `file_type_mismatch`, `file_unsafe`. */
-async function requireHead(kind: Kind, head: Buffer): Promise<void> {
-  const { begins, detected } = kind.trait;
+async function requireHead(kind: FileKind, head: Buffer): Promise<void> {
+  const { magicBytes, detectedTypes } = kind.contentRule;
   const found = (await fileTypeFromBuffer(head))?.mime;
-  const isRight = detected.includes(found) && (!begins || head.subarray(0, begins.length).equals(begins));
+  const isRight =
+    detectedTypes.includes(found) && (!magicBytes || head.subarray(0, magicBytes.length).equals(magicBytes));
   if (!isRight && head.length > 0) {
     throw mismatch(kind, found === undefined ? "its content is something else" : `its content is ${found}`);
   }
@@ -102,7 +103,7 @@ async function requireHead(kind: Kind, head: Buffer): Promise<void> {
   }
 }
 
-function mismatch(kind: Kind, what: string) {
+function mismatch(kind: FileKind, what: string) {
   return fail("file_type_mismatch", {
     reason: `by its name it is ${kind.type}, but ${what}.`,
     param: "file",

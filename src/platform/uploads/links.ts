@@ -9,7 +9,7 @@ import type { World } from "../kernel/index.ts";
 import { secretsOf } from "../kernel/index.ts";
 
 /** The most that a presigned S3 address may last: both kinds of link live as long. */
-export const linkSeconds = 7 * 24 * 3600;
+export const linkLifetimeSeconds = 7 * 24 * 3600;
 
 /** A file's key in the store, `organization/name`: the end of its address too. */
 export type FileKey = `${string}/${string}`;
@@ -19,8 +19,8 @@ export interface LinkQuery {
   readonly signature?: string | undefined;
 }
 
-export function linkTo(world: World, key: string, now: Date): { url: string; expires_at: string } {
-  const expires = Math.floor(now.getTime() / 1000) + linkSeconds;
+export function createLink(world: World, key: string, now: Date): { url: string; expires_at: string } {
+  const expires = Math.floor(now.getTime() / 1000) + linkLifetimeSeconds;
   const query = new URLSearchParams({
     expires: String(expires),
     signature: sign(world.secret, key, expires),
@@ -32,12 +32,16 @@ export function linkTo(world: World, key: string, now: Date): { url: string; exp
 }
 
 /** An address of the file for a channel: good from now on, and at the store itself where that has one. */
-export async function freshLink(world: World, key: string): Promise<string> {
-  return (await world.storage.link(key, linkSeconds)) ?? linkTo(world, key, world.now()).url;
+export async function createChannelLink(world: World, key: string): Promise<string> {
+  return (await world.storage.presign(key, linkLifetimeSeconds)) ?? createLink(world, key, world.now()).url;
 }
 
 /** How many seconds a link has left; 0 for one that has expired or was changed. */
-export function secondsLeft(world: World, key: string, { expires = "", signature = "" }: LinkQuery): number {
+export function linkSecondsLeft(
+  world: World,
+  key: string,
+  { expires = "", signature = "" }: LinkQuery,
+): number {
   if (!/^\d{1,12}$/.test(expires)) {
     return 0;
   }
@@ -50,7 +54,7 @@ export function secondsLeft(world: World, key: string, { expires = "", signature
 }
 
 /** The key in an address of one of our files; undefined for any other address. */
-export function keyIn(url: string): { organization: string; key: FileKey } | undefined {
+export function fileKeyFromUrl(url: string): { organization: string; key: FileKey } | undefined {
   const { pathname } = new URL(url);
   const [, organization = "", name = ""] = /\/files\/(org_[\w-]{1,64})\/([\w-]{32})$/.exec(pathname) ?? [];
   return name === "" ? undefined : { organization, key: `${organization}/${name}` };

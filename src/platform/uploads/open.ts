@@ -2,10 +2,10 @@
 import { fail } from "../../../tools/errors.ts";
 import type { ByteRange } from "../../ports/storage.ts";
 import type { World } from "../kernel/index.ts";
-import { kept } from "./find.ts";
-import { type LinkQuery, secondsLeft } from "./links.ts";
-import { disposition } from "./name.ts";
-import { isShown } from "./receive.ts";
+import { contentDisposition } from "./file-name.ts";
+import { selectUploads } from "./find.ts";
+import { type LinkQuery, linkSecondsLeft } from "./links.ts";
+import { isShownInline } from "./receive.ts";
 
 export interface FileRequest extends LinkQuery {
   readonly organization: string;
@@ -32,7 +32,7 @@ export async function openFile(world: World, request: FileRequest): Promise<Open
   const { organization, name, isHead } = request;
   const key = `${organization}/${name}`;
   const isSigned = request.expires !== undefined || request.signature !== undefined;
-  const seconds = secondsLeft(world, key, request);
+  const seconds = linkSecondsLeft(world, key, request);
   if (isSigned && seconds === 0) {
     throw fail("link_invalid");
   }
@@ -40,7 +40,9 @@ export async function openFile(world: World, request: FileRequest): Promise<Open
   if (!isSigned && world.addresses.cdn === undefined) {
     throw fail("file_not_found");
   }
-  const upload = await kept(world.database.queries, organization).where("key", "=", key).executeTakeFirst();
+  const upload = await selectUploads(world.database.queries, organization)
+    .where("key", "=", key)
+    .executeTakeFirst();
   if (!upload || (!isSigned && !upload.is_public)) {
     throw fail("file_not_found");
   }
@@ -53,7 +55,10 @@ export async function openFile(world: World, request: FileRequest): Promise<Open
   return {
     size,
     type: upload.content_type,
-    disposition: disposition(isShown(upload.content_type) ? "inline" : "attachment", upload.file_name),
+    disposition: contentDisposition(
+      isShownInline(upload.content_type) ? "inline" : "attachment",
+      upload.file_name,
+    ),
     sha256: upload.sha256 ?? "",
     range,
     cacheControl: isSigned ? `private, max-age=${seconds}, immutable` : "public, max-age=31536000, immutable",

@@ -10,15 +10,15 @@ import { maxUploadBytes } from "../../../tools/uploads.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Download } from "../../ports/web.ts";
 import { freshId, type IncomingFile, type World } from "../kernel/index.ts";
-import { inspect } from "./inspect.ts";
-import { agrees, endingOfType, type Kind, kindOfName, knownEndings } from "./kinds.ts";
-import { disposition, tidyName } from "./name.ts";
+import { contentDisposition, sanitizeFileName } from "./file-name.ts";
+import { inspectFile } from "./inspect.ts";
+import { extensionOfType, type FileKind, kindOfName, knownExtensions, matchesDeclaredType } from "./kinds.ts";
 
 /** A model waits 25 s for its answer. */
 const fetchTimeoutMs = 20_000;
 
 /** A file that is in the store and that nobody knows of yet. */
-export interface Received {
+export interface ReceivedFile {
   readonly organization_id: string;
   readonly id: string;
   readonly key: string;
@@ -28,14 +28,17 @@ export interface Received {
   readonly sha256: string;
 }
 
-interface Owner {
+interface UploadOwner {
   readonly world: World;
   readonly organization: string;
 }
 
 /** Puts a file into the store. @throws Failure for one that may not be kept, of which nothing is left. */
-export async function receive({ world, organization }: Owner, file: IncomingFile): Promise<Received> {
-  const { file_name, kind } = identify(file);
+export async function receiveFile(
+  { world, organization }: UploadOwner,
+  file: IncomingFile,
+): Promise<ReceivedFile> {
+  const { file_name, kind } = identifyFile(file);
   const now = world.now();
   const arrival = {
     organization_id: organization,
@@ -46,14 +49,14 @@ export async function receive({ world, organization }: Owner, file: IncomingFile
   };
   const row = { ...arrival, is_public: false, created_at: now.toISOString() };
   await world.database.queries.insertInto("uploads").values(row).execute();
-  const inspection = inspect(kind);
+  const inspection = inspectFile(kind);
   try {
     await world.storage.write(arrival.key, inspection.pass(file.body), {
       contentType: kind.type,
-      disposition: disposition(isShown(kind.type) ? "inline" : "attachment", file_name),
+      disposition: contentDisposition(isShownInline(kind.type) ? "inline" : "attachment", file_name),
     });
   } catch (error) {
-    await discard(world, arrival);
+    await discardFile(world, arrival);
     throw error;
   }
   const { size: file_size, sha256 } = inspection.facts();
@@ -61,12 +64,12 @@ export async function receive({ world, organization }: Owner, file: IncomingFile
 }
 
 /** What a browser shows in its place; anything else it saves. */
-export function isShown(type: string): boolean {
+export function isShownInline(type: string): boolean {
   return /^(?:image|video|audio)\//.test(type);
 }
 
 /** Makes a received file an upload. @throws Failure `unavailable` for one that came too late. */
-export async function keep(tx: Transaction, received: Received, isPublic: boolean) {
+export async function commitUpload(tx: Transaction, received: ReceivedFile, isPublic: boolean) {
   const { file_size, sha256 } = received;
   const row = await tx
     .updateTable("uploads")
@@ -82,9 +85,9 @@ export async function keep(tx: Transaction, received: Received, isPublic: boolea
 }
 
 /** Forgets a file that became no upload. */
-export async function discard(
+export async function discardFile(
   world: World,
-  { organization_id, id, key }: Pick<Received, "organization_id" | "id" | "key">,
+  { organization_id, id, key }: Pick<ReceivedFile, "organization_id" | "id" | "key">,
 ): Promise<void> {
   const row = await world.database.queries
     .selectFrom("uploads")
@@ -107,9 +110,16 @@ export async function discard(
 
 /** Fetches a file from a customer's address. @throws Failure `url_not_allowed`, `source_failed`. */
 export async function fetchFile(
-  owner: Owner,
-  { url, file_name: name, content_type: type, ending, timeoutMs = fetchTimeoutMs, signal }: Source,
-): Promise<Received> {
+  owner: UploadOwner,
+  {
+    url,
+    file_name: name,
+    content_type: type,
+    defaultExtension,
+    timeoutMs = fetchTimeoutMs,
+    signal,
+  }: FileSource,
+): Promise<ReceivedFile> {
   const request = {
     ...{ method: "GET" as const, url, timeoutMs, maxBytes: maxUploadBytes },
     ...(signal ? { signal } : {}),
@@ -121,23 +131,27 @@ export async function fetchFile(
       throw fail("source_failed", { reason: `its address answers ${what}.`, param: "url" });
     }
     const declared = type ?? headers["content-type"];
-    return receive(owner, { name: name ?? nameIn(url, declared, ending), type: declared, body });
+    return receiveFile(owner, {
+      name: name ?? fileNameFromUrl(url, declared, defaultExtension),
+      type: declared,
+      body,
+    });
   });
-  return settle(fetched);
+  return unwrapDownload(fetched);
 }
 
-interface Source {
+interface FileSource {
   readonly url: string;
   readonly file_name?: string | undefined;
   readonly content_type?: string | undefined;
   /** What it ends with where neither its name nor its type says. */
-  readonly ending?: string;
+  readonly defaultExtension?: string;
   /** For all of it. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
-function settle(fetched: Download<Received>): Received {
+function unwrapDownload(fetched: Download<ReceivedFile>): ReceivedFile {
   if (fetched.outcome === "answered") {
     return fetched.value;
   }
@@ -150,9 +164,9 @@ function settle(fetched: Download<Received>): Received {
 }
 
 /** The end of the address's path, with an ending by its type where it has none. */
-function nameIn(url: string, declared: string | undefined, otherwise: string | undefined): string {
-  const last = tidyName(decode(new URL(url).pathname)) || "file";
-  const ending = endingOfType(declared) ?? otherwise;
+function fileNameFromUrl(url: string, declared: string | undefined, otherwise: string | undefined): string {
+  const last = sanitizeFileName(decode(new URL(url).pathname)) || "file";
+  const ending = extensionOfType(declared) ?? otherwise;
   return kindOfName(last) || ending === undefined ? last : `${last}.${ending}`;
 }
 
@@ -165,16 +179,16 @@ function decode(path: string): string {
 }
 
 /** @throws Failure for a name without a known ending, or a declaration that contradicts it. */
-function identify({ name = "", type }: IncomingFile): { file_name: string; kind: Kind } {
-  const file_name = tidyName(name);
+function identifyFile({ name = "", type }: IncomingFile): { file_name: string; kind: FileKind } {
+  const file_name = sanitizeFileName(name);
   if (file_name === "") {
     throw failField("file_name", "file_name_needed");
   }
   const kind = kindOfName(file_name);
   if (!kind) {
-    throw fail("file_type_not_allowed", { value: file_name, known: knownEndings, param: "file" });
+    throw fail("file_type_not_allowed", { value: file_name, known: knownExtensions, param: "file" });
   }
-  if (!agrees(kind, type)) {
+  if (!matchesDeclaredType(kind, type)) {
     const reason = `by its name it is ${kind.type}, but it is declared as ${type?.slice(0, 100)}.`;
     throw fail("file_type_mismatch", { reason, param: "content_type" });
   }

@@ -1,12 +1,12 @@
 /** Takes files out of the store: those that were deleted, and those that never became uploads. */
 import { fail } from "../../../tools/errors.ts";
 import type { ModuleJob, WriteContext } from "../kernel/index.ts";
-import { discard } from "./receive.ts";
+import { discardFile } from "./receive.ts";
 
 /** Longer than any file takes to arrive. */
-const arrivesWithinMs = 3_600_000;
+const maxReceiveMs = 3_600_000;
 
-interface Removal {
+interface RemoveFilePayload {
   readonly key: string;
 }
 
@@ -22,11 +22,11 @@ export async function deleteUpload({ tx, world, organization }: WriteContext, id
   if (!deleted) {
     throw fail("upload_not_found", { param: "id" });
   }
-  const payload: Removal = { key: deleted.key };
-  await world.jobs.enqueue(tx, { name: removal.name, payload, organization_id: organization });
+  const payload: RemoveFilePayload = { key: deleted.key };
+  await world.jobs.enqueue(tx, { name: removeFileJob.name, payload, organization_id: organization });
 }
 
-export const removal: ModuleJob<Removal> = {
+export const removeFileJob: ModuleJob<RemoveFilePayload> = {
   name: "upload.remove",
 
   async run({ key }, world) {
@@ -36,12 +36,12 @@ export const removal: ModuleJob<Removal> = {
 };
 
 /** Files that never became uploads: their process was killed. */
-export const forgetArrivals: ModuleJob<unknown> = {
+export const deleteUnfinishedUploadsJob: ModuleJob<unknown> = {
   name: "upload.forget",
   schedule: "17 * * * *",
 
   async run(_, world) {
-    const before = new Date(world.now().getTime() - arrivesWithinMs).toISOString();
+    const before = new Date(world.now().getTime() - maxReceiveMs).toISOString();
     const left = await world.database.queries
       .selectFrom("uploads")
       .select(["organization_id", "id", "key"])
@@ -50,7 +50,7 @@ export const forgetArrivals: ModuleJob<unknown> = {
       .limit(1000)
       .execute();
     for (const arrival of left) {
-      await discard(world, arrival);
+      await discardFile(world, arrival);
     }
     return undefined;
   },

@@ -5,13 +5,13 @@
  * at least once.
  */
 import { sql } from "kysely";
-import type { WebAnswer } from "../../ports/web.ts";
-import { gather, type ModuleJob, type World } from "../kernel/index.ts";
-import { type Due, deliveryJobName, nameOf } from "./job.ts";
-import { nextTry } from "./schedule.ts";
-import { hold, type Settled, settle } from "./settle.ts";
-import { sign } from "./sign.ts";
-import { type Secrets, secretsOf } from "./subscriptions.ts";
+import type { WebResponse } from "../../ports/web.ts";
+import { coalesce, type ModuleJob, type World } from "../kernel/index.ts";
+import { type AttemptResult, holdDelivery, saveAttemptResult } from "./attempt-results.ts";
+import { type DeliveryPayload, deliveryJobName, deliveryKey } from "./job.ts";
+import { nextTryAt } from "./schedule.ts";
+import { signDelivery } from "./sign.ts";
+import { type SealedSecrets, signingSecrets } from "./subscriptions.ts";
 
 /** The specification's, for the whole exchange. */
 const timeoutMs = 30_000;
@@ -19,7 +19,7 @@ const timeoutMs = 30_000;
 const keptBytes = 4_096;
 
 /** What is to be sent, and where. */
-export interface Pending extends Due, Secrets {
+export interface PendingDelivery extends DeliveryPayload, SealedSecrets {
   readonly url: string;
   readonly is_active: boolean;
   readonly failing_since: string | null;
@@ -27,7 +27,7 @@ export interface Pending extends Due, Secrets {
   readonly step: number;
 }
 
-export const deliver: ModuleJob<Due> = {
+export const deliverWebhookJob: ModuleJob<DeliveryPayload> = {
   name: deliveryJobName,
 
   async run(due, world, { signal, backOff }) {
@@ -36,20 +36,20 @@ export const deliver: ModuleJob<Due> = {
       return undefined;
     }
     if (!pending.is_active) {
-      await hold(world, due);
+      await holdDelivery(world, due);
       return undefined;
     }
     const begun = world.now();
-    const answer = await send(world, pending, { signal });
+    const answer = await postEvent(world, pending, { signal });
     if (answer.outcome === "failed" && answer.reason === "aborted") {
       throw new Error("The house is stopping: the delivery is tried again by the next.");
     }
-    const outcome = outcomeOf(answer);
+    const outcome = classifyResponse(answer);
     if (outcome !== "delivered") {
       backOff();
     }
     world.metrics.webhook({ outcome, seconds: "ms" in answer ? answer.ms / 1_000 : 0 });
-    await settle(world, conclude(pending, answer, { begun, now: world.now() }));
+    await saveAttemptResult(world, toAttemptResult(pending, answer, { begun, now: world.now() }));
     return undefined;
   },
 
@@ -59,24 +59,24 @@ export const deliver: ModuleJob<Due> = {
     if (pending) {
       const now = world.now();
       const answer = { outcome: "failed", reason: "other", detail: "The try was cut short.", ms: 0 } as const;
-      await settle(world, conclude(pending, answer, { begun: now, now }));
+      await saveAttemptResult(world, toAttemptResult(pending, answer, { begun: now, now }));
     }
   },
 };
 
 /** Posts a body with its signatures; a redirect is an answer like any other, and none that is meant. */
-export function send(
+export function postEvent(
   world: World,
-  told: Secrets & { readonly url: string; readonly event_id: string; readonly body: string },
+  told: SealedSecrets & { readonly url: string; readonly event_id: string; readonly body: string },
   options: { signal?: AbortSignal; timeoutMs?: number } = {},
-): Promise<WebAnswer> {
+): Promise<WebResponse> {
   const { url, event_id: id, body } = told;
   const now = world.now();
   return world.web.send({
     method: "POST",
     url,
     body,
-    headers: sign({ id, body, now, secrets: secretsOf(world, told) }),
+    headers: signDelivery({ id, body, now, secrets: signingSecrets(world, told) }),
     timeoutMs,
     maxBytes: keptBytes,
     tooLarge: "cut",
@@ -85,11 +85,15 @@ export function send(
 }
 
 /** What a try's answer makes of its delivery. */
-function conclude(pending: Pending, answer: WebAnswer, { begun, now }: { begun: Date; now: Date }): Settled {
-  const isDelivered = outcomeOf(answer) === "delivered";
+function toAttemptResult(
+  pending: PendingDelivery,
+  answer: WebResponse,
+  { begun, now }: { begun: Date; now: Date },
+): AttemptResult {
+  const isDelivered = classifyResponse(answer) === "delivered";
   const isGone = answer.outcome === "answered" && answer.status === 410;
   const step = pending.step + (isDelivered ? 0 : 1);
-  const next = isDelivered || isGone ? undefined : nextTry({ step, answer, now });
+  const next = isDelivered || isGone ? undefined : nextTryAt({ step, answer, now });
   const failed = next ? "pending" : "failed";
   const next_try_at = next?.toISOString() ?? null;
   return {
@@ -103,21 +107,21 @@ function conclude(pending: Pending, answer: WebAnswer, { begun, now }: { begun: 
     attempt: {
       number: pending.turn,
       attempted_at: begun.toISOString(),
-      ...describe(answer),
+      ...describeResponse(answer),
       next_try_at,
     },
   };
 }
 
 /** Whatever is not a 2xx is a failure. */
-export function outcomeOf(answer: WebAnswer) {
+export function classifyResponse(answer: WebResponse) {
   if (answer.outcome !== "answered") {
     return "unreachable";
   }
   return answer.status >= 200 && answer.status <= 299 ? "delivered" : "refused";
 }
 
-function describe(answer: WebAnswer) {
+function describeResponse(answer: WebResponse) {
   if (answer.outcome !== "answered") {
     const ms = answer.outcome === "failed" ? answer.ms : 0;
     return { status_code: null, ms, error: answer.detail, answer: null };
@@ -128,9 +132,10 @@ function describe(answer: WebAnswer) {
 }
 
 /** What waits for this very try, with its webhook; undefined when there is nothing to do any more. */
-const readPending = gather(async (world, dues: readonly Due[]): Promise<(Pending | undefined)[]> => {
-  // Each row is looked up by its whole key: a join may be planned to begin with all that the organization has.
-  const { rows } = await sql<Pending>`
+const readPending = coalesce(
+  async (world, dues: readonly DeliveryPayload[]): Promise<(PendingDelivery | undefined)[]> => {
+    // Each row is looked up by its whole key: a join may be planned to begin with all that the organization has.
+    const { rows } = await sql<PendingDelivery>`
     select due.*, delivery.step, event.body, webhook.*
     from jsonb_to_recordset(${JSON.stringify(dues)}::jsonb)
       as due (organization_id text, webhook_id text, event_id text, turn integer)
@@ -149,6 +154,7 @@ const readPending = gather(async (world, dues: readonly Due[]): Promise<(Pending
       limit 1
     ) as webhook
   `.execute(world.database.queries);
-  const found = new Map(rows.map((row) => [nameOf(row), row]));
-  return dues.map((due) => found.get(nameOf(due)));
-});
+    const found = new Map(rows.map((row) => [deliveryKey(row), row]));
+    return dues.map((due) => found.get(deliveryKey(due)));
+  },
+);

@@ -7,9 +7,9 @@ import type { Queries, Transaction } from "../../database/database.ts";
 import { refersTo } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import type { ModuleJob, World } from "../kernel/index.ts";
-import { deliveryJob } from "./job.ts";
+import { createDeliveryJob } from "./job.ts";
 
-type Shown = z.input<typeof contract.replay_webhook_delivery.output>["data"];
+type DeliveryOutput = z.input<typeof contract.replay_webhook_delivery.output>["data"];
 type Row = Selectable<Tables["webhook_deliveries"]> & { readonly type: string };
 
 /** A webhook's deliveries with the type of their event. */
@@ -23,12 +23,17 @@ export function deliveriesOf(db: Queries, organization: string, webhook: string)
     .where("webhook_deliveries.webhook_id", "=", webhook);
 }
 
-export function showDelivery({ event_id, type, attempts, ...row }: Row): Shown {
+export function serializeDelivery({ event_id, type, attempts, ...row }: Row): DeliveryOutput {
   // Written by `record` from an event's own type, and by `settle` from an attempt.
-  return { ...row, id: event_id, type: type as Shown["type"], attempts: attempts as Shown["attempts"] };
+  return {
+    ...row,
+    id: event_id,
+    type: type as DeliveryOutput["type"],
+    attempts: attempts as DeliveryOutput["attempts"],
+  };
 }
 
-interface Replayed {
+interface ReplayRequest {
   readonly organization: string;
   readonly webhook: string;
   readonly event: string;
@@ -36,7 +41,11 @@ interface Replayed {
 }
 
 /** From the beginning of the schedule; a try that is still to come is replaced. */
-export async function replay(tx: Transaction, world: World, replayed: Replayed): Promise<Shown> {
+export async function replayDelivery(
+  tx: Transaction,
+  world: World,
+  replayed: ReplayRequest,
+): Promise<DeliveryOutput> {
   const { organization, webhook, event, now } = replayed;
   const row = await tx
     .updateTable("webhook_deliveries")
@@ -50,30 +59,30 @@ export async function replay(tx: Transaction, world: World, replayed: Replayed):
     throw fail("webhook_delivery_not_found");
   }
   const due = { organization_id: organization, webhook_id: webhook, event_id: event, turn: row.turn };
-  await world.jobs.enqueue(tx, deliveryJob(due));
+  await world.jobs.enqueue(tx, createDeliveryJob(due));
   const found = deliveriesOf(tx, organization, webhook).where("webhook_deliveries.event_id", "=", event);
-  return showDelivery(await found.executeTakeFirstOrThrow());
+  return serializeDelivery(await found.executeTakeFirstOrThrow());
 }
 
-export interface Recovery {
+export interface RecoveryRequest {
   readonly organization_id: string;
   readonly webhook_id: string;
   readonly since: string;
 }
 
 /** How many failed, were held or wait for another try, of what was told since then. */
-export async function countMissed(db: Queries, recovery: Recovery, now: Date): Promise<number> {
-  const { count } = await missed(db.selectFrom("webhook_deliveries"), recovery, now)
+export async function countMissed(db: Queries, recovery: RecoveryRequest, now: Date): Promise<number> {
+  const { count } = await selectMissed(db.selectFrom("webhook_deliveries"), recovery, now)
     .select((select) => select.fn.countAll<number>().as("count"))
     .executeTakeFirstOrThrow();
   return count;
 }
 
 /** Of what was missed, so many in one transaction. */
-const together = 500;
+const recoverBatchSize = 500;
 
 /** Goes through them once, by their ids: what is held again in the meantime is left as it is. */
-export const recover: ModuleJob<Recovery> = {
+export const recoverDeliveriesJob: ModuleJob<RecoveryRequest> = {
   name: "webhook.recover",
 
   async run(recovery, world) {
@@ -90,15 +99,15 @@ export const recover: ModuleJob<Recovery> = {
 async function recoverSome(
   tx: Transaction,
   world: World,
-  { after, ...recovery }: Recovery & { after: string },
+  { after, ...recovery }: RecoveryRequest & { after: string },
 ) {
   const { organization_id, webhook_id } = recovery;
   const now = world.now();
-  const some = missed(tx.selectFrom("webhook_deliveries"), recovery, now)
+  const some = selectMissed(tx.selectFrom("webhook_deliveries"), recovery, now)
     .select("event_id")
     .where("event_id", ">", after)
     .orderBy("event_id")
-    .limit(together);
+    .limit(recoverBatchSize);
   const { rows } = await sql<{ event_id: string; turn: number; order_key: string }>`
     update webhook_deliveries as delivery
     set status = 'pending', step = 0, turn = turn + 1, next_try_at = ${now.toISOString()}::timestamptz
@@ -112,15 +121,15 @@ async function recoverSome(
   await world.jobs.enqueue(
     tx,
     ...ordered.map(({ event_id, turn, order_key: order }) =>
-      deliveryJob({ organization_id, webhook_id, event_id, turn }, { order }),
+      createDeliveryJob({ organization_id, webhook_id, event_id, turn }, { order }),
     ),
   );
   return ordered.at(-1)?.event_id;
 }
 
-function missed<Row>(
+function selectMissed<Row>(
   rows: SelectQueryBuilder<Tables, "webhook_deliveries", Row>,
-  { organization_id, webhook_id, since }: Recovery,
+  { organization_id, webhook_id, since }: RecoveryRequest,
   now: Date,
 ) {
   return (

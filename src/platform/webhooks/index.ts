@@ -4,19 +4,25 @@ import { webhooks as contract } from "../../../tools/webhooks.ts";
 import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
-import { freshId, implement, seal, takeTurn } from "../kernel/index.ts";
-import { deliver, outcomeOf, send } from "./deliver.ts";
-import { countMissed, deliveriesOf, recover, replay, showDelivery } from "./deliveries.ts";
-import { forgetEvents, recoverableDays } from "./forget.ts";
-import { record } from "./record.ts";
+import { freshId, implement, lockOrganization, seal } from "../kernel/index.ts";
+import { classifyResponse, deliverWebhookJob, postEvent } from "./deliver.ts";
+import {
+  countMissed,
+  deliveriesOf,
+  recoverDeliveriesJob,
+  replayDelivery,
+  serializeDelivery,
+} from "./deliveries.ts";
+import { readEvents } from "./list-events.ts";
+import { recordEvents } from "./record-events.ts";
+import { deleteOldEventsJob, recoverableDays } from "./retention.ts";
 import { newSigningSecret } from "./sign.ts";
-import { readEvents } from "./stream.ts";
-import { getWebhook, requireAddress, show } from "./subscriptions.ts";
+import { getWebhook, requireAllowedUrl, serializeWebhook } from "./subscriptions.ts";
 
 const day = 24 * 3_600_000;
 
 /** Every event is written down for each of them. */
-const mostWebhooks = 100;
+const maxWebhooks = 100;
 
 /** Shorter than a delivery's: whoever asks for a test waits half a minute for its answer. */
 const testTimeoutMs = 25_000;
@@ -25,8 +31,8 @@ export const webhooks = implement(contract, {
   operations: {
     async create_webhook({ url, events, description = null }, context) {
       const { tx, world, organization, caller, now } = context;
-      requireAddress(world, url);
-      await requireRoom(tx, organization);
+      requireAllowedUrl(world, url);
+      await requireWebhookLimit(tx, organization);
       const signing_secret = newSigningSecret();
       const row = await tx
         .insertInto("webhooks")
@@ -43,7 +49,7 @@ export const webhooks = implement(contract, {
         })
         .returningAll()
         .executeTakeFirstOrThrow();
-      return { data: { ...show(row), signing_secret } };
+      return { data: { ...serializeWebhook(row), signing_secret } };
     },
 
     async list_webhooks(_, { db, organization }) {
@@ -53,27 +59,29 @@ export const webhooks = implement(contract, {
         .where("organization_id", "=", organization)
         .orderBy("id", "desc")
         .execute();
-      return { data: { webhooks: rows.map(show) } };
+      return { data: { webhooks: rows.map(serializeWebhook) } };
     },
 
     async get_webhook({ id }, { db, organization }) {
-      return { data: show(await getWebhook(db, organization, id)) };
+      return { data: serializeWebhook(await getWebhook(db, organization, id)) };
     },
 
     async update_webhook({ id, ...changes }, { tx, world, organization, now }) {
       await getWebhook(tx, organization, id);
       if (changes.url !== undefined) {
-        requireAddress(world, changes.url);
+        requireAllowedUrl(world, changes.url);
       }
       // Switched on or off by hand, it begins anew: what the service knew of its failures is of the past.
       const health = changes.is_active === undefined ? {} : { disabled_reason: null, failing_since: null };
-      return { data: show(await change(tx, { organization, id, now }, { ...changes, ...health })) };
+      return {
+        data: serializeWebhook(await updateWebhook(tx, { organization, id, now }, { ...changes, ...health })),
+      };
     },
 
     async rotate_webhook_secret({ id }, { tx, world, organization, now }) {
       const { secret } = await getWebhook(tx, organization, id);
       const signing_secret = newSigningSecret();
-      const row = await change(
+      const row = await updateWebhook(
         tx,
         { organization, id, now },
         {
@@ -82,7 +90,7 @@ export const webhooks = implement(contract, {
           previous_secret_until: new Date(now.getTime() + day).toISOString(),
         },
       );
-      return { data: { ...show(row), signing_secret } };
+      return { data: { ...serializeWebhook(row), signing_secret } };
     },
 
     async test_webhook({ id }, { world, db, organization, now }) {
@@ -95,9 +103,9 @@ export const webhooks = implement(contract, {
         data: { test: true as const },
       };
       const told = { ...webhook, event_id: event.id, body: JSON.stringify(event) };
-      const answer = await send(world, told, { timeoutMs: testTimeoutMs });
+      const answer = await postEvent(world, told, { timeoutMs: testTimeoutMs });
       const status_code = answer.outcome === "answered" ? answer.status : null;
-      return { data: { delivered: outcomeOf(answer) === "delivered", status_code, event } };
+      return { data: { delivered: classifyResponse(answer) === "delivered", status_code, event } };
     },
 
     // What waits for it in the queue finds no webhook, and its deliveries are forgotten with their events.
@@ -119,7 +127,7 @@ export const webhooks = implement(contract, {
         .$if(status !== undefined, (query) => query.where("status", "=", status ?? "pending"))
         .orderBy("webhook_deliveries.event_id", "desc");
       const { rows, meta } = await readPage(found, paging);
-      return { data: rows.map(showDelivery), meta };
+      return { data: rows.map(serializeDelivery), meta };
     },
 
     async replay_webhook_delivery({ id, delivery_id }, { tx, world, organization, now }) {
@@ -127,7 +135,9 @@ export const webhooks = implement(contract, {
       if (!is_active) {
         throw fail("webhook_inactive");
       }
-      return { data: await replay(tx, world, { organization, webhook: id, event: delivery_id, now }) };
+      return {
+        data: await replayDelivery(tx, world, { organization, webhook: id, event: delivery_id, now }),
+      };
     },
 
     async recover_webhook_deliveries({ id, since }, { tx, world, organization, now }) {
@@ -139,7 +149,11 @@ export const webhooks = implement(contract, {
         throw failField("since", "since_too_early", { limit: recoverableDays });
       }
       const recovery = { organization_id: organization, webhook_id: id, since };
-      await world.jobs.enqueue(tx, { name: recover.name, payload: recovery, organization_id: organization });
+      await world.jobs.enqueue(tx, {
+        name: recoverDeliveriesJob.name,
+        payload: recovery,
+        organization_id: organization,
+      });
       return { data: { recovering: await countMissed(tx, recovery, now) } };
     },
 
@@ -147,8 +161,8 @@ export const webhooks = implement(contract, {
       return { data: await readEvents(db, organization, after) };
     },
   },
-  jobs: [deliver, recover, forgetEvents],
-  record,
+  jobs: [deliverWebhookJob, recoverDeliveriesJob, deleteOldEventsJob],
+  recordEvents,
 });
 
 type Changes = Partial<{
@@ -163,7 +177,7 @@ type Changes = Partial<{
   previous_secret_until: string;
 }>;
 
-async function change(
+async function updateWebhook(
   tx: Transaction,
   { organization, id, now }: { organization: string; id: string; now: Date },
   changes: Changes,
@@ -178,16 +192,16 @@ async function change(
 }
 
 /** One at a time, so that two at once do not both find the last place. @throws Failure `too_many_webhooks`. */
-async function requireRoom(tx: Transaction, organization: string): Promise<void> {
-  await takeTurn(tx, organization);
+async function requireWebhookLimit(tx: Transaction, organization: string): Promise<void> {
+  await lockOrganization(tx, organization);
   const { count } = await tx
     .selectFrom("webhooks")
     .select((row) => row.fn.countAll<number>().as("count"))
     .where("organization_id", "=", organization)
     .executeTakeFirstOrThrow();
-  if (count >= mostWebhooks) {
-    throw fail("too_many_webhooks", { limit: mostWebhooks });
+  if (count >= maxWebhooks) {
+    throw fail("too_many_webhooks", { limit: maxWebhooks });
   }
 }
 
-export { newSigningSecret, sign } from "./sign.ts";
+export { newSigningSecret, signDelivery } from "./sign.ts";

@@ -3,7 +3,7 @@ import type { NewJob } from "../../jobs/job.ts";
 
 export const deliveryJobName = "webhook.deliver";
 
-export interface Due {
+export interface DeliveryPayload {
   readonly organization_id: string;
   readonly webhook_id: string;
   readonly event_id: string;
@@ -12,7 +12,10 @@ export interface Due {
 }
 
 /** Tells one delivery from the others of a batch, whatever the turn. */
-export function nameOf({ webhook_id, event_id }: Pick<Due, "webhook_id" | "event_id">): string {
+export function deliveryKey({
+  webhook_id,
+  event_id,
+}: Pick<DeliveryPayload, "webhook_id" | "event_id">): string {
   return `${webhook_id} ${event_id}`;
 }
 
@@ -20,7 +23,10 @@ export function nameOf({ webhook_id, event_id }: Pick<Due, "webhook_id" | "event
  * A lane for each webhook: one that hangs delays no other. With `order` it waits for what was told before of
  * the same; a retry is without, since otherwise one failure would keep back all that follows for days.
  */
-export function deliveryJob(due: Due, { order, runAt }: { order?: string; runAt?: Date } = {}): NewJob {
+export function createDeliveryJob(
+  due: DeliveryPayload,
+  { order, runAt }: { order?: string; runAt?: Date } = {},
+): NewJob {
   const { organization_id, webhook_id } = due;
   return {
     name: deliveryJobName,

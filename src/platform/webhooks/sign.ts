@@ -1,14 +1,14 @@
 /** Signs what is sent: by the specification's header and, from the same secret, by Standard Webhooks. */
 import { createHmac, randomBytes } from "node:crypto";
 
-const marker = "whsec_";
+const secretPrefix = "whsec_";
 
 /** Base64 behind the marker, as Standard Webhooks wants it. */
 export function newSigningSecret(): string {
-  return marker + randomBytes(32).toString("base64");
+  return secretPrefix + randomBytes(32).toString("base64");
 }
 
-export interface Signed {
+export interface SignatureInput {
   /** The event's id, the same over every try. */
   readonly id: string;
   readonly body: string;
@@ -18,7 +18,7 @@ export interface Signed {
 }
 
 /** The headers of a delivery. The specification's is one value, so it is made with the current secret. */
-export function sign({ id, body, now, secrets }: Signed): Record<string, string> {
+export function signDelivery({ id, body, now, secrets }: SignatureInput): Record<string, string> {
   const timestamp = Math.floor(now.getTime() / 1000).toString();
   return {
     "content-type": "application/json",
@@ -34,6 +34,6 @@ export function sign({ id, body, now, secrets }: Signed): Record<string, string>
 }
 
 function signStandard(secret: string, content: string): string {
-  const key = Buffer.from(secret.slice(marker.length), "base64");
+  const key = Buffer.from(secret.slice(secretPrefix.length), "base64");
   return createHmac("sha256", key).update(content).digest("base64");
 }

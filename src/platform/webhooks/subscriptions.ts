@@ -9,7 +9,7 @@ import { secretsOf as appSecrets, unseal, type World } from "../kernel/index.ts"
 export type WebhookRow = Selectable<Tables["webhooks"]>;
 
 /** The sealed secrets of a webhook. */
-export type Secrets = Pick<WebhookRow, "secret" | "previous_secret" | "previous_secret_until">;
+export type SealedSecrets = Pick<WebhookRow, "secret" | "previous_secret" | "previous_secret_until">;
 
 /** @throws Failure `webhook_not_found`. */
 export async function getWebhook(db: Queries, organization: string, id: string): Promise<WebhookRow> {
@@ -26,12 +26,12 @@ export async function getWebhook(db: Queries, organization: string, id: string):
 }
 
 /** As the contract has it. */
-export function show(row: WebhookRow) {
+export function serializeWebhook(row: WebhookRow) {
   return { ...row, events: webhookEvents.filter((event) => row.events.includes(event)) };
 }
 
 /** With which signatures are made now: the current one and, for a day after a rotation, the one before. */
-export function secretsOf(world: World, row: Secrets): [string, ...string[]] {
+export function signingSecrets(world: World, row: SealedSecrets): [string, ...string[]] {
   const isKept =
     row.previous_secret_until !== null && Date.parse(row.previous_secret_until) > world.now().getTime();
   const previous =
@@ -40,7 +40,7 @@ export function secretsOf(world: World, row: Secrets): [string, ...string[]] {
 }
 
 /** What can be told of an address without a look-up; the connection is judged again. */
-export function requireAddress(world: World, url: string): void {
+export function requireAllowedUrl(world: World, url: string): void {
   const refusal = world.web.check(url);
   if (refusal) {
     throw failField("url", "webhook_address_refused", { reason: refusal.detail });

@@ -1,33 +1,33 @@
 /** The buttons and list rows that a phone shows, and which of them its owner means. */
 import { z } from "zod";
-import { ControlRefusal } from "./refusal.ts";
+import { ControlInputError } from "./input-error.ts";
 import type { LedgerMessage } from "./store.ts";
 
-const Choice = z.object({ id: z.string(), title: z.string() });
-export type Choice = z.output<typeof Choice>;
+const ReplyChoice = z.object({ id: z.string(), title: z.string() });
+export type ReplyChoice = z.output<typeof ReplyChoice>;
 
 const Choices = z.object({
   interactive: z.object({
-    buttons: z.array(Choice).default([]),
-    list: z.object({ sections: z.array(z.object({ rows: z.array(Choice) })) }).optional(),
+    buttons: z.array(ReplyChoice).default([]),
+    list: z.object({ sections: z.array(z.object({ rows: z.array(ReplyChoice) })) }).optional(),
   }),
 });
 
 /** The choice with this id or title in the newest of `messages` that offers it. */
-export function chosen(messages: readonly LedgerMessage[], button: string): Choice {
-  const offered = messages.filter(isShown).flatMap(choicesOf);
-  const found = offered.find(({ id, title }) => id === button || title === button);
+export function findChoice(messages: readonly LedgerMessage[], button: string): ReplyChoice {
+  const choices = messages.filter(wasDelivered).flatMap(choicesOf);
+  const found = choices.find(({ id, title }) => id === button || title === button);
   if (!found) {
-    throw new ControlRefusal("button", describeMissing(button, offered));
+    throw new ControlInputError("button", describeMissing(button, choices));
   }
   return found;
 }
 
-function isShown({ direction, status }: LedgerMessage): boolean {
+function wasDelivered({ direction, status }: LedgerMessage): boolean {
   return direction === "outbound" && status !== "failed";
 }
 
-function choicesOf({ content }: LedgerMessage): Choice[] {
+function choicesOf({ content }: LedgerMessage): ReplyChoice[] {
   const { data } = Choices.safeParse(content);
   if (!data) {
     return [];
@@ -36,10 +36,10 @@ function choicesOf({ content }: LedgerMessage): Choice[] {
   return [...buttons, ...(list?.sections.flatMap((section) => section.rows) ?? [])];
 }
 
-function describeMissing(button: string, offered: readonly Choice[]): string {
-  if (offered.length === 0) {
+function describeMissing(button: string, choices: readonly ReplyChoice[]): string {
+  if (choices.length === 0) {
     return "No message with buttons or a list was sent to this phone.";
   }
-  const names = offered.slice(0, 10).map(({ id, title }) => `${title} (${id})`);
+  const names = choices.slice(0, 10).map(({ id, title }) => `${title} (${id})`);
   return `No choice ${button} was sent to this phone. Choose one of: ${names.join(", ")}.`;
 }

@@ -1,11 +1,11 @@
 /** What the simulated phone's owner can do: write, tap a button, read, and make the channel fail. */
 import type { z } from "zod";
-import type { ChannelEars, Identities, Inbound } from "../../../ports/channel.ts";
+import type { ChannelCallbacks, Identities, InboundMessage } from "../../../ports/channel.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import { type Choice, chosen } from "./choices.ts";
+import { findChoice, type ReplyChoice } from "./choices.ts";
 import { Faults } from "./faults.ts";
-import { readReceipts } from "./receipts.ts";
-import { ControlRefusal } from "./refusal.ts";
+import { ControlInputError } from "./input-error.ts";
+import { scheduleReadReceipts } from "./receipts.ts";
 import type { LedgerMessage, SimulatorStore } from "./store.ts";
 
 /** What a contact writes. */
@@ -17,18 +17,18 @@ export interface ContactMessage {
   readonly to?: string | undefined;
   readonly identities?: Identities | undefined;
   readonly name?: string | null | undefined;
-  readonly content: Inbound["content"];
+  readonly content: InboundMessage["content"];
   /** Given: a repeat is the same message. Left out: a new one each time. */
   readonly channel_message_id?: string | undefined;
 }
 
-export interface Heard {
+export interface InboundResult {
   readonly message_id: string;
   readonly conversation_id: string;
   readonly channel_message_id: string;
 }
 
-export interface Page {
+export interface MessagePage {
   /** Newest first. */
   readonly messages: readonly LedgerMessage[];
   /** How many there are in all. */
@@ -37,54 +37,54 @@ export interface Page {
 
 export interface SimulatorControls {
   /** A contact writes to an inbox of the organization. */
-  inbound(message: ContactMessage): Promise<Heard>;
+  receiveInbound(message: ContactMessage): Promise<InboundResult>;
   /** The phone's owner reads all that was delivered; answers how many messages that were. */
-  read(organization_id: string, phone_number: string): Promise<number>;
+  readMessages(organization_id: string, phone_number: string): Promise<number>;
   /** What the phone shows, both directions; `limit` is 50 by default. */
-  messages(
+  listMessages(
     organization_id: string,
     phone_number: string,
     options?: { readonly limit?: number },
-  ): Promise<Page>;
+  ): Promise<MessagePage>;
   /** The button or list row with this id or title, from the newest message on the phone that offers it. */
-  choice(organization_id: string, phone_number: string, button: string): Promise<Choice>;
-  faults(organization_id: string): Promise<Faults>;
+  findChoice(organization_id: string, phone_number: string, button: string): Promise<ReplyChoice>;
+  getFaults(organization_id: string): Promise<Faults>;
   /** Replaces all faults; those left out get their defaults. */
   replaceFaults(organization_id: string, faults: z.input<typeof Faults>): Promise<Faults>;
 }
 
-export interface ControlParts {
+export interface ControlOptions {
   readonly store: SimulatorStore;
-  readonly ears: ChannelEars;
+  readonly callbacks: ChannelCallbacks;
   readonly now: Clock;
 }
 
 /** How far back the owner of the phone scrolls to find a button. */
-const scrolledMessages = 100;
+const choiceSearchLimit = 100;
 
-export function createControls(parts: ControlParts): SimulatorControls {
+export function createControls(parts: ControlOptions): SimulatorControls {
   const { store, now } = parts;
 
   return {
-    inbound: (message) => hear(parts, message),
+    receiveInbound: (message) => receiveInbound(parts, message),
 
-    async read(organization_id, phone_number) {
+    async readMessages(organization_id, phone_number) {
       const faults = await readFaults(store, organization_id);
       const at = now();
       return store.read(organization_id, phone_number, (messages) =>
-        messages.flatMap((message) => readReceipts(message, faults, at)),
+        messages.flatMap((message) => scheduleReadReceipts(message, faults, at)),
       );
     },
 
-    messages: (organization_id, phone_number, { limit = 50 } = {}) =>
+    listMessages: (organization_id, phone_number, { limit = 50 } = {}) =>
       store.list(organization_id, phone_number, limit),
 
-    async choice(organization_id, phone_number, button) {
-      const { messages } = await store.list(organization_id, phone_number, scrolledMessages);
-      return chosen(messages, button);
+    async findChoice(organization_id, phone_number, button) {
+      const { messages } = await store.list(organization_id, phone_number, choiceSearchLimit);
+      return findChoice(messages, button);
     },
 
-    faults: (organization_id) => readFaults(store, organization_id),
+    getFaults: (organization_id) => readFaults(store, organization_id),
 
     async replaceFaults(organization_id, given) {
       const faults = Faults.parse(given);
@@ -98,15 +98,18 @@ async function readFaults(store: SimulatorStore, organization_id: string): Promi
   return Faults.parse((await store.faults(organization_id)) ?? {});
 }
 
-async function hear({ store, ears, now }: ControlParts, message: ContactMessage): Promise<Heard> {
+async function receiveInbound(
+  { store, callbacks, now }: ControlOptions,
+  message: ContactMessage,
+): Promise<InboundResult> {
   const { organization_id, from, identities, to = null, name = null, content } = message;
   const phone_number = from ?? identities?.bsuid;
   if (!phone_number) {
-    throw new ControlRefusal("from", "Send from, user_id or both.");
+    throw new ControlInputError("from", "Send from, user_id or both.");
   }
   const at = now();
   const id = message.channel_message_id ?? store.newId(at);
-  const kept = await store.receive({
+  const stored = await store.receive({
     organization_id,
     id,
     token: id,
@@ -116,18 +119,21 @@ async function hear({ store, ears, now }: ControlParts, message: ContactMessage)
     status: "received",
     created_at: at.toISOString(),
   });
-  if (kept.direction !== "inbound" || kept.phone_number !== phone_number) {
-    throw new ControlRefusal("channel_message_id", `${id} is the id of another message. Choose a new one.`);
+  if (stored.direction !== "inbound" || stored.phone_number !== phone_number) {
+    throw new ControlInputError(
+      "channel_message_id",
+      `${id} is the id of another message. Choose a new one.`,
+    );
   }
-  const heard = await ears.inbound({
+  const received = await callbacks.onMessage({
     organization_id,
     channel_message_id: id,
     from,
     identities,
     to,
     name,
-    occurred_at: kept.created_at,
+    occurred_at: stored.created_at,
     content,
   });
-  return { ...heard, channel_message_id: id };
+  return { ...received, channel_message_id: id };
 }

@@ -7,14 +7,14 @@
  * twice: the ledger shows it. The 24-hour window is not enforced; inject 131047 for that.
  */
 import { setTimeout } from "node:timers/promises";
-import type { Channel, Outbound, SendResult } from "../../../ports/channel.ts";
-import { type ControlParts, createControls, type SimulatorControls } from "./controls.ts";
-import { injectedFailure, strikes } from "./faults.ts";
-import { acceptReceipts, stepsFrom } from "./receipts.ts";
-import { type ControlRoute, createRoutes } from "./routes.ts";
+import type { Channel, OutboundMessage, SendResult } from "../../../ports/channel.ts";
+import { type ControlOptions, createControls, type SimulatorControls } from "./controls.ts";
+import { findInjectedFailure, isTriggered } from "./faults.ts";
+import { previousStatuses, scheduleAcceptReceipts } from "./receipts.ts";
+import { createSimulatorRoutes, type SimulatorRoute } from "./routes.ts";
 import type { DueReceipt, LedgerMessage } from "./store.ts";
 
-export interface SimulatorParts extends ControlParts {
+export interface SimulatorOptions extends ControlOptions {
   /** Waits, and throws when the signal aborts. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -22,7 +22,7 @@ export interface SimulatorParts extends ControlParts {
 export interface Simulator {
   readonly channel: Channel;
   readonly controls: SimulatorControls;
-  readonly routes: readonly ControlRoute[];
+  readonly routes: readonly SimulatorRoute[];
   /** How the receipts that the store was given are delivered: a job definition. Safe to repeat. */
   readonly receiptJob: {
     readonly name: "simulator.receipt";
@@ -30,8 +30,8 @@ export interface Simulator {
   };
 }
 
-export function createSimulator({ store, ears, now, wait = sleep }: SimulatorParts): Simulator {
-  const controls = createControls({ store, ears, now });
+export function createSimulator({ store, callbacks, now, wait = sleep }: SimulatorOptions): Simulator {
+  const controls = createControls({ store, callbacks, now });
 
   return {
     channel: {
@@ -42,14 +42,14 @@ export function createSimulator({ store, ears, now, wait = sleep }: SimulatorPar
       },
     },
     controls,
-    routes: createRoutes(controls),
+    routes: createSimulatorRoutes(controls),
     receiptJob: {
       name: "simulator.receipt",
       async run({ isTold, ...receipt }) {
         const { organization_id, channel_message_id: id, type } = receipt;
-        await store.advance({ organization_id, id, status: type }, stepsFrom[type]);
+        await store.advance({ organization_id, id, status: type }, previousStatuses[type]);
         if (isTold) {
-          await ears.receipts([receipt]);
+          await callbacks.onReceipts([receipt]);
         }
         return undefined;
       },
@@ -57,16 +57,16 @@ export function createSimulator({ store, ears, now, wait = sleep }: SimulatorPar
   };
 }
 
-type SendParts = Required<Omit<SimulatorParts, "ears">> & { readonly controls: SimulatorControls };
+type SendOptions = Required<Omit<SimulatorOptions, "callbacks">> & { readonly controls: SimulatorControls };
 
-async function send(parts: SendParts, message: Outbound, signal: AbortSignal): Promise<SendResult> {
+async function send(parts: SendOptions, message: OutboundMessage, signal: AbortSignal): Promise<SendResult> {
   const { store, controls, now, wait } = parts;
-  const faults = await controls.faults(message.organization_id);
+  const faults = await controls.getFaults(message.organization_id);
   if (faults.accept_delay_ms > 0) {
     await wait(faults.accept_delay_ms, signal);
   }
   signal.throwIfAborted();
-  const injected = injectedFailure(faults, message, now());
+  const injected = findInjectedFailure(faults, message, now());
   if (injected?.kind === "busy") {
     const { retryAfterMs, failure } = injected;
     return { outcome: "busy", retryAfterMs, failure };
@@ -74,15 +74,15 @@ async function send(parts: SendParts, message: Outbound, signal: AbortSignal): P
   if (injected?.kind === "refused") {
     return { outcome: "refused", failure: injected.failure };
   }
-  const taken = accepted(message, store.newId(now()), now());
-  await store.accept(taken, acceptReceipts(taken, faults, injected?.failure ?? null));
-  if (strikes(faults.lost_answers, message.token, "lost answer")) {
+  const ledgerMessage = toLedgerMessage(message, store.newId(now()), now());
+  await store.accept(ledgerMessage, scheduleAcceptReceipts(ledgerMessage, faults, injected?.failure ?? null));
+  if (isTriggered(faults.lost_answers, message.token, "lost answer")) {
     throw new Error("The simulated channel's answer was lost on the way.");
   }
-  return { outcome: "accepted", channel_message_id: taken.id };
+  return { outcome: "accepted", channel_message_id: ledgerMessage.id };
 }
 
-function accepted(message: Outbound, id: string, at: Date): LedgerMessage {
+function toLedgerMessage(message: OutboundMessage, id: string, at: Date): LedgerMessage {
   return {
     organization_id: message.organization_id,
     id,
@@ -99,6 +99,6 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal });
 }
 
+export { ControlInputError } from "./input-error.ts";
 export { createSimulatorStore } from "./ledger.ts";
-export { ControlRefusal } from "./refusal.ts";
-export type { ControlRoute } from "./routes.ts";
+export type { SimulatorRoute } from "./routes.ts";

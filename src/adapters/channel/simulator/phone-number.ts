@@ -15,13 +15,13 @@ export const phoneNumber = z.string().transform((value, context) => {
 });
 
 /** The id of a person who hides the number, in WhatsApp's form. */
-export const userId = z
+export const channelUserId = z
   .string()
   .trim()
   .regex(/^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/, "Send an id like US.13491208655302741918.");
 
 /** By what a phone is found: its number or, where that is hidden, its owner's id. */
-export const phoneName = z.union(
-  [userId, phoneNumber],
+export const phoneIdentifier = z.union(
+  [channelUserId, phoneNumber],
   "Send a phone number with its country code, for example +14155550123, or a user id.",
 );

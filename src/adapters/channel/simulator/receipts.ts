@@ -5,16 +5,16 @@
  * receipt's `occurred_at`. Faults touch only the telling: it is left out, done twice, or done late.
  */
 import type { ChannelFailure, ReceiptType } from "../../../ports/channel.ts";
-import { type Faults, strikes } from "./faults.ts";
+import { type Faults, isTriggered } from "./faults.ts";
 import type { LedgerMessage, LedgerStatus, ReceiptJob } from "./store.ts";
 
 /** How long swapped receipts are held back: long enough to read the message before its delivery is told. */
-const heldMs = 1_000;
+const swapDelayMs = 1_000;
 /** Between one receipt that is told out of turn and the next. */
 const gapMs = 50;
 
 /** The statuses from which each step leads on; from any other it changes nothing. */
-export const stepsFrom: Readonly<Record<ReceiptType, readonly LedgerStatus[]>> = {
+export const previousStatuses: Readonly<Record<ReceiptType, readonly LedgerStatus[]>> = {
   sent: ["accepted"],
   delivered: ["accepted", "sent"],
   read: ["accepted", "sent", "delivered"],
@@ -28,24 +28,29 @@ interface Step {
 }
 
 /** What becomes of a message that was accepted: sent at once and delivered a little later, or failed. */
-export function acceptReceipts(
+export function scheduleAcceptReceipts(
   message: LedgerMessage,
   faults: Faults,
   failure: ChannelFailure | null,
 ): ReceiptJob[] {
   const accepted = new Date(message.created_at);
-  const settled = later(accepted, faults.receipt_delay_ms);
+  const deliveredAt = addMs(accepted, faults.receipt_delay_ms);
   if (failure) {
-    return tellStep(message, faults, { type: "failed", at: settled, failure }, settled);
+    return scheduleStep(message, faults, { type: "failed", at: deliveredAt, failure }, deliveredAt);
   }
-  const isSwapped = strikes(faults.swapped_receipts, message.token, "swapped");
-  const toldAt = isSwapped
-    ? { delivered: later(settled, heldMs), sent: later(settled, heldMs + gapMs) }
-    : { delivered: settled, sent: accepted };
+  const isSwapped = isTriggered(faults.swapped_receipts, message.token, "swapped");
+  const deliverAt = isSwapped
+    ? { delivered: addMs(deliveredAt, swapDelayMs), sent: addMs(deliveredAt, swapDelayMs + gapMs) }
+    : { delivered: deliveredAt, sent: accepted };
   return (
     [
-      ...tellStep(message, faults, { type: "sent", at: accepted, failure: null }, toldAt.sent),
-      ...tellStep(message, faults, { type: "delivered", at: settled, failure: null }, toldAt.delivered),
+      ...scheduleStep(message, faults, { type: "sent", at: accepted, failure: null }, deliverAt.sent),
+      ...scheduleStep(
+        message,
+        faults,
+        { type: "delivered", at: deliveredAt, failure: null },
+        deliverAt.delivered,
+      ),
     ]
       .sort((one, other) => one.runAt.getTime() - other.runAt.getTime())
       // One at a time: without a fault, receipts come in order.
@@ -54,24 +59,24 @@ export function acceptReceipts(
 }
 
 /** The phone's owner has seen a message. Without a key: it must not wait behind receipts that are held back. */
-export function readReceipts(message: LedgerMessage, faults: Faults, at: Date): ReceiptJob[] {
-  return tellStep(message, faults, { type: "read", at, failure: null }, at);
+export function scheduleReadReceipts(message: LedgerMessage, faults: Faults, at: Date): ReceiptJob[] {
+  return scheduleStep(message, faults, { type: "read", at, failure: null }, at);
 }
 
-function tellStep(message: LedgerMessage, faults: Faults, step: Step, toldAt: Date): ReceiptJob[] {
-  if (strikes(faults.lost_receipts, message.token, `lost ${step.type}`)) {
-    return [receiptJob(message, step, step.at, false)];
+function scheduleStep(message: LedgerMessage, faults: Faults, step: Step, deliverAt: Date): ReceiptJob[] {
+  if (isTriggered(faults.lost_receipts, message.token, `lost ${step.type}`)) {
+    return [toReceiptJob(message, step, step.at, false)];
   }
-  const isHeld = toldAt > step.at;
-  const isDoubled = strikes(faults.doubled_receipts, message.token, `doubled ${step.type}`);
+  const isDelayed = deliverAt > step.at;
+  const isDoubled = isTriggered(faults.doubled_receipts, message.token, `doubled ${step.type}`);
   return [
-    receiptJob(message, step, step.at, !isHeld),
-    ...(isHeld ? [receiptJob(message, step, toldAt, true)] : []),
-    ...(isDoubled ? [receiptJob(message, step, later(toldAt, gapMs), true)] : []),
+    toReceiptJob(message, step, step.at, !isDelayed),
+    ...(isDelayed ? [toReceiptJob(message, step, deliverAt, true)] : []),
+    ...(isDoubled ? [toReceiptJob(message, step, addMs(deliverAt, gapMs), true)] : []),
   ];
 }
 
-function receiptJob(
+function toReceiptJob(
   message: LedgerMessage,
   { type, at, failure }: Step,
   runAt: Date,
@@ -94,6 +99,6 @@ function receiptJob(
   };
 }
 
-function later(time: Date, ms: number): Date {
+function addMs(time: Date, ms: number): Date {
   return new Date(time.getTime() + ms);
 }

@@ -2,12 +2,12 @@
 import { z } from "zod";
 import type { SimulatorControls } from "./controls.ts";
 import { Faults } from "./faults.ts";
-import { phoneName } from "./phone-number.ts";
-import { ControlRefusal } from "./refusal.ts";
+import { InboundBody, toInboundContent } from "./inbound-body.ts";
+import { ControlInputError } from "./input-error.ts";
+import { phoneIdentifier } from "./phone-number.ts";
 import type { LedgerMessage } from "./store.ts";
-import { contentOf, Written } from "./written.ts";
 
-export interface ControlRequest {
+export interface SimulatorRequest {
   /** Whose credential it was. */
   readonly organization_id: string;
   /** The path's placeholders, decoded. */
@@ -18,25 +18,25 @@ export interface ControlRequest {
 }
 
 /** An answer, or the one field of the request that is wrong and why; an empty field means the whole body. */
-export type ControlAnswer =
+export type SimulatorResponse =
   | { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
   | { readonly invalid: { readonly field: string; readonly message: string } };
 
-export interface ControlRoute {
+export interface SimulatorRoute {
   readonly method: "GET" | "POST" | "PUT";
   /** With placeholders in braces: `/simulator/phones/{number}/messages`. */
   readonly path: string;
-  handle(request: ControlRequest): Promise<ControlAnswer>;
+  handle(request: SimulatorRequest): Promise<SimulatorResponse>;
 }
 
-export function createRoutes(controls: SimulatorControls): readonly ControlRoute[] {
-  const route = (method: ControlRoute["method"], path: string, handle: Handle): ControlRoute => ({
+export function createSimulatorRoutes(controls: SimulatorControls): readonly SimulatorRoute[] {
+  const route = (method: SimulatorRoute["method"], path: string, handle: RouteHandler): SimulatorRoute => ({
     method,
     path,
     handle: (request) => handle(controls, request).catch(answerInvalid),
   });
   return [
-    route("POST", "/simulator/inbound", write),
+    route("POST", "/simulator/inbound", postInbound),
     route("GET", "/simulator/phones/{number}/messages", listMessages),
     route("POST", "/simulator/phones/{number}/read", readMessages),
     route("GET", "/simulator/faults", getFaults),
@@ -44,20 +44,20 @@ export function createRoutes(controls: SimulatorControls): readonly ControlRoute
   ];
 }
 
-function answerInvalid(error: unknown): ControlAnswer {
-  if (!(error instanceof ControlRefusal)) {
+function answerInvalid(error: unknown): SimulatorResponse {
+  if (!(error instanceof ControlInputError)) {
     throw error;
   }
   const { field, message } = error;
   return { invalid: { field, message } };
 }
 
-type Handle = (controls: SimulatorControls, request: ControlRequest) => Promise<ControlAnswer>;
+type RouteHandler = (controls: SimulatorControls, request: SimulatorRequest) => Promise<SimulatorResponse>;
 
-const Phone = z.object({ number: phoneName });
+const PhoneParams = z.object({ number: phoneIdentifier });
 
 /** Over the maximum is read as the maximum, as in every list. */
-const Limit = z.object({
+const ListQuery = z.object({
   limit: z.coerce
     .number()
     .int()
@@ -66,11 +66,11 @@ const Limit = z.object({
     .transform((limit) => Math.min(limit, 200)),
 });
 
-const write: Handle = async (controls, { organization_id, body }) => {
-  const written = parse(Written, body);
+const postInbound: RouteHandler = async (controls, { organization_id, body }) => {
+  const written = parse(InboundBody, body);
   const { from = null, to, user_id, username, wa_id, name, channel_message_id } = written;
-  const content = await contentOf(written, organization_id, controls);
-  const heard = await controls.inbound({
+  const content = await toInboundContent(written, organization_id, controls);
+  const received = await controls.receiveInbound({
     organization_id,
     from,
     to,
@@ -79,32 +79,32 @@ const write: Handle = async (controls, { organization_id, body }) => {
     channel_message_id,
     content,
   });
-  return { status: 201, body: { data: heard } };
+  return { status: 201, body: { data: received } };
 };
 
-const listMessages: Handle = async (controls, { organization_id, params, query }) => {
-  const { number } = parse(Phone, params);
-  const { limit } = parse(Limit, query);
-  const { messages, total } = await controls.messages(organization_id, number, { limit });
-  return { status: 200, body: { data: messages.map(present), meta: { limit, total } } };
+const listMessages: RouteHandler = async (controls, { organization_id, params, query }) => {
+  const { number } = parse(PhoneParams, params);
+  const { limit } = parse(ListQuery, query);
+  const { messages, total } = await controls.listMessages(organization_id, number, { limit });
+  return { status: 200, body: { data: messages.map(toListedMessage), meta: { limit, total } } };
 };
 
-const readMessages: Handle = async (controls, { organization_id, params }) => {
-  const { number } = parse(Phone, params);
-  return { status: 200, body: { data: { read: await controls.read(organization_id, number) } } };
+const readMessages: RouteHandler = async (controls, { organization_id, params }) => {
+  const { number } = parse(PhoneParams, params);
+  return { status: 200, body: { data: { read: await controls.readMessages(organization_id, number) } } };
 };
 
-const getFaults: Handle = async (controls, { organization_id }) => ({
+const getFaults: RouteHandler = async (controls, { organization_id }) => ({
   status: 200,
-  body: { data: await controls.faults(organization_id) },
+  body: { data: await controls.getFaults(organization_id) },
 });
 
-const putFaults: Handle = async (controls, { organization_id, body }) => {
+const putFaults: RouteHandler = async (controls, { organization_id, body }) => {
   const faults = await controls.replaceFaults(organization_id, parse(Faults, body));
   return { status: 200, body: { data: faults } };
 };
 
-function present({ id, direction, status, token, content, created_at }: LedgerMessage) {
+function toListedMessage({ id, direction, status, token, content, created_at }: LedgerMessage) {
   return { id, direction, status, token: direction === "outbound" ? token : null, ...content, created_at };
 }
 
@@ -116,7 +116,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
   const issue = parsed.error.issues[0];
   const field = issue?.path.join(".") ?? "";
   if (issue?.code === "unrecognized_keys") {
-    throw new ControlRefusal([field, issue.keys[0]].filter(Boolean).join("."), "There is no such fault.");
+    throw new ControlInputError([field, issue.keys[0]].filter(Boolean).join("."), "There is no such fault.");
   }
-  throw new ControlRefusal(field, issue?.message ?? "It is not valid.");
+  throw new ControlInputError(field, issue?.message ?? "It is not valid.");
 }

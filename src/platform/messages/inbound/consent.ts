@@ -2,7 +2,7 @@
  * A contact who writes a stop word, and nothing else, is opted out of marketing; a start word undoes it.
  *
  * The whole message must be the word: "stop, o Zé não vem" is a message to a person. Ordinary replies stay
- * possible either way. What was changed is confirmed, once, in the same thread.
+ * possible either way. What was changed is confirmed, once, in the same conversation.
  */
 import type { Selectable } from "kysely";
 import { InboxSettings } from "../../../../tools/inboxes.ts";
@@ -10,14 +10,14 @@ import type { Transaction } from "../../../database/database.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import { changeContact } from "../../contacts/index.ts";
 import type { World } from "../../kernel/index.ts";
-import { fold } from "../../query/index.ts";
-import { queue } from "../send.ts";
+import { removeAccents } from "../../query/index.ts";
+import { enqueueMessage } from "../send.ts";
 import { startWords, stopWords } from "./consent-words.ts";
 
-interface Heard {
+interface InboundText {
   readonly inbox: Selectable<Tables["inboxes"]>;
   readonly contact: Selectable<Tables["contacts"]>;
-  readonly thread: Selectable<Tables["conversations"]>;
+  readonly conversation: Selectable<Tables["conversations"]>;
   readonly text: string;
   /** Who is answered; null if the channel told of nobody who can be. */
   readonly to: string | null;
@@ -25,24 +25,34 @@ interface Heard {
 }
 
 /** Changes the contact's consent if this message says so. */
-export async function noteConsent(tx: Transaction, world: World, heard: Heard): Promise<void> {
-  const { inbox, contact, thread, to, now } = heard;
+export async function applyConsentWords(tx: Transaction, world: World, heard: InboundText): Promise<void> {
+  const { inbox, contact, conversation, to, now } = heard;
   const settings = InboxSettings.parse(inbox.settings);
-  const opted_out = meaningOf(heard.text, settings);
+  const opted_out = readConsent(heard.text, settings);
   if (opted_out === undefined || opted_out === (await isOptedOut(tx, contact))) {
     return;
   }
   await changeContact(tx, contact.organization_id, contact.id, { opted_out }, now);
   const body = opted_out ? stopReply(settings) : (settings.start_reply ?? startReply);
-  if (body.trim() === "" || to === null || thread.status === "spam") {
+  if (body.trim() === "" || to === null || conversation.status === "spam") {
     return;
   }
-  // Not noted as our answer in the thread: nobody has read it yet.
-  await queue(tx, world, { inbox, thread, to, type: "text", content: { text: { body } }, now });
+  // Not noted as our answer in the conversation: nobody has read it yet.
+  await enqueueMessage(tx, world, {
+    inbox,
+    conversation,
+    to,
+    type: "text",
+    content: { text: { body } },
+    now,
+  });
 }
 
 /** Asked anew and held: the same word may have come twice at once, and is confirmed once. */
-async function isOptedOut(tx: Transaction, { organization_id, id }: Heard["contact"]): Promise<boolean> {
+async function isOptedOut(
+  tx: Transaction,
+  { organization_id, id }: InboundText["contact"],
+): Promise<boolean> {
   const { opted_out } = await tx
     .selectFrom("contacts")
     .select("opted_out")
@@ -54,7 +64,7 @@ async function isOptedOut(tx: Transaction, { organization_id, id }: Heard["conta
 }
 
 /** True for a stop word, false for a start word, undefined for anything else. */
-function meaningOf(text: string, settings: InboxSettings): boolean | undefined {
+function readConsent(text: string, settings: InboxSettings): boolean | undefined {
   const said = bareWords(text);
   const isOneOf = (words: readonly string[]) => said !== "" && words.some((word) => bareWords(word) === said);
   if (isOneOf(settings.stop_words ?? stopWords)) {
@@ -65,7 +75,7 @@ function meaningOf(text: string, settings: InboxSettings): boolean | undefined {
 
 /** Words alone: no case, accents, punctuation, emoji or invisible characters, and one space between two. */
 function bareWords(text: string): string {
-  return fold(text)
+  return removeAccents(text)
     .replace(/[\p{P}\p{S}\p{Cf}]|\ufe0f/gu, "")
     .replace(/\s+/g, " ")
     .trim();

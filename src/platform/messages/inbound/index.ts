@@ -3,17 +3,17 @@
 import { fail } from "../../../../tools/errors.ts";
 import { afterCommit, type Transaction } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
-import type { Inbound, Receipt } from "../../../ports/channel.ts";
+import type { InboundMessage, Receipt } from "../../../ports/channel.ts";
 import { changeContact, findOrCreateContact } from "../../contacts/index.ts";
-import { noteInbound, openThread } from "../../conversations/index.ts";
+import { findOrCreateConversation, recordInbound } from "../../conversations/index.ts";
 import { getInbox } from "../../inboxes.ts";
 import { emit, type ModuleJob, type World } from "../../kernel/index.ts";
-import { applyParked, lockMessage, move, receiptFact } from "../progress.ts";
-import { waitersOf } from "../waiting/index.ts";
-import { noteConsent } from "./consent.ts";
+import { applyParkedReceipts, applyStatusUpdate, lockMessage, toStatusUpdate } from "../progress.ts";
+import { getWaiters } from "../waiting/index.ts";
+import { applyConsentWords } from "./consent.ts";
 
 /** Stores an inbound message with its contact and conversation, once for each channel id. */
-export async function receiveMessage(world: World, inbound: Inbound) {
+export async function receiveMessage(world: World, inbound: InboundMessage) {
   return world.database.transaction(async (tx) => {
     const { organization_id: organization } = inbound;
     const now = world.now();
@@ -21,32 +21,44 @@ export async function receiveMessage(world: World, inbound: Inbound) {
     if (!inbox) {
       throw inbound.to === null ? fail("no_inbox") : fail("inbox_not_found", { param: "to" });
     }
-    const contact = await recognize(tx, world, inbound);
-    const thread = await openThread(tx, { organization, inbox_id: inbox.id, contact_id: contact.id, now });
-    const message_id = await store(tx, inbound, { inbox, thread, now });
+    const contact = await findSender(tx, world, inbound);
+    const conversation = await findOrCreateConversation(tx, {
+      organization,
+      inbox_id: inbox.id,
+      contact_id: contact.id,
+      now,
+    });
+    const message_id = await storeMessage(tx, inbound, { inbox, conversation, now });
     if (message_id === undefined) {
-      return known(tx, inbound);
+      return findExisting(tx, inbound);
     }
-    await noteInbound({ tx, world, now }, thread, inbound.occurred_at);
-    afterCommit(tx, () => waitersOf(world).notify(organization, thread.id));
-    await tell(tx, world, inbound, { message_id, conversation_id: thread.id });
+    await recordInbound({ tx, world, now }, conversation, inbound.occurred_at);
+    afterCommit(tx, () => getWaiters(world).notify(organization, conversation.id));
+    await emitReceived(tx, world, inbound, { message_id, conversation_id: conversation.id });
     if (inbound.content.type === "text") {
       const to = inbound.from ?? inbound.identities?.bsuid ?? null;
-      await noteConsent(tx, world, { inbox, contact, thread, text: inbound.content.text.body, to, now });
+      await applyConsentWords(tx, world, {
+        inbox,
+        contact,
+        conversation,
+        text: inbound.content.text.body,
+        to,
+        now,
+      });
     }
-    return { message_id, conversation_id: thread.id };
+    return { message_id, conversation_id: conversation.id };
   });
 }
 
 /** The contact who wrote, found by any of their identities, with what this message adds to it. */
-async function recognize(tx: Transaction, world: World, inbound: Inbound) {
+async function findSender(tx: Transaction, world: World, inbound: InboundMessage) {
   const { organization_id: organization, from: phone_number, identities, name } = inbound;
   const now = world.now();
   const wanted = { organization, phone_number, identities, name, now };
-  const { contact, foreign } = await findOrCreateContact(tx, wanted);
-  if (foreign.length > 0) {
+  const { contact, conflicting } = await findOrCreateContact(tx, wanted);
+  if (conflicting.length > 0) {
     world.log.warn(
-      { organization_id: organization, contact_id: contact.id, kinds: foreign },
+      { organization_id: organization, contact_id: contact.id, kinds: conflicting },
       "A message names its sender by what belongs to another contact: it stays there",
     );
   }
@@ -55,21 +67,25 @@ async function recognize(tx: Transaction, world: World, inbound: Inbound) {
     : contact;
 }
 
-interface Place {
+interface InboundTarget {
   readonly inbox: { readonly phone_number: string };
-  readonly thread: { readonly id: string };
+  readonly conversation: { readonly id: string };
   readonly now: Date;
 }
 
 /** The new message's id; undefined if it is there already. */
-async function store(tx: Transaction, inbound: Inbound, { inbox, thread, now }: Place) {
+async function storeMessage(
+  tx: Transaction,
+  inbound: InboundMessage,
+  { inbox, conversation, now }: InboundTarget,
+) {
   const { type, ...content } = inbound.content;
   const stored = await tx
     .insertInto("messages")
     .values({
       organization_id: inbound.organization_id,
       id: newId("msg", now),
-      conversation_id: thread.id,
+      conversation_id: conversation.id,
       direction: "inbound",
       type,
       content: JSON.stringify(content),
@@ -85,10 +101,10 @@ async function store(tx: Transaction, inbound: Inbound, { inbox, thread, now }: 
   return stored?.id;
 }
 
-async function tell(
+async function emitReceived(
   tx: Transaction,
   world: World,
-  inbound: Inbound,
+  inbound: InboundMessage,
   ids: { message_id: string; conversation_id: string },
 ): Promise<void> {
   const { content } = inbound;
@@ -106,7 +122,7 @@ async function tell(
 }
 
 /** The number, or what stands for it: the first two can be answered. */
-function senderOf({ from, identities = {} }: Inbound): string {
+function senderOf({ from, identities = {} }: InboundMessage): string {
   return from ?? identities.bsuid ?? identities.wa_id ?? identities.username ?? "";
 }
 
@@ -115,37 +131,37 @@ export async function receiveReceipts(world: World, receipts: readonly Receipt[]
   for (const receipt of receipts) {
     const isApplied = await world.database.transaction((tx) => applyReceipt(tx, world, receipt));
     if (!isApplied) {
-      await world.database.transaction((tx) => unparkIfThere(tx, world, receipt));
+      await world.database.transaction((tx) => applyParkedIfMessageExists(tx, world, receipt));
     }
   }
 }
 
 /** False when the message is not there, and the receipt waits for it. */
 async function applyReceipt(tx: Transaction, world: World, receipt: Receipt): Promise<boolean> {
-  const id = receipt.token ?? (await idByChannel(tx, receipt));
+  const id = receipt.token ?? (await findIdByChannel(tx, receipt));
   const message = id === undefined ? undefined : await lockMessage(tx, receipt.organization_id, id);
   if (!message) {
     await park(tx, receipt, world.now());
     return false;
   }
   const { channel_message_id } = receipt;
-  await move(tx, world, message, { ...receiptFact(receipt), channel_message_id });
+  await applyStatusUpdate(tx, world, message, { ...toStatusUpdate(receipt), channel_message_id });
   return true;
 }
 
 /** The message may have come between our look and our parking: then nobody else would look again. */
-async function unparkIfThere(tx: Transaction, world: World, receipt: Receipt): Promise<void> {
-  const id = await idByChannel(tx, receipt);
+async function applyParkedIfMessageExists(tx: Transaction, world: World, receipt: Receipt): Promise<void> {
+  const id = await findIdByChannel(tx, receipt);
   const message = id === undefined ? undefined : await lockMessage(tx, receipt.organization_id, id);
   if (message) {
-    await applyParked(tx, world, message);
+    await applyParkedReceipts(tx, world, message);
   }
 }
 
 /** A receipt whose message has not come in this time never will. */
 const parkedForMs = 7 * 24 * 3_600_000;
 
-export const forgetParked: ModuleJob<unknown> = {
+export const deleteParkedReceiptsJob: ModuleJob<unknown> = {
   name: "receipt.forget",
   schedule: "17 * * * *",
 
@@ -156,7 +172,7 @@ export const forgetParked: ModuleJob<unknown> = {
   },
 };
 
-async function idByChannel(tx: Transaction, receipt: Receipt): Promise<string | undefined> {
+async function findIdByChannel(tx: Transaction, receipt: Receipt): Promise<string | undefined> {
   const row = await tx
     .selectFrom("messages")
     .select("id")
@@ -181,7 +197,7 @@ async function park(tx: Transaction, receipt: Receipt, now: Date): Promise<void>
     .execute();
 }
 
-async function known(tx: Transaction, inbound: Inbound) {
+async function findExisting(tx: Transaction, inbound: InboundMessage) {
   const { id, conversation_id } = await tx
     .selectFrom("messages")
     .select(["id", "conversation_id"])

@@ -15,7 +15,7 @@ export interface Cursor {
   /** Only newer ids are looked for, so that no more than the latest is read. */
   readonly from: string;
   /** Of a full page: what `until` holds comes first, after the id `last`. */
-  readonly rest: { readonly until: string; readonly last: string } | null;
+  readonly page: { readonly until: string; readonly last: string } | null;
 }
 
 /** A message's transaction lasts milliseconds and clocks differ by seconds: later than this none commits. */
@@ -23,11 +23,11 @@ const settledMs = 60_000;
 
 /** The place where all that the snapshot holds has been given. */
 export function cursorAt(snapshot: string, now: Date): Cursor {
-  return { seen: snapshot, from: lowestId("msg", new Date(now.getTime() - settledMs)), rest: null };
+  return { seen: snapshot, from: lowestId("msg", new Date(now.getTime() - settledMs)), page: null };
 }
 
-export function writeCursor({ seen, from, rest }: Cursor): string {
-  const parts = [seen && pack(seen), from, rest && pack(rest.until), rest?.last ?? null];
+export function writeCursor({ seen, from, page }: Cursor): string {
+  const parts = [seen && pack(seen), from, page && pack(page.until), page?.last ?? null];
   return Buffer.from(JSON.stringify(parts)).toString("base64url");
 }
 
@@ -35,13 +35,13 @@ export function writeCursor({ seen, from, rest }: Cursor): string {
 export function readCursor(text: string): Cursor {
   const parsed = Parts.safeParse(parse(text));
   if (!parsed.success) {
-    throw noCursor(text);
+    throw createCursorError(text);
   }
   const [seen, from, until, last] = parsed.data;
-  return { seen, from, rest: until !== null && last !== null ? { until, last } : null };
+  return { seen, from, page: until !== null && last !== null ? { until, last } : null };
 }
 
-export function noCursor(text: string) {
+export function createCursorError(text: string) {
   return failField("after", "invalid_cursor", { value: text.length > 64 ? `${text.slice(0, 64)}…` : text });
 }
 

@@ -4,12 +4,12 @@
  */
 import type { z } from "zod";
 import type { messages as contract } from "../../../../tools/messages/index.ts";
-import { requireThread } from "../../conversations/index.ts";
+import { requireConversation } from "../../conversations/index.ts";
 import type { ReadContext } from "../../kernel/index.ts";
-import { show } from "../show.ts";
-import { beginAt, readArrivals } from "./arrivals.ts";
+import { serializeMessage } from "../serialize.ts";
 import { writeCursor } from "./cursor.ts";
-import { type Waiter, waitersOf } from "./waiters.ts";
+import { readInbound, startCursor } from "./inbound-stream.ts";
+import { getWaiters, type Waiter } from "./waiters.ts";
 
 type Input = z.output<typeof contract.wait_for_message.input>;
 
@@ -20,21 +20,21 @@ export async function waitForMessage(input: Input, context: ReadContext) {
   const { conversation_id, after, timeout_seconds } = input;
   const { world, db, organization, caller, now } = context;
   if (conversation_id !== undefined) {
-    await requireThread(db, organization, conversation_id);
+    await requireConversation(db, organization, conversation_id);
   }
-  let cursor = await beginAt(after, { db, organization, now });
+  let cursor = await startCursor(after, { db, organization, now });
   const deadline = now.getTime() + timeout_seconds * 1000;
   const isOver = () => context.signal.aborted || world.stopping.aborted || world.now().getTime() >= deadline;
   // Waits from before the first look: a commit after it sets the signal.
-  using waiter = waitersOf(world).add({ organization, conversation_id, credential: caller.credential.id });
-  using _ = listen([context.signal, world.stopping], waiter.signal.set);
+  using waiter = getWaiters(world).add({ organization, conversation_id, credential: caller.credential.id });
+  using _ = onAbort([context.signal, world.stopping], waiter.signal.set);
   for (;;) {
     waiter.signal.clear();
-    const found = await readArrivals(cursor, { db, organization, conversation_id, now: world.now() });
+    const found = await readInbound(cursor, { db, organization, conversation_id, now: world.now() });
     cursor = found.next;
     if (found.messages.length > 0 || isOver()) {
       const is_timed_out = found.messages.length === 0;
-      return { messages: found.messages.map(show), cursor: writeCursor(cursor), is_timed_out };
+      return { messages: found.messages.map(serializeMessage), cursor: writeCursor(cursor), is_timed_out };
     }
     await untilSignalled(waiter, isOver);
   }
@@ -47,7 +47,7 @@ async function untilSignalled({ signal }: Waiter, isOver: () => boolean): Promis
   }
 }
 
-function listen(signals: readonly AbortSignal[], callback: () => void): Disposable {
+function onAbort(signals: readonly AbortSignal[], callback: () => void): Disposable {
   for (const signal of signals) {
     signal.addEventListener("abort", callback);
   }
@@ -61,4 +61,4 @@ function listen(signals: readonly AbortSignal[], callback: () => void): Disposab
 }
 
 export { cursorAt, writeCursor } from "./cursor.ts";
-export { waitersOf } from "./waiters.ts";
+export { getWaiters } from "./waiters.ts";

@@ -6,10 +6,10 @@
 import { fail } from "../../../../tools/errors.ts";
 import { createSignal, type Signal } from "../../../jobs/signal.ts";
 import type { World } from "../../kernel/index.ts";
-import { beginAt, readTouched } from "./arrivals.ts";
 import type { Cursor } from "./cursor.ts";
+import { readChangedConversations, startCursor } from "./inbound-stream.ts";
 
-export interface Wanted {
+export interface WaitFilter {
   readonly organization: string;
   /** Any when left out. */
   readonly conversation_id: string | undefined;
@@ -25,55 +25,55 @@ export interface Waiters {
   /** A message arrived in this conversation. */
   notify(organization: string, conversation_id: string): void;
   /** @throws Failure `rate_limited` when the credential waits too often already. */
-  add(wanted: Wanted): Waiter;
+  add(wanted: WaitFilter): Waiter;
 }
 
 /** How often others' messages are looked for. */
-const lookEveryMs = 500;
+const pollEveryMs = 500;
 
 /**
  * Waiting calls that one credential may have: an assistant needs one, and a connection is held for each.
  * Of the requests that it may have running at the MCP face (64) they leave enough for all else.
  */
-const mostWaiting = 20;
+const maxWaitsPerCredential = 20;
 const retryAfterSeconds = 5;
 
-const houses = new WeakMap<World, Waiters>();
+const waitersByWorld = new WeakMap<World, Waiters>();
 
 /** The waiters of this house. */
-export function waitersOf(world: World): Waiters {
-  const known = houses.get(world);
+export function getWaiters(world: World): Waiters {
+  const known = waitersByWorld.get(world);
   if (known) {
     return known;
   }
   const made = createWaiters(world);
-  houses.set(world, made);
+  waitersByWorld.set(world, made);
   return made;
 }
 
 /** Those who wait in one organization. */
-interface Room {
+interface OrganizationWaiters {
   readonly organization: string;
-  readonly waiting: Map<Signal, Wanted>;
+  readonly waiting: Map<Signal, WaitFilter>;
   /** Who came since the last look: it can't know what they had read by then, so they read again. */
-  readonly fresh: Set<Signal>;
+  readonly unpolled: Set<Signal>;
   /** Up to here others' messages are known. */
   seen: Cursor | undefined;
-  isLooking: boolean;
+  isPolling: boolean;
   readonly timer: NodeJS.Timeout;
 }
 
 function createWaiters(world: World): Waiters {
-  const rooms = new Map<string, Room>();
+  const rooms = new Map<string, OrganizationWaiters>();
 
-  const open = (organization: string): Room => {
-    const timer = setInterval(() => void look(world, room), lookEveryMs);
-    const room: Room = {
+  const open = (organization: string): OrganizationWaiters => {
+    const timer = setInterval(() => void poll(world, room), pollEveryMs);
+    const room: OrganizationWaiters = {
       organization,
       waiting: new Map(),
-      fresh: new Set(),
+      unpolled: new Set(),
       seen: undefined,
-      isLooking: false,
+      isPolling: false,
       timer,
     };
     rooms.set(organization, room);
@@ -83,23 +83,23 @@ function createWaiters(world: World): Waiters {
     notify(organization, conversation_id) {
       const room = rooms.get(organization);
       if (room) {
-        wake(room, conversation_id);
+        notifyWaiters(room, conversation_id);
       }
     },
     add(wanted) {
       const room = rooms.get(wanted.organization) ?? open(wanted.organization);
       const theirs = [...room.waiting.values()].filter(({ credential }) => credential === wanted.credential);
-      if (theirs.length >= mostWaiting) {
+      if (theirs.length >= maxWaitsPerCredential) {
         throw fail("rate_limited", { retry_after: retryAfterSeconds });
       }
       const signal = createSignal();
       room.waiting.set(signal, wanted);
-      room.fresh.add(signal);
+      room.unpolled.add(signal);
       return {
         signal,
         [Symbol.dispose]() {
           room.waiting.delete(signal);
-          room.fresh.delete(signal);
+          room.unpolled.delete(signal);
           if (room.waiting.size === 0) {
             clearInterval(room.timer);
             rooms.delete(room.organization);
@@ -110,7 +110,7 @@ function createWaiters(world: World): Waiters {
   };
 }
 
-function wake({ waiting }: Room, arrived: string): void {
+function notifyWaiters({ waiting }: OrganizationWaiters, arrived: string): void {
   for (const [signal, { conversation_id }] of waiting) {
     if (conversation_id === undefined || conversation_id === arrived) {
       signal.set();
@@ -119,30 +119,30 @@ function wake({ waiting }: Room, arrived: string): void {
 }
 
 /** Looks what was committed since the last look, by whichever process. */
-async function look({ database, now, log }: World, room: Room): Promise<void> {
-  if (room.isLooking) {
+async function poll({ database, now, log }: World, room: OrganizationWaiters): Promise<void> {
+  if (room.isPolling) {
     return;
   }
-  room.isLooking = true;
-  const { organization, seen, fresh } = room;
-  const came = [...fresh];
+  room.isPolling = true;
+  const { organization, seen, unpolled } = room;
+  const came = [...unpolled];
   try {
     const place = { db: database.queries, organization, now: now() };
     const { conversations, next } = seen
-      ? await readTouched(seen, place)
-      : { conversations: [], next: await beginAt(undefined, place) };
+      ? await readChangedConversations(seen, place)
+      : { conversations: [], next: await startCursor(undefined, place) };
     room.seen = next;
     for (const signal of came) {
-      fresh.delete(signal);
+      unpolled.delete(signal);
       signal.set();
     }
     for (const id of conversations) {
-      wake(room, id);
+      notifyWaiters(room, id);
     }
   } catch (error) {
     // The database is away or busy: the next look begins where this one did.
     log.warn({ err: error }, "Could not look for messages that others took");
   } finally {
-    room.isLooking = false;
+    room.isPolling = false;
   }
 }

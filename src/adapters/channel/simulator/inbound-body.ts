@@ -1,0 +1,73 @@
+/** What a contact writes, as the simulator's own route takes it. */
+import { z } from "zod";
+import type { InboundMessage } from "../../../ports/channel.ts";
+import type { SimulatorControls } from "./controls.ts";
+import { channelUserId, phoneNumber } from "./phone-number.ts";
+
+/** The ways to say something; a message uses exactly one. */
+const contentFields = {
+  text: textField(4096).describe("A text"),
+  reply: z.object({ id: textField(256), title: textField(24) }).describe("The choice of a button or row"),
+  button: textField(256).describe("The id or title of a button or row that was sent to this phone"),
+  media: z
+    .object({
+      type: z.enum(["image", "video", "document", "audio"]),
+      url: z.url({ protocol: /^https?$/ }).max(2048),
+      caption: textField(1024).nullable().default(null),
+      file_name: textField(240).nullable().default(null),
+    })
+    .describe("A file"),
+};
+
+export const InboundBody = z
+  .object({
+    from: phoneNumber.optional().describe("Left out: a person who hides it, and whom user_id names"),
+    user_id: channelUserId.optional().describe("Who it is towards this business, also without a number"),
+    username: textField(64).optional(),
+    wa_id: textField(32).optional().describe("The number in the channel's own spelling"),
+    to: phoneNumber.optional().describe("The inbox's number; left out, the first inbox"),
+    name: textField(256).nullish(),
+    channel_message_id: textField(128).optional().describe("A repeat with the same id is the same message"),
+    ...z.object(contentFields).partial().shape,
+  })
+  .refine(({ from, user_id }) => from !== undefined || user_id !== undefined, {
+    path: ["from"],
+    message: "Send from, user_id or both.",
+  })
+  .refine(
+    ({ text, reply, button, media }) =>
+      [text, reply, button, media].filter((said) => said !== undefined).length === 1,
+    { path: ["text"], message: "Send exactly one of text, reply, button and media." },
+  );
+export type InboundBody = z.output<typeof InboundBody>;
+
+/** The content that the channel hears. */
+export async function toInboundContent(
+  { from, user_id, text, reply, button, media }: InboundBody,
+  organization_id: string,
+  controls: SimulatorControls,
+): Promise<InboundMessage["content"]> {
+  if (media) {
+    const { type, ...file } = media;
+    return { type, media: file };
+  }
+  if (text !== undefined) {
+    return { type: "text", text: { body: text } };
+  }
+  return {
+    type: "interactive",
+    reply: reply ?? (await controls.findChoice(organization_id, from ?? user_id ?? "", button ?? "")),
+  };
+}
+
+/** A string that JSON in a database can hold: no NUL, no half of a surrogate pair. */
+function textField(length: number) {
+  return z
+    .string()
+    .min(1)
+    .max(length)
+    .refine(
+      (value) => !value.includes("\0") && !/\p{Surrogate}/u.test(value),
+      "Holds a character that is not text.",
+    );
+}

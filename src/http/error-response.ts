@@ -1,0 +1,51 @@
+/** Turns whatever went wrong into the one envelope; what is ours to mend is logged and never sent. */
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { Failure } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
+import type { Log } from "../ports/log.ts";
+
+/** Sends the failure of a request. */
+export function sendFailure(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const failure = toFailure(error, request);
+  if (failure.status >= 500) {
+    log.error(
+      { err: failure.cause ?? error, request_id: request.id, route: request.routeOptions.url },
+      "request failed",
+    );
+  }
+  if (failure.status === 401) {
+    reply.header("www-authenticate", 'Bearer realm="tidings"');
+  }
+  if (failure.isReplay) {
+    reply.header("idempotency-replayed", "true");
+  }
+  if (typeof failure.detail.retry_after === "number") {
+    reply.header("retry-after", String(failure.detail.retry_after));
+  }
+  reply.header("x-request-id", request.id);
+  reply.status(failure.status).type("application/json").send(failure.body(request.id));
+}
+
+function toFailure(error: unknown, request: FastifyRequest): Failure {
+  if (error instanceof Failure) {
+    return error;
+  }
+  if (!(error instanceof Error)) {
+    return fail("internal", {}, error);
+  }
+  const { code = "", statusCode = 500, message } = error as FastifyError;
+  const known = byFastifyCode[code];
+  if (known) {
+    return known(request);
+  }
+  const isCallers = statusCode >= 400 && statusCode < 500;
+  return isCallers ? fail("malformed_body", { reason: message }, error) : fail("internal", {}, error);
+}
+
+/** What Fastify itself refuses before a handler runs. */
+const byFastifyCode: Readonly<Record<string, (request: FastifyRequest) => Failure>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: (request) => fail("body_too_large", { limit: request.routeOptions.bodyLimit }),
+  FST_ERR_BAD_URL: () => fail("malformed_request"),
+  FST_ERR_MAX_PARAM_LENGTH: () => fail("malformed_request"),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => fail("unsupported_media_type"),
+};

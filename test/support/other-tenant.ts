@@ -1,0 +1,109 @@
+/** Another organization in the same app, with one of everything: what nobody else may reach. */
+import { newId } from "../../src/database/id.ts";
+import { insertKey } from "../../src/platform/api-keys.ts";
+import { createOrganization } from "../../src/platform/bootstrap.ts";
+import { apiKeys } from "../../tools/api-keys.ts";
+import { allScopes } from "../../tools/contract/index.ts";
+import { imports } from "../../tools/imports.ts";
+import { inboxes } from "../../tools/inboxes.ts";
+import { messages } from "../../tools/messages/index.ts";
+import { quickReplies } from "../../tools/quick-replies.ts";
+import { routing } from "../../tools/routing.ts";
+import { uploads } from "../../tools/uploads.ts";
+import { webhooks } from "../../tools/webhooks.ts";
+import type { TestApp } from "./app.ts";
+import { openPhone } from "./simulator.ts";
+import { createTeamWithMembers } from "./teams.ts";
+
+export interface OtherTenant {
+  readonly key: string;
+  readonly organization_id: string;
+  readonly contact_id: string;
+  readonly conversation_id: string;
+  readonly message_id: string;
+  readonly api_key_id: string;
+  readonly webhook_id: string;
+  readonly delivery_id: string;
+  readonly upload_id: string;
+  readonly import_id: string;
+  readonly user_id: string;
+  readonly inbox_id: string;
+  readonly quick_reply_id: string;
+  readonly team_id: string;
+  readonly member_id: string;
+  readonly policy_id: string;
+}
+
+export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
+  const now = app.now();
+  const key = `sk_live_${"n".repeat(43)}`;
+  const organization = newId("org", now);
+  await app.server.database.transaction(async (tx) => {
+    await createOrganization(tx, { id: organization, name: "Neighbour", now });
+    await insertKey(tx, {
+      organization,
+      name: "key",
+      secret_key: key,
+      scopes: allScopes,
+      created_by: null,
+      now,
+    });
+  });
+  const input = { to: "+14155550198", type: "text", text: { body: "private" } } as const;
+  const { data: message } = await app.call(messages.send_message, input, { key });
+  const { data: apiKey } = await app.call(
+    apiKeys.create_api_key,
+    { name: "theirs", scopes: ["contacts:read"] },
+    { key },
+  );
+  const webhook = await createHeldDelivery(app, key);
+  const content_base64 = Buffer.from("phone\n+14155550199\n").toString("base64");
+  const file = { content_base64, file_name: "theirs.csv" };
+  const { data: upload } = await app.call(uploads.upload_file, file, { key });
+  const { data: started } = await app.call(imports.import_contacts, { upload_id: upload.id }, { key });
+  const { data: inboxList } = await app.call(inboxes.list_inboxes, {}, { key });
+  const { data: quickReply } = await app.call(
+    quickReplies.create_quick_reply,
+    { short_code: "private", content: "private" },
+    { key },
+  );
+  const contact = await app.server.database.queries
+    .selectFrom("contacts")
+    .select("id")
+    .where("organization_id", "=", organization)
+    .executeTakeFirstOrThrow();
+  const team = await createTeamWithMembers(app, { name: "Theirs" }, { Neighbour: {} }, { key, organization });
+  const { data: policy } = await app.call(
+    routing.create_routing_policy,
+    { name: "theirs", strategy: "round_robin", target_type: "team", target_id: team.id },
+    { key },
+  );
+  return {
+    key,
+    organization_id: organization,
+    contact_id: contact.id,
+    conversation_id: message.conversation_id,
+    message_id: message.id,
+    api_key_id: apiKey.id,
+    ...webhook,
+    upload_id: upload.id,
+    import_id: started.id,
+    user_id: team.users.Neighbour ?? "",
+    inbox_id: inboxList[0]?.id ?? "",
+    quick_reply_id: quickReply.id,
+    team_id: team.id,
+    member_id: team.members.Neighbour ?? "",
+    policy_id: policy.id,
+  };
+}
+
+/** A webhook that is off, so that nobody is sent anything, with a delivery that is held for it. */
+async function createHeldDelivery(app: TestApp, key: string) {
+  const input = { url: "https://hooks.example.com/", events: ["message.received" as const] };
+  const { data: webhook } = await app.call(webhooks.create_webhook, input, { key });
+  const id = webhook.id;
+  await app.call(webhooks.update_webhook, { id, is_active: false }, { key });
+  await openPhone(app, "+14155550198", key).write("private");
+  const { data } = await app.call(webhooks.list_webhook_deliveries, { id }, { key });
+  return { webhook_id: id, delivery_id: data[0]?.id ?? "" };
+}

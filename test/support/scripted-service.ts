@@ -1,0 +1,70 @@
+/** A service that answers as the test says, and remembers what it was asked. */
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface RecordedRequest {
+  readonly method: string;
+  /** As it came: not decoded, with the query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** JSON is parsed; anything else stays as it came. */
+  readonly body: unknown;
+}
+
+/** `break` closes the connection instead of answering, `hang` never answers. */
+export type ScriptedResponse =
+  | "break"
+  | "hang"
+  | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: unknown };
+
+export interface Upstream extends AsyncDisposable {
+  readonly url: string;
+  readonly requests: RecordedRequest[];
+  /** Replaces what is answered. */
+  respond: (asked: RecordedRequest) => ScriptedResponse;
+}
+
+/** Answers are taken from a list, the last one again and again, or made from the request. */
+export async function startUpstream(
+  script: readonly ScriptedResponse[] | ((asked: RecordedRequest) => ScriptedResponse),
+): Promise<Upstream> {
+  const requests: RecordedRequest[] = [];
+  const next = () =>
+    (script as readonly ScriptedResponse[])[Math.min(requests.length, script.length) - 1] ?? {};
+  const upstream = { requests, respond: typeof script === "function" ? script : next };
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) {
+      chunks.push(chunk);
+    }
+    const { method = "", url: path = "", headers } = request;
+    const one = { method, path, headers, body: parseBody(Buffer.concat(chunks), headers) };
+    requests.push(one);
+    const answer = upstream.respond(one);
+    if (answer === "break") {
+      request.socket.destroy();
+      return;
+    }
+    if (answer !== "hang") {
+      const { status = 200, headers: more, body = { data: {} } } = answer;
+      response.writeHead(status, { "content-type": "application/json", ...more });
+      response.end(typeof body === "string" ? body : JSON.stringify(body));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo; // a TCP port, as just asked for
+  return Object.assign(upstream, {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  });
+}
+
+function parseBody(body: Buffer, headers: IncomingHttpHeaders): unknown {
+  if (body.length === 0) {
+    return undefined;
+  }
+  return headers["content-type"] === "application/json" ? JSON.parse(body.toString()) : body;
+}
