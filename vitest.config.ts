@@ -15,7 +15,7 @@ const withoutDatabase = [
   "test/client.test.ts",
   "test/config.test.ts",
   "test/folder.test.ts",
-  "test/house.test.ts",
+  "test/architecture.test.ts",
   "test/journeys/listen.test.ts",
   "test/journeys/loaded.test.ts",
   "test/mcp-*.test.ts",

@@ -1,10 +1,8 @@
 /** Writes the README's tables between their markers, from the catalogue and the settings; `--check` only compares. */
 import { readFile, writeFile } from "node:fs/promises";
-import { settings } from "../src/config.ts";
+import { settings } from "../src/config/index.ts";
 import { operationsOf } from "../src/platform/index.ts";
-import type { Operation } from "../tools/operation.ts";
-import { describeRule } from "../tools/scopes.ts";
-import { formsOf } from "../tools/tool.ts";
+import { describeRule, formsOf, type Operation } from "../tools/contract/index.ts";
 
 /** What stands in each block, and where it comes from. */
 const blocks = {
@@ -16,7 +14,7 @@ const blocks = {
     ),
   },
   settings: {
-    source: "src/config.ts",
+    source: "src/config/index.ts",
     table: table(
       ["Setting", "Default", "What it is"],
       settings.map((one) => [code(one.name), code(one.default), one.description]),

@@ -2,8 +2,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ConfigError, readConfig, secretsOf, settings } from "../src/config.ts";
-import { allScopes } from "../tools/scopes.ts";
+import { ConfigError, readConfig, secretsOf, settings } from "../src/config/index.ts";
+import { allScopes } from "../tools/contract/index.ts";
 
 const secret = "a secret that nobody may ever see";
 

@@ -5,9 +5,7 @@
  * RFC 9457 with a 4xx status. Anything else may hold internals of a service or of a proxy before it (stack
  * traces, SQL, addresses), which no list of patterns finds. Its place takes the sentence for the status.
  */
-import { ErrorBody } from "../../tools/errors.ts";
-import { parseJson } from "../../tools/json.ts";
-import { readRetryAfterMs } from "../../tools/retry-after.ts";
+import { ErrorBody, parseJson, readRetryAfterMs } from "../../tools/contract/index.ts";
 import { CallFailure } from "./failure.ts";
 
 export interface Answer {

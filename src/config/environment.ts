@@ -2,8 +2,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { allScopes, readScope } from "../../tools/scopes.ts";
-import { toolModes } from "../../tools/tool-mode.ts";
+import { allScopes, readScope, toolModes } from "../../tools/contract/index.ts";
 import { list, names, readHost, readNetwork, readOrigin, takes, whole } from "./fields.ts";
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import { readCredential } from "../../tools/credential.ts";
-import { fail } from "../../tools/failure.ts";
+import { readCredential } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
 
 /** @throws Failure `invalid_idempotency_key`. */
 export function readIdempotencyKey(headers: FastifyRequest["headers"]): string | undefined {

@@ -6,7 +6,7 @@
  * also refuses, and the refusal names the setting.
  */
 import type { IncomingHttpHeaders } from "node:http";
-import { type ToolMode, toolModes } from "../../tools/tool-mode.ts";
+import { type ToolMode, toolModes } from "../../tools/contract/index.ts";
 import type { ListedTool } from "./tools.ts";
 
 /** What is asked for: an empty list is none. */

@@ -5,7 +5,7 @@
  * called, and a call is made under every rule of the tool that it names.
  */
 import type { CallToolResult, Tool as WireTool } from "@modelcontextprotocol/server";
-import { parseJson } from "../../tools/json.ts";
+import { parseJson } from "../../tools/contract/index.ts";
 import type { ListedTool } from "./tools.ts";
 
 export const searchToolsName = "search_tools";

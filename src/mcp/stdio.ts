@@ -8,7 +8,7 @@
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { parseJson } from "../../tools/json.ts";
+import { parseJson } from "../../tools/contract/index.ts";
 import type { McpCaller } from "./call.ts";
 import { findFault, type MessageError, tooLong } from "./gate.ts";
 import { longestLine, readLines } from "./lines.ts";

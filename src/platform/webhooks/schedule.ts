@@ -1,5 +1,5 @@
 /** When a delivery that failed is tried again: ten tries over three days, by the Standard Webhooks schedule. */
-import { readRetryAfterMs } from "../../../tools/retry-after.ts";
+import { readRetryAfterMs } from "../../../tools/contract/index.ts";
 import type { WebAnswer } from "../../ports/web.ts";
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
