@@ -9,15 +9,22 @@
  * as the source does.
  */
 import { chmod, rm } from "node:fs/promises";
-import { basename } from "node:path";
-import { pathToFileURL } from "node:url";
+import { basename, resolve } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
+import * as built from "../src/cli/embedded-tools.ts";
+import * as listed from "../src/mcp/tool-list/definitions.ts";
 
 /** The tests build into a folder of their own, so that a service that runs from `dist` is left alone. */
 const outdir = process.env.BUILD_DIR ?? "dist";
 
 /** What the command loads by `import()` alone. */
 const service = ["src/cli/serve.ts", "src/cli/instance.ts", "src/database/embedded-worker.ts"];
+
+/** Modules that would load the catalogue and the service to compute what never changes: their values, by path. */
+const embedded = new Map<string, object>([
+  [resolve("src/mcp/tool-list/definitions.ts"), listed],
+  [resolve("src/cli/embedded-tools.ts"), built],
+]);
 
 const shared = {
   outdir,
@@ -51,18 +58,15 @@ await Promise.all([
 ]);
 await chmod(`${outdir}/tidings.js`, 0o755);
 
-/** Bundles the values of two modules as JSON in place of their code, which loads the catalogue and the service. */
+/** Bundles the values of the embedded modules as JSON in place of their code. */
 function embedValues(): Plugin {
   return {
     name: "embed-values",
     setup({ onLoad }) {
-      onLoad(
-        { filter: /[\\/]src[\\/](?:mcp[\\/]tool-list[\\/]definitions|cli[\\/]embedded-tools)\.ts$/ },
-        async ({ path }) => ({
-          contents: JSON.stringify(await import(pathToFileURL(path).href)),
-          loader: "json",
-        }),
-      );
+      onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        const values = embedded.get(path);
+        return values && { contents: JSON.stringify(values), loader: "json" };
+      });
     },
   };
 }
