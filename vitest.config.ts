@@ -16,7 +16,7 @@ const withoutDatabase = [
   "test/config.test.ts",
   "test/docs.test.ts",
   "test/folder.test.ts",
-  "test/house.test.ts",
+  "test/architecture.test.ts",
   "test/journeys/listen.test.ts",
   "test/journeys/loaded.test.ts",
   "test/mcp-*.test.ts",

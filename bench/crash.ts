@@ -4,10 +4,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Client, createClient } from "../src/client.ts";
+import { type Client, createClient } from "../src/client/index.ts";
 import { administer, withDatabase } from "../test/support/postgres.ts";
 import { contacts } from "../tools/contacts.ts";
-import { messages } from "../tools/messages.ts";
+import { messages } from "../tools/messages/index.ts";
 import { startService, until } from "./support/service.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";

@@ -4,12 +4,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { createClient } from "../src/client.ts";
+import { createClient } from "../src/client/index.ts";
 import { administer, withDatabase } from "../test/support/postgres.ts";
 import { contacts } from "../tools/contacts.ts";
+import type { InputOf, Operation } from "../tools/contract/index.ts";
 import { conversations } from "../tools/conversations.ts";
-import { messages } from "../tools/messages.ts";
-import type { InputOf, Operation } from "../tools/operation.ts";
+import { messages } from "../tools/messages/index.ts";
 import { fill } from "./support/fill.ts";
 import { startService } from "./support/service.ts";
 

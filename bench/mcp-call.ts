@@ -14,10 +14,10 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, Pool } from "undici";
-import { createClient } from "../src/client.ts";
+import { createClient } from "../src/client/index.ts";
 import { createMcpHttpHandler } from "../src/mcp/http.ts";
 import { contacts } from "../tools/contacts.ts";
-import { allScopes } from "../tools/scopes.ts";
+import { allScopes } from "../tools/contract/index.ts";
 import { mcpRequest, modernMeta } from "./support/mcp-request.ts";
 import { median } from "./support/median.ts";
 

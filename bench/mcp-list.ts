@@ -12,9 +12,9 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { loadavg } from "node:os";
 import { type Dispatcher, Pool } from "undici";
-import { createClient } from "../src/client.ts";
+import { createClient } from "../src/client/index.ts";
 import { createMcpHttpHandler } from "../src/mcp/http.ts";
-import { allScopes } from "../tools/scopes.ts";
+import { allScopes } from "../tools/contract/index.ts";
 import { mcpRequest, modernMeta } from "./support/mcp-request.ts";
 import { median } from "./support/median.ts";
 
@@ -171,7 +171,10 @@ function createLookUp() {
   const known = new Map([[hash(key), allScopes]]);
   return (credential: string) => {
     const scopes = known.get(hash(credential));
-    return scopes && { scopes: new Set(scopes) };
+    if (!scopes) {
+      throw new Error("unknown key");
+    }
+    return { scopes: new Set(scopes) };
   };
 }
 

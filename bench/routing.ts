@@ -19,10 +19,8 @@ import { openDatabase } from "../src/database/connect.ts";
 import type { Database } from "../src/database/database.ts";
 import { newId } from "../src/database/id.ts";
 import { migrate } from "../src/database/migrate.ts";
-import { createJobs } from "../src/jobs/jobs.ts";
 import { bootstrap } from "../src/platform/bootstrap.ts";
-import type { World } from "../src/platform/core/world.ts";
-import { createPlatform, defineJobs, listenersOf, toolsOf } from "../src/platform/index.ts";
+import { createPlatform } from "../src/platform/index.ts";
 import { administer, withDatabase } from "../test/support/postgres.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
@@ -68,25 +66,23 @@ await rm(dataDir, { recursive: true });
 
 async function measure(database: Database): Promise<void> {
   const now = () => new Date();
-  await bootstrap(database, { key }, now());
-  const jobs = createJobs({ database, now, definitions: defineJobs(() => world), log });
-  const world: World = {
-    ...{ database, jobs, now, log, channels: {}, secret: "bench", previousSecret: undefined },
-    ...{ listeners: listenersOf(), recorders: [], tools: toolsOf(), stopping: new AbortController().signal },
-    metrics: noMetrics,
+  await bootstrap(database, { owner: { key }, localKey: undefined, now: now() });
+  const stopping = new AbortController().signal;
+  const platform = createPlatform({
+    ...{ database, now, log, secret: "bench", previousSecret: undefined, metrics: noMetrics, stopping },
     web: createWeb({ rules: rulesOf({ allow: [], isLocalAllowed: false }) }),
     storage: createDiskStorage(dataDir),
     addresses: { service: () => "", cdn: undefined },
-  };
-  const platform = createPlatform(world);
+    openChannels: () => ({ channels: {}, jobs: [] }),
+  });
   const caller = await platform.authenticate(key);
-  await using running = jobs;
-  running.start();
+  await using jobs = platform.jobs;
+  jobs.start();
   const service: Service = {
     database,
     organization: caller.organization_id,
     call: async (operation, input) =>
-      (await platform.call({ operation, caller, input, signal: world.stopping })).body as {
+      (await platform.call({ operation, caller, input, signal: stopping })).body as {
         data: { id: string };
       },
     hear: (from) =>

@@ -14,7 +14,7 @@ import type { AddressInfo } from "node:net";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { allScopes } from "../tools/scopes.ts";
+import { allScopes } from "../tools/contract/index.ts";
 import { median } from "./support/median.ts";
 
 const rounds = 15;

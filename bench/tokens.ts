@@ -1,6 +1,6 @@
 /** M5: what the list of tools costs a model, in tokens of o200k_base over name, description and input schema. */
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { builtTools } from "../src/built.ts";
+import { builtTools } from "../src/cli/built-tools.ts";
 import { tools } from "../src/mcp/tools.ts";
 import { median } from "./support/median.ts";
 

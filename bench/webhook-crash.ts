@@ -11,7 +11,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createClient } from "../src/client.ts";
+import { createClient } from "../src/client/index.ts";
 import { administer, withDatabase } from "../test/support/postgres.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { startService, until } from "./support/service.ts";

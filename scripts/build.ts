@@ -11,14 +11,14 @@
 import { chmod, readFile, rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
-import * as built from "../src/built.ts";
+import * as built from "../src/cli/built-tools.ts";
 import * as listed from "../src/mcp/tools.ts";
 
 /** The tests build into a folder of their own, so that a service that runs from `dist` is left alone. */
 const outdir = process.env.BUILD_DIR ?? "dist";
 
 /** What the command loads by `import()` alone. */
-const service = ["src/commands/serve.ts", "src/instance.ts", "src/database/embedded-worker.ts"];
+const service = ["src/cli/serve.ts", "src/cli/instance.ts", "src/database/embedded-worker.ts"];
 
 const shared = {
   outdir,
@@ -82,13 +82,13 @@ const slimmed: readonly Replacement[] = [
 ];
 
 const tools: Replacement = { file: /\/src\/mcp\/tools\.ts$/, contents: embed(listed) };
-const builtTools: Replacement = { file: /\/src\/built\.ts$/, contents: embed(built) };
+const builtTools: Replacement = { file: /\/src\/cli\/built-tools\.ts$/, contents: embed(built) };
 
 await rm(outdir, { recursive: true, force: true });
 await Promise.all([
   build({
     ...shared,
-    entryPoints: { tidings: "src/main.ts" },
+    entryPoints: { tidings: "src/cli/main.ts" },
     banner: { js: banner },
     minifyWhitespace: true,
     // Node shows the line of an error that nobody caught.

@@ -1,9 +1,9 @@
 /** The manifest of the MCP bundle: what a client shows of Tidings, what it asks the user, and what it starts. */
 
 import about from "../package.json" with { type: "json" };
-import { builtTools } from "../src/built.ts";
+import { builtTools } from "../src/cli/built-tools.ts";
+import { version } from "../src/cli/version.ts";
 import { tools } from "../src/mcp/tools.ts";
-import { version } from "../src/version.ts";
 
 export const manifest = {
   manifest_version: "0.3",

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
-import { allScopes } from "../tools/scopes.ts";
+import { allScopes } from "../tools/contract/index.ts";
 import { refusal } from "./support/failure.ts";
 import { type House, openHouse, ownerEmail, ownerPassword } from "./support/house.ts";
 

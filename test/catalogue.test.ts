@@ -2,10 +2,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operationsOf } from "../src/platform/index.ts";
 import { apiKeys } from "../tools/api-keys.ts";
+import {
+  allScopes,
+  describeRule,
+  type JsonSchema,
+  type Operation,
+  pathFields,
+  type ScopeRule,
+  scopesOf,
+  toJsonSchema,
+} from "../tools/contract/index.ts";
 import { catalogue, type OperationName } from "../tools/index.ts";
-import { type Operation, pathFields } from "../tools/operation.ts";
-import { allScopes, describeRule, type ScopeRule, scopesOf } from "../tools/scopes.ts";
-import { type JsonSchema, toJsonSchema } from "../tools/tool.ts";
 import { type House, openHouse } from "./support/house.ts";
 import { moveIn, type Neighbour } from "./support/neighbour.ts";
 

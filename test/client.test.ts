@@ -1,8 +1,14 @@
 /** The client: how an operation travels, when it is tried again, and how it fails. */
 import { afterEach, describe, expect, test } from "vitest";
-import { CallFailure, type Client, type ClientOptions, createClient, Unreachable } from "../src/client.ts";
+import {
+  CallFailure,
+  type Client,
+  type ClientOptions,
+  createClient,
+  Unreachable,
+} from "../src/client/index.ts";
 import { contacts } from "../tools/contacts.ts";
-import { messages } from "../tools/messages.ts";
+import { messages } from "../tools/messages/index.ts";
 import { uploads } from "../tools/uploads.ts";
 import { type Scripted, startUpstream, type Upstream } from "./support/upstream.ts";
 

@@ -2,8 +2,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ConfigError, readConfig, secretsOf, settings } from "../src/config.ts";
-import { allScopes } from "../tools/scopes.ts";
+import { ConfigError, readConfig, secretsOf, settings } from "../src/config/index.ts";
+import { allScopes } from "../tools/contract/index.ts";
 
 const secret = "a secret that nobody may ever see";
 
@@ -222,7 +222,7 @@ test("a misspelt setting is told, with the nearest one that exists", () => {
   ]);
 });
 
-test("every setting is described, for the README", () => {
+test("every setting is described, for the reference", () => {
   expect(settings.filter(({ description }) => description === "")).toEqual([]);
   expect(settings.find(({ name }) => name === "TIDINGS_DATA_DIR")?.default).toBe("~/.tidings");
   expect(settings.find(({ name }) => name === "TIDINGS_SECRET")?.default).toBe("");

@@ -1,10 +1,10 @@
 /** A contact is one person, however a channel spells the number, and also without one. */
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { phoneKey } from "../src/platform/core/phone.ts";
+import { phoneKey } from "../src/platform/contacts/phone.ts";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
-import { messages } from "../tools/messages.ts";
+import { messages } from "../tools/messages/index.ts";
 import { refusal } from "./support/failure.ts";
 import { type House, openHouse } from "./support/house.ts";
 import { phone } from "./support/simulator.ts";

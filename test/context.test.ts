@@ -1,13 +1,13 @@
 /** The context of a conversation: what is there, and a list of what may be done that keeps its word. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { CallFailure } from "../src/client.ts";
+import { CallFailure } from "../src/client/index.ts";
 import { toolsOf } from "../src/platform/index.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
+import type { Scope } from "../tools/contract/index.ts";
 import { conversations } from "../tools/conversations.ts";
-import { messages } from "../tools/messages.ts";
-import type { Scope } from "../tools/scopes.ts";
+import { messages } from "../tools/messages/index.ts";
 import { refusal } from "./support/failure.ts";
 import { type House, openHouse, ownerEmail, ownerPassword } from "./support/house.ts";
 import { moveIn } from "./support/neighbour.ts";

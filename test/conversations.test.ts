@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
-import { messages } from "../tools/messages.ts";
+import { messages } from "../tools/messages/index.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
 import { users } from "../tools/users.ts";

@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import about from "../package.json" with { type: "json" };
-import { settings } from "../src/config.ts";
+import { settings } from "../src/config/index.ts";
 import { operationsOf } from "../src/platform/index.ts";
 
 const documents = (await readdir("docs", { recursive: true })).filter((file) => file.endsWith(".md"));

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { noMetrics } from "../src/adapters/telemetry/off.ts";
 import type { NewJob } from "../src/jobs/job.ts";
-import { emit } from "../src/platform/core/events.ts";
-import { implement } from "../src/platform/core/module.ts";
-import type { World } from "../src/platform/core/world.ts";
 import { modules } from "../src/platform/index.ts";
-import { messages } from "../tools/messages.ts";
+import type { World } from "../src/platform/kernel/context.ts";
+import { emit } from "../src/platform/kernel/events.ts";
+import { implement } from "../src/platform/kernel/module.ts";
+import { messages } from "../tools/messages/index.ts";
 import { type House, openHouse } from "./support/house.ts";
 import { useLab } from "./support/job-lab.ts";
 import { phone } from "./support/simulator.ts";

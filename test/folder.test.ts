@@ -5,9 +5,9 @@ import * as fs from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openFolder } from "../src/folder.ts";
+import { openFolder } from "../src/cli/data-folder.ts";
 
-const source = new URL("../src/folder.ts", import.meta.url).href;
+const source = new URL("../src/cli/data-folder.ts", import.meta.url).href;
 const onLost = () => undefined;
 
 let dir: string;

@@ -1,7 +1,7 @@
 /** An idempotency key: one effect, and the same answer to whoever repeats it. */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { hashRequest, keepSealed } from "../src/platform/core/idempotency.ts";
+import { hashRequest, keepSealed } from "../src/platform/kernel/idempotency.ts";
 import { contacts } from "../tools/contacts.ts";
 import { type House, openHouse } from "./support/house.ts";
 

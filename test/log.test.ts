@@ -7,7 +7,7 @@ const run = promisify(execFile);
 
 test("secrets are taken out by their form and by their value", async () => {
   const script = `
-    import { createLog } from "./src/log.ts";
+    import { createLog } from "./src/adapters/log/pino.ts";
     const log = createLog("info", ["an operator's \\"own\\" secret"]);
     log.info({ key: "sk_live_0123456789", deep: { text: 'x an operator\\'s "own" secret y' } }, "Bearer eyJhbGciOi.J9.abc");
   `;

@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, test, vi } from "vitest";
-import { createClient } from "../src/client.ts";
+import { createClient } from "../src/client/index.ts";
 import { createMcpHttpHandler } from "../src/mcp/http.ts";
-import { allScopes } from "../tools/scopes.ts";
+import { allScopes } from "../tools/contract/index.ts";
 import { quiet } from "./support/mcp-face.ts";
 
 type Call = { readonly name: string; readonly arguments: Record<string, unknown> };

@@ -1,7 +1,7 @@
 /** Nothing internal leaks from a failure: what is a service's own is taken out, and what is said stays. */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CallFailure } from "../src/client.ts";
+import { CallFailure } from "../src/client/index.ts";
 import { conceal, concealFailure } from "../src/mcp/conceal.ts";
 import { type Leak, leak, leaks, prose } from "./support/leaks.ts";
 import { type Connected, connect, useFace } from "./support/mcp-face.ts";

@@ -1,7 +1,7 @@
 /** The MCP face: what clients of every revision see, and what a failed call tells them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tools } from "../src/mcp/tools.ts";
-import { permits } from "../tools/scopes.ts";
+import { permits } from "../tools/contract/index.ts";
 import { type Connected, clients, connect, contact, useFace } from "./support/mcp-face.ts";
 import type { Scripted } from "./support/upstream.ts";
 

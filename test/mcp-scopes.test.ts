@@ -1,6 +1,6 @@
 /** What a key may do is learned from its service: by asking, from its tools, or not at all. */
 import { afterEach, expect, test, vi } from "vitest";
-import { createClient } from "../src/client.ts";
+import { createClient } from "../src/client/index.ts";
 import { learnAccess } from "../src/mcp/scopes.ts";
 import { type Asked, type Scripted, startUpstream } from "./support/upstream.ts";
 

@@ -4,12 +4,12 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { describe, expect, test, vi } from "vitest";
-import { createClient } from "../src/client.ts";
+import { createClient } from "../src/client/index.ts";
 import { longestLine } from "../src/mcp/lines.ts";
 import type { Access } from "../src/mcp/scopes.ts";
 import { type StdioOptions, serveOverStdio } from "../src/mcp/stdio.ts";
 import { tools } from "../src/mcp/tools.ts";
-import { allScopes } from "../tools/scopes.ts";
+import { allScopes } from "../tools/contract/index.ts";
 import { maxUploadBytes } from "../tools/uploads.ts";
 import { info, program, quiet, useFace } from "./support/mcp-face.ts";
 

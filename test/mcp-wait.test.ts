@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { patienceOf, waitMsOf } from "../src/client.ts";
+import { patienceOf, waitMsOf } from "../src/client/index.ts";
 import { createNarrowing, noNarrowing } from "../src/mcp/narrow.ts";
 import { tools } from "../src/mcp/tools.ts";
 import { contacts } from "../tools/contacts.ts";
-import { messages } from "../tools/messages.ts";
-import { allScopes } from "../tools/scopes.ts";
+import { allScopes } from "../tools/contract/index.ts";
+import { messages } from "../tools/messages/index.ts";
 import { type Connected, clients, connect, serveHttp } from "./support/mcp-face.ts";
 import type { Upstream } from "./support/upstream.ts";
 

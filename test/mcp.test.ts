@@ -1,11 +1,11 @@
 /** Tools over REST: the list that the key may see, and a call under every rule of the tool's operation. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { builtTools } from "../src/built.ts";
+import { builtTools } from "../src/cli/built-tools.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
+import { toolNames } from "../tools/contract/index.ts";
 import { catalogue } from "../tools/index.ts";
 import { mcp } from "../tools/mcp.ts";
-import { toolNames } from "../tools/tool.ts";
 import { refusal } from "./support/failure.ts";
 import { type House, openHouse } from "./support/house.ts";
 

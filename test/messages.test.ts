@@ -1,7 +1,7 @@
 /** Messages: queued at once, handed over at most once, followed by their receipts. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
-import { messages } from "../tools/messages.ts";
+import { messages } from "../tools/messages/index.ts";
 import { refusal } from "./support/failure.ts";
 import { type House, openHouse } from "./support/house.ts";
 import { phone, setFaults } from "./support/simulator.ts";

@@ -4,9 +4,9 @@ import { expect, test } from "vitest";
 import about from "../package.json" with { type: "json" };
 import { manifest } from "../scripts/manifest.ts";
 import server from "../server.json" with { type: "json" };
-import { builtTools } from "../src/built.ts";
-import { settings } from "../src/config.ts";
-import { version } from "../src/version.ts";
+import { builtTools } from "../src/cli/built-tools.ts";
+import { version } from "../src/cli/version.ts";
+import { settings } from "../src/config/index.ts";
 
 const known = settings.map(({ name }) => name);
 

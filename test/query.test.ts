@@ -1,18 +1,14 @@
 /** The query language: what each operator finds in each type of attribute, and what is refused where. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  contactAttributes,
-  conversationAttributes,
-  countryOf,
-} from "../src/platform/core/query/attributes.ts";
-import type { Facts } from "../src/platform/core/query/facts.ts";
-import { matches } from "../src/platform/core/query/matches.ts";
-import { operatorsOf } from "../src/platform/core/query/operands.ts";
-import { parseQuery } from "../src/platform/core/query/parse.ts";
-import type { Attributes, ValueType } from "../src/platform/core/query/query.ts";
+import { contactAttributes, conversationAttributes, countryOf } from "../src/platform/query/attributes.ts";
+import type { Facts } from "../src/platform/query/facts.ts";
+import { matches } from "../src/platform/query/matches.ts";
+import { operatorsOf } from "../src/platform/query/operands.ts";
+import { parseQuery } from "../src/platform/query/parse.ts";
+import type { Attributes, ValueType } from "../src/platform/query/query.ts";
 import { type QueryOperator, queryOperators } from "../tools/cohorts.ts";
-import { Failure } from "../tools/failure.ts";
+import { Failure } from "../tools/contract/index.ts";
 
 const now = new Date("2026-03-10T12:00:00Z");
 const noon = "2026-03-01T12:00:00Z";

@@ -1,8 +1,7 @@
 /** Roles: a person who is signed in may do what the scopes of the role permit, operation by operation. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operationsOf } from "../src/platform/index.ts";
-import type { Operation } from "../tools/operation.ts";
-import { allScopes, permits, type Scope } from "../tools/scopes.ts";
+import { allScopes, type Operation, permits, type Scope } from "../tools/contract/index.ts";
 import { type House, openHouse } from "./support/house.ts";
 import { hire, signIn, trustingEnv } from "./support/sign-in.ts";
 

@@ -1,6 +1,6 @@
 /** Scope rules: one scope, any of several, all of several, or none at all. */
 import { expect, test } from "vitest";
-import { describeRule, permits, type Scope, type ScopeRule } from "../tools/scopes.ts";
+import { describeRule, permits, type Scope, type ScopeRule } from "../tools/contract/index.ts";
 
 const either: ScopeRule = { any: ["inbox:read", "contacts:read"] };
 const both: ScopeRule = { all: ["inbox:read", "contacts:read"] };

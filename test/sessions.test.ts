@@ -1,6 +1,6 @@
 /** Sessions: how a sign-in goes on, how it ends, and what guessing at one meets. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readAccessToken, signAccessToken } from "../src/platform/core/tokens.ts";
+import { readAccessToken, signAccessToken } from "../src/platform/identity/access-tokens.ts";
 import { auth } from "../tools/auth.ts";
 import { users } from "../tools/users.ts";
 import { refusal } from "./support/failure.ts";

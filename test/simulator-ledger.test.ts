@@ -6,14 +6,14 @@ import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createSimulator } from "../src/adapters/channel/simulator/index.ts";
+import { createSimulatorStore } from "../src/adapters/channel/simulator/ledger.ts";
 import type { DueReceipt } from "../src/adapters/channel/simulator/store.ts";
+import { createLog } from "../src/adapters/log/pino.ts";
 import { openDatabase } from "../src/database/connect.ts";
 import type { Database, Transaction } from "../src/database/database.ts";
 import { migrate } from "../src/database/migrate.ts";
-import { createSimulatorStore } from "../src/database/simulator-ledger.ts";
 import type { NewJob } from "../src/jobs/job.ts";
 import { addJobs } from "../src/jobs/queue.ts";
-import { createLog } from "../src/log.ts";
 import type { Receipt } from "../src/ports/channel.ts";
 import { outbound } from "./support/simulator-memory.ts";
 

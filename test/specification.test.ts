@@ -1,8 +1,7 @@
 /** The catalogue holds the specification's endpoints: each of them, and beside them only what is named here. */
 import { expect, test } from "vitest";
+import { formsOf, type Operation } from "../tools/contract/index.ts";
 import { catalogue } from "../tools/index.ts";
-import type { Operation } from "../tools/operation.ts";
-import { formsOf } from "../tools/tool.ts";
 
 /**
  * The rows of the specification's tables, which is how it counts: 58. The two endpoints that are a second

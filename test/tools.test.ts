@@ -2,9 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { operationsOf } from "../src/platform/index.ts";
+import { describeTools, type JsonSchema, type Operation, toolNames } from "../tools/contract/index.ts";
 import { catalogue } from "../tools/index.ts";
-import type { Operation } from "../tools/operation.ts";
-import { describeTools, type JsonSchema, toolNames } from "../tools/tool.ts";
 
 const tools = describeTools(catalogue);
 const built = toolNames(operationsOf());

@@ -1,7 +1,7 @@
 /** Traces: one from a tool call to the channel, continued from the caller's, and a collector that nobody waits for. */
 import { expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
-import { messages } from "../tools/messages.ts";
+import { messages } from "../tools/messages/index.ts";
 import { type Collected, startCollector } from "./support/collector.ts";
 import { openHouse } from "./support/house.ts";
 import { callTool } from "./support/mcp-tool.ts";

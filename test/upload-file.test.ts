@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createClient } from "../src/client.ts";
+import { createClient } from "../src/client/index.ts";
 import { serveOverStdio } from "../src/mcp/stdio.ts";
-import { allScopes } from "../tools/scopes.ts";
+import { allScopes } from "../tools/contract/index.ts";
 import { png } from "./support/files.ts";
 import { type House, openHouse, ownerKey, silentLog } from "./support/house.ts";
 

@@ -2,11 +2,11 @@
 import { EventEmitter, once, setMaxListeners } from "node:events";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { newId } from "../src/database/id.ts";
-import { readCursor, writeCursor } from "../src/platform/messages/cursor.ts";
+import { readCursor, writeCursor } from "../src/platform/messages/waiting/cursor.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
-import { messages } from "../tools/messages.ts";
+import { messages } from "../tools/messages/index.ts";
 import { refusal } from "./support/failure.ts";
 import { type House, openHouse } from "./support/house.ts";
 import { moveIn } from "./support/neighbour.ts";

@@ -1,7 +1,7 @@
 /** Deliveries of webhooks: tried until they succeed, in order while they do, never lost, never in each other's way. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { waitsMs } from "../src/platform/webhooks/schedule.ts";
-import { messages } from "../tools/messages.ts";
+import { messages } from "../tools/messages/index.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
 import { refusal } from "./support/failure.ts";
 import { type House, openHouse, silentLog } from "./support/house.ts";

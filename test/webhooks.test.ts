@@ -2,7 +2,7 @@
 import { Webhook } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { auth } from "../tools/auth.ts";
-import { messages } from "../tools/messages.ts";
+import { messages } from "../tools/messages/index.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
 import { refusal } from "./support/failure.ts";
 import { type House, openHouse, ownerEmail, ownerPassword } from "./support/house.ts";

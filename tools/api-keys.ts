@@ -1,8 +1,18 @@
 /** API keys: what servers and assistants sign in with, each limited to its scopes. */
 import { z } from "zod";
-import { Deleted, id, moment, timestamp } from "./fields.ts";
-import { all, one, operation } from "./operation.ts";
-import { allScopes, isAdministrative } from "./scopes.ts";
+import {
+  all,
+  allScopes,
+  Deleted,
+  type ErrorEntry,
+  errorEntry,
+  id,
+  isAdministrative,
+  moment,
+  one,
+  operation,
+  timestamp,
+} from "./contract/index.ts";
 
 /** An account scope is granted by a person who is signed in, on the other path. */
 const grantable = allScopes.filter((scope) => !isAdministrative(scope));
@@ -71,3 +81,36 @@ export const apiKeys = {
     output: one(Deleted),
   }),
 };
+
+export const apiKeyErrors = {
+  scope_not_held: errorEntry(
+    "permission",
+    403,
+    "A credential can only grant scopes that it holds itself; it lacks {value}.",
+    "Leave that scope out, or use a credential that holds it.",
+  ),
+  invalid_scope: errorEntry(
+    "invalid_request",
+    400,
+    "Unknown scope: {value}.",
+    "Use only scopes from this list: {known}.",
+  ),
+  scope_needs_sign_in: errorEntry(
+    "invalid_request",
+    400,
+    "{value} can't be granted here.",
+    "Account scopes are granted by an owner or admin who is signed in, with POST /v1/developer-access/api-keys.",
+  ),
+  expiry_not_in_future: errorEntry(
+    "invalid_request",
+    400,
+    "expires_at must be in the future.",
+    "Send a later time, or leave expires_at out for a key that does not expire.",
+  ),
+  api_key_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no API key with this id.",
+    "Find the id with list_api_keys (GET /v1/api-keys).",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

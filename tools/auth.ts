@@ -1,8 +1,6 @@
 /** Sign-in: people's access tokens, and what a credential is. */
 import { z } from "zod";
-import { timestamp } from "./fields.ts";
-import { one, operation } from "./operation.ts";
-import { allScopes } from "./scopes.ts";
+import { allScopes, type ErrorEntry, errorEntry, one, operation, timestamp } from "./contract/index.ts";
 import { password, roles } from "./users.ts";
 
 const User = z.object({
@@ -93,3 +91,24 @@ export const auth = {
     ),
   }),
 };
+
+export const authErrors = {
+  login_failed: errorEntry(
+    "authentication",
+    401,
+    "The e-mail address or the password is wrong.",
+    "Check both and try again.",
+  ),
+  refresh_token_invalid: errorEntry(
+    "authentication",
+    401,
+    "The refresh token is unknown or expired.",
+    "Sign in again with POST /v1/auth/login.",
+  ),
+  refresh_token_reused: errorEntry(
+    "authentication",
+    401,
+    "The refresh token was used before; every token of that sign-in has been revoked.",
+    "Sign in again with POST /v1/auth/login.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

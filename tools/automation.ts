@@ -1,7 +1,6 @@
 /** Automation: flows of nodes that a keyword, an event or a schedule starts. */
 import { z } from "zod";
-import { id, inboxId, jsonObject, moment, timestamp } from "./fields.ts";
-import { one, operation } from "./operation.ts";
+import { id, inboxId, jsonObject, moment, one, operation, timestamp } from "./contract/index.ts";
 
 export const triggerTypes = ["keyword", "event", "schedule"] as const;
 

@@ -1,7 +1,6 @@
 /** Billing: the prepaid wallet and its payments, the plan, and the chatbot add-on. */
 import { z } from "zod";
-import { page, pageSize, timestamp } from "./fields.ts";
-import { one, operation } from "./operation.ts";
+import { one, operation, page, pageSize, timestamp } from "./contract/index.ts";
 
 export const paymentStatuses = ["created", "authorized", "captured", "failed", "refunded"] as const;
 export const billingUnits = ["per_message", "per_session"] as const;

@@ -1,7 +1,6 @@
 /** Broadcasts: an approved template sent to every contact of a cohort. */
 import { z } from "zod";
-import { id, inboxId, jsonObject, moment, timestamp } from "./fields.ts";
-import { one, operation } from "./operation.ts";
+import { id, inboxId, jsonObject, moment, one, operation, timestamp } from "./contract/index.ts";
 
 export const executionStatuses = [
   "draft",

@@ -1,7 +1,6 @@
 /** The chatbot: answers customers from the knowledge base. */
 import { z } from "zod";
-import { id, jsonObject, phone } from "./fields.ts";
-import { one, operation } from "./operation.ts";
+import { id, jsonObject, one, operation, phone } from "./contract/index.ts";
 
 const Configuration = z.object({
   id: z.string(),

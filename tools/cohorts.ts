@@ -1,7 +1,6 @@
 /** Cohorts: saved filters that choose the contacts of a broadcast. */
 import { z } from "zod";
-import { jsonObject, timestamp } from "./fields.ts";
-import { one, operation } from "./operation.ts";
+import { type ErrorEntry, errorEntry, jsonObject, one, operation, timestamp } from "./contract/index.ts";
 
 export const cohortTypes = ["query", "csv"] as const;
 
@@ -88,3 +87,42 @@ export const cohorts = {
     effect: "read",
   }),
 };
+
+export const queryErrors = {
+  query_malformed: errorEntry(
+    "invalid_request",
+    400,
+    "This is no query: {reason}",
+    'Send {"attribute":"tags","operator":"has_any","value":["vip"]}, or a group: {"and":[…]}, {"or":[…]} or {"not":{…}}.',
+  ),
+  query_too_large: errorEntry(
+    "invalid_request",
+    400,
+    "The query has more than {limit} {counted}.",
+    "Send a smaller query: {limit} {counted} are the most.",
+  ),
+  unknown_attribute: errorEntry(
+    "invalid_request",
+    400,
+    "Unknown attribute: {value}.",
+    "Known attributes: {known}.",
+  ),
+  unknown_operator: errorEntry(
+    "invalid_request",
+    400,
+    "Unknown operator: {value}.",
+    "Known operators: {known}.",
+  ),
+  operator_not_applicable: errorEntry(
+    "invalid_request",
+    400,
+    "{operator} can't be asked of {attribute}, whose type is {attribute_type}.",
+    "Use one of: {known}.",
+  ),
+  query_value_invalid: errorEntry(
+    "invalid_request",
+    400,
+    "The value does not fit {operator} on {attribute}.",
+    "Send {expected}.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

@@ -1,7 +1,18 @@
 /** Contacts: the people an organization talks to, one per phone number or other identity. */
 import { z } from "zod";
-import { id, metadata, phone, timestamp, untrusted } from "./fields.ts";
-import { one, operation, paged, paging } from "./operation.ts";
+import {
+  type ErrorEntry,
+  errorEntry,
+  id,
+  metadata,
+  one,
+  operation,
+  paged,
+  paging,
+  phone,
+  timestamp,
+  untrusted,
+} from "./contract/index.ts";
 
 export const Contact = z.object({
   id: z.string(),
@@ -132,3 +143,24 @@ export const contacts = {
     output: one(z.object({ id: z.string(), deleted: z.literal(true) })),
   }),
 };
+
+export const contactErrors = {
+  contact_exists: errorEntry(
+    "conflict",
+    409,
+    "A contact with this phone number exists already.",
+    "Use the contact in existing_id, or upsert_contact (PUT /v1/contacts) to find or create in one call.",
+  ),
+  contact_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no contact with this id.",
+    "Find the id with list_contacts (GET /v1/contacts).",
+  ),
+  too_many_tags: errorEntry(
+    "business_rule",
+    422,
+    "There are at most {limit} tags on one; there would be {count}.",
+    "Take some off in the same call; a contact keeps values in metadata.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

@@ -1,7 +1,18 @@
 /** Conversations: one thread for each contact and inbox. */
 import { z } from "zod";
-import { id, moment, timestamp, untrusted, userId } from "./fields.ts";
-import { one, operation, paged, paging } from "./operation.ts";
+import {
+  type ErrorEntry,
+  errorEntry,
+  id,
+  moment,
+  one,
+  operation,
+  paged,
+  paging,
+  timestamp,
+  untrusted,
+  userId,
+} from "./contract/index.ts";
 
 export const conversationStatuses = ["open", "pending", "closed", "snoozed", "spam"] as const;
 export type ConversationStatus = (typeof conversationStatuses)[number];
@@ -237,3 +248,30 @@ export const conversations = {
     hints: { destructive: true },
   }),
 };
+
+export const conversationErrors = {
+  conversation_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no conversation with this id.",
+    "Find the id with list_conversations (GET /v1/conversations).",
+  ),
+  wrong_agent: errorEntry(
+    "conflict",
+    409,
+    "The conversation is not assigned to from_agent.",
+    "Send the current_agent as from_agent, or use assign_conversation if there is none.",
+  ),
+  status_not_allowed: errorEntry(
+    "conflict",
+    409,
+    "A conversation that is {current_state} can't become {value}.",
+    "Use one of: {allowed}.",
+  ),
+  snooze_not_in_future: errorEntry(
+    "invalid_request",
+    400,
+    "snoozed_until must be in the future.",
+    "Send a later time, or leave it out to snooze until the contact writes.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

@@ -1,49 +1,70 @@
-/** Every way to fail: code, status, the sentence that is sent, and what to do next. */
-import { z } from "zod";
-import { accessErrors } from "./errors/access.ts";
-import { conflictErrors } from "./errors/conflicts.ts";
-import { type Entry, errorTypes } from "./errors/entry.ts";
-import { fileErrors } from "./errors/files.ts";
-import { missingErrors } from "./errors/missing.ts";
-import { queryErrors } from "./errors/query.ts";
-import { requestErrors } from "./errors/request.ts";
-import { ruleErrors } from "./errors/rules.ts";
-import { serviceErrors } from "./errors/service.ts";
-
-export { errorTypes } from "./errors/entry.ts";
+/**
+ * Every error of the service by code, and `fail`, which makes the failure to throw.
+ *
+ * The common errors come from the contract, the others from the file of their resource.
+ */
+import { apiKeyErrors } from "./api-keys.ts";
+import { authErrors } from "./auth.ts";
+import { queryErrors } from "./cohorts.ts";
+import { contactErrors } from "./contacts.ts";
+import {
+  accessErrors,
+  type ErrorBody,
+  type ErrorEntry,
+  Failure,
+  type FailureDetail,
+  fieldFailure,
+  requestErrors,
+  serviceErrors,
+} from "./contract/index.ts";
+import { conversationErrors } from "./conversations.ts";
+import { importErrors } from "./imports.ts";
+import { inboxErrors } from "./inboxes.ts";
+import { toolErrors } from "./mcp.ts";
+import { messageErrors } from "./messages/index.ts";
+import { quickReplyErrors } from "./quick-replies.ts";
+import { routingErrors } from "./routing.ts";
+import { teamErrors } from "./teams.ts";
+import { uploadErrors } from "./uploads.ts";
+import { userErrors } from "./users.ts";
+import { webhookErrors } from "./webhooks.ts";
 
 export const errors = {
   ...requestErrors,
-  ...queryErrors,
   ...accessErrors,
-  ...missingErrors,
-  ...conflictErrors,
-  ...ruleErrors,
-  ...fileErrors,
+  ...authErrors,
+  ...apiKeyErrors,
+  ...contactErrors,
+  ...userErrors,
+  ...inboxErrors,
+  ...teamErrors,
+  ...quickReplyErrors,
+  ...conversationErrors,
+  ...webhookErrors,
+  ...messageErrors,
+  ...uploadErrors,
+  ...importErrors,
+  ...routingErrors,
+  ...queryErrors,
+  ...toolErrors,
   ...serviceErrors,
-} as const satisfies Record<string, Entry>;
+} as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof errors;
 
-/** One field that is wrong, and what to send instead. */
-export const ErrorDetail = z.object({
-  field: z.string(),
-  code: z.string(),
-  message: z.string(),
-  fix: z.string().optional(),
-});
-export type ErrorDetail = z.infer<typeof ErrorDetail>;
+/** The failure to throw: `throw fail("contact_exists", { existing_id })`. */
+export function fail(code: ErrorCode, detail?: FailureDetail, cause?: unknown): Failure {
+  return new Failure(code, errors[code], { detail, cause });
+}
 
-/** The body of every failed answer. Extra facts (`existing_id`, `required_scope`, …) stand beside `code`. */
-export const ErrorBody = z.object({
-  error: z.looseObject({
-    type: z.enum(errorTypes),
-    code: z.string(),
-    message: z.string(),
-    fix: z.string().optional(),
-    param: z.string().optional(),
-    details: z.array(ErrorDetail).optional(),
-    request_id: z.string().optional(),
-  }),
-});
-export type ErrorBody = z.infer<typeof ErrorBody>;
+/** A failure in one field: `throw failField("to", "contact_not_found")`. */
+export function failField(field: string, code: ErrorCode, detail?: FailureDetail): Failure {
+  return fieldFailure(field, code, errors[code], detail);
+}
+
+/** The failure whose body was stored. */
+export function restoreFailure(body: ErrorBody, isReplay: boolean): Failure {
+  const { type: _type, code, message: _message, fix: _fix, request_id: _id, ...detail } = body.error;
+  // Only our own bodies are stored, so the code is one of the table's.
+  return new Failure(code, errors[code as ErrorCode], { detail, isReplay });
+}

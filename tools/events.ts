@@ -1,44 +1,17 @@
-/** The events: the five that subscribers are told of, and those that only the house hears. */
-import { z } from "zod";
-import { timestamp } from "./fields.ts";
-import { MessageError, messageStatuses, messageTypes } from "./messages.ts";
+/** Every event of the service, with the shape of its data. */
+import type { z } from "zod";
+import { messageEvents } from "./messages/index.ts";
 
-const Received = z.object({
-  message_id: z.string(),
-  conversation_id: z.string(),
-  from: z.string(),
-  type: z.enum(messageTypes),
-  text: z.object({ body: z.string() }).optional(),
-});
+/** The events that a webhook can subscribe to. */
+export const publicEvents = messageEvents;
 
-const Progress = z.object({
-  message_id: z.string(),
-  conversation_id: z.string(),
-  to: z.string(),
-  type: z.enum(messageTypes),
-  status: z.enum(messageStatuses),
-  timestamp,
-  /** Rises with each event of one message, so that a receiver can put them in order. */
-  sequence: z.int(),
-  error: MessageError.optional(),
-});
-
-/** What subscribers may be told of, with the shape of each event's data. */
-export const publicEvents = {
-  "message.received": Received,
-  "message.sent": Progress,
-  "message.delivered": Progress,
-  "message.read": Progress,
-  "message.failed": Progress,
-} as const;
-
-/** Every event; those that are not public never leave the house. */
+/** Every event; those that are not public stay inside the app. */
 export const events = { ...publicEvents } as const;
 
 export type EventName = keyof typeof events;
 export type EventData<Name extends EventName> = z.infer<(typeof events)[Name]>;
 
-/** What is handed to a listener, and to a subscriber. */
+/** What a listener and a webhook receive. */
 export interface Event<Name extends EventName = EventName> {
   /** `evt_…`, the same over every retry. */
   readonly id: string;

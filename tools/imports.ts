@@ -1,7 +1,6 @@
 /** Imports: many contacts at once, from a CSV file. */
 import { z } from "zod";
-import { id, timestamp } from "./fields.ts";
-import { one, operation } from "./operation.ts";
+import { type ErrorEntry, errorEntry, id, one, operation, timestamp } from "./contract/index.ts";
 import { sourceUrl } from "./uploads.ts";
 
 export const importStatuses = ["queued", "running", "done", "failed"] as const;
@@ -53,3 +52,18 @@ export const imports = {
     tier: "extended",
   }),
 };
+
+export const importErrors = {
+  not_a_csv_file: errorEntry(
+    "business_rule",
+    422,
+    "Contacts are imported from CSV; this upload is {value}.",
+    "Upload the table as a file that ends with .csv.",
+  ),
+  import_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no import with this id.",
+    "Use the id that import_contacts (POST /v1/contacts/import) answered.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

@@ -1,7 +1,6 @@
 /** Inboxes: the organization's own numbers, at which contacts write to it. */
 import { z } from "zod";
-import { id, phone, timestamp } from "./fields.ts";
-import { all, one, operation } from "./operation.ts";
+import { all, type ErrorEntry, errorEntry, id, one, operation, phone, timestamp } from "./contract/index.ts";
 
 /** The channels that an inbox can be on. */
 export const channels = ["simulator"] as const;
@@ -80,3 +79,24 @@ export const inboxes = {
     tier: "extended",
   }),
 };
+
+export const inboxErrors = {
+  inbox_exists: errorEntry(
+    "conflict",
+    409,
+    "An inbox with this phone number exists already.",
+    "Use the inbox in existing_id, or another number.",
+  ),
+  inbox_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no inbox with this id.",
+    "Find the id with list_inboxes (GET /v1/inboxes).",
+  ),
+  no_inbox: errorEntry(
+    "business_rule",
+    422,
+    "The organization has no inbox to send from.",
+    "Connect an inbox first.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

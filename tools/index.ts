@@ -12,7 +12,7 @@ import { imports } from "./imports.ts";
 import { inboxes } from "./inboxes.ts";
 import { knowledgeBase } from "./knowledge-base.ts";
 import { mcp } from "./mcp.ts";
-import { messages } from "./messages.ts";
+import { messages } from "./messages/index.ts";
 import { pricing } from "./pricing.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing.ts";

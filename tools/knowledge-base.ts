@@ -1,7 +1,6 @@
 /** The knowledge base: documents and answered questions that the chatbot draws on. */
 import { z } from "zod";
-import { timestamp } from "./fields.ts";
-import { one, operation } from "./operation.ts";
+import { one, operation, timestamp } from "./contract/index.ts";
 
 export const sourceTypes = ["pdf", "markdown", "url"] as const;
 export const retrievalTypes = ["qa_pair", "chunk"] as const;

@@ -1,6 +1,6 @@
 /** The service's own list of tools, and the call of one over REST. */
 import { z } from "zod";
-import { one, operation } from "./operation.ts";
+import { type ErrorEntry, errorEntry, one, operation } from "./contract/index.ts";
 
 export const mcp = {
   list_mcp_tools: operation({
@@ -42,3 +42,12 @@ export const mcp = {
     tools: {},
   }),
 };
+
+export const toolErrors = {
+  tool_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no tool named {value}.",
+    "GET /v1/mcp/tools lists the tools that this credential may call.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

@@ -1,6 +1,6 @@
 /** Pricing: the plans on offer, in the caller's currency; open to everybody. */
 import { z } from "zod";
-import { one, operation } from "./operation.ts";
+import { one, operation } from "./contract/index.ts";
 
 const Plan = z.object({
   id: z.string(),

@@ -1,7 +1,15 @@
 /** Quick replies: saved texts that people put into a conversation by a short code. */
 import { z } from "zod";
-import { Deleted, id, timestamp } from "./fields.ts";
-import { all, one, operation } from "./operation.ts";
+import {
+  all,
+  Deleted,
+  type ErrorEntry,
+  errorEntry,
+  id,
+  one,
+  operation,
+  timestamp,
+} from "./contract/index.ts";
 
 const QuickReply = z.object({
   id: z.string(),
@@ -61,3 +69,18 @@ export const quickReplies = {
     output: one(Deleted),
   }),
 };
+
+export const quickReplyErrors = {
+  quick_reply_exists: errorEntry(
+    "conflict",
+    409,
+    "A quick reply with this short code exists already.",
+    "Use another short code, or change the one in existing_id.",
+  ),
+  quick_reply_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no quick reply with this id.",
+    "Find the id with list_quick_replies (GET /v1/quick-replies).",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

@@ -1,7 +1,18 @@
 /** Routing: the policies by which waiting conversations find an agent. */
 import { z } from "zod";
-import { Deleted, id, jsonObject, timestamp } from "./fields.ts";
-import { all, one, operation, paged, paging } from "./operation.ts";
+import {
+  all,
+  Deleted,
+  type ErrorEntry,
+  errorEntry,
+  id,
+  jsonObject,
+  one,
+  operation,
+  paged,
+  paging,
+  timestamp,
+} from "./contract/index.ts";
 
 export const routingStrategies = [
   "round_robin",
@@ -194,3 +205,12 @@ export const routing = {
     tier: "extended",
   }),
 };
+
+export const routingErrors = {
+  routing_policy_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no routing policy with this id.",
+    "Find the id with list_routing_policies (GET /v1/routing/policies).",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

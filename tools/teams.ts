@@ -1,7 +1,18 @@
 /** Teams: the agents who answer conversations, and how much each of them takes. */
 import { z } from "zod";
-import { Deleted, id, jsonObject, timestamp, userId } from "./fields.ts";
-import { one, operation, paged, paging } from "./operation.ts";
+import {
+  Deleted,
+  type ErrorEntry,
+  errorEntry,
+  id,
+  jsonObject,
+  one,
+  operation,
+  paged,
+  paging,
+  timestamp,
+  userId,
+} from "./contract/index.ts";
 
 export const memberRoles = ["lead", "member", "supervisor"] as const;
 
@@ -185,3 +196,36 @@ export const teams = {
     tier: "extended",
   }),
 };
+
+export const teamErrors = {
+  team_member_exists: errorEntry(
+    "conflict",
+    409,
+    "This user is a member of the team already.",
+    "Change the member in existing_id with update_team_member (PUT /v1/teams/{id}/members/{member_id}).",
+  ),
+  team_in_use: errorEntry(
+    "conflict",
+    409,
+    "Routing policies send conversations to this team: {policies}.",
+    "Delete them or give them another target first.",
+  ),
+  team_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no team with this id.",
+    "Find the id with list_teams (GET /v1/teams).",
+  ),
+  team_member_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no member with this id in this team.",
+    "Find the id with list_team_members (GET /v1/teams/{id}/members).",
+  ),
+  not_a_member: errorEntry(
+    "business_rule",
+    422,
+    "The user is not a member of this team.",
+    "Add them with add_team_member, or leave team_id out.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

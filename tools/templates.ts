@@ -1,7 +1,6 @@
 /** Templates: prepared messages that the channel's review authority approves before they are sent. */
 import { z } from "zod";
-import { id, inboxId, timestamp } from "./fields.ts";
-import { one, operation, paged, paging } from "./operation.ts";
+import { id, inboxId, one, operation, paged, paging, timestamp } from "./contract/index.ts";
 
 export const templateStatuses = ["draft", "pending", "approved", "rejected", "paused", "disabled"] as const;
 export const templateCategories = ["authentication", "utility", "marketing"] as const;

@@ -1,7 +1,16 @@
 /** Uploads: files kept for messages, templates and imports. */
 import { z } from "zod";
-import { Deleted, id, timestamp } from "./fields.ts";
-import { one, operation, paged, paging } from "./operation.ts";
+import {
+  Deleted,
+  type ErrorEntry,
+  errorEntry,
+  id,
+  one,
+  operation,
+  paged,
+  paging,
+  timestamp,
+} from "./contract/index.ts";
 
 /** 32 MB, in bytes and as base64 writes them. */
 export const maxUploadBytes = 32 * 1024 * 1024;
@@ -123,3 +132,86 @@ export const uploads = {
     output: one(Deleted),
   }),
 };
+
+export const uploadErrors = {
+  one_source_needed: errorEntry(
+    "invalid_request",
+    400,
+    "The request names {count} sources.",
+    "Send exactly one of {known}.",
+  ),
+  malformed_form: errorEntry(
+    "invalid_request",
+    400,
+    "The form could not be read: {reason}",
+    "Send multipart/form-data with one part named file, which has a filename.",
+  ),
+  file_name_needed: errorEntry(
+    "invalid_request",
+    400,
+    "The file has no name.",
+    "Send its name with an ending, for example menu.pdf.",
+  ),
+  file_empty: errorEntry("invalid_request", 400, "The file is empty.", "Send a file that holds something."),
+  file_too_large: errorEntry(
+    "invalid_request",
+    413,
+    "The file is larger than {limit} bytes.",
+    "Send a file of at most {limit} bytes.",
+  ),
+  file_type_not_allowed: errorEntry(
+    "invalid_request",
+    415,
+    "Files named {value} are not taken.",
+    "Send a file with one of these endings: {known}.",
+  ),
+  file_type_mismatch: errorEntry(
+    "invalid_request",
+    415,
+    "The file is not what it is called: {reason}",
+    "Name it, and declare its Content-Type, as what it is.",
+  ),
+  file_unsafe: errorEntry(
+    "invalid_request",
+    415,
+    "The file is refused because it holds {value}, which other programs could run.",
+    "Export the file anew without it; pack nothing else into it.",
+  ),
+  url_not_allowed: errorEntry(
+    "invalid_request",
+    400,
+    "This address can't be read: {reason}",
+    "Send a public https address.",
+  ),
+  file_path_not_allowed: errorEntry(
+    "invalid_request",
+    400,
+    "There is no such file in the folder that is open to uploads, {folder}.",
+    "Send the path of a plain file inside it, absolute or relative to it.",
+  ),
+  source_failed: errorEntry(
+    "business_rule",
+    422,
+    "The file could not be fetched: {reason}",
+    "Check that the address answers 200 with the file itself, and try again.",
+  ),
+  upload_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no upload with this id or address.",
+    "Take an id from list_uploads (GET /v1/uploads), or upload the file with upload_file.",
+  ),
+  file_not_found: errorEntry("not_found", 404, "There is no such file.", "Upload the file again."),
+  link_invalid: errorEntry(
+    "permission",
+    403,
+    "The link has expired, or was changed on its way.",
+    "Ask for a new link.",
+  ),
+  range_not_satisfiable: errorEntry(
+    "invalid_request",
+    416,
+    "The file has no such part: it is {limit} bytes long.",
+    "Ask for bytes within it, or leave Range out.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

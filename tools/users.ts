@@ -1,7 +1,15 @@
 /** Users: the people of an organization who sign in and answer conversations. */
 import { z } from "zod";
-import { id, timestamp } from "./fields.ts";
-import { one, operation, paged, paging } from "./operation.ts";
+import {
+  type ErrorEntry,
+  errorEntry,
+  id,
+  one,
+  operation,
+  paged,
+  paging,
+  timestamp,
+} from "./contract/index.ts";
 
 /** From the most to the least: what each may do follows from its scopes. */
 export const roles = ["owner", "admin", "supervisor", "agent"] as const;
@@ -73,3 +81,30 @@ export const users = {
     tier: "extended",
   }),
 };
+
+export const userErrors = {
+  user_exists: errorEntry(
+    "conflict",
+    409,
+    "This e-mail address belongs to a user already.",
+    "Use another address, or find the user with list_users (GET /v1/users).",
+  ),
+  last_owner: errorEntry(
+    "conflict",
+    409,
+    "An organization can't be without an active owner.",
+    "Make somebody else an owner first.",
+  ),
+  user_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no user with this id.",
+    "Find the id with list_users (GET /v1/users).",
+  ),
+  user_inactive: errorEntry(
+    "business_rule",
+    422,
+    "The user is switched off and gets no conversations.",
+    "Choose another user (GET /v1/users).",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

@@ -1,8 +1,18 @@
 /** Webhooks: an organization's addresses that are told of message events, signed. */
 import { z } from "zod";
+import {
+  Deleted,
+  type ErrorEntry,
+  errorEntry,
+  id,
+  one,
+  operation,
+  paged,
+  paging,
+  timestamp,
+  untrusted,
+} from "./contract/index.ts";
 import { publicEvents } from "./events.ts";
-import { Deleted, id, timestamp, untrusted } from "./fields.ts";
-import { one, operation, paged, paging } from "./operation.ts";
 
 /** The events that may be subscribed to, in the specification's order. */
 export const webhookEvents = Object.keys(publicEvents) as (keyof typeof publicEvents)[]; // a literal's keys
@@ -231,3 +241,42 @@ export const webhooks = {
     ),
   }),
 };
+
+export const webhookErrors = {
+  webhook_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no webhook with this id.",
+    "Find the id with list_webhooks (GET /v1/webhook-subscriptions).",
+  ),
+  webhook_delivery_not_found: errorEntry(
+    "not_found",
+    404,
+    "This webhook has no delivery with this id.",
+    "Find the id with list_webhook_deliveries; deliveries are kept for 15 days.",
+  ),
+  webhook_inactive: errorEntry(
+    "conflict",
+    409,
+    "The webhook is switched off: nothing is sent to it.",
+    "Switch it on first: update_webhook with is_active true.",
+  ),
+  too_many_webhooks: errorEntry(
+    "business_rule",
+    422,
+    "There are at most {limit} webhook subscriptions in an organization.",
+    "Delete one that is not needed (list_webhooks), or add the events to one that is there (update_webhook).",
+  ),
+  webhook_address_refused: errorEntry(
+    "invalid_request",
+    400,
+    "Nothing can be sent to this address. {reason}",
+    "Send an https:// address of the public internet, on port 443 or 8443.",
+  ),
+  since_too_early: errorEntry(
+    "invalid_request",
+    400,
+    "since is more than {limit} days ago.",
+    "Send a time within the last {limit} days.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

@@ -1,7 +1,7 @@
 /** Generated calls that are wrong in every way there is: of REST, of MCP in both eras, and of lines on stdio. */
 import fc from "fast-check";
 import type { Dispatcher } from "undici";
-import { builtTools } from "../../src/built.ts";
+import { builtTools } from "../../src/cli/built-tools.ts";
 import { operationsOf } from "../../src/platform/index.ts";
 import { catalogue } from "../../tools/index.ts";
 import { mcpRequest, modernMeta } from "./mcp-request.ts";

@@ -1,8 +1,6 @@
 /** docs/reference/operations.md: every built operation, resource by resource. */
 import { modules } from "../../src/platform/index.ts";
-import type { Credential, Operation } from "../../tools/operation.ts";
-import { describeRule } from "../../tools/scopes.ts";
-import { formsOf } from "../../tools/tool.ts";
+import { type Credential, describeRule, formsOf, type Operation } from "../../tools/contract/index.ts";
 import { code, type Page, table } from "./markdown.ts";
 
 export function operationsPage(): Page {

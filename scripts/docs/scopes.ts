@@ -1,8 +1,8 @@
 /** docs/reference/scopes.md: every scope, which roles hold it, and which operations need it. */
 
-import { roleScopes } from "../../src/platform/core/authenticate.ts";
+import { roleScopes } from "../../src/platform/identity/index.ts";
 import { operationsOf } from "../../src/platform/index.ts";
-import { dotted, type Scope, scopes, scopesOf } from "../../tools/scopes.ts";
+import { dotted, type Scope, scopes, scopesOf } from "../../tools/contract/index.ts";
 import { code, type Page, table } from "./markdown.ts";
 
 export function scopesPage(): Page {
@@ -20,7 +20,7 @@ An API key holds the scopes that it was created with; a signed-in user holds tho
 ${table(["Scope", "Dotted", "Allows", "Roles", "Needed by"], rows)}
 
 An operation that needs one of several scopes appears at each of them.`;
-  return { source: "tools/scopes.ts and tools/", body };
+  return { source: "tools/ and src/platform/identity/", body };
 }
 
 function rolesWith(scope: Scope): string[] {

@@ -1,5 +1,5 @@
 /** docs/reference/settings.md: every setting with its default. */
-import { settings } from "../../src/config.ts";
+import { settings } from "../../src/config/index.ts";
 import { code, type Page, table } from "./markdown.ts";
 
 export function settingsPage(): Page {

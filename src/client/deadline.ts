@@ -1,5 +1,5 @@
 /** The end of a call: when its time is up, or when its caller gives up. */
-import type { Operation } from "../../tools/operation.ts";
+import type { Operation } from "../../tools/contract/index.ts";
 
 export interface Deadline {
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 /** How a call fails: the service refused it, or no answer came. */
 import { STATUS_CODES } from "node:http";
-import type { ErrorBody } from "../../tools/errors.ts";
+import type { ErrorBody } from "../../tools/contract/index.ts";
 import type { Deadline } from "./deadline.ts";
 
 export type ErrorFacts = ErrorBody["error"];

@@ -1,7 +1,7 @@
 /** Writes the HTTP request of an operation: which field travels in the path, the query or the body, and how. */
 import { randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
-import type { Operation } from "../../tools/operation.ts";
+import type { Operation } from "../../tools/contract/index.ts";
 import { CallFailure } from "./failure.ts";
 import { type FileToSend, writeMultipart } from "./multipart.ts";
 

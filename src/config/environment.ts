@@ -1,8 +1,8 @@
-/** Every setting: its name, what it takes, its default, and its line in the README. */
+/** Every setting: its name, what it takes, its default, and its line in docs/reference/settings.md. */
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { allScopes, readScope } from "../../tools/scopes.ts";
+import { allScopes, readScope } from "../../tools/contract/index.ts";
 import { list, names, readHost, readNetwork, readOrigin, takes, whole } from "./fields.ts";
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;

@@ -6,7 +6,7 @@ import { startEmbedded } from "./embedded.ts";
 import { maintain } from "./maintenance.ts";
 import { createPool, type DatabaseLog, sqlState } from "./pool.ts";
 import { postgresSettings, refused, requireVersion } from "./postgres.ts";
-import type { Tables } from "./schema.ts";
+import type { Tables } from "./schema/index.ts";
 
 export interface DatabaseOptions {
   /** `postgres://…`; TLS as its `sslmode` says. Undefined: the embedded engine. */

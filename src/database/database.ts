@@ -1,6 +1,6 @@
 /** What a database is to the rest of the house, whichever engine is behind it. */
 import type { Kysely, Transaction as KyselyTransaction } from "kysely";
-import type { Tables } from "./schema.ts";
+import type { Tables } from "./schema/index.ts";
 
 /** Something that can be read from: the pool, or an open transaction. */
 export type Queries = Kysely<Tables>;

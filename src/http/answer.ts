@@ -1,6 +1,7 @@
 /** Turns whatever went wrong into the one envelope; what is ours to mend is logged and never sent. */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { Failure, fail } from "../../tools/failure.ts";
+import { Failure } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
 import type { Log } from "../ports/log.ts";
 
 /** Sends the failure of a request. */

@@ -1,7 +1,7 @@
 /** Mounts the controls that an adapter brings (the simulated channel's), for the organization of the key. */
 import type { FastifyInstance } from "fastify";
-import { fail } from "../../tools/failure.ts";
-import { permits } from "../../tools/scopes.ts";
+import { permits } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import { identify } from "./router.ts";
 
@@ -15,7 +15,10 @@ export interface ControlRoute {
     readonly params: Readonly<Record<string, string>>;
     readonly query: Readonly<Record<string, unknown>>;
     readonly body: unknown;
-  }): Promise<{ status: number; body: unknown }>;
+  }): Promise<
+    | { readonly status: number; readonly body: unknown }
+    | { readonly invalid: { readonly field: string; readonly message: string } }
+  >;
 }
 
 export function addControls(
@@ -33,14 +36,26 @@ export function addControls(
         if (!permits(scopes, needed)) {
           throw fail("insufficient_scope", { required_scope: needed });
         }
-        const { status, body } = await handle({
+        const answer = await handle({
           organization_id,
           params: request.params as Record<string, string>,
           query: request.query as Record<string, unknown>,
           body: request.body,
         });
-        return reply.status(status).send(body);
+        if ("invalid" in answer) {
+          throw invalidRequest(answer.invalid);
+        }
+        return reply.status(answer.status).send(answer.body);
       },
     });
   }
+}
+
+function invalidRequest({ field, message }: { readonly field: string; readonly message: string }) {
+  const param = field === "" ? {} : { param: field };
+  return fail("invalid_request", {
+    reason: message,
+    ...param,
+    details: [{ field, code: "invalid", message }],
+  });
 }

@@ -6,9 +6,8 @@
  */
 import multipart from "@fastify/multipart";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Failure, fail } from "../../tools/failure.ts";
-import type { Operation } from "../../tools/operation.ts";
-import { readFields } from "../../tools/tool.ts";
+import { Failure, type Operation, readFields } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
 import { maxUploadBytes } from "../../tools/uploads.ts";
 import type { Platform } from "../platform/index.ts";
 

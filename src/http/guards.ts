@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import { fail } from "../../tools/failure.ts";
+import { fail } from "../../tools/errors.ts";
 
 /** The credential of a request: X-API-Key, or Authorization: Bearer with a key or an access token. */
 export function readCredential(headers: FastifyRequest["headers"]): string | undefined {

@@ -1,7 +1,7 @@
 /** GET /metrics: the figures, for whoever has the operator's token. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance } from "fastify";
-import { fail } from "../../tools/failure.ts";
+import { fail } from "../../tools/errors.ts";
 
 export interface Scraping {
   readonly token: string;

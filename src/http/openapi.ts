@@ -1,8 +1,14 @@
 /** The OpenAPI 3.1 description, derived from the catalogue. */
-import { ErrorBody } from "../../tools/errors.ts";
-import { type Credential, type Operation, pathFields } from "../../tools/operation.ts";
-import { describeRule } from "../../tools/scopes.ts";
-import { type JsonSchema, toJsonSchema } from "../../tools/tool.ts";
+
+import {
+  type Credential,
+  describeRule,
+  ErrorBody,
+  type JsonSchema,
+  type Operation,
+  pathFields,
+  toJsonSchema,
+} from "../../tools/contract/index.ts";
 
 /** The whole document for these operations. */
 export function describeApi(operations: Readonly<Record<string, Operation>>, version: string): JsonSchema {

@@ -1,8 +1,7 @@
 /** The routes, made from the catalogue: nothing here knows any one of them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
-import { Failure, fail } from "../../tools/failure.ts";
-import type { Operation } from "../../tools/operation.ts";
-import { readFields } from "../../tools/tool.ts";
+import { type Operation, readFields } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import { acceptForms, formOf } from "./form.ts";
 import { createLoginLimit, readCredential, readIdempotencyKey } from "./guards.ts";
@@ -123,7 +122,7 @@ function readBody(body: unknown): Record<string, unknown> {
     return {};
   }
   if (typeof body !== "object" || Array.isArray(body)) {
-    throw new Failure("malformed_body", { reason: "it is not a JSON object." });
+    throw fail("malformed_body", { reason: "it is not a JSON object." });
   }
   return body as Record<string, unknown>;
 }

@@ -1,10 +1,10 @@
 /** The REST face: one Fastify server with the catalogue's routes, health, and what else is mounted on it. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import Fastify, { type FastifyInstance } from "fastify";
-import { fail } from "../../tools/failure.ts";
-import type { Operation } from "../../tools/operation.ts";
+import type { Operation } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics, Tracer } from "../ports/telemetry.ts";
@@ -38,7 +38,35 @@ export interface ServerOptions {
   readonly scraping: Scraping | undefined;
 }
 
-export function createServer(options: ServerOptions): FastifyInstance {
+export interface HttpServer {
+  /** @returns the address, `http://host:port`; loopback where it listens on every interface. */
+  listen(host: string, port: number): Promise<string>;
+  /** Ends when every request was answered, or closes the connections after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+export function createServer(options: ServerOptions): HttpServer {
+  const app = createApp(options);
+  return {
+    async listen(host, port) {
+      await app.listen({ host, port });
+      const bound = app.server.address() as AddressInfo; // a TCP port, as just requested
+      const name = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
+      return `http://${isEveryInterface(bound.address) ? "127.0.0.1" : name}:${bound.port}`;
+    },
+    async close(graceMs) {
+      const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      await app.close();
+      clearTimeout(timer);
+    },
+  };
+}
+
+function isEveryInterface(address: string): boolean {
+  return address === "0.0.0.0" || address === "::";
+}
+
+function createApp(options: ServerOptions): FastifyInstance {
   const { log, platform, operations } = options;
   const app = Fastify({
     logger: false,

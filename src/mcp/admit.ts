@@ -1,7 +1,8 @@
 /** What stands before an MCP request over HTTP: for which host, from which web page, with whose credential. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { localhostAllowedHostnames, validateHostHeader } from "@modelcontextprotocol/server";
-import { type Failure, fail } from "../../tools/failure.ts";
+import type { Failure } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
 
 export interface Allowed {
   /** Host names without a port, beside the loopback ones. */

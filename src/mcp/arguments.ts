@@ -4,12 +4,20 @@
  * It brings the whole catalogue along, which takes a while to load: it is imported when a tool is
  * called, or once a list has been answered.
  */
-import type { ErrorBody, ErrorCode } from "../../tools/errors.ts";
-import { Failure, type FailureDetail, fail, lackOf } from "../../tools/failure.ts";
+
+import {
+  type ErrorBody,
+  Failure,
+  type FailureDetail,
+  formsOf,
+  missingScope,
+  type Operation,
+  readArguments,
+  type ScopeRule,
+  type ToolForm,
+} from "../../tools/contract/index.ts";
+import { type ErrorCode, fail } from "../../tools/errors.ts";
 import { catalogue } from "../../tools/index.ts";
-import type { Operation, ToolForm } from "../../tools/operation.ts";
-import type { ScopeRule } from "../../tools/scopes.ts";
-import { formsOf, readArguments } from "../../tools/tool.ts";
 import { type LocalFile, openLocalFile } from "./local-file.ts";
 import type { ListedTool } from "./tools.ts";
 
@@ -78,7 +86,7 @@ export function refuse(code: ErrorCode, detail?: FailureDetail): Refusal {
 
 /** The refusal of a tool that the credential's scopes do not cover. */
 export function refuseScope(rule: ScopeRule | null): Refusal {
-  return refuse("insufficient_scope", lackOf(rule));
+  return refuse("insufficient_scope", missingScope(rule));
 }
 
 function toRefusal(failure: Failure): Refusal {

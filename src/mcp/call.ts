@@ -10,9 +10,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import type { Operation } from "../../tools/operation.ts";
-import { permits, type Scope } from "../../tools/scopes.ts";
-import { CallFailure, type Client, patienceOf, Unreachable, waitMsOf } from "../client.ts";
+import { type Operation, permits, type Scope } from "../../tools/contract/index.ts";
+import { CallFailure, type Client, patienceOf, Unreachable, waitMsOf } from "../client/index.ts";
 import type { Log } from "../ports/log.ts";
 import { offerCallable } from "./actions.ts";
 import { present } from "./answer.ts";

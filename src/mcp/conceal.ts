@@ -4,7 +4,7 @@
  * What the caller's own arguments held is the caller's, and stays. Where nothing that means anything is left
  * of a sentence, ours for the status stands in its place; where a text was only a further fact, it goes.
  */
-import { CallFailure } from "../client.ts";
+import { CallFailure } from "../client/index.ts";
 import type { Trouble } from "./explain.ts";
 import { internals } from "./internals.ts";
 import { replaceSql } from "./sql.ts";

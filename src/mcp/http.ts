@@ -7,8 +7,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { type AuthInfo, createMcpHandler, preloadSchemas } from "@modelcontextprotocol/server";
-import { Failure, fail } from "../../tools/failure.ts";
-import { readScope, type Scope } from "../../tools/scopes.ts";
+import { Failure, readScope, type Scope } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
 import { type Allowed, answerBrowser, createHostGuard, readCredential, refuse } from "./admit.ts";
 import { loadArguments, type McpCaller } from "./call.ts";
 import { findFault, parseError } from "./gate.ts";
@@ -18,8 +18,8 @@ import { type ListHolder, spliceLists } from "./splice.ts";
 import { tools } from "./tools.ts";
 
 export interface McpHttpOptions extends ServerParts, Allowed {
-  /** What a credential may do; undefined for one that is unknown, revoked or expired. */
-  authenticate(credential: string): Promise<{ readonly scopes: ReadonlySet<Scope> } | undefined>;
+  /** What a credential may do. @throws Failure `credential_invalid`: unknown, revoked or expired. */
+  authenticate(credential: string): Promise<{ readonly scopes: ReadonlySet<Scope> }>;
   readonly maxBodyBytes?: number;
   /** Requests that one credential may have running. */
   readonly maxConcurrentPerKey?: number;
@@ -90,11 +90,10 @@ function createAnswer(options: McpHttpOptions, handle: Handle) {
 /** @throws Failure `credential_invalid`, or `unavailable` when it can't be checked. */
 async function identify(authenticate: McpHttpOptions["authenticate"], credential: string): Promise<AuthInfo> {
   const found = await authenticate(credential).catch((error: unknown) => {
-    throw fail("unavailable", { reason: "credentials can't be checked.", retry_after: 1 }, error);
+    throw error instanceof Failure
+      ? error
+      : fail("unavailable", { reason: "credentials can't be checked.", retry_after: 1 }, error);
   });
-  if (!found) {
-    throw fail("credential_invalid");
-  }
   return { token: credential, clientId: "tidings", scopes: [...found.scopes] };
 }
 

@@ -1,6 +1,6 @@
 /** The tools that a credential may call: its scopes and the narrowing decide, the catalogue gives the order. */
 import type { Tool as WireTool } from "@modelcontextprotocol/server";
-import { allScopes, permits, type Scope } from "../../tools/scopes.ts";
+import { allScopes, permits, type Scope } from "../../tools/contract/index.ts";
 import type { Narrowing } from "./narrow.ts";
 import { searchWires } from "./search.ts";
 import type { ListedTool } from "./tools.ts";

@@ -7,9 +7,9 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
 import { basename, isAbsolute, relative, resolve } from "node:path";
-import { fail } from "../../tools/failure.ts";
+import { fail } from "../../tools/errors.ts";
 import { maxUploadBytes } from "../../tools/uploads.ts";
-import type { FileToSend } from "../client.ts";
+import type { FileToSend } from "../client/index.ts";
 
 export interface LocalFile extends FileToSend, AsyncDisposable {}
 

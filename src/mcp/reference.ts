@@ -1,8 +1,8 @@
 /** The catalogue's errors, events and scopes as documents that an assistant can read. */
+
+import { scopes, toJsonSchema } from "../../tools/contract/index.ts";
 import { errors } from "../../tools/errors.ts";
 import { publicEvents } from "../../tools/events.ts";
-import { scopes } from "../../tools/scopes.ts";
-import { toJsonSchema } from "../../tools/tool.ts";
 
 export const references = {
   errors: () =>

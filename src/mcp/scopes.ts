@@ -8,9 +8,9 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { auth } from "../../tools/auth.ts";
+import { allScopes, permits, readScope, type Scope } from "../../tools/contract/index.ts";
 import type { mcp } from "../../tools/mcp.ts";
-import { allScopes, permits, readScope, type Scope } from "../../tools/scopes.ts";
-import { CallFailure, type Client } from "../client.ts";
+import { CallFailure, type Client } from "../client/index.ts";
 import type { Log } from "../ports/log.ts";
 import { tools, toolsOverRest, whoami } from "./tools.ts";
 

@@ -10,7 +10,7 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { Client } from "../client.ts";
+import type { Client } from "../client/index.ts";
 import type { Log } from "../ports/log.ts";
 import { defaultResultLimit } from "./answer.ts";
 import {

@@ -6,18 +6,18 @@
  */
 import type { Tool as WireTool } from "@modelcontextprotocol/server";
 import { auth } from "../../tools/auth.ts";
-import { catalogue, resources } from "../../tools/index.ts";
-import { mcp } from "../../tools/mcp.ts";
-import type { Operation } from "../../tools/operation.ts";
-import type { ScopeRule } from "../../tools/scopes.ts";
 import {
   describeTools,
   formsOf,
   type JsonSchema,
+  type Operation,
+  type ScopeRule,
   type Tool,
   toJsonSchema,
   untrustedPaths,
-} from "../../tools/tool.ts";
+} from "../../tools/contract/index.ts";
+import { catalogue, resources } from "../../tools/index.ts";
+import { mcp } from "../../tools/mcp.ts";
 
 export interface ListedTool {
   readonly name: string;

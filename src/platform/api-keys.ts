@@ -1,12 +1,11 @@
 /** API keys: made with a secret that is shown once, stored as its hash, revoked at once. */
 import { apiKeys as contract } from "../../tools/api-keys.ts";
-import { fail, refuse } from "../../tools/failure.ts";
-import { allScopes, dotted, isAdministrative, readScope, type Scope } from "../../tools/scopes.ts";
+import { allScopes, dotted, isAdministrative, readScope, type Scope } from "../../tools/contract/index.ts";
+import { fail, failField } from "../../tools/errors.ts";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
-import { implement } from "./core/module.ts";
-import { hashSecret, isExpired, keyMarker, newKeySecret } from "./core/secrets.ts";
-import type { Caller } from "./core/world.ts";
+import { hashSecret, isExpired, keyMarker, newKeySecret } from "./identity/index.ts";
+import { type Caller, implement } from "./kernel/index.ts";
 
 export const apiKeys = implement(contract, {
   operations: {
@@ -15,7 +14,7 @@ export const apiKeys = implement(contract, {
       const spell = isPersonal ? (scope: Scope) => scope : dotted;
       const scopes = readScopes(wanted, caller, isPersonal);
       if (expires_at !== undefined && Date.parse(expires_at) <= now.getTime()) {
-        throw refuse("expires_at", "expiry_not_in_future");
+        throw failField("expires_at", "expiry_not_in_future");
       }
       const secret_key = newKeySecret();
       const created_by = caller.acts_for;
@@ -98,13 +97,13 @@ function readScopes(wanted: readonly string[], caller: Caller, isPersonal: boole
   const scopes = wanted.map((text) => {
     const scope = readScope(text);
     if (!scope) {
-      throw refuse("scopes", "invalid_scope", {
+      throw failField("scopes", "invalid_scope", {
         value: text,
         known: allScopes.filter((one) => isPersonal || !isAdministrative(one)).join(", "),
       });
     }
     if (isAdministrative(scope) && !isPersonal) {
-      throw refuse("scopes", "scope_needs_sign_in", { value: scope });
+      throw failField("scopes", "scope_needs_sign_in", { value: scope });
     }
     if (!caller.scopes.has(scope)) {
       throw fail("scope_not_held", { value: scope, required_scope: scope });

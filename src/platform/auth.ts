@@ -1,13 +1,17 @@
 /** Sign-in: access and refresh tokens, and what a credential is. */
 import { auth as contract } from "../../tools/auth.ts";
-import { fail } from "../../tools/failure.ts";
+import { fail } from "../../tools/errors.ts";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
-import { implement, type Work } from "./core/module.ts";
-import { hashPassword, isPassword } from "./core/passwords.ts";
-import { hashSecret, randomSecret } from "./core/secrets.ts";
-import { accessTokenSeconds, signAccessToken } from "./core/tokens.ts";
-import type { Role, World } from "./core/world.ts";
+import {
+  accessTokenSeconds,
+  hashPassword,
+  hashSecret,
+  isPassword,
+  randomSecret,
+  signAccessToken,
+} from "./identity/index.ts";
+import { implement, type ModuleJob, type Role, type World } from "./kernel/index.ts";
 
 const refreshSeconds = 7 * 24 * 3600;
 /** However often it is refreshed, a sign-in ends. */
@@ -23,7 +27,7 @@ interface User {
 }
 
 /** A family that has ended can't be refreshed or reused any more. */
-const forgetFamilies: Work<unknown> = {
+const forgetFamilies: ModuleJob<unknown> = {
   name: "session.forget",
   schedule: "47 * * * *",
 

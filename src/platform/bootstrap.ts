@@ -1,10 +1,9 @@
 /** The first start: one organization with an owner, an inbox on the simulated channel, and a full key. */
-import { allScopes } from "../../tools/scopes.ts";
+import { allScopes } from "../../tools/contract/index.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { insertKey } from "./api-keys.ts";
-import { hashPassword, newPassword } from "./core/passwords.ts";
-import { hashSecret, newKeySecret, randomSecret } from "./core/secrets.ts";
+import { hashPassword, hashSecret, newKeySecret, newPassword, randomSecret } from "./identity/index.ts";
 import { insertInbox } from "./inboxes.ts";
 import { insertUser } from "./users.ts";
 
@@ -15,20 +14,46 @@ export interface Owner {
   readonly key?: string | undefined;
 }
 
-/** What the first start made, told once. */
+/** What the first start created; its secrets are shown once. */
 export interface FirstStart {
   readonly email: string;
   readonly password: string;
   readonly key: string;
-  /** Whether the operator chose them, and so need not be told. */
+  /** Whether the operator chose them, so that they need not be shown. */
   readonly isGiven: { readonly password: boolean; readonly key: boolean };
 }
 
 /** The number of a simulated inbox: reserved for fiction, so no real phone has it. */
 const inboxNumber = "+14155550100";
 
+export interface BootstrapOptions {
+  readonly owner: Owner;
+  /** The key that the processes of this data folder share. */
+  readonly localKey: string | undefined;
+  readonly now: Date;
+  /** Called at once when the first organization was created: its secrets are not generated again. */
+  onFirstStart?(created: FirstStart): void;
+}
+
+/**
+ * Prepares a migrated database for the app: its first organization, the local key, and the secret.
+ *
+ * @returns the secret that signs tokens; generated once and shared by every process on this database.
+ */
+export async function bootstrap(database: Database, options: BootstrapOptions): Promise<string> {
+  const { owner, localKey, now } = options;
+  const created = await createFirstOrganization(database, owner, now);
+  if (created) {
+    options.onFirstStart?.(created);
+  }
+  if (localKey !== undefined) {
+    await admitLocalKey(database, localKey, now);
+  }
+  return sharedSecret(database);
+}
+
 /** Creates the first organization if there is none; of several processes at once, one does. */
-export async function bootstrap(
+async function createFirstOrganization(
   database: Database,
   owner: Owner,
   now: Date,
@@ -88,7 +113,7 @@ export async function createOrganization(
  * Makes the key that the data folder's processes share valid, whichever database is behind it; once, so that
  * one that was revoked stays so.
  */
-export async function admitLocalKey(database: Database, secret_key: string, now: Date): Promise<void> {
+async function admitLocalKey(database: Database, secret_key: string, now: Date): Promise<void> {
   await database.transaction(async (tx) => {
     if (!(await claim(tx, `local_key:${hashSecret(secret_key)}`, now.toISOString()))) {
       return;
@@ -109,8 +134,7 @@ export async function admitLocalKey(database: Database, secret_key: string, now:
   });
 }
 
-/** The secret that signs tokens: generated once and shared by every process on this database. */
-export async function sharedSecret(database: Database): Promise<string> {
+async function sharedSecret(database: Database): Promise<string> {
   await database.transaction((tx) => claim(tx, "secret", randomSecret()));
   const { value } = await database.queries
     .selectFrom("settings")

@@ -1,11 +1,11 @@
 /** Inboxes: the organization's own numbers, and what each is told about its channel. */
 
-import { fail } from "../../tools/failure.ts";
+import { fail } from "../../tools/errors.ts";
 import { type channels, inboxes as contract, type InboxSettings } from "../../tools/inboxes.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
-import { implement } from "./core/module.ts";
-import { normalizePhone } from "./core/phone.ts";
+import { normalizePhone } from "./contacts/index.ts";
+import { implement } from "./kernel/index.ts";
 
 type ChannelName = (typeof channels)[number];
 

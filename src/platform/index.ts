@@ -1,20 +1,28 @@
 /** The platform: its modules put together, given a world, and offered as one thing to call. */
+
+import { formsOf, type Operation } from "../../tools/contract/index.ts";
 import type { EventName } from "../../tools/events.ts";
-import type { Operation } from "../../tools/operation.ts";
-import { formsOf } from "../../tools/tool.ts";
-import type { JobDefinition } from "../jobs/job.ts";
+import type { JobDefinition, Jobs } from "../jobs/job.ts";
+import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
 import type { ChannelEars } from "../ports/channel.ts";
 import { apiKeys } from "./api-keys.ts";
 import { auth } from "./auth.ts";
 import { contacts } from "./contacts/index.ts";
 import { conversations } from "./conversations/index.ts";
-import { authenticate } from "./core/authenticate.ts";
-import { type Call, createCall } from "./core/call.ts";
-import { forgetAnswers } from "./core/idempotency.ts";
-import type { Listeners, Module, Work } from "./core/module.ts";
-import type { Caller, Recorder, World } from "./core/world.ts";
+import { authenticate } from "./identity/index.ts";
 import { imports } from "./imports/index.ts";
 import { inboxes } from "./inboxes.ts";
+import {
+  type Call,
+  type Caller,
+  createCall,
+  forgetAnswers,
+  type Listeners,
+  type Module,
+  type ModuleJob,
+  type Recorder,
+  type World,
+} from "./kernel/index.ts";
 import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
 import { quickReplies } from "./quick-replies.ts";
@@ -62,26 +70,69 @@ export interface Platform {
   readonly call: Call;
   /** @throws Failure `credential_invalid`. */
   authenticate(credential: string): Promise<Caller>;
-  /** A file for whoever has its link. @throws Failure `link_invalid`, `file_not_found`. */
+  /** A file for a signed link. @throws Failure `link_invalid`, `file_not_found`. */
   openFile(request: FileRequest): Promise<OpenedFile>;
-  /** Where channels deliver what they hear. */
+  /** Where channels deliver inbound messages and receipts. */
   readonly ears: ChannelEars;
+  readonly jobs: RunningJobs;
 }
 
-export function createPlatform(world: World, built: Modules = modules): Platform {
+/** Wraps calls and jobs with telemetry. */
+export interface Instruments {
+  call(call: Call): Call;
+  enqueue(enqueue: Jobs["enqueue"]): Jobs["enqueue"];
+  job(job: JobDefinition): JobDefinition;
+}
+
+/** What the platform is given; the rest of its world follows from the modules. */
+export interface PlatformParts
+  extends Omit<World, "jobs" | "channels" | "listeners" | "recorders" | "tools"> {
+  /** All by default. */
+  readonly built?: Modules;
+  /** Jobs of one lane at once in this process. */
+  readonly concurrency?: number;
+  readonly instruments?: Instruments;
+  /** Opens the channels, which deliver to `ears` and may have jobs of their own. */
+  openChannels(
+    ears: ChannelEars,
+    enqueue: Jobs["enqueue"],
+  ): { readonly channels: World["channels"]; readonly jobs: readonly JobDefinition[] };
+}
+
+/** Puts modules, channels and jobs together, each of which calls the others. */
+export function createPlatform(parts: PlatformParts): Platform {
+  const { built = modules, concurrency, instruments, openChannels, ...given } = parts;
+  const { database, now, log } = given;
+  const ears: ChannelEars = {
+    inbound: (message) => receiveMessage(world, message),
+    receipts: (receipts) => receiveReceipts(world, receipts),
+  };
+  const opened = openChannels(ears, (tx, ...added) => jobs.enqueue(tx, ...added));
+  const definitions = [...defineJobs(() => world, built), ...opened.jobs].map(
+    (job) => instruments?.job(job) ?? job,
+  );
+  const engine = createJobs({ database, now, definitions, log, ...(concurrency && { concurrency }) });
+  const jobs = { ...engine, enqueue: instruments?.enqueue(engine.enqueue) ?? engine.enqueue };
+  const world: World = {
+    ...given,
+    jobs,
+    channels: opened.channels,
+    listeners: listenersOf(built),
+    recorders: recordersOf(built),
+    tools: toolsOf(built),
+  };
+  const call = createCall(Object.values(built), world);
   return {
-    call: createCall(Object.values(built), world),
+    call: instruments?.call(call) ?? call,
     authenticate: (credential) => authenticate(world, credential),
     openFile: (request) => openFile(world, request),
-    ears: {
-      inbound: (message) => receiveMessage(world, message),
-      receipts: (receipts) => receiveReceipts(world, receipts),
-    },
+    ears,
+    jobs,
   };
 }
 
 /** The engine's definitions of every job and listener; the world is asked for when one runs. */
-export function defineJobs(world: () => World, built: Modules = modules): JobDefinition[] {
+function defineJobs(world: () => World, built: Modules = modules): JobDefinition[] {
   const work = Object.entries(built).flatMap(([name, module]) => [
     ...module.jobs,
     ...Object.entries(module.on).map(([event, listen]) => listening(name, event as EventName, listen)),
@@ -114,7 +165,7 @@ function listening<Name extends EventName>(
   module: string,
   event: Name,
   listen: NonNullable<Listeners[Name]>,
-): Work<never> {
+): ModuleJob<never> {
   return {
     name: listenerName(module, event),
     async run(payload, world, attempt) {

@@ -1,6 +1,6 @@
 /** The tool list and the call of a tool over REST, for those who speak no MCP. */
 import { mcp as contract } from "../../tools/mcp.ts";
-import { implement } from "./core/module.ts";
+import { implement } from "./kernel/index.ts";
 
 export const mcp = implement(contract, {
   operations: {

@@ -1,11 +1,9 @@
 /** Quick replies: saved texts, each under a short code of its own. */
-import { fail } from "../../tools/failure.ts";
+import { fail } from "../../tools/errors.ts";
 import { quickReplies as contract } from "../../tools/quick-replies.ts";
 import type { Transaction } from "../database/database.ts";
-import { implement } from "./core/module.ts";
-import { holds } from "./core/search.ts";
-import { takeTurn } from "./core/turn.ts";
-import { freshId } from "./core/world.ts";
+import { holds } from "../database/query/index.ts";
+import { freshId, implement, takeTurn } from "./kernel/index.ts";
 
 export const quickReplies = implement(contract, {
   operations: {

@@ -1,14 +1,12 @@
 /** Teams: the agents who answer conversations, and how much each of them takes. */
 import type { Selectable } from "kysely";
-import { fail } from "../../tools/failure.ts";
+import { fail } from "../../tools/errors.ts";
 import { teams as contract } from "../../tools/teams.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
-import type { Tables } from "../database/schema.ts";
-import { announceCapacity, isBusy } from "./core/capacity.ts";
-import { implement } from "./core/module.ts";
-import { readPage } from "./core/page.ts";
-import { refersTo } from "./core/refers-to.ts";
+import { readPage, refersTo } from "../database/query/index.ts";
+import type { Tables } from "../database/schema/index.ts";
+import { announceCapacity, implement, isBusy } from "./kernel/index.ts";
 
 export const teams = implement(contract, {
   operations: {

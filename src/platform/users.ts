@@ -1,16 +1,20 @@
 /** Users: who may sign in, as what, and that somebody always owns the organization. */
-import { fail, lackOf } from "../../tools/failure.ts";
+
+import { missingScope } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
 import { users as contract } from "../../tools/users.ts";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
-import { roleScopes } from "./core/authenticate.ts";
-import { announceCapacity } from "./core/capacity.ts";
-import { implement } from "./core/module.ts";
-import { readPage } from "./core/page.ts";
-import { hashPassword, newPassword } from "./core/passwords.ts";
-import { holds } from "./core/search.ts";
-import { takeTurn } from "./core/turn.ts";
-import type { Caller, Role, WriteContext } from "./core/world.ts";
+import { holds, readPage } from "../database/query/index.ts";
+import { hashPassword, newPassword, roleScopes } from "./identity/index.ts";
+import {
+  announceCapacity,
+  type Caller,
+  implement,
+  type Role,
+  takeTurn,
+  type WriteContext,
+} from "./kernel/index.ts";
 
 export const users = implement(contract, {
   operations: {
@@ -167,7 +171,7 @@ function requireGrantable(caller: Caller, role: Role): void {
 function requireReach(caller: Caller, role: Role): void {
   const lacking = lackingFor(caller, role);
   if (lacking.length > 0) {
-    throw fail("insufficient_scope", lackOf({ all: lacking }));
+    throw fail("insufficient_scope", missingScope({ all: lacking }));
   }
 }
 

@@ -1,7 +1,7 @@
 /** A service that is killed in the middle: what it acknowledged is there afterwards, and nothing happens twice. */
 import { expect, test } from "vitest";
 import { contacts } from "../../tools/contacts.ts";
-import { messages } from "../../tools/messages.ts";
+import { messages } from "../../tools/messages/index.ts";
 import { ownerKey } from "../support/house.ts";
 import { until, useProcesses } from "../support/serve.ts";
 

@@ -1,7 +1,7 @@
 /** Telemetry that is not asked for is not loaded: neither its packages' time nor their memory is paid for. */
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
-import { messages } from "../../tools/messages.ts";
+import { messages } from "../../tools/messages/index.ts";
 import { useProcesses } from "../support/serve.ts";
 
 const processes = useProcesses();

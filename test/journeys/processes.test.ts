@@ -4,7 +4,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, test } from "vitest";
 import { apiKeys } from "../../tools/api-keys.ts";
 import { contacts } from "../../tools/contacts.ts";
-import { messages } from "../../tools/messages.ts";
+import { messages } from "../../tools/messages/index.ts";
 import { refusal } from "../support/failure.ts";
 import { ownerKey } from "../support/house.ts";
 import { program } from "../support/process.ts";

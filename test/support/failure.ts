@@ -1,5 +1,5 @@
 /** What a refused call said. */
-import { CallFailure } from "../../src/client.ts";
+import { CallFailure } from "../../src/client/index.ts";
 
 /** The failure of a call that must be refused. */
 export async function refusal(call: Promise<unknown>): Promise<CallFailure> {

@@ -1,10 +1,10 @@
 /** A running house for tests: its own database, a clock that is turned by hand, and a client with a key. */
 import { type App, startApp } from "../../src/app.ts";
-import { type CallOptions, createClient } from "../../src/client.ts";
-import { readConfig } from "../../src/config.ts";
+import { type CallOptions, createClient } from "../../src/client/index.ts";
+import { readConfig } from "../../src/config/index.ts";
 import type { Modules } from "../../src/platform/index.ts";
 import type { Log } from "../../src/ports/log.ts";
-import type { InputOf, Operation, OutputOf } from "../../tools/operation.ts";
+import type { InputOf, Operation, OutputOf } from "../../tools/contract/index.ts";
 import { type FreshDatabase, freshDatabase } from "./database.ts";
 
 export const ownerEmail = "owner@example.com";

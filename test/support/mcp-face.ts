@@ -8,10 +8,11 @@ import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import { createClient } from "../../src/client.ts";
+import { createClient } from "../../src/client/index.ts";
 import { createMcpHttpHandler, type McpHttpOptions } from "../../src/mcp/http.ts";
 import type { Log } from "../../src/ports/log.ts";
-import { allScopes, type Scope } from "../../tools/scopes.ts";
+import { allScopes, type Scope } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
 import { type Asked, type Scripted, startUpstream, type Upstream } from "./upstream.ts";
 
 /** What each key may do. */
@@ -84,7 +85,10 @@ export async function serveHttp(upstream: Upstream, options: Partial<McpHttpOpti
     log: quiet,
     async authenticate(key) {
       const scopes = scopesOf(key);
-      return scopes && { scopes: new Set(scopes) };
+      if (!scopes) {
+        throw fail("credential_invalid");
+      }
+      return { scopes: new Set(scopes) };
     },
     ...options,
   });

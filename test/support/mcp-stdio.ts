@@ -1,5 +1,5 @@
 /** A program that serves MCP on stdio in front of TIDINGS_URL, as small as one can be. */
-import { createClient } from "../../src/client.ts";
+import { createClient } from "../../src/client/index.ts";
 import { createNarrowing, noNarrowing } from "../../src/mcp/narrow.ts";
 import { learnAccess } from "../../src/mcp/scopes.ts";
 import { serveOverStdio } from "../../src/mcp/stdio.ts";

@@ -1,6 +1,6 @@
 /** Services in processes of their own on one fresh database: what each test starts is ended after it. */
 import { afterEach, beforeEach } from "vitest";
-import { type Client, createClient } from "../../src/client.ts";
+import { type Client, createClient } from "../../src/client/index.ts";
 import { type FreshDatabase, freshDatabase } from "./database.ts";
 import { ownerKey } from "./house.ts";
 import { type Process, startProcess } from "./process.ts";

@@ -1,6 +1,6 @@
 /** People of a house: made with a role, and signed in from an address of their own, so that no limit stands between tests. */
 import type { auth } from "../../tools/auth.ts";
-import type { OutputOf } from "../../tools/operation.ts";
+import type { OutputOf } from "../../tools/contract/index.ts";
 import { users } from "../../tools/users.ts";
 import type { House } from "./house.ts";
 

@@ -1,8 +1,8 @@
 /** The people of a test: users, and the teams that they answer in. */
 
-import type { CallOptions } from "../../src/client.ts";
+import type { CallOptions } from "../../src/client/index.ts";
 import { newId } from "../../src/database/id.ts";
-import type { InputOf } from "../../tools/operation.ts";
+import type { InputOf } from "../../tools/contract/index.ts";
 import { teams } from "../../tools/teams.ts";
 import type { House } from "./house.ts";
 

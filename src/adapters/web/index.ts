@@ -86,3 +86,5 @@ async function handOver<Value>(
     throw error;
   }
 }
+
+export { rulesOf } from "./rules.ts";

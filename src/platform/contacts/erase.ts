@@ -1,8 +1,8 @@
 /** Erases a person: out of every row, stored answers and waiting events included; what was sent still counts. */
 import { sql } from "kysely";
-import { fail } from "../../../tools/failure.ts";
+import { fail } from "../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
-import { forgetEvents } from "../core/events.ts";
+import { forgetEvents } from "../kernel/index.ts";
 
 interface Person {
   readonly organization: string;

@@ -7,10 +7,10 @@
 import { type Selectable, sql } from "kysely";
 import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
-import type { Tables } from "../../database/schema.ts";
+import { refersTo } from "../../database/query/index.ts";
+import type { Tables } from "../../database/schema/index.ts";
 import type { Identities } from "../../ports/channel.ts";
-import { phoneKey } from "../core/phone.ts";
-import { refersTo } from "../core/refers-to.ts";
+import { phoneKey } from "./phone.ts";
 import { searchTextOf } from "./search.ts";
 
 export type ContactRow = Selectable<Tables["contacts"]>;

@@ -1,15 +1,13 @@
 /** Contacts: find, create, change and erase the people an organization talks to. */
 import { contacts as contract } from "../../../tools/contacts.ts";
-import { fail } from "../../../tools/failure.ts";
+import { fail } from "../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
-import { closeThreadsOf } from "../core/capacity.ts";
-import { implement } from "../core/module.ts";
-import { matchesCountedUpTo, readPage } from "../core/page.ts";
-import { normalizePhone } from "../core/phone.ts";
-import type { WriteContext } from "../core/world.ts";
+import { matchesCountedUpTo, readPage } from "../../database/query/index.ts";
+import { closeThreadsOf, implement, type WriteContext } from "../kernel/index.ts";
 import { erase } from "./erase.ts";
 import { findOrCreateContact, type Wanted } from "./find.ts";
 import { maxTags } from "./limits.ts";
+import { normalizePhone } from "./phone.ts";
 import { hasTag, matches, renamed } from "./search.ts";
 
 export { findByBsuid, findOrCreateContact } from "./find.ts";
@@ -134,3 +132,6 @@ async function findOrCreateByPhone(
 function living(db: Queries, organization: string) {
   return db.selectFrom("contacts").where("organization_id", "=", organization).where("erased_at", "is", null);
 }
+
+export { isBsuid } from "./bsuid.ts";
+export { normalizePhone } from "./phone.ts";

@@ -1,9 +1,9 @@
 /** Search of contacts: words of a name in any order, parts of a number, on an index at any size. */
 import { type ExpressionBuilder, sql } from "kysely";
 import { plannedAnew } from "../../database/database.ts";
-import type { Tables } from "../../database/schema.ts";
-import { fold } from "../core/fold.ts";
-import { patternOf } from "../core/search.ts";
+import { patternOf } from "../../database/query/index.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import { fold } from "../query/index.ts";
 
 /** Every word of the search is part of the name, the number or the username, in any order. */
 export function matches(rows: ExpressionBuilder<Tables, "contacts">, search: string) {

@@ -5,12 +5,12 @@
  * and made in the order of their numbers, so that two who do this at once wait for each other in turn.
  */
 import { sql } from "kysely";
-import { maxMetadata } from "../../../tools/fields.ts";
+import { maxMetadata } from "../../../tools/contract/index.ts";
 import { plannedAnew, type Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
-import { phoneKey } from "../core/phone.ts";
-import { refersTo } from "../core/refers-to.ts";
+import { refersTo } from "../../database/query/index.ts";
 import { maxTags } from "./limits.ts";
+import { phoneKey } from "./phone.ts";
 import { searchTextOf } from "./search.ts";
 
 /** What is said of a person; what is not said stays as it is. */

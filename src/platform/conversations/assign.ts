@@ -1,10 +1,9 @@
 /** Gives a conversation to an agent or a team by hand, hands it over, and takes it off. */
 import type { z } from "zod";
 import type { conversations as contract } from "../../../tools/conversations.ts";
-import { fail } from "../../../tools/failure.ts";
-import { isBusy } from "../core/capacity.ts";
-import { refersTo } from "../core/refers-to.ts";
-import type { WriteContext } from "../core/world.ts";
+import { fail } from "../../../tools/errors.ts";
+import { refersTo } from "../../database/query/index.ts";
+import { isBusy, type WriteContext } from "../kernel/index.ts";
 import { activePolicies, decide, lockSeat, policyOfTeam } from "../routing/index.ts";
 import { recordAssignment } from "./assignments.ts";
 import { move, type Thread } from "./move.ts";

@@ -3,9 +3,9 @@ import type { Selectable } from "kysely";
 import type { assignmentTypes } from "../../../tools/conversations.ts";
 import type { Queries } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
-import type { Tables } from "../../database/schema.ts";
-import type { Work } from "../core/capacity.ts";
-import { insertAll } from "../core/insert.ts";
+import { insertAll } from "../../database/query/index.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import type { Change } from "../kernel/index.ts";
 import type { Thread } from "./move.ts";
 
 type Assignment = Selectable<Tables["assignments"]>;
@@ -19,14 +19,14 @@ interface Given {
 }
 
 /** Records the agent and the team that the thread now has. */
-export async function recordAssignment(work: Work, thread: Thread, given: Given): Promise<Assignment> {
+export async function recordAssignment(work: Change, thread: Thread, given: Given): Promise<Assignment> {
   const [recorded] = await recordAssignments(work, [{ thread, given }]);
   return recorded as Assignment; // one for each
 }
 
 /** The same of several threads. */
 export async function recordAssignments(
-  { tx, now }: Work,
+  { tx, now }: Change,
   assignments: readonly { readonly thread: Thread; readonly given: Given }[],
 ): Promise<Assignment[]> {
   const rows = assignments.map(({ thread, given }): Assignment => {

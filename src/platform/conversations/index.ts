@@ -3,9 +3,8 @@ import { sql } from "kysely";
 import { conversations as contract } from "../../../tools/conversations.ts";
 import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
-import type { Work } from "../core/capacity.ts";
-import { implement } from "../core/module.ts";
-import { readPage } from "../core/page.ts";
+import { readPage } from "../../database/query/index.ts";
+import { type Change, implement } from "../kernel/index.ts";
 import { assign, transfer, unassign } from "./assign.ts";
 import { assignmentsOf } from "./assignments.ts";
 import { listConversations } from "./list.ts";
@@ -83,7 +82,7 @@ export async function openThread(
 }
 
 /** Notes that the contact wrote: the window opens anew, the thread comes back, and somebody is to have it. */
-export async function noteInbound(work: Work, thread: Thread, at: string): Promise<void> {
+export async function noteInbound(work: Change, thread: Thread, at: string): Promise<void> {
   const noted = await work.tx
     .updateTable("conversations")
     .set({
@@ -104,7 +103,7 @@ export async function noteInbound(work: Work, thread: Thread, at: string): Promi
 }
 
 /** Notes that we wrote; our own messages never open the window. */
-export async function noteOutbound(work: Work, thread: Thread, at: string): Promise<void> {
+export async function noteOutbound(work: Change, thread: Thread, at: string): Promise<void> {
   await work.tx
     .updateTable("conversations")
     .set({

@@ -6,11 +6,11 @@ import type {
   conversationFilters,
   conversationOrders,
 } from "../../../tools/conversations.ts";
-import { fail } from "../../../tools/failure.ts";
+import { fail } from "../../../tools/errors.ts";
 import type { Queries } from "../../database/database.ts";
-import type { Tables } from "../../database/schema.ts";
-import { readPage } from "../core/page.ts";
-import type { Caller, ReadContext } from "../core/world.ts";
+import { readPage } from "../../database/query/index.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import type { Caller, ReadContext } from "../kernel/index.ts";
 import { windowMs, windowOf } from "./window.ts";
 
 type Input = z.output<typeof contract.list_conversations.input>;

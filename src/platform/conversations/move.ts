@@ -6,8 +6,8 @@
  */
 import { type Selectable, sql } from "kysely";
 import { plannedAnew } from "../../database/database.ts";
-import type { Tables } from "../../database/schema.ts";
-import { announceCapacity, isBusy, type Work } from "../core/capacity.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import { announceCapacity, type Change, isBusy } from "../kernel/index.ts";
 
 export type Thread = Selectable<Tables["conversations"]>;
 
@@ -24,7 +24,7 @@ export interface Move {
 }
 
 /** The thread must be locked. */
-export async function move(work: Work, thread: Thread, change: Partial<Place>): Promise<Thread> {
+export async function move(work: Change, thread: Thread, change: Partial<Place>): Promise<Thread> {
   const [moved] = await moveAll(work, [{ thread, change }]);
   return moved as Thread; // one for each
 }
@@ -33,7 +33,7 @@ export async function move(work: Work, thread: Thread, change: Partial<Place>): 
  * Several threads of one organization, and the members' counts with them. The threads must be locked, and so
  * must the members, unless only one of them is concerned: they are counted in no order.
  */
-export async function moveAll(work: Work, moves: readonly Move[]): Promise<Thread[]> {
+export async function moveAll(work: Change, moves: readonly Move[]): Promise<Thread[]> {
   const placed = moves.map(({ thread, change, turn }) => {
     const place = settle({ ...placeOf(thread), ...change });
     return { thread, place, changes: seatChanges(thread, { ...thread, ...place }, turn) };
@@ -58,7 +58,7 @@ interface Placed {
  * was empty.
  */
 async function write(
-  { tx, now }: Work,
+  { tx, now }: Change,
   placed: readonly Placed[],
   changes: readonly SeatChange[],
 ): Promise<Thread[]> {

@@ -7,10 +7,8 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "../../database/database.ts";
-import { serveQueueJob, type Work } from "../core/capacity.ts";
-import type { Work as Job } from "../core/module.ts";
-import { refersTo } from "../core/refers-to.ts";
-import type { World } from "../core/world.ts";
+import { refersTo } from "../../database/query/index.ts";
+import { type Change, type ModuleJob, serveQueueJob, type World } from "../kernel/index.ts";
 import {
   activePolicies,
   type Decided,
@@ -37,7 +35,7 @@ const perRun = 100;
 /** How many at once: the members are locked as long as it takes. */
 const perTransaction = 20;
 
-export const serve: Job<{ readonly organization_id: string; readonly after?: Place }> = {
+export const serve: ModuleJob<{ readonly organization_id: string; readonly after?: Place }> = {
   name: serveQueueJob,
 
   async run({ organization_id, after }, world) {
@@ -65,7 +63,7 @@ export const serve: Job<{ readonly organization_id: string; readonly after?: Pla
 
 /** Looks at the next ones that wait, as many as there is room for; none when none is left, or nobody is free. */
 async function serveNext(
-  work: Work,
+  work: Change,
   organization: string,
   { after, full }: { after: Place | undefined; full: Set<string> },
 ): Promise<Thread[]> {
@@ -88,7 +86,7 @@ async function serveNext(
 
 /** One after the other; `full` are the wishes for which nobody is free any more. */
 async function serveAll(
-  work: Work,
+  work: Change,
   organization: string,
   { wishes, full }: { wishes: readonly Wish[]; full: Set<string> },
 ): Promise<void> {
@@ -114,7 +112,7 @@ function sameWish({ thread, policy }: Wish): string {
 }
 
 /** How many more conversations the agents can take, all teams together. */
-async function countRoom({ tx }: Work, organization: string): Promise<number> {
+async function countRoom({ tx }: Change, organization: string): Promise<number> {
   const { room } = await tx
     .selectFrom("team_members")
     .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
@@ -146,7 +144,7 @@ async function isTargetUncapped(tx: Transaction, organization: string): Promise<
 
 /** Those that have waited longest, behind the place; one that somebody is moving just now is left to them. */
 async function lockNext(
-  { tx }: Work,
+  { tx }: Change,
   organization: string,
   { after, room }: { after: Place | undefined; room: number },
 ): Promise<Thread[]> {
@@ -169,7 +167,7 @@ async function lockNext(
 /** How many conversations of absent agents one sweep takes back. */
 const perSweep = 200;
 
-export const sweep: Job<unknown> = {
+export const sweep: ModuleJob<unknown> = {
   name: "queue.sweep",
   schedule: "* * * * *",
 
@@ -201,7 +199,7 @@ export const sweep: Job<unknown> = {
 };
 
 /** Takes a conversation off an agent who is away, and looks for another one by the same policy. */
-async function requeue(work: Work, thread: Thread): Promise<void> {
+async function requeue(work: Change, thread: Thread): Promise<void> {
   const { tx, now } = work;
   if (thread.assigned_to === null || thread.waiting_since === null) {
     return;

@@ -1,9 +1,6 @@
 /** Carries out what routing decides: the conversation gets its agent, or waits in a queue and is tried again. */
 import type { NewJob } from "../../jobs/job.ts";
-import { announceCapacity, type Work } from "../core/capacity.ts";
-import { gather } from "../core/gather.ts";
-import type { Work as Job } from "../core/module.ts";
-import type { World } from "../core/world.ts";
+import { announceCapacity, type Change, gather, type ModuleJob, type World } from "../kernel/index.ts";
 import {
   activePolicies,
   type Decided,
@@ -35,7 +32,7 @@ interface Payload {
 type Asked = Payload & { readonly trigger: Trigger };
 
 /** Routes a conversation that somebody should have, right after what made it so has committed. */
-export const route: Job<Asked> = {
+export const route: ModuleJob<Asked> = {
   name: "conversation.route",
 
   async run(payload, world, { number }) {
@@ -73,7 +70,7 @@ const routeTogether = gather(
 );
 
 /** Tries again when time alone may have changed the answer: a further tier, or fewer skills. */
-export const escalate: Job<Payload & { readonly queued_at: string }> = {
+export const escalate: ModuleJob<Payload & { readonly queued_at: string }> = {
   name: "conversation.escalate",
 
   async run(payload, world) {
@@ -95,7 +92,7 @@ export const escalate: Job<Payload & { readonly queued_at: string }> = {
 };
 
 /** Asks for an agent after the commit, if there is anything by which one could be found. */
-export async function requestRouting(work: Work, thread: Thread, trigger: Trigger): Promise<void> {
+export async function requestRouting(work: Change, thread: Thread, trigger: Trigger): Promise<void> {
   const { organization_id, id: conversation_id } = thread;
   const isRoutable = thread.team_id !== null || (await hasPolicies(work.tx, organization_id));
   if (needsAgent(thread) && isRoutable) {
@@ -110,7 +107,7 @@ interface Call {
 }
 
 /** Of one organization: each by the first policy that is for it; else by the team that it was left to. */
-async function routeThreads(work: Work, calls: readonly Call[]): Promise<void> {
+async function routeThreads(work: Change, calls: readonly Call[]): Promise<void> {
   const { tx, now } = work;
   const [first, ...others] = calls.filter(({ thread }) => needsAgent(thread));
   if (!first) {
@@ -132,7 +129,7 @@ async function routeThreads(work: Work, calls: readonly Call[]): Promise<void> {
 }
 
 /** In the order in which they came. Whoever has become free belongs to those who wait: a newcomer does not pass them. */
-async function routeInTurn(work: Work, organization: string, wishes: readonly (Wish & Call)[]) {
+async function routeInTurn(work: Change, organization: string, wishes: readonly (Wish & Call)[]) {
   const board = await openBoard(work.tx, wishes, { organization, now: work.now, locks: true });
   const lines = await findLines(work, organization, wishes);
   let hasPassedOver = false;
@@ -155,7 +152,11 @@ async function routeInTurn(work: Work, organization: string, wishes: readonly (W
 }
 
 /** The lines in which somebody waits. Behind the members' lock: whoever held it before may have put them there. */
-async function findLines({ tx }: Work, organization: string, wishes: readonly Wish[]): Promise<Set<string>> {
+async function findLines(
+  { tx }: Change,
+  organization: string,
+  wishes: readonly Wish[],
+): Promise<Set<string>> {
   const policies = new Map(wishes.map(({ policy }) => [lineOf(policy), policy]));
   const lines = new Set<string>();
   for (const [line, { id, target_id }] of policies) {
@@ -180,13 +181,13 @@ function lineOf({ id, target_id }: Policy): string {
   return id ?? `team ${target_id}`;
 }
 
-async function policyOfOwnTeam({ tx, now }: Work, thread: Thread, policies: readonly Policy[]) {
+async function policyOfOwnTeam({ tx, now }: Change, thread: Thread, policies: readonly Policy[]) {
   const team = thread.team_id && (await findTeam(tx, thread.organization_id, thread.team_id));
   return team ? policyOfTeam(tx, { thread, team, policies, now }) : undefined;
 }
 
 /** Moves threads of one organization as decided and records why; of those that stay in the queue, when to try again. */
-export async function carryOut(work: Work, made: readonly Made<Decided>[]): Promise<Thread[]> {
+export async function carryOut(work: Change, made: readonly Made<Decided>[]): Promise<Thread[]> {
   const [first] = made;
   if (!first) {
     return [];
@@ -232,7 +233,7 @@ function needsAgent({ status, assigned_to, queued_at }: Thread): boolean {
 export async function withThread(
   world: World,
   { organization_id, conversation_id }: Payload,
-  use: (work: Work, thread: Thread) => Promise<void>,
+  use: (work: Change, thread: Thread) => Promise<void>,
 ): Promise<void> {
   await world.database.transaction(async (tx) => {
     const thread = await findThread(tx, organization_id, conversation_id, { locks: true });

@@ -1,7 +1,6 @@
 /** Changes a thread's status, by hand or by what happens: what comes back keeps its agent only if they can take it. */
-import { fail, refuse } from "../../../tools/failure.ts";
-import { isBusy, type Work } from "../core/capacity.ts";
-import type { Work as Job } from "../core/module.ts";
+import { fail, failField } from "../../../tools/errors.ts";
+import { type Change, isBusy, type ModuleJob } from "../kernel/index.ts";
 import { findUser, lockSeat, recordDecision } from "../routing/index.ts";
 import { recordAssignment } from "./assignments.ts";
 import { move, type Thread } from "./move.ts";
@@ -9,7 +8,7 @@ import { requestRouting, withThread } from "./route.ts";
 import { type Happening, type State, settable, transition } from "./states.ts";
 
 /** Opens what was snoozed, at its time. */
-export const wake: Job<{ organization_id: string; conversation_id: string; until: string }> = {
+export const wake: ModuleJob<{ organization_id: string; conversation_id: string; until: string }> = {
   name: "conversation.wake",
 
   async run({ until, ...payload }, world) {
@@ -25,14 +24,14 @@ export const wake: Job<{ organization_id: string; conversation_id: string; until
  * @throws Failure `status_not_allowed` or `snooze_not_in_future`.
  */
 export async function setStatus(
-  work: Work,
+  work: Change,
   thread: Thread,
   happening: Extract<Happening, { type: "set" }>,
 ): Promise<Thread> {
   const { status, snoozed_until } = happening;
   const until = snoozed_until === undefined ? undefined : new Date(snoozed_until);
   if (until && until <= work.now) {
-    throw refuse("snoozed_until", "snooze_not_in_future");
+    throw failField("snoozed_until", "snooze_not_in_future");
   }
   if (!settable[thread.status].includes(status)) {
     const allowed = settable[thread.status].filter((one) => one !== thread.status).join(", ");
@@ -52,7 +51,7 @@ export async function setStatus(
 }
 
 /** What happened to the thread, with all that follows: its agent may be lost, and another one is looked for. */
-export async function happen(work: Work, thread: Thread, happening: Happening): Promise<Thread> {
+export async function happen(work: Change, thread: Thread, happening: Happening): Promise<Thread> {
   const state = transition(thread, happening);
   if (!state || (state.status === thread.status && state.snoozed_until === thread.snoozed_until)) {
     return thread;
@@ -70,7 +69,7 @@ export async function happen(work: Work, thread: Thread, happening: Happening): 
 }
 
 /** Gives a thread back to its agent if they are there and have room; else it is nobody's. */
-async function reopenFor(work: Work, thread: Thread, state: State): Promise<Thread> {
+async function reopenFor(work: Change, thread: Thread, state: State): Promise<Thread> {
   const agent = await findAgent(work, thread);
   if (agent && agent.obstacle === null) {
     const { obstacle: _, skills: _skills, turn: _turn, ...candidate } = agent;
@@ -96,7 +95,7 @@ async function reopenFor(work: Work, thread: Thread, state: State): Promise<Thre
 }
 
 /** Who has the thread, with what keeps them from taking it; without a team only whether they are active. */
-async function findAgent({ tx }: Work, thread: Thread) {
+async function findAgent({ tx }: Change, thread: Thread) {
   const { team_id, assigned_to: user_id } = thread;
   if (user_id === null) {
     return undefined;

@@ -1,7 +1,7 @@
 /** One thread: found, locked, and shown. */
-import { fail } from "../../../tools/failure.ts";
+import { fail } from "../../../tools/errors.ts";
 import type { Queries } from "../../database/database.ts";
-import { refersTo } from "../core/refers-to.ts";
+import { refersTo } from "../../database/query/index.ts";
 import { threads } from "./list.ts";
 import type { Thread } from "./move.ts";
 import { windowOf } from "./window.ts";

@@ -1,9 +1,8 @@
 /** Changes a conversation by hand: its status, its tags and its marks. */
 import type { z } from "zod";
 import type { conversations as contract } from "../../../tools/conversations.ts";
-import { fail } from "../../../tools/failure.ts";
-import { announceCapacity } from "../core/capacity.ts";
-import type { WriteContext } from "../core/world.ts";
+import { fail } from "../../../tools/errors.ts";
+import { announceCapacity, type WriteContext } from "../kernel/index.ts";
 import { setStatus } from "./status.ts";
 import { requireThread, showThread } from "./thread.ts";
 

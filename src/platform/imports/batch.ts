@@ -1,7 +1,7 @@
 /** Some rows of an import: what they say is written, and how far it is, in one transaction. */
 import { sql } from "kysely";
 import { type Person, type Upserted, upsertContacts } from "../contacts/index.ts";
-import type { World } from "../core/world.ts";
+import type { World } from "../kernel/index.ts";
 import type { CsvRow } from "./csv.ts";
 import { type Columns, Rejected, readPerson } from "./row.ts";
 

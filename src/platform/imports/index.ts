@@ -1,8 +1,7 @@
 /** Imports of contacts: promised at once, and done batch by batch in the background. */
-import { fail, refuse } from "../../../tools/failure.ts";
+import { fail, failField } from "../../../tools/errors.ts";
 import { imports as contract } from "../../../tools/imports.ts";
-import { implement } from "../core/module.ts";
-import { freshId } from "../core/world.ts";
+import { freshId, implement } from "../kernel/index.ts";
 import { getUpload } from "../uploads/index.ts";
 import { runImport } from "./run.ts";
 
@@ -15,7 +14,7 @@ export const imports = implement(contract, {
       }
       const forbidden = url === null ? undefined : world.web.check(url);
       if (forbidden) {
-        throw refuse("url", "url_not_allowed", { reason: forbidden.detail });
+        throw failField("url", "url_not_allowed", { reason: forbidden.detail });
       }
       const upload = upload_id === null ? undefined : await getUpload(tx, organization, upload_id);
       if (upload && upload.content_type !== "text/csv") {

@@ -4,10 +4,9 @@
  * Cells are text and stay text: one that looks like a formula is kept as it is, and is only dangerous to
  * whoever opens it in a spreadsheet.
  */
-import { Failure } from "../../../tools/failure.ts";
-import { maxMetadata } from "../../../tools/fields.ts";
-import type { Person } from "../contacts/index.ts";
-import { normalizePhone } from "../core/phone.ts";
+
+import { Failure, maxMetadata } from "../../../tools/contract/index.ts";
+import { normalizePhone, type Person } from "../contacts/index.ts";
 import { Unreadable } from "./csv.ts";
 
 type Column = "phone_number" | "name" | "tags" | { readonly attribute: string } | undefined;

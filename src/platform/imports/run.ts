@@ -5,11 +5,10 @@
  * be taken is reported and passed over; a file that can't be read on ends the import, and what was done
  * until then stays.
  */
-import { Failure } from "../../../tools/failure.ts";
+import { Failure } from "../../../tools/contract/index.ts";
 import { maxImportRows } from "../../../tools/imports.ts";
 import type { Outcome } from "../../jobs/job.ts";
-import type { Work } from "../core/module.ts";
-import type { World } from "../core/world.ts";
+import type { ModuleJob, World } from "../kernel/index.ts";
 import { discard, fetchFile, getUpload, keep } from "../uploads/index.ts";
 import { commitBatch, type ImportId } from "./batch.ts";
 import { type CsvRow, readCsv, Unreadable } from "./csv.ts";
@@ -24,7 +23,7 @@ const batch = { fewest: 25, most: 200 };
 /** A file at an address may come slowly: nobody waits for the answer. */
 const fetchTimeoutMs = 120_000;
 
-export const runImport: Work<ImportId> = {
+export const runImport: ModuleJob<ImportId> = {
   name: "import.run",
   // What a crash interrupts goes on after this.
   leaseMs: 15_000,

@@ -2,12 +2,13 @@
  * What may be done with a conversation now, by the names of the house's tools, and what to do instead where
  * it may not. The rules stand in the order in which they are told; a tool that is not built is left out.
  */
+
+import { describeRule, permits } from "../../../tools/contract/index.ts";
 import type { ConversationStatus } from "../../../tools/conversations.ts";
-import { describeRule, permits } from "../../../tools/scopes.ts";
+import { isBsuid } from "../contacts/index.ts";
 import { settable } from "../conversations/index.ts";
-import { isBsuid } from "../core/recipient.ts";
-import type { Caller, World } from "../core/world.ts";
 import { isWindowStrict } from "../inboxes.ts";
+import type { Caller, World } from "../kernel/index.ts";
 
 export interface Situation {
   readonly conversation: {

@@ -1,15 +1,14 @@
 /** All that is needed to act on a conversation, read at one moment. */
 import { sql } from "kysely";
 import type { z } from "zod";
-import { fail } from "../../../tools/failure.ts";
-import type { messages as contract } from "../../../tools/messages.ts";
+import { fail } from "../../../tools/errors.ts";
+import type { messages as contract } from "../../../tools/messages/index.ts";
+import { readInSnapshot, refersTo } from "../../database/query/index.ts";
 import { latestAssignment, showThread } from "../conversations/index.ts";
-import { refersTo } from "../core/refers-to.ts";
-import { readInSnapshot } from "../core/snapshot.ts";
-import type { ReadContext } from "../core/world.ts";
+import type { ReadContext } from "../kernel/index.ts";
 import { describeActions } from "./actions.ts";
-import { cursorAt, writeCursor } from "./cursor.ts";
 import { show } from "./show.ts";
+import { cursorAt, writeCursor } from "./waiting/index.ts";
 
 type Input = z.output<typeof contract.get_conversation_context.input>;
 

@@ -6,15 +6,14 @@
  * recorded; absent, it is sent; unknown, it waits for a receipt and at last fails as unconfirmed. What the
  * channel may have taken is never sent again.
  */
-import { fail } from "../../../tools/failure.ts";
+import { fail } from "../../../tools/errors.ts";
+import { refersTo } from "../../database/query/index.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
 import type { Channel, MessageContent, Outbound, SendResult } from "../../ports/channel.ts";
+import { isBsuid } from "../contacts/index.ts";
 import { windowOf } from "../conversations/index.ts";
-import type { Work } from "../core/module.ts";
-import { isBsuid } from "../core/recipient.ts";
-import { refersTo } from "../core/refers-to.ts";
-import type { World } from "../core/world.ts";
 import { isWindowStrict } from "../inboxes.ts";
+import type { ModuleJob, World } from "../kernel/index.ts";
 import { explain, type MessageError, ownFailures } from "./failures.ts";
 import { withFreshLink } from "./media.ts";
 import { applyParked, lockMessage, type MessageRow, move } from "./progress.ts";
@@ -32,7 +31,7 @@ const waitsForMs = 24 * 3_600_000;
 const unconfirmedForMs = 24 * 3_600_000;
 const lookUpEveryMs = 15 * 60_000;
 
-export const deliver: Work<Payload> = {
+export const deliver: ModuleJob<Payload> = {
   name: "message.deliver",
   leaseMs: 30_000,
   maxAttempts: 12,
@@ -67,7 +66,7 @@ export const deliver: Work<Payload> = {
  * Looks, without the thread's key and so in nobody's way, what became of a message that the channel may have
  * taken and can't tell of.
  */
-export const confirm: Work<Payload & { readonly since: string }> = {
+export const confirm: ModuleJob<Payload & { readonly since: string }> = {
   name: "message.confirm",
 
   async run({ since, ...payload }, world) {

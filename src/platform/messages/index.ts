@@ -1,17 +1,17 @@
 /** Messages: send, list and follow them; the channel's side is in deliver and receive. */
-import { fail } from "../../../tools/failure.ts";
-import { messages as contract } from "../../../tools/messages.ts";
+import { fail } from "../../../tools/errors.ts";
+import { messages as contract } from "../../../tools/messages/index.ts";
+import { readPage } from "../../database/query/index.ts";
 import { requireThread } from "../conversations/index.ts";
-import { implement } from "../core/module.ts";
-import { readPage } from "../core/page.ts";
+import { implement } from "../kernel/index.ts";
 import { readContext } from "./context.ts";
 import { confirm, deliver } from "./deliver.ts";
-import { forgetParked } from "./receive.ts";
+import { forgetParked } from "./inbound/index.ts";
 import { queueMessage } from "./send.ts";
 import { show } from "./show.ts";
-import { waitForMessage } from "./wait.ts";
+import { waitForMessage } from "./waiting/index.ts";
 
-export { receiveMessage, receiveReceipts } from "./receive.ts";
+export { receiveMessage, receiveReceipts } from "./inbound/index.ts";
 
 export const messages = implement(contract, {
   unbuiltTools: ["send_template_message"],

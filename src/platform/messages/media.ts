@@ -1,9 +1,9 @@
 /** Files in messages: an address of our own stands for its upload, and the channel's limits hold for that. */
-import { fail } from "../../../tools/failure.ts";
-import type { mediaTypes } from "../../../tools/messages.ts";
+import { fail } from "../../../tools/errors.ts";
+import type { mediaTypes } from "../../../tools/messages/index.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { MessageContent, Outbound } from "../../ports/channel.ts";
-import type { World } from "../core/world.ts";
+import type { World } from "../kernel/index.ts";
 import { findUploadAt, freshLink } from "../uploads/index.ts";
 
 export type MediaType = (typeof mediaTypes)[number];

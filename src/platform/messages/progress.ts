@@ -1,10 +1,9 @@
 /** Moves a message on: applies what is known of it, and tells the house when its status changed. */
 import type { Selectable } from "kysely";
 import type { Transaction } from "../../database/database.ts";
-import type { Tables } from "../../database/schema.ts";
+import type { Tables } from "../../database/schema/index.ts";
 import type { Receipt, ReceiptType } from "../../ports/channel.ts";
-import { emit } from "../core/events.ts";
-import type { World } from "../core/world.ts";
+import { emit, type World } from "../kernel/index.ts";
 import { explain, type MessageError } from "./failures.ts";
 import { advance } from "./states.ts";
 

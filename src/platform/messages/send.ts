@@ -1,15 +1,13 @@
 /** Queues a message: finds or creates its contact and thread, and promises the delivery. */
 import type { z } from "zod";
-import { fail, refuse } from "../../../tools/failure.ts";
-import type { messages as contract } from "../../../tools/messages.ts";
+import { fail, failField } from "../../../tools/errors.ts";
+import type { messages as contract } from "../../../tools/messages/index.ts";
 import { afterCommit, type Transaction } from "../../database/database.ts";
-import { findByBsuid, findOrCreateContact } from "../contacts/index.ts";
+import { refersTo } from "../../database/query/index.ts";
+import { findByBsuid, findOrCreateContact, isBsuid, normalizePhone } from "../contacts/index.ts";
 import { noteOutbound, openThread, windowOf } from "../conversations/index.ts";
-import { normalizePhone } from "../core/phone.ts";
-import { isBsuid } from "../core/recipient.ts";
-import { refersTo } from "../core/refers-to.ts";
-import { freshId, type World, type WriteContext } from "../core/world.ts";
 import { isWindowStrict } from "../inboxes.ts";
+import { freshId, type World, type WriteContext } from "../kernel/index.ts";
 import { deliver } from "./deliver.ts";
 import { type MediaType, mediaOf } from "./media.ts";
 
@@ -50,7 +48,7 @@ async function findRecipient(to: string, { tx, organization, now }: WriteContext
   }
   const contact = await findByBsuid(tx, organization, to);
   if (!contact) {
-    throw refuse("to", "contact_not_found");
+    throw failField("to", "contact_not_found");
   }
   return { contact, to };
 }

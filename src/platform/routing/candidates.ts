@@ -1,9 +1,9 @@
 /** Who could be given a conversation: members of teams as they are now, and what keeps each from it. */
 import type { ExpressionBuilder } from "kysely";
 import type { Queries } from "../../database/database.ts";
-import type { Tables } from "../../database/schema.ts";
-import { isBusy } from "../core/capacity.ts";
-import { refersTo } from "../core/refers-to.ts";
+import { refersTo } from "../../database/query/index.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import { isBusy } from "../kernel/index.ts";
 import type { Thread } from "./policy.ts";
 import type { Agent, PassedOver } from "./strategies.ts";
 

@@ -1,8 +1,6 @@
 /** Which conversations a policy is for: its conditions, asked of the conversation, its contact and what they wrote last. */
 import type { Queries } from "../../database/database.ts";
-import { conversationAttributes, countryOf } from "../core/query/attributes.ts";
-import { matches } from "../core/query/matches.ts";
-import { parseQuery } from "../core/query/parse.ts";
+import { conversationAttributes, countryOf, matches, parseQuery } from "../query/index.ts";
 import type { Policy, Thread } from "./policy.ts";
 
 /** @throws Failure of the query language, naming the place: `conditions.and[1].operator`. */

@@ -1,11 +1,10 @@
 /** Routing: the policies, what they would decide, and what they decided. Conversations carry it out. */
-import { fail, refuse } from "../../../tools/failure.ts";
+import { fail, failField } from "../../../tools/errors.ts";
 import { routing as contract } from "../../../tools/routing.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
-import { announceCapacity } from "../core/capacity.ts";
-import { implement } from "../core/module.ts";
-import { readPage } from "../core/page.ts";
+import { readPage } from "../../database/query/index.ts";
+import { announceCapacity, implement } from "../kernel/index.ts";
 import { matchPolicies, parseConditions } from "./conditions.ts";
 import { decide, decideNothing } from "./decide.ts";
 import { activePolicies, inOrder } from "./policies.ts";
@@ -125,7 +124,7 @@ async function requirePolicy(tx: Transaction, organization: string, wanted: Want
     return;
   }
   if (target_type === "user") {
-    throw refuse("target_id", "invalid_request", { reason: "a policy for a user needs the user's id." });
+    throw failField("target_id", "invalid_request", { reason: "a policy for a user needs the user's id." });
   }
 }
 

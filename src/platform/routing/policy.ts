@@ -1,6 +1,6 @@
 /** What a decision is about: a policy, and the conversation that somebody should have. */
 import type { Selectable } from "kysely";
-import type { Tables } from "../../database/schema.ts";
+import type { Tables } from "../../database/schema/index.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 export type Thread = Selectable<Tables["conversations"]>;

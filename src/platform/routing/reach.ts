@@ -6,7 +6,7 @@
  */
 import type { Selectable } from "kysely";
 import type { Queries } from "../../database/database.ts";
-import type { Tables } from "../../database/schema.ts";
+import type { Tables } from "../../database/schema/index.ts";
 import { type Candidate, findUser } from "./candidates.ts";
 import type { Policy } from "./policy.ts";
 

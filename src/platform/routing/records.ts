@@ -3,9 +3,9 @@ import { type Selectable, sql } from "kysely";
 import type { routingTriggers } from "../../../tools/routing.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
-import type { Tables } from "../../database/schema.ts";
-import type { Work } from "../core/capacity.ts";
-import { insertAll } from "../core/insert.ts";
+import { insertAll } from "../../database/query/index.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import type { Change } from "../kernel/index.ts";
 import type { Decided, Decision } from "./decide.ts";
 import type { Thread } from "./policy.ts";
 
@@ -19,7 +19,7 @@ export interface Made<Of extends Decision = Decision> {
 }
 
 /** Writes down what was decided for conversations of one organization, and what each agent is owed after it. */
-export async function recordDecided(work: Work, organization: string, made: readonly Made<Decided>[]) {
+export async function recordDecided(work: Change, organization: string, made: readonly Made<Decided>[]) {
   await insertDecisions(work, made);
   await keepCredits(
     work.tx,
@@ -29,7 +29,7 @@ export async function recordDecided(work: Work, organization: string, made: read
 }
 
 /** Writes a decision down that no policy made; that nothing matches is told once, and not again with every message. */
-export async function recordDecision(work: Work, made: Made): Promise<void> {
+export async function recordDecision(work: Change, made: Made): Promise<void> {
   const { thread, decision } = made;
   if (decision.outcome === "unmatched") {
     const [latest] = await records(work.tx, thread.organization_id, thread.id).limit(1).execute();
@@ -46,7 +46,7 @@ export async function listDecisions(db: Queries, organization: string, conversat
   return rows.map((row) => ({ ...row, ...shown(row) }));
 }
 
-async function insertDecisions({ tx, now }: Work, made: readonly Made[]): Promise<void> {
+async function insertDecisions({ tx, now }: Change, made: readonly Made[]): Promise<void> {
   const rows = made.map(({ thread, trigger, decision }) => {
     const { outcome, explanation, policy_id, policy_name, strategy, team_id, assigned_to } = decision;
     return {

@@ -1,6 +1,6 @@
 /** The settings of a policy: checked when they are written, so that every decision can trust them. */
 import { z } from "zod";
-import { refuseInput } from "../../../tools/failure.ts";
+import { failInput } from "../../../tools/contract/index.ts";
 import { routingStrategies } from "../../../tools/routing.ts";
 
 const longestSeconds = 30 * 24 * 3600;
@@ -23,7 +23,7 @@ export function requireSettings(settings: Readonly<Record<string, unknown>>): vo
   const { error } = Settings.safeParse(settings);
   if (error) {
     const issues = error.issues.map((issue) => ({ ...issue, path: ["settings", ...issue.path] }));
-    throw refuseInput(issues, { settings });
+    throw failInput(issues, { settings });
   }
 }
 

@@ -1,5 +1,5 @@
 /** Finds an upload of the organization, by its id or by an address of its file. */
-import { fail, refuse } from "../../../tools/failure.ts";
+import { fail, failField } from "../../../tools/errors.ts";
 import type { Queries } from "../../database/database.ts";
 import { keyIn } from "./links.ts";
 
@@ -26,7 +26,7 @@ export async function findUploadAt(db: Queries, organization: string, url: strin
       ? await kept(db, organization).where("key", "=", address.key).executeTakeFirst()
       : undefined;
   if (!upload) {
-    throw refuse("media_url", "upload_not_found");
+    throw failField("media_url", "upload_not_found");
   }
   return upload;
 }

@@ -1,10 +1,8 @@
 /** Uploads: files are looked at while they come, put aside, and recorded when they are whole. */
-import { fail, refuse } from "../../../tools/failure.ts";
+import { fail, failField } from "../../../tools/errors.ts";
 import { uploads as contract } from "../../../tools/uploads.ts";
-import { implement } from "../core/module.ts";
-import { readPage } from "../core/page.ts";
-import { holds } from "../core/search.ts";
-import type { World } from "../core/world.ts";
+import { holds, readPage } from "../../database/query/index.ts";
+import { implement, type World } from "../kernel/index.ts";
 import { getUpload, kept } from "./find.ts";
 import { linkTo } from "./links.ts";
 import { discard, fetchFile, keep, type Received, receive } from "./receive.ts";
@@ -78,7 +76,7 @@ async function receiveInput(owner: { world: World; organization: string }, input
     return fetchFile(owner, { url, file_name, content_type });
   }
   if (file_name === undefined) {
-    throw refuse("file_name", "file_name_needed");
+    throw failField("file_name", "file_name_needed");
   }
   const body = async function* () {
     yield Buffer.from(content_base64, "base64");

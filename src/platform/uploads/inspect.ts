@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { fileTypeFromBuffer } from "file-type/core";
-import { fail } from "../../../tools/failure.ts";
+import { fail } from "../../../tools/errors.ts";
 import { maxUploadBytes } from "../../../tools/uploads.ts";
 import type { Kind } from "./kinds.ts";
 import { searchMarks } from "./marks.ts";

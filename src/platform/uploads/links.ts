@@ -5,8 +5,8 @@
  * is known by its path alone, so that it stays known when the service moves to another host or port.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { secretsOf } from "../core/secrets.ts";
-import type { World } from "../core/world.ts";
+import type { World } from "../kernel/index.ts";
+import { secretsOf } from "../kernel/index.ts";
 
 /** The most that a presigned S3 address may last: both kinds of link live as long. */
 export const linkSeconds = 7 * 24 * 3600;

@@ -1,7 +1,7 @@
 /** Opens a file for whoever has its link. */
-import { fail } from "../../../tools/failure.ts";
+import { fail } from "../../../tools/errors.ts";
 import type { ByteRange } from "../../ports/storage.ts";
-import type { World } from "../core/world.ts";
+import type { World } from "../kernel/index.ts";
 import { kept } from "./find.ts";
 import { type LinkQuery, secondsLeft } from "./links.ts";
 import { disposition } from "./name.ts";

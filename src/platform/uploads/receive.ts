@@ -5,12 +5,11 @@
  * removed. It becomes an upload only in the transaction that answers for it.
  */
 import { randomBytes } from "node:crypto";
-import { fail, refuse } from "../../../tools/failure.ts";
+import { fail, failField } from "../../../tools/errors.ts";
 import { maxUploadBytes } from "../../../tools/uploads.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Download } from "../../ports/web.ts";
-import type { IncomingFile } from "../core/form.ts";
-import { freshId, type World } from "../core/world.ts";
+import { freshId, type IncomingFile, type World } from "../kernel/index.ts";
 import { inspect } from "./inspect.ts";
 import { agrees, endingOfType, type Kind, kindOfName, knownEndings } from "./kinds.ts";
 import { disposition, tidyName } from "./name.ts";
@@ -143,7 +142,7 @@ function settle(fetched: Download<Received>): Received {
     return fetched.value;
   }
   if (fetched.outcome === "forbidden") {
-    throw refuse("url", "url_not_allowed", { reason: fetched.detail });
+    throw failField("url", "url_not_allowed", { reason: fetched.detail });
   }
   throw fetched.reason === "too_large"
     ? fail("file_too_large", { limit: maxUploadBytes, param: "url" })
@@ -169,7 +168,7 @@ function decode(path: string): string {
 function identify({ name = "", type }: IncomingFile): { file_name: string; kind: Kind } {
   const file_name = tidyName(name);
   if (file_name === "") {
-    throw refuse("file_name", "file_name_needed");
+    throw failField("file_name", "file_name_needed");
   }
   const kind = kindOfName(file_name);
   if (!kind) {

@@ -1,7 +1,6 @@
 /** Takes files out of the store: those that were deleted, and those that never became uploads. */
-import { fail } from "../../../tools/failure.ts";
-import type { Work } from "../core/module.ts";
-import type { WriteContext } from "../core/world.ts";
+import { fail } from "../../../tools/errors.ts";
+import type { ModuleJob, WriteContext } from "../kernel/index.ts";
 import { discard } from "./receive.ts";
 
 /** Longer than any file takes to arrive. */
@@ -27,7 +26,7 @@ export async function deleteUpload({ tx, world, organization }: WriteContext, id
   await world.jobs.enqueue(tx, { name: removal.name, payload, organization_id: organization });
 }
 
-export const removal: Work<Removal> = {
+export const removal: ModuleJob<Removal> = {
   name: "upload.remove",
 
   async run({ key }, world) {
@@ -37,7 +36,7 @@ export const removal: Work<Removal> = {
 };
 
 /** Files that never became uploads: their process was killed. */
-export const forgetArrivals: Work<unknown> = {
+export const forgetArrivals: ModuleJob<unknown> = {
   name: "upload.forget",
   schedule: "17 * * * *",
 

@@ -1,5 +1,5 @@
 /** Whether a file is text, read as it streams by. */
-import { fail } from "../../../tools/failure.ts";
+import { fail } from "../../../tools/errors.ts";
 
 /** How a page, a drawing or a program begins, which no list of contacts does. */
 const other = /^\s*(?:<!doctype|<html|<head|<body|<script|<svg|<iframe|<\?xml|<\?php|<!--|#!)/i;

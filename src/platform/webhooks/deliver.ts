@@ -7,9 +7,7 @@
 import { sql } from "kysely";
 import { plannedAnew } from "../../database/database.ts";
 import type { WebAnswer } from "../../ports/web.ts";
-import { gather } from "../core/gather.ts";
-import type { Work } from "../core/module.ts";
-import type { World } from "../core/world.ts";
+import { gather, type ModuleJob, type World } from "../kernel/index.ts";
 import { type Due, deliveryJobName, nameOf } from "./job.ts";
 import { nextTry } from "./schedule.ts";
 import { hold, type Settled, settle } from "./settle.ts";
@@ -30,7 +28,7 @@ export interface Pending extends Due, Secrets {
   readonly step: number;
 }
 
-export const deliver: Work<Due> = {
+export const deliver: ModuleJob<Due> = {
   name: deliveryJobName,
 
   async run(due, world, { signal, strain }) {

@@ -1,13 +1,12 @@
 /** Lists deliveries, and sends again what was missed. */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { z } from "zod";
-import { fail } from "../../../tools/failure.ts";
+import { fail } from "../../../tools/errors.ts";
 import type { webhooks as contract } from "../../../tools/webhooks.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
-import type { Tables } from "../../database/schema.ts";
-import type { Work } from "../core/module.ts";
-import { refersTo } from "../core/refers-to.ts";
-import type { World } from "../core/world.ts";
+import { refersTo } from "../../database/query/index.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import type { ModuleJob, World } from "../kernel/index.ts";
 import { deliveryJob } from "./job.ts";
 
 type Shown = z.input<typeof contract.replay_webhook_delivery.output>["data"];
@@ -74,7 +73,7 @@ export async function countMissed(db: Queries, recovery: Recovery, now: Date): P
 const together = 500;
 
 /** Goes through them once, by their ids: what is held again in the meantime is left as it is. */
-export const recover: Work<Recovery> = {
+export const recover: ModuleJob<Recovery> = {
   name: "webhook.recover",
 
   async run(recovery, world) {

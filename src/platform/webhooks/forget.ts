@@ -1,5 +1,5 @@
 /** Forgets old events with their deliveries: a day after the last that can be recovered. */
-import type { Work } from "../core/module.ts";
+import type { ModuleJob } from "../kernel/index.ts";
 
 const day = 24 * 3_600_000;
 
@@ -8,7 +8,7 @@ export const recoverableDays = 14;
 
 const keptMs = (recoverableDays + 1) * day;
 
-export const forgetEvents: Work<unknown> = {
+export const forgetEvents: ModuleJob<unknown> = {
   name: "event.forget",
   schedule: "47 * * * *",
 

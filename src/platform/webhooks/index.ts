@@ -1,13 +1,10 @@
 /** Webhooks: who is told of message events, at which address, and how that went. */
-import { fail, refuse } from "../../../tools/failure.ts";
+import { fail, failField } from "../../../tools/errors.ts";
 import { webhooks as contract } from "../../../tools/webhooks.ts";
 import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
-import { implement } from "../core/module.ts";
-import { readPage } from "../core/page.ts";
-import { seal } from "../core/seal.ts";
-import { takeTurn } from "../core/turn.ts";
-import { freshId } from "../core/world.ts";
+import { readPage } from "../../database/query/index.ts";
+import { freshId, implement, seal, takeTurn } from "../kernel/index.ts";
 import { deliver, outcomeOf, send } from "./deliver.ts";
 import { countMissed, deliveriesOf, recover, replay, showDelivery } from "./deliveries.ts";
 import { forgetEvents, recoverableDays } from "./forget.ts";
@@ -139,7 +136,7 @@ export const webhooks = implement(contract, {
         throw fail("webhook_inactive");
       }
       if (now.getTime() - Date.parse(since) > recoverableDays * day) {
-        throw refuse("since", "since_too_early", { limit: recoverableDays });
+        throw failField("since", "since_too_early", { limit: recoverableDays });
       }
       const recovery = { organization_id: organization, webhook_id: id, since };
       await world.jobs.enqueue(tx, { name: recover.name, payload: recovery, organization_id: organization });
@@ -192,3 +189,5 @@ async function requireRoom(tx: Transaction, organization: string): Promise<void>
     throw fail("too_many_webhooks", { limit: mostWebhooks });
   }
 }
+
+export { newSigningSecret, sign } from "./sign.ts";

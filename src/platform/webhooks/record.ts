@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { webhookEvents } from "../../../tools/webhooks.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { NewJob } from "../../jobs/job.ts";
-import type { Emission } from "../core/world.ts";
+import type { Emission } from "../kernel/index.ts";
 import { deliveryJob } from "./job.ts";
 
 interface Told {

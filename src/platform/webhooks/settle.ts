@@ -2,8 +2,7 @@
 import { sql } from "kysely";
 import { plannedAnew, type Queries, type Transaction } from "../../database/database.ts";
 import type { NewJob } from "../../jobs/job.ts";
-import { gather } from "../core/gather.ts";
-import type { World } from "../core/world.ts";
+import { gather, type World } from "../kernel/index.ts";
 import { type Due, deliveryJob, nameOf } from "./job.ts";
 
 /** What becomes of a delivery after a try. */

@@ -7,10 +7,10 @@
  */
 import { sql } from "kysely";
 import type { z } from "zod";
-import { refuse } from "../../../tools/failure.ts";
+import { failField } from "../../../tools/errors.ts";
 import type { webhooks as contract } from "../../../tools/webhooks.ts";
 import type { Queries } from "../../database/database.ts";
-import { readInSnapshot, readSnapshot } from "../core/snapshot.ts";
+import { readInSnapshot, readSnapshot } from "../../database/query/index.ts";
 
 type Page = z.input<typeof contract.list_events.output>["data"];
 
@@ -63,7 +63,7 @@ function readCursor(text: string): Cursor {
   const [, transaction, id] = /^(\d{1,18})\.(evt_\w{1,60})$/.exec(last ?? "") ?? [];
   const isWhole = until === undefined || (isSnapshot(until) && transaction !== undefined && id !== undefined);
   if (!isSnapshot(seen) || !isWhole) {
-    throw refuse("after", "invalid_cursor", { value: text });
+    throw failField("after", "invalid_cursor", { value: text });
   }
   return {
     seen,

@@ -1,12 +1,10 @@
 /** The rows of webhooks: how one is found, shown, and trusted with its secrets. */
 import type { Selectable } from "kysely";
-import { fail, refuse } from "../../../tools/failure.ts";
+import { fail, failField } from "../../../tools/errors.ts";
 import { webhookEvents } from "../../../tools/webhooks.ts";
 import type { Queries } from "../../database/database.ts";
-import type { Tables } from "../../database/schema.ts";
-import { unseal } from "../core/seal.ts";
-import { secretsOf as housesSecrets } from "../core/secrets.ts";
-import type { World } from "../core/world.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import { secretsOf as appSecrets, unseal, type World } from "../kernel/index.ts";
 
 export type WebhookRow = Selectable<Tables["webhooks"]>;
 
@@ -37,14 +35,14 @@ export function secretsOf(world: World, row: Secrets): [string, ...string[]] {
   const isKept =
     row.previous_secret_until !== null && Date.parse(row.previous_secret_until) > world.now().getTime();
   const previous =
-    isKept && row.previous_secret !== null ? [unseal(housesSecrets(world), row.previous_secret)] : [];
-  return [unseal(housesSecrets(world), row.secret), ...previous];
+    isKept && row.previous_secret !== null ? [unseal(appSecrets(world), row.previous_secret)] : [];
+  return [unseal(appSecrets(world), row.secret), ...previous];
 }
 
 /** What can be told of an address without a look-up; the connection is judged again. */
 export function requireAddress(world: World, url: string): void {
   const refusal = world.web.check(url);
   if (refusal) {
-    throw refuse("url", "webhook_address_refused", { reason: refusal.detail });
+    throw failField("url", "webhook_address_refused", { reason: refusal.detail });
   }
 }

@@ -98,3 +98,7 @@ function accepted(message: Outbound, id: string, at: Date): LedgerMessage {
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal });
 }
+
+export { createSimulatorStore } from "./ledger.ts";
+export { ControlRefusal } from "./refusal.ts";
+export type { ControlRoute } from "./routes.ts";

@@ -17,16 +17,15 @@ export interface ControlRequest {
   readonly body: unknown;
 }
 
-export interface ControlAnswer {
-  readonly status: number;
-  readonly body: Readonly<Record<string, unknown>>;
-}
+/** An answer, or the one field of the request that is wrong and why; an empty field means the whole body. */
+export type ControlAnswer =
+  | { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
+  | { readonly invalid: { readonly field: string; readonly message: string } };
 
 export interface ControlRoute {
   readonly method: "GET" | "POST" | "PUT";
   /** With placeholders in braces: `/simulator/phones/{number}/messages`. */
   readonly path: string;
-  /** Throws a ControlRefusal for the caller's mistake. */
   handle(request: ControlRequest): Promise<ControlAnswer>;
 }
 
@@ -34,7 +33,7 @@ export function createRoutes(controls: SimulatorControls): readonly ControlRoute
   const route = (method: ControlRoute["method"], path: string, handle: Handle): ControlRoute => ({
     method,
     path,
-    handle: (request) => handle(controls, request),
+    handle: (request) => handle(controls, request).catch(answerInvalid),
   });
   return [
     route("POST", "/simulator/inbound", write),
@@ -43,6 +42,14 @@ export function createRoutes(controls: SimulatorControls): readonly ControlRoute
     route("GET", "/simulator/faults", getFaults),
     route("PUT", "/simulator/faults", putFaults),
   ];
+}
+
+function answerInvalid(error: unknown): ControlAnswer {
+  if (!(error instanceof ControlRefusal)) {
+    throw error;
+  }
+  const { field, message } = error;
+  return { invalid: { field, message } };
 }
 
 type Handle = (controls: SimulatorControls, request: ControlRequest) => Promise<ControlAnswer>;

@@ -1,0 +1,16 @@
+/** Where uploads are kept: in the data folder, or in a bucket when one is configured. */
+import { join } from "node:path";
+import type { Storage } from "../../ports/storage.ts";
+import { createDiskStorage } from "./disk.ts";
+import { createS3Storage, type S3Settings } from "./s3.ts";
+
+export interface StorageSettings {
+  /** A bucket's uploads are assembled on this machine's disk first, so it needs the folder too. */
+  readonly dataDir: string;
+  readonly s3: S3Settings | undefined;
+}
+
+export function openStorage({ dataDir, s3 }: StorageSettings): Storage {
+  const folder = join(dataDir, "files");
+  return s3 ? createS3Storage(s3, join(folder, "arriving")) : createDiskStorage(folder);
+}

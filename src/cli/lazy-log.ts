@@ -1,0 +1,11 @@
+/** A log whose library is loaded when there is something to log: most runs of `tidings mcp` log nothing. */
+import type { Log } from "../ports/log.ts";
+
+export function lazyLog(level: string, secrets: readonly string[]): Log {
+  let loading: Promise<Log> | undefined;
+  const write = (method: keyof Log) => (facts: object, message: string) => {
+    loading ??= import("../adapters/log/pino.ts").then(({ createLog }) => createLog(level, secrets));
+    void loading.then((log) => log[method](facts, message));
+  };
+  return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
+}

@@ -1,0 +1,98 @@
+/** `tidings listen`: forwards the organization's events to a program under development, signed as a webhook's. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { webhooks } from "../../tools/webhooks.ts";
+import { CallFailure, type Client, createClient } from "../client/index.ts";
+import { type Config, readConfig } from "../config/index.ts";
+import { newSigningSecret, sign } from "../platform/webhooks/index.ts";
+import { openFolder } from "./data-folder.ts";
+import { version } from "./version.ts";
+
+/** Soon enough for a person, and two requests a second for the service. */
+const askEveryMs = 500;
+/** As long as a webhook's receiver has. */
+const forwardMs = 30_000;
+
+interface Event {
+  readonly id: string;
+  readonly type: string;
+}
+
+export async function listen(forwardTo: string | undefined): Promise<void> {
+  if (forwardTo === undefined || !URL.canParse(forwardTo) || !/^https?:$/.test(new URL(forwardTo).protocol)) {
+    throw new Error("tidings listen takes an address: --forward-to http://127.0.0.1:4000/hooks");
+  }
+  const { config } = readConfig();
+  const { client, where } = await connect(config);
+  const secret = newSigningSecret();
+  process.on("SIGINT", () => process.exit(0));
+  process.on("SIGTERM", () => process.exit(0));
+  console.log(`Forwarding events to ${forwardTo}\nSigning secret, for this run: ${secret}`);
+  let after: string | undefined;
+  for (;;) {
+    const answer = await ask(client, after, where);
+    if (after === undefined) {
+      console.log("Listening.");
+    }
+    after = answer.cursor;
+    for (const event of answer.events) {
+      console.log(await forward(event, forwardTo, secret));
+    }
+    if (answer.events.length === 0) {
+      await sleep(askEveryMs);
+    }
+  }
+}
+
+/** The service that the settings name or, without them, the one that owns the data folder or has the port. */
+async function connect({ upstream, dataDir, host, port }: Config) {
+  const settings = { userAgent: `tidings-listen/${version}`, retries: 0 };
+  if (upstream) {
+    return { client: createClient({ ...settings, ...upstream }), where: upstream.baseUrl };
+  }
+  const folder = await openFolder(dataDir);
+  const usual = `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`;
+  const client = createClient({
+    ...settings,
+    baseUrl: async () => (await folder.owner())?.address ?? usual,
+    key: () => folder.credential(),
+  });
+  return { client, where: `the folder ${dataDir}, or at ${usual}` };
+}
+
+/** Waits for a service that is away: what happens meanwhile comes after. @throws what the service refuses. */
+async function ask(client: Client, after: string | undefined, where: string) {
+  for (let isTold = false; ; isTold = true) {
+    try {
+      const { data } = await client.call(webhooks.list_events, after === undefined ? {} : { after });
+      return data;
+    } catch (error) {
+      if (error instanceof CallFailure && error.status < 500 && error.status !== 429) {
+        throw error;
+      }
+      if (!isTold) {
+        console.log(`Waiting for the service of ${where}.`);
+      }
+      await sleep(askEveryMs);
+    }
+  }
+}
+
+/** Sends it once, and says in one line how that went. */
+async function forward(event: Event, url: string, secret: string): Promise<string> {
+  const body = JSON.stringify(event);
+  const now = new Date();
+  const headers = sign({ id: event.id, body, now, secrets: [secret] });
+  const begin = performance.now();
+  const outcome = await fetch(url, {
+    ...{ method: "POST", headers, body, redirect: "manual" },
+    signal: AbortSignal.timeout(forwardMs),
+  }).then(
+    async (answer) => {
+      await answer.body?.cancel();
+      return String(answer.status);
+    },
+    (error: Error) => `failed: ${error.cause instanceof Error ? error.cause.message : error.message}`,
+  );
+  const ms = Math.round(performance.now() - begin);
+  return `${now.toISOString().slice(11, 19)}  ${event.type}  ${event.id}  ${outcome}  ${ms} ms`;
+}

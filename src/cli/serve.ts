@@ -1,0 +1,126 @@
+/** `tidings serve`: the service over HTTP, until a signal ends it. */
+
+import { createLog } from "../adapters/log/pino.ts";
+import { readConfig, secretsOf } from "../config/index.ts";
+import { createNarrowing } from "../mcp/narrow.ts";
+import { tools } from "../mcp/tools.ts";
+import type { FirstStart } from "../platform/bootstrap.ts";
+import { openFolder } from "./data-folder.ts";
+import { describeFirstStart } from "./first-start.ts";
+import { type Instance, openInstance } from "./instance.ts";
+import { createPassthrough } from "./passthrough.ts";
+import { version } from "./version.ts";
+
+export async function serve(): Promise<void> {
+  const { config, warnings } = readConfig();
+  const log = createLog(config.logLevel, secretsOf(config));
+  for (const warning of warnings) {
+    log.warn({}, warning);
+  }
+  // A wrong name is told before anything is opened.
+  createNarrowing(tools, config.narrowing);
+  const folder = await openFolder(config.dataDir);
+  const listen = { host: config.host, port: config.port };
+  const onLost = () => {
+    log.error({}, "the data folder was lost: stopping");
+    process.exit(1);
+  };
+  const onFirstStart = (made: FirstStart) => console.log(describeFirstStart(made));
+  const [instance, address] = await listening(listen, async () => {
+    const opened = await openInstance({ config, folder, log, listen, onLost, onFirstStart });
+    const where = await opened.address();
+    return [
+      opened,
+      opened.role === "owner" ? where : await passOn(opened, listen, config.bodyLimit),
+    ] as const;
+  });
+  stopOnSignal(instance);
+  console.log(
+    greeting(address, instance, { dataDir: folder.path, isEmbedded: config.databaseUrl === undefined }),
+  );
+}
+
+/** Another process owns the folder: this one opens its port and passes requests through. */
+async function passOn(
+  instance: Instance,
+  listen: { host: string; port: number },
+  bodyLimit: number,
+): Promise<string> {
+  const server = createPassthrough({ address: () => instance.address(), bodyLimit });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(listen, resolve);
+  });
+  const bound = server.address();
+  const port = typeof bound === "object" && bound !== null ? bound.port : listen.port;
+  return `http://${listen.host}:${port}`;
+}
+
+/** Says what to do about a port that can't be had. */
+async function listening<Result>(
+  { host, port }: { host: string; port: number },
+  start: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await start();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE") {
+      throw new Error(`Port ${port} of ${host} is taken. Set PORT to another one.`, { cause: error });
+    }
+    if (code === "EADDRNOTAVAIL" || code === "EACCES") {
+      throw new Error(`Nothing can listen on ${host}:${port} here (${code}). Set HOST or PORT.`, {
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}
+
+/** The first signal lets what runs end; a second one does not wait. */
+function stopOnSignal(instance: Instance): void {
+  let isStopping = false;
+  const stop = async () => {
+    if (isStopping) {
+      process.exit(1);
+    }
+    isStopping = true;
+    await instance[Symbol.asyncDispose]();
+    process.exit(0);
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+}
+
+function greeting(address: string, { role }: Instance, place: Place): string {
+  const database = place.isEmbedded ? "embedded database" : "PostgreSQL";
+  const shared = role === "owner" ? "" : ", served by another process on this folder";
+  return [
+    `Tidings ${version}`,
+    "",
+    `  REST   ${address}/v1`,
+    `  MCP    ${address}/mcp`,
+    `  Data   ${place.dataDir} (${database}${shared})`,
+    `  Key    shown at the first start; ${place.dataDir}/credential holds this machine's own`,
+    "",
+    "For an MCP client on this machine:",
+    "",
+    JSON.stringify(snippet(address, place), null, 2),
+    "",
+    `Over HTTP: ${address}/mcp with the header Authorization: Bearer <API key>.`,
+  ].join("\n");
+}
+
+interface Place {
+  readonly dataDir: string;
+  readonly isEmbedded: boolean;
+}
+
+/** This very program with absolute paths, so that it works from any folder. */
+function snippet(address: string, { dataDir, isEmbedded }: Place) {
+  const [command, script] = process.argv;
+  const env = isEmbedded
+    ? { TIDINGS_DATA_DIR: dataDir }
+    : { TIDINGS_BASE_URL: address, TIDINGS_API_KEY: "<API key>" };
+  return { mcpServers: { tidings: { command, args: [script, "mcp"], env } } };
+}

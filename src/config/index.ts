@@ -1,0 +1,138 @@
+/** The settings: the environment, parsed once by one schema. Nothing else reads process.env. */
+import { z } from "zod";
+import { Environment } from "./environment.ts";
+import { isLoopback, isYes } from "./fields.ts";
+import { warnOfUnknown } from "./suggest.ts";
+
+const Settings = Environment.superRefine((env, context) => {
+  const { TIDINGS_BASE_URL, TIDINGS_API_KEY } = env;
+  if (isYes(env.TIDINGS_ALLOW_LOCAL_WEBHOOKS) && !isLoopback(env.HOST)) {
+    const message =
+      "true only while HOST is loopback: strangers could reach this machine's own services by it";
+    context.addIssue({ code: "custom", path: ["TIDINGS_ALLOW_LOCAL_WEBHOOKS"], message });
+  }
+  if ((TIDINGS_BASE_URL === undefined) !== (TIDINGS_API_KEY === undefined)) {
+    const [missing, given] =
+      TIDINGS_API_KEY === undefined
+        ? ["TIDINGS_API_KEY", "TIDINGS_BASE_URL"]
+        : ["TIDINGS_BASE_URL", "TIDINGS_API_KEY"];
+    context.addIssue({ code: "custom", path: [missing], message: `a value when ${given} is set` });
+  }
+  const s3 = ["TIDINGS_S3_BUCKET", "TIDINGS_S3_ACCESS_KEY_ID", "TIDINGS_S3_SECRET_ACCESS_KEY"] as const;
+  const missing = s3.find((name) => env[name] === undefined);
+  if (missing !== undefined && s3.some((name) => env[name] !== undefined)) {
+    const message = `a value when another one of ${s3.join(", ")} is set`;
+    context.addIssue({ code: "custom", path: [missing], message });
+  }
+}).transform(arrange);
+
+export type Config = z.output<typeof Settings>;
+
+/** Every setting as docs/reference/settings.md shows it; the default is empty where there is none. */
+export const settings: readonly { name: string; default: string; description: string }[] = Object.entries(
+  Environment.shape,
+).map(([name, field]) => ({ name, default: defaultOf(field), description: field.description ?? "" }));
+
+/** A setting is wrong: one line that names it and what it takes. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** Reads the settings; an empty text is as good as none. @throws ConfigError */
+export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): {
+  config: Config;
+  warnings: string[];
+} {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
+  const parsed = Settings.safeParse(given);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new ConfigError(`${issue?.path[0]?.toString()} takes ${issue?.message}.`);
+  }
+  return { config: parsed.data, warnings: warnOfUnknown(Object.keys(given), Object.keys(Environment.shape)) };
+}
+
+/** The settings in the house's own words. */
+function arrange(env: z.output<typeof Environment>) {
+  const { TIDINGS_BASE_URL: baseUrl, TIDINGS_API_KEY: key } = env;
+  return {
+    host: env.HOST,
+    port: env.PORT,
+    dataDir: env.TIDINGS_DATA_DIR,
+    databaseUrl: env.DATABASE_URL,
+    secret: env.TIDINGS_SECRET,
+    previousSecret: env.TIDINGS_PREVIOUS_SECRET,
+    /** The service to forward to, in place of one of our own. */
+    upstream: baseUrl !== undefined && key !== undefined ? { baseUrl, key } : undefined,
+    /** What the first start is to make. */
+    owner: {
+      email: env.TIDINGS_OWNER_EMAIL,
+      password: env.TIDINGS_OWNER_PASSWORD,
+      key: env.TIDINGS_BOOTSTRAP_KEY,
+    },
+    logLevel: env.TIDINGS_LOG_LEVEL,
+    rates: { perSecond: env.TIDINGS_RATE_LIMIT, burst: env.TIDINGS_RATE_BURST },
+    allowedHosts: env.TIDINGS_ALLOWED_HOSTS,
+    allowedOrigins: env.TIDINGS_ALLOWED_ORIGINS,
+    trustedProxies: env.TIDINGS_TRUSTED_PROXIES,
+    bodyLimit: env.TIDINGS_BODY_LIMIT,
+    /** Which addresses that customers give may be reached, beside the public ones. */
+    web: { allow: env.TIDINGS_WEB_ALLOW, isLocalAllowed: isYes(env.TIDINGS_ALLOW_LOCAL_WEBHOOKS) },
+    /** Undefined: files are kept in the data folder. */
+    s3: s3Of(env),
+    publicUrl: env.TIDINGS_PUBLIC_URL?.replace(/\/+$/, ""),
+    cdnUrl: env.TIDINGS_CDN_URL?.replace(/\/+$/, ""),
+    uploadRoot: env.TIDINGS_UPLOAD_ROOT,
+    telemetry: { token: env.TIDINGS_METRICS_TOKEN, collector: env.OTEL_EXPORTER_OTLP_ENDPOINT },
+    /** What the key is said to be allowed; undefined if the service is to be asked. */
+    scopes: env.TIDINGS_SCOPES.length > 0 ? env.TIDINGS_SCOPES : undefined,
+    narrowing: {
+      toolsets: env.TIDINGS_TOOLSETS,
+      readOnly: isYes(env.TIDINGS_READ_ONLY),
+      allow: env.TIDINGS_TOOLS_ALLOW,
+      deny: env.TIDINGS_TOOLS_DENY,
+      mode: env.TIDINGS_TOOL_MODE,
+    },
+    resultLimit: env.TIDINGS_RESULT_LIMIT,
+  };
+}
+
+function s3Of(env: z.output<typeof Environment>) {
+  const {
+    TIDINGS_S3_BUCKET: bucket,
+    TIDINGS_S3_ACCESS_KEY_ID: accessKeyId,
+    TIDINGS_S3_SECRET_ACCESS_KEY: secretAccessKey,
+  } = env;
+  const isWhole = bucket !== undefined && accessKeyId !== undefined && secretAccessKey !== undefined;
+  const { TIDINGS_S3_ENDPOINT: endpoint, TIDINGS_S3_REGION: region } = env;
+  return isWhole ? { endpoint, region, bucket, accessKeyId, secretAccessKey } : undefined;
+}
+
+/** The values that no log may show. */
+export function secretsOf(config: Config): string[] {
+  const { upstream, secret, previousSecret, owner, databaseUrl, telemetry, s3 } = config;
+  const passwords = [databaseUrl, telemetry.collector].flatMap(passwordsIn);
+  const own = [secret, previousSecret, owner.password, owner.key, telemetry.token, s3?.secretAccessKey];
+  const values = [upstream?.key, ...own, ...passwords];
+  return values.flatMap((value) => value || []);
+}
+
+/** The password in an address, in both its spellings. */
+function passwordsIn(address = ""): string[] {
+  const password = URL.canParse(address) ? new URL(address).password : "";
+  return [password, decode(password)];
+}
+
+/** As it was before it was written into an address; as it stands if that can't be read. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function defaultOf(field: z.ZodType): string {
+  const isGiven = field instanceof z.ZodDefault || field instanceof z.ZodPrefault;
+  return isGiven ? String(field.def.defaultValue) : "";
+}

@@ -1,0 +1,111 @@
+/**
+ * What a module is: the operations of one resource, the jobs it does later, the events it reacts to.
+ *
+ * A missing handler, an extra one, a wrong answer and an unknown event name do not compile.
+ */
+import type { z } from "zod";
+import type { Effect, Operation } from "../../../tools/contract/index.ts";
+import type { Event, EventName } from "../../../tools/events.ts";
+import type { Attempt, Outcome } from "../../jobs/job.ts";
+import type {
+  DelegatedContext,
+  PublicContext,
+  ReadContext,
+  Recorder,
+  StreamedContext,
+  World,
+  WriteContext,
+} from "./context.ts";
+import type { Arriving } from "./form.ts";
+
+interface Contexts {
+  read: ReadContext;
+  write: WriteContext;
+  outward: ReadContext;
+  delegated: DelegatedContext;
+  streamed: StreamedContext;
+  public: PublicContext;
+}
+
+type ContextOf<Op extends Operation> =
+  Op extends Operation<infer Kind extends Effect> ? Contexts[Kind] : never;
+
+/** Answers one operation; a streamed one answers by what it commits. */
+export type Handler<Op extends Operation> =
+  Op extends Operation<"streamed">
+    ? (
+        arriving: Arriving<z.output<Op["input"]>>,
+        context: StreamedContext<z.input<Op["output"]>>,
+      ) => Promise<void>
+    : (input: z.output<Op["input"]>, context: ContextOf<Op>) => Promise<z.input<Op["output"]>>;
+
+/**
+ * A write with a part that takes long and needs no database: that part runs before the transaction, which on
+ * the embedded engine holds the only connection.
+ */
+export interface Prepared<Op extends Operation> {
+  prepare(input: z.output<Op["input"]>): Promise<(context: ContextOf<Op>) => Promise<z.input<Op["output"]>>>;
+}
+
+/** A job as a module writes it: the engine's definition, with the world handed in. */
+export interface ModuleJob<Payload> {
+  readonly name: string;
+  readonly maxAttempts?: number;
+  readonly leaseMs?: number;
+  readonly schedule?: string;
+  run(payload: Payload, world: World, attempt: Attempt): Promise<Outcome>;
+  exhausted?(payload: Payload, world: World, error: unknown): Promise<void>;
+}
+
+export type Listeners = {
+  readonly [Name in EventName]?: (event: Event<Name>, world: World, attempt: Attempt) => Promise<void>;
+};
+
+/** A handler of either kind, whose types `implement` has checked. */
+type AnyHandler =
+  | ((input: never, context: never) => Promise<unknown>)
+  | { prepare(input: never): Promise<(context: never) => Promise<unknown>> };
+
+export interface Module {
+  readonly contract: Readonly<Record<string, Operation>>;
+  readonly operations: Readonly<Record<string, AnyHandler>>;
+  readonly jobs: readonly ModuleJob<never>[];
+  readonly on: Listeners;
+  readonly record: Recorder | undefined;
+}
+
+/**
+ * Implements a resource's operations. What is declared and not built yet is named: no face offers it.
+ */
+export function implement<
+  Contract extends Readonly<Record<string, Operation>>,
+  const Unbuilt extends keyof Contract & string = never,
+>(
+  contract: Contract,
+  parts: {
+    readonly unbuilt?: readonly Unbuilt[];
+    /** Tools that are not offered, of operations that are built. */
+    readonly unbuiltTools?: readonly string[];
+    readonly operations: {
+      readonly [Name in Exclude<keyof Contract, Unbuilt>]: Handler<Contract[Name]> | Prepared<Contract[Name]>;
+    };
+    readonly jobs?: readonly ModuleJob<never>[];
+    readonly on?: Listeners;
+    /** What it writes of each event, in the event's own transaction. */
+    readonly record?: Recorder;
+  },
+): Module {
+  const { unbuilt = [], unbuiltTools = [], operations, jobs = [], on = {}, record } = parts;
+  const names: readonly string[] = unbuilt;
+  const built = Object.entries<Operation>(contract)
+    .filter(([name]) => !names.includes(name))
+    .map(([name, operation]) => [name, withoutTools(operation, unbuiltTools)]);
+  return { contract: Object.fromEntries(built), operations, jobs, on, record };
+}
+
+function withoutTools(operation: Operation, names: readonly string[]): Operation {
+  const forms = Object.entries(operation.tools ?? {});
+  const isWhole = !forms.some(([name]) => names.includes(name));
+  const offered = forms.filter(([name]) => !names.includes(name));
+  return isWhole ? operation : { ...operation, tools: Object.fromEntries(offered) };
+}

@@ -1,0 +1,192 @@
+/** Takes what a channel hears: inbound messages and receipts. Safe to repeat. */
+
+import { fail } from "../../../../tools/errors.ts";
+import { afterCommit, type Transaction } from "../../../database/database.ts";
+import { newId } from "../../../database/id.ts";
+import type { Inbound, Receipt } from "../../../ports/channel.ts";
+import { changeContact, findOrCreateContact } from "../../contacts/index.ts";
+import { noteInbound, openThread } from "../../conversations/index.ts";
+import { getInbox } from "../../inboxes.ts";
+import { emit, type ModuleJob, type World } from "../../kernel/index.ts";
+import { applyParked, lockMessage, move, receiptFact } from "../progress.ts";
+import { waitersOf } from "../waiting/index.ts";
+import { noteConsent } from "./consent.ts";
+
+/** Stores an inbound message with its contact and conversation, once for each channel id. */
+export async function receiveMessage(world: World, inbound: Inbound) {
+  return world.database.transaction(async (tx) => {
+    const { organization_id: organization } = inbound;
+    const now = world.now();
+    const inbox = await getInbox(tx, organization, inbound.to);
+    if (!inbox) {
+      throw inbound.to === null ? fail("no_inbox") : fail("inbox_not_found", { param: "to" });
+    }
+    const contact = await recognize(tx, world, inbound);
+    const thread = await openThread(tx, { organization, inbox_id: inbox.id, contact_id: contact.id, now });
+    const message_id = await store(tx, inbound, { inbox, thread, now });
+    if (message_id === undefined) {
+      return known(tx, inbound);
+    }
+    await noteInbound({ tx, world, now }, thread, inbound.occurred_at);
+    afterCommit(tx, () => waitersOf(world).ring(organization, thread.id));
+    await tell(tx, world, inbound, { message_id, conversation_id: thread.id });
+    if (inbound.content.type === "text") {
+      const to = inbound.from ?? inbound.identities?.bsuid ?? null;
+      await noteConsent(tx, world, { inbox, contact, thread, text: inbound.content.text.body, to, now });
+    }
+    return { message_id, conversation_id: thread.id };
+  });
+}
+
+/** The contact who wrote, found by any of their identities, with what this message adds to it. */
+async function recognize(tx: Transaction, world: World, inbound: Inbound) {
+  const { organization_id: organization, from: phone_number, identities, name } = inbound;
+  const now = world.now();
+  const wanted = { organization, phone_number, identities, name, now };
+  const { contact, foreign } = await findOrCreateContact(tx, wanted);
+  if (foreign.length > 0) {
+    world.log.warn(
+      { organization_id: organization, contact_id: contact.id, kinds: foreign },
+      "A message names its sender by what belongs to another contact: it stays there",
+    );
+  }
+  return contact.name === null && name !== null
+    ? changeContact(tx, organization, contact.id, { name }, now)
+    : contact;
+}
+
+interface Place {
+  readonly inbox: { readonly phone_number: string };
+  readonly thread: { readonly id: string };
+  readonly now: Date;
+}
+
+/** The new message's id; undefined if it is there already. */
+async function store(tx: Transaction, inbound: Inbound, { inbox, thread, now }: Place) {
+  const { type, ...content } = inbound.content;
+  const stored = await tx
+    .insertInto("messages")
+    .values({
+      organization_id: inbound.organization_id,
+      id: newId("msg", now),
+      conversation_id: thread.id,
+      direction: "inbound",
+      type,
+      content: JSON.stringify(content),
+      from: senderOf(inbound),
+      to: inbox.phone_number,
+      status: "received",
+      channel_message_id: inbound.channel_message_id,
+      created_at: now.toISOString(),
+    })
+    .onConflict((conflict) => conflict.columns(["organization_id", "channel_message_id"]).doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  return stored?.id;
+}
+
+async function tell(
+  tx: Transaction,
+  world: World,
+  inbound: Inbound,
+  ids: { message_id: string; conversation_id: string },
+): Promise<void> {
+  const { content } = inbound;
+  emit(tx, world, {
+    type: "message.received",
+    organization_id: inbound.organization_id,
+    order: ids.conversation_id,
+    data: {
+      ...ids,
+      from: senderOf(inbound),
+      type: content.type,
+      ...("text" in content ? { text: content.text } : {}),
+    },
+  });
+}
+
+/** The number, or what stands for it: the first two can be answered. */
+function senderOf({ from, identities = {} }: Inbound): string {
+  return from ?? identities.bsuid ?? identities.wa_id ?? identities.username ?? "";
+}
+
+/** Applies receipts; one whose message is not there yet waits for it. */
+export async function receiveReceipts(world: World, receipts: readonly Receipt[]): Promise<void> {
+  for (const receipt of receipts) {
+    const isApplied = await world.database.transaction((tx) => applyReceipt(tx, world, receipt));
+    if (!isApplied) {
+      await world.database.transaction((tx) => unparkIfThere(tx, world, receipt));
+    }
+  }
+}
+
+/** False when the message is not there, and the receipt waits for it. */
+async function applyReceipt(tx: Transaction, world: World, receipt: Receipt): Promise<boolean> {
+  const id = receipt.token ?? (await idByChannel(tx, receipt));
+  const message = id === undefined ? undefined : await lockMessage(tx, receipt.organization_id, id);
+  if (!message) {
+    await park(tx, receipt, world.now());
+    return false;
+  }
+  const { channel_message_id } = receipt;
+  await move(tx, world, message, { ...receiptFact(receipt), channel_message_id });
+  return true;
+}
+
+/** The message may have come between our look and our parking: then nobody else would look again. */
+async function unparkIfThere(tx: Transaction, world: World, receipt: Receipt): Promise<void> {
+  const id = await idByChannel(tx, receipt);
+  const message = id === undefined ? undefined : await lockMessage(tx, receipt.organization_id, id);
+  if (message) {
+    await applyParked(tx, world, message);
+  }
+}
+
+/** A receipt whose message has not come in this time never will. */
+const parkedForMs = 7 * 24 * 3_600_000;
+
+export const forgetParked: ModuleJob<unknown> = {
+  name: "receipt.forget",
+  schedule: "17 * * * *",
+
+  async run(_, world) {
+    const before = new Date(world.now().getTime() - parkedForMs).toISOString();
+    await world.database.queries.deleteFrom("parked_receipts").where("parked_at", "<", before).execute();
+    return undefined;
+  },
+};
+
+async function idByChannel(tx: Transaction, receipt: Receipt): Promise<string | undefined> {
+  const row = await tx
+    .selectFrom("messages")
+    .select("id")
+    .where("organization_id", "=", receipt.organization_id)
+    .where("channel_message_id", "=", receipt.channel_message_id)
+    .executeTakeFirst();
+  return row?.id;
+}
+
+async function park(tx: Transaction, receipt: Receipt, now: Date): Promise<void> {
+  await tx
+    .insertInto("parked_receipts")
+    .values({
+      organization_id: receipt.organization_id,
+      channel_message_id: receipt.channel_message_id,
+      type: receipt.type,
+      occurred_at: receipt.occurred_at,
+      error: receipt.failure && JSON.stringify(receipt.failure),
+      parked_at: now.toISOString(),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+async function known(tx: Transaction, inbound: Inbound) {
+  const { id, conversation_id } = await tx
+    .selectFrom("messages")
+    .select(["id", "conversation_id"])
+    .where("organization_id", "=", inbound.organization_id)
+    .where("channel_message_id", "=", inbound.channel_message_id)
+    .executeTakeFirstOrThrow();
+  return { message_id: id, conversation_id };
+}

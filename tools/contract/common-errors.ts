@@ -1,0 +1,147 @@
+/** The errors that any operation can answer; those of one resource stand in its own file. */
+import { type ErrorEntry, errorEntry } from "./errors.ts";
+
+/** Requests that no operation can take. */
+export const requestErrors = {
+  invalid_request: errorEntry(
+    "invalid_request",
+    400,
+    "The request is not valid: {reason}",
+    "Correct the fields that are named and send it again.",
+  ),
+  malformed_request: errorEntry(
+    "invalid_request",
+    400,
+    "The request could not be read as HTTP.",
+    "Check the address, the headers and their size.",
+  ),
+  malformed_body: errorEntry(
+    "invalid_request",
+    400,
+    "The request body could not be read: {reason}",
+    "Send one JSON object, encoded as UTF-8.",
+  ),
+  body_too_large: errorEntry(
+    "invalid_request",
+    413,
+    "The request body is larger than {limit} bytes.",
+    "Send less in one request.",
+  ),
+  unsupported_media_type: errorEntry(
+    "invalid_request",
+    415,
+    "The request body's Content-Type is not supported here.",
+    "Send Content-Type: application/json.",
+  ),
+  method_not_allowed: errorEntry(
+    "invalid_request",
+    405,
+    "{path} does not answer {method}.",
+    "Use one of: {allowed}.",
+  ),
+  route_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is nothing at {method} {path}.",
+    "GET /v1/openapi.json lists every operation.",
+  ),
+  unknown_argument: errorEntry(
+    "invalid_request",
+    400,
+    "Unknown argument: {value}.",
+    "Known arguments: {known}.",
+  ),
+  unstorable_text: errorEntry(
+    "invalid_request",
+    400,
+    "The text holds a zero byte or half of a surrogate pair, which is no character.",
+    "Send well-formed Unicode text.",
+  ),
+  nested_too_deeply: errorEntry(
+    "invalid_request",
+    400,
+    "The value is nested more than {limit} levels deep.",
+    "Send a flatter object.",
+  ),
+  invalid_phone_number: errorEntry(
+    "invalid_request",
+    400,
+    "{value} is not a valid phone number.",
+    "Send it in E.164 form with the country code, for example +14155550123.",
+  ),
+  invalid_idempotency_key: errorEntry(
+    "invalid_request",
+    400,
+    "Idempotency-Key must be 1 to 255 characters.",
+    "Send a shorter key, for example a UUID.",
+  ),
+  idempotency_key_reused: errorEntry(
+    "idempotency",
+    422,
+    "This idempotency key was used before with another request.",
+    "Use a new key for a new request; repeat a request only with the same content.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;
+
+/** Credentials, scopes and roles. */
+export const accessErrors = {
+  credential_missing: errorEntry(
+    "authentication",
+    401,
+    "No credential was sent.",
+    "Send an API key in the X-API-Key header, or Authorization: Bearer with a key or an access token.",
+  ),
+  credential_invalid: errorEntry(
+    "authentication",
+    401,
+    "The credential is unknown, revoked or expired.",
+    "Use another API key, or sign in again.",
+  ),
+  sign_in_required: errorEntry(
+    "authentication",
+    401,
+    "This operation needs a person's access token, not an API key.",
+    "Sign in with POST /v1/auth/login and send its access_token as Authorization: Bearer.",
+  ),
+  insufficient_scope: errorEntry(
+    "permission",
+    403,
+    "This needs a scope that the credential lacks: {required_scope}.",
+    "Use a key that holds {required_scope}.",
+  ),
+  insufficient_role: errorEntry(
+    "permission",
+    403,
+    "Your role {role} may not do this.",
+    "Ask an owner or admin of the organization.",
+  ),
+  needs_user: errorEntry(
+    "invalid_request",
+    400,
+    "{value} needs a person: this credential is an API key, which is nobody.",
+    "Sign in as a user, or use another filter.",
+  ),
+  host_not_allowed: errorEntry(
+    "permission",
+    403,
+    "The {header} header names a host that this server does not answer for.",
+    "Call it by one of its own names, or add the name to {setting}.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;
+
+/** What any operation can answer when the service is busy or broken. */
+export const serviceErrors = {
+  rate_limited: errorEntry("rate_limit", 429, "Too many requests.", "Wait {retry_after} s and try again."),
+  internal: errorEntry(
+    "internal",
+    500,
+    "The service failed to answer.",
+    "Try again; if it happens again, report the request id.",
+  ),
+  unavailable: errorEntry(
+    "internal",
+    503,
+    "The service can't answer just now: {reason}",
+    "Try again in a moment.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

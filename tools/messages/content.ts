@@ -1,0 +1,72 @@
+/** What a message to be sent holds, by its type. */
+import { z } from "zod";
+import { inboxId, jsonObject, recipient } from "../contract/index.ts";
+import { templateLanguage, templateName } from "../templates.ts";
+import { Interactive } from "./interactive.ts";
+import { messageTypes } from "./message.ts";
+
+export const body = z
+  .string()
+  .min(1)
+  .max(4096)
+  .refine((text) => text.trim() !== "", "The text is blank.")
+  .describe("Text of the message, at most 4096 characters");
+export const media_url = z
+  .url({ protocol: /^https?$/, error: "Send an address that begins with http:// or https://." })
+  .max(2048, "At most 2048 characters.")
+  .describe("Public address of the file, or the storage_url of an upload");
+export const caption = z
+  .string()
+  .max(1024)
+  .optional()
+  .describe("Text under the file, at most 1024 characters; not for audio");
+export const file_name = z.string().max(240).optional().describe("Name shown for a document");
+
+export const inbox_id = inboxId
+  .optional()
+  .describe("Inbox id, from get_conversation; by default that of the latest message");
+
+export const components = z
+  .array(jsonObject)
+  .max(10)
+  .optional()
+  .describe('Values for its variables: [{"type":"body","parameters":[{"type":"text","text":"Ann"}]}]');
+
+export const TemplateContent = z.object({
+  name: templateName.describe("Name of an approved template"),
+  language: templateLanguage.describe("Its language, for example en_US"),
+  components,
+});
+
+/** Where the content of each type stands. */
+const contentOf = { text: "text", template: "template", interactive: "interactive" } as const;
+
+export const NewMessage = z
+  .object({
+    to: recipient,
+    type: z.enum(messageTypes).describe("What is sent"),
+    text: z.object({ body }).optional().describe("For type text"),
+    template: TemplateContent.optional().describe("For type template"),
+    media_url: media_url
+      .optional()
+      .describe(
+        "For image, video, document and audio: public address of the file, or an upload's storage_url",
+      ),
+    caption,
+    file_name,
+    interactive: Interactive.optional().describe("For type interactive"),
+    inbox_id,
+  })
+  .superRefine((message, context) => {
+    if (message.type === "audio" && message.caption !== undefined) {
+      context.addIssue({ code: "custom", path: ["caption"], message: "Audio has no caption." });
+    }
+    const needed = message.type in contentOf ? (message.type as keyof typeof contentOf) : "media_url";
+    if (message[needed] === undefined) {
+      context.addIssue({
+        code: "custom",
+        path: [needed],
+        message: `A message of type ${message.type} needs ${needed}.`,
+      });
+    }
+  });

@@ -1,0 +1,35 @@
+/** The errors of messages. */
+import { type ErrorEntry, errorEntry } from "../contract/index.ts";
+
+export const messageErrors = {
+  message_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no message with this id in this conversation.",
+    "Find the id with list_messages (GET /v1/messages).",
+  ),
+  outside_service_window: errorEntry(
+    "business_rule",
+    422,
+    "The 24-hour service window is closed: the contact has not written in the last 24 hours.",
+    "Wait until the contact writes again.",
+  ),
+  template_not_approved: errorEntry(
+    "business_rule",
+    422,
+    "There is no approved template named {name} in the language {language}.",
+    "Send text, media or an interactive message, which the contact can get within the service window.",
+  ),
+  media_not_sendable: errorEntry(
+    "business_rule",
+    422,
+    "This upload can't be sent as {media_type}: {reason}",
+    "As {media_type} the channel takes {known}, of up to {limit} bytes.",
+  ),
+  invalid_cursor: errorEntry(
+    "invalid_request",
+    400,
+    "{value} is neither a cursor of this service nor the id of a message.",
+    "Send the cursor of the last answer, or leave it out to begin now.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;
