@@ -1,5 +1,4 @@
 /** `tidings mcp`: MCP on stdin and stdout, before a service elsewhere or the embedded one. */
-import { setFlagsFromString } from "node:v8";
 import { allScopes } from "../../tools/contract/index.ts";
 import { createClient } from "../client/index.ts";
 import { type Config, readConfig, secretsOf } from "../config/index.ts";
@@ -31,9 +30,6 @@ export async function mcp(): Promise<void> {
 }
 
 function forward(config: Config, { baseUrl, key }: { baseUrl: string; key: string }, log: Log) {
-  // undici's parser is one large function of WebAssembly, which V8 optimises after the first answer: 35 MB
-  // and 150 ms on another thread, and no call is quicker for it. Not where PGlite runs, which is quicker.
-  setFlagsFromString("--liftoff-only");
   const client = createClient({ baseUrl, key, userAgent: `tidings-mcp/${version}` });
   const { scopes } = config;
   const learn = async () => (scopes ? { scopes: new Set(scopes) } : learnAccess(client, log));

@@ -1,10 +1,12 @@
 /**
- * Reads what a service answered: a JSON object, or a refusal.
+ * Reads what a service answered: a JSON object, or a failure.
  *
- * A refusal is read from our own envelope, and as far as possible from whatever else a service, or
- * something in front of it, may answer. What can't be read is not passed on, such as a page of HTML.
+ * The body of a failure is passed on only in two shapes: our own error envelope, and the problem details of
+ * RFC 9457 with a 4xx status. Anything else may hold internals of a service or of a proxy before it (stack
+ * traces, SQL, addresses), which no list of patterns finds. Its place takes the sentence for the status.
  */
-import { CallFailure, type ErrorFacts } from "./failure.ts";
+import { ErrorBody, parseJson, readRetryAfterMs } from "../../tools/contract/index.ts";
+import { CallFailure } from "./failure.ts";
 
 export interface Answer {
   readonly status: number;
@@ -14,7 +16,7 @@ export interface Answer {
 
 /** The JSON object that a call was answered. */
 export function readAnswer(answer: Answer): object {
-  const body = parse(answer.text);
+  const body = parseJson(answer.text);
   if (isObject(body)) {
     return body;
   }
@@ -22,55 +24,46 @@ export function readAnswer(answer: Answer): object {
   throw new CallFailure({ status: answer.status, code: "not_json", message, requestId: idOf(answer) });
 }
 
-/** A refusal in whatever form it came. */
+/** The failure that an answer reports. */
 export function readFailure(answer: Answer): CallFailure {
   const { status, headers } = answer;
-  const body = parse(answer.text);
-  const members = isObject(body) ? body : {};
-  const inner = isObject(members.error) ? members.error : members;
-  const isOurs = isObject(members.error) && [inner.type, inner.code, inner.message].every(isString);
-  const error = isOurs ? (inner as ErrorFacts) : undefined; // the members that every failure has were just seen
+  const error = readEnvelope(answer);
+  const retryAfterMs = readRetryAfterMs(String(headers["retry-after"] ?? ""), new Date());
   return new CallFailure({
     status,
-    code: find([inner.code, inner.type, members.error], /^[\w.-]{1,64}$/) ?? `http_${status}`,
-    message:
-      find(
-        [inner.message, inner.detail, inner.title, members.error_description],
-        /^(?!\s*<)[\s\S]{1,20000}$/,
-      ) ?? CallFailure.sentenceOf(status),
+    code: error?.code ?? `http_${status}`,
+    message: error?.message ?? readProblem(answer) ?? CallFailure.sentenceOf(status),
     error,
-    requestId: idOf(answer) ?? find([inner.request_id], /^[\w.-]{1,64}$/),
-    retryAfterSeconds: readRetryAfter(headers["retry-after"]),
+    requestId: idOf(answer) ?? error?.request_id,
+    retryAfterSeconds: retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs / 1000),
   });
 }
 
+/** Of a 5xx only the members that every error has: no 5xx of ours has further facts. */
+const withoutFacts = ErrorBody.shape.error.strip();
+
+function readEnvelope({ status, text }: Answer): ErrorBody["error"] | undefined {
+  const error = ErrorBody.safeParse(parseJson(text)).data?.error;
+  return error && status >= 500 ? withoutFacts.parse(error) : error;
+}
+
+/** Title and detail of an RFC 9457 document. A 5xx is left out: frameworks put the exception's text there. */
+function readProblem({ status, headers, text }: Answer): string | undefined {
+  const isProblem = /^application\/problem\+json\s*(?:;|$)/i.test(String(headers["content-type"] ?? ""));
+  const body = isProblem && status < 500 ? parseJson(text) : undefined;
+  const said = isObject(body) ? [body.title, body.detail].filter(isText) : [];
+  return said.length === 0 ? undefined : said.join(": ");
+}
+
 function idOf({ headers }: Answer): string | undefined {
-  return find([headers["x-request-id"]], /^[\w.-]{1,64}$/);
+  const id = headers["x-request-id"];
+  return isText(id) && /^[\w.-]{1,64}$/.test(id) ? id : undefined;
 }
 
-/** Seconds, or a date. */
-function readRetryAfter(header: string | string[] | undefined): number | undefined {
-  const text = String(header ?? "");
-  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;
-  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined;
-}
-
-function find(candidates: readonly unknown[], form: RegExp): string | undefined {
-  return candidates.filter(isString).find((text) => form.test(text));
-}
-
-function isString(value: unknown): value is string {
-  return typeof value === "string";
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,12 +2,10 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { allScopes, readScope } from "../../tools/contract/index.ts";
+import { allScopes, readScope, toolModes } from "../../tools/contract/index.ts";
 import { list, names, readHost, readNetwork, readOrigin, takes, whole } from "./fields.ts";
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
-
-const toolModes = ["core", "all", "search"] as const;
 
 export const Environment = z.object({
   HOST: z

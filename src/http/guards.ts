@@ -2,17 +2,8 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { readCredential } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
-
-/** The credential of a request: X-API-Key, or Authorization: Bearer with a key or an access token. */
-export function readCredential(headers: FastifyRequest["headers"]): string | undefined {
-  const key = headers["x-api-key"];
-  if (typeof key === "string" && key !== "") {
-    return key;
-  }
-  const [, token] = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? "") ?? [];
-  return token;
-}
 
 /** @throws Failure `invalid_idempotency_key`. */
 export function readIdempotencyKey(headers: FastifyRequest["headers"]): string | undefined {

@@ -1,10 +1,10 @@
 /** The routes, made from the catalogue: nothing here knows any one of them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
-import { type Operation, readFields } from "../../tools/contract/index.ts";
+import { type Operation, readCredential, readFields } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import { acceptForms, formOf } from "./form.ts";
-import { createLoginLimit, readCredential, readIdempotencyKey } from "./guards.ts";
+import { createLoginLimit, readIdempotencyKey } from "./guards.ts";
 
 /** What is known of a request's caller before its operation runs. */
 export type Authenticate = Platform["authenticate"];

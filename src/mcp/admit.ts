@@ -1,4 +1,4 @@
-/** What stands before an MCP request over HTTP: for which host, from which web page, with whose credential. */
+/** Checks the host and origin of an MCP request over HTTP, and answers what is refused before the protocol begins. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { localhostAllowedHostnames, validateHostHeader } from "@modelcontextprotocol/server";
 import type { Failure } from "../../tools/contract/index.ts";
@@ -57,22 +57,6 @@ export function answerBrowser(request: IncomingMessage, response: ServerResponse
   response.setHeader("access-control-max-age", "600");
   response.writeHead(204).end();
   return true;
-}
-
-/**
- * The API key or access token of a request.
- * @throws Failure `credential_missing`.
- */
-export function readCredential(headers: IncomingHttpHeaders): string {
-  const key = headers["x-api-key"];
-  if (typeof key === "string" && key !== "") {
-    return key;
-  }
-  const [, token] = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? "") ?? [];
-  if (token === undefined) {
-    throw fail("credential_missing");
-  }
-  return token;
 }
 
 /** Answers what is not let in, in the envelope of every face. */

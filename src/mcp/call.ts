@@ -15,7 +15,6 @@ import { CallFailure, type Client, patienceOf, Unreachable, waitMsOf } from "../
 import type { Log } from "../ports/log.ts";
 import { offerCallable } from "./actions.ts";
 import { present } from "./answer.ts";
-import { concealFailure } from "./conceal.ts";
 import { explain, type Trouble } from "./explain.ts";
 import type { ToolList, Viewer } from "./list.ts";
 import type { LocalFile } from "./local-file.ts";
@@ -35,8 +34,6 @@ export interface McpCaller {
   built?(): ReadonlySet<string> | undefined;
   /** Waited for before a list is answered. */
   ready?(): Promise<void>;
-  /** Takes the list's text, to put it into the answer in place of an empty list. */
-  takeList?(text: string): void;
 }
 
 /** What decides over the lists that a caller is shown. */
@@ -222,28 +219,24 @@ async function send({ client, log }: Omit<Parts, "resultLimit">, prepared: Prepa
     if (error instanceof Unreachable) {
       log.warn({ err: error, tool: tool.name }, "the service can't be reached");
     }
-    return { trouble: toTrouble(error, caller, { ...call, timeoutMs }), ...told };
+    return { trouble: toTrouble(error, call.signal, timeoutMs), ...told };
   }
 }
 
 /** @throws what is no failure of the call. */
-function toTrouble(
-  error: unknown,
-  { key }: McpCaller,
-  call: Omit<ToolCall, "name"> & { readonly timeoutMs: number },
-): Trouble {
+function toTrouble(error: unknown, signal: AbortSignal, timeoutMs: number): Trouble {
   if (error instanceof Unreachable) {
     // Not its own sentence, which names the host: the log does that.
     return {
       code: error.code,
-      message: silences[error.code](call.timeoutMs / 1000),
+      message: silences[error.code](timeoutMs / 1000),
       mayHaveRun: error.mayHaveRun,
     };
   }
   if (error instanceof CallFailure) {
-    return concealFailure(error, { arguments: call.arguments, key });
+    return error;
   }
-  if (call.signal.aborted) {
+  if (signal.aborted) {
     return { code: "cancelled", message: "The call was cancelled." };
   }
   throw error;
@@ -257,14 +250,8 @@ function hidden(setting: string): Trouble {
   };
 }
 
-/** The words for a model; a service that repeats its caller's key in them does not get it through. */
 function refused(name: string, trouble: Trouble, key?: string, isWrite = false): CallToolResult {
-  const text = explain(name, trouble, isWrite);
-  const safe = key === undefined || key.length < 6 ? text : text.replaceAll(key, "[secret]");
-  return {
-    isError: true,
-    content: [{ type: "text", text: safe.replace(/\bsk_live_[\w.-]{8,}/g, "[secret]") }],
-  };
+  return { isError: true, content: [{ type: "text", text: explain(name, trouble, { key, isWrite }) }] };
 }
 
 const silences = {

@@ -12,8 +12,14 @@ export interface Trouble {
   readonly mayHaveRun?: boolean;
 }
 
+export interface Explained {
+  /** The caller's credential: redacted, where the service repeats it. */
+  readonly key?: string | undefined;
+  readonly isWrite?: boolean;
+}
+
 /** `send_message failed: outside_service_window (422). … Next: … Request id req_1.` */
-export function explain(tool: string, trouble: Trouble, isWrite: boolean): string {
+export function explain(tool: string, trouble: Trouble, { key, isWrite = false }: Explained): string {
   const { status, code, error = {}, requestId } = trouble;
   const parts = [
     `${tool} failed: ${code}${status === undefined ? "" : ` (${status})`}.`,
@@ -22,7 +28,14 @@ export function explain(tool: string, trouble: Trouble, isWrite: boolean): strin
   ];
   const next = `Next: ${sentence(nextOf(trouble, isWrite))}`;
   const facts = describeFacts(error, [...parts, next].join(" "));
-  return [...parts, ...facts, next, ...(requestId ? [`Request id ${requestId}.`] : [])].join(" ");
+  const text = [...parts, ...facts, next, ...(requestId ? [`Request id ${requestId}.`] : [])].join(" ");
+  return redact(text, key);
+}
+
+/** The key by its value, and what has the form of another. */
+function redact(text: string, key: string | undefined): string {
+  const safe = key === undefined || key.length < 6 ? text : text.replaceAll(key, "[secret]");
+  return safe.replace(/\bsk_live_[\w.-]{8,}/g, "[secret]");
 }
 
 /** Every field that is wrong, unless the sentence has said so already. */

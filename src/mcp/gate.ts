@@ -21,7 +21,7 @@ const types: Readonly<Record<string, "string" | "object">> = {
   uri: "string",
 };
 
-export function parseError(): MessageError {
+function parseError(): MessageError {
   return { jsonrpc: "2.0", id: null, error: { code: -32_700, message: "Parse error: this is not JSON" } };
 }
 
@@ -31,8 +31,11 @@ export function tooLong(limit: number): MessageError {
   return { jsonrpc: "2.0", id: null, error: { code: -32_600, message } };
 }
 
-/** What is wrong with a message; undefined if it may pass. */
+/** What is wrong with a message, undefined if it is not JSON; undefined if it may pass. */
 export function findFault(message: unknown): MessageError | undefined {
+  if (message === undefined) {
+    return parseError();
+  }
   const { id: given = null, params } = isObject(message) ? message : {};
   const id = typeof given === "string" || typeof given === "number" ? given : null;
   const refuse = (code: number, text: string): MessageError => ({

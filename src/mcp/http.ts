@@ -7,14 +7,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { type AuthInfo, createMcpHandler, preloadSchemas } from "@modelcontextprotocol/server";
-import { Failure, readScope, type Scope } from "../../tools/contract/index.ts";
+import { Failure, parseJson, readCredential, readScope, type Scope } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
-import { type Allowed, answerBrowser, createHostGuard, readCredential, refuse } from "./admit.ts";
+import { type Allowed, answerBrowser, createHostGuard, refuse } from "./admit.ts";
 import { loadArguments, type McpCaller } from "./call.ts";
-import { findFault, parseError } from "./gate.ts";
+import { findFault } from "./gate.ts";
 import { type Narrowing, NarrowingError, narrowFurther } from "./narrow.ts";
 import { createServerFactory, defaultNarrowing, type ServerParts } from "./server.ts";
-import { type ListHolder, spliceLists } from "./splice.ts";
 import { tools } from "./tools.ts";
 
 export interface McpHttpOptions extends ServerParts, Allowed {
@@ -39,7 +38,7 @@ export function createMcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
   const onerror = (error: Error) => log.debug({ err: error }, "an MCP request was refused");
   const factory = createServerFactory(options, ({ authInfo }) => toCaller(authInfo));
   const handler = createMcpHandler(factory, { onerror });
-  const answer = createAnswer(options, toNodeHandler({ fetch: spliceLists(handler.fetch) }, { onerror }));
+  const answer = createAnswer(options, toNodeHandler(handler, { onerror }));
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
@@ -73,16 +72,19 @@ function createAnswer(options: McpHttpOptions, handle: Handle) {
       return;
     }
     const credential = readCredential(request.headers);
+    if (credential === undefined) {
+      throw fail("credential_missing");
+    }
     const identity = await identify(authenticate, credential);
     const auth = { ...identity, extra: { narrowing: narrow(narrowing, request) } };
     await inTurn(credential, async () => {
-      const body = parse(await readBody(request, maxBodyBytes));
-      const fault = request.method === "POST" ? (body ? findFault(body.value) : parseError()) : undefined;
+      const body = parseJson(await readBody(request, maxBodyBytes));
+      const fault = request.method === "POST" ? findFault(body) : undefined;
       if (fault) {
         response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(fault));
         return;
       }
-      await handle(Object.assign(request, { auth }), response, body?.value);
+      await handle(Object.assign(request, { auth }), response, body);
     });
   };
 }
@@ -112,13 +114,7 @@ function toCaller(auth: AuthInfo | undefined): McpCaller {
   }
   const scopes = new Set(auth.scopes.flatMap((scope) => readScope(scope) ?? []));
   const narrowing = auth.extra?.narrowing as Narrowing; // put there above, for every request
-  const holder = auth.extra?.holder as ListHolder | undefined; // by spliceLists, for a list
-  return {
-    key: auth.token,
-    narrowing,
-    scopes: () => scopes,
-    ...(holder && { takeList: (text: string) => Object.assign(holder, { text }) }),
-  };
+  return { key: auth.token, narrowing, scopes: () => scopes };
 }
 
 /** Runs what one credential asks for, up to a number at a time. @throws Failure `rate_limited`. */
@@ -159,12 +155,4 @@ async function readBody(request: IncomingMessage, limit: number): Promise<string
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
-}
-
-function parse(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
 }

@@ -19,8 +19,6 @@ export interface Viewer {
 export interface ToolList {
   /** As a client sees it: the tools, or the two that search and run them. */
   for(viewer: Viewer): WireTool[];
-  /** The same as JSON, written once. */
-  textFor(viewer: Viewer): string;
   /** The tools that may be called, listed or not. */
   reachable(viewer: Viewer): readonly ListedTool[];
   find(name: string): ListedTool | undefined;
@@ -29,8 +27,6 @@ export interface ToolList {
 interface View {
   readonly tools: readonly ListedTool[];
   readonly wires: WireTool[];
-  /** Made when first asked for. */
-  text?: string;
 }
 
 export interface ListOptions {
@@ -77,11 +73,6 @@ export function createToolList(
   };
   return {
     for: (viewer) => view(viewer).wires,
-    textFor(viewer) {
-      const seen = view(viewer);
-      seen.text ??= JSON.stringify(seen.wires);
-      return seen.text;
-    },
     reachable: (viewer) => view(viewer).tools,
     find: (name) => byName.get(name),
   };

@@ -6,10 +6,8 @@
  * also refuses, and the refusal names the setting.
  */
 import type { IncomingHttpHeaders } from "node:http";
+import { type ToolMode, toolModes } from "../../tools/contract/index.ts";
 import type { ListedTool } from "./tools.ts";
-
-export const toolModes = ["core", "all", "search"] as const;
-export type ToolMode = (typeof toolModes)[number];
 
 /** What is asked for: an empty list is none. */
 export interface NarrowingSettings {

@@ -150,7 +150,7 @@ async function readPart(reading: Reading, kind: Kind, name: string, id: string):
     }
     const isRefused = trouble.status === 400 || trouble.status === 422;
     const code = isRefused ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
-    throw new ProtocolError(code, explain(tool.name, trouble, false));
+    throw new ProtocolError(code, explain(tool.name, trouble, { key: caller.key }));
   }
   return { name, tool, input: part.arguments, answer: outcome.answer };
 }

@@ -5,6 +5,7 @@
  * called, and a call is made under every rule of the tool that it names.
  */
 import type { CallToolResult, Tool as WireTool } from "@modelcontextprotocol/server";
+import { parseJson } from "../../tools/contract/index.ts";
 import type { ListedTool } from "./tools.ts";
 
 export const searchToolsName = "search_tools";
@@ -102,7 +103,7 @@ export function search(tools: readonly ListedTool[], given: Arguments): CallTool
 export function readExecution(given: Arguments): { name: string; arguments: Arguments } {
   refuseUnknown(given, runner.inputSchema.properties);
   const { name } = given;
-  const inner = typeof given.arguments === "string" ? parse(given.arguments) : (given.arguments ?? {});
+  const inner = typeof given.arguments === "string" ? parseJson(given.arguments) : (given.arguments ?? {});
   if (typeof name !== "string" || typeof inner !== "object" || inner === null || Array.isArray(inner)) {
     throw new SearchRefusal("name takes a tool's name, and arguments an object.");
   }
@@ -212,12 +213,4 @@ function match(words: readonly string[], word: string): number {
 function wordsOf(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.filter((word) => word.length > 1).map((word) => word.replace(/(?<=\w{3})s$/, ""));
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -116,12 +116,7 @@ function serveTools(server: Server, caller: McpCaller, list: ToolList, runTool: 
     await caller.ready?.();
     // Behind the answer: a list is mostly followed by a call.
     setImmediate(() => loadArguments().catch(() => undefined));
-    const viewer = viewerOf(caller);
-    if (caller.takeList) {
-      caller.takeList(list.textFor(viewer));
-      return { tools: [] };
-    }
-    return { tools: list.for(viewer) };
+    return { tools: list.for(viewerOf(caller)) };
   });
   server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
     runTool(caller, {

@@ -8,8 +8,9 @@
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { parseJson } from "../../tools/contract/index.ts";
 import type { McpCaller } from "./call.ts";
-import { findFault, type MessageError, parseError, tooLong } from "./gate.ts";
+import { findFault, type MessageError, tooLong } from "./gate.ts";
 import { longestLine, readLines } from "./lines.ts";
 import type { Access } from "./scopes.ts";
 import { createServerFactory, defaultNarrowing, type ServerParts } from "./server.ts";
@@ -105,7 +106,7 @@ function createCaller(
 function forward(stdin: Readable, stdout: Writable, inlet: PassThrough) {
   const answer = (fault: MessageError) => stdout.write(`${JSON.stringify(fault)}\n`);
   const take = (line: string) => {
-    const fault = line.trim() === "" ? undefined : check(line);
+    const fault = line.trim() === "" ? undefined : findFault(parseJson(line));
     return fault ? answer(fault) : inlet.write(`${line}\n`);
   };
   readLines(stdin, take, () => answer(tooLong(longestLine)));
@@ -119,15 +120,6 @@ function forward(stdin: Readable, stdout: Writable, inlet: PassThrough) {
       inlet.end();
     }),
   };
-}
-
-/** What is wrong with a line. */
-function check(line: string): MessageError | undefined {
-  try {
-    return findFault(JSON.parse(line));
-  } catch {
-    return parseError();
-  }
 }
 
 function anyOf(stream: Readable | Writable, events: readonly string[]): Promise<void> {

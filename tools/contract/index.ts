@@ -1,6 +1,7 @@
 /** The contract's vocabulary: what an operation, a tool, a field, a scope and a failure are. */
 
 export { accessErrors, requestErrors, serviceErrors } from "./common-errors.ts";
+export { readCredential } from "./credential.ts";
 export { ErrorBody, ErrorDetail, type ErrorEntry, errorEntry, errorTypes } from "./errors.ts";
 export { Failure, type FailureDetail, failInput, fieldFailure, missingScope } from "./failure.ts";
 export {
@@ -19,6 +20,7 @@ export {
   untrusted,
   userId,
 } from "./fields.ts";
+export { parseJson } from "./json.ts";
 export {
   all,
   type Credential,
@@ -33,6 +35,7 @@ export {
   pathFields,
   type ToolForm,
 } from "./operation.ts";
+export { readRetryAfterMs } from "./retry-after.ts";
 export {
   allScopes,
   describeRule,
@@ -56,3 +59,4 @@ export {
   toolNames,
   untrustedPaths,
 } from "./tool.ts";
+export { type ToolMode, toolModes } from "./tool-mode.ts";

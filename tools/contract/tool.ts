@@ -7,6 +7,7 @@
  */
 import { z } from "zod";
 import { failInput, failRequest } from "./failure.ts";
+import { parseJson } from "./json.ts";
 import type { Hints, Operation, ToolForm } from "./operation.ts";
 import type { ScopeRule } from "./scopes.ts";
 
@@ -104,20 +105,13 @@ function readText(field: z.core.$ZodType, text: string): unknown {
   }
   const wantsJson =
     inner instanceof z.ZodObject || inner instanceof z.ZodArray || inner instanceof z.ZodRecord;
-  return wantsJson ? parseJson(text) : text;
+  const value = wantsJson ? parseJson(text) : undefined;
+  return value === undefined ? text : value;
 }
 
 /** A phone number or an id that was sent as a number. */
 function readNumber(field: z.core.$ZodType, value: unknown): unknown {
   return typeof value === "number" && unwrap(field) instanceof z.ZodString ? String(value) : value;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 function unwrap(field: z.core.$ZodType): z.core.$ZodType {

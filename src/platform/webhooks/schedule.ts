@@ -1,4 +1,5 @@
 /** When a delivery that failed is tried again: ten tries over three days, by the Standard Webhooks schedule. */
+import { readRetryAfterMs } from "../../../tools/contract/index.ts";
 import type { WebAnswer } from "../../ports/web.ts";
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
@@ -36,7 +37,8 @@ export function nextTry({ step, answer, now, random = Math.random }: Failing): D
   if (base === undefined) {
     return undefined;
   }
-  const asked = askedMs(answer, now);
+  const header = answer.outcome === "answered" ? answer.headers["retry-after"] : undefined;
+  const asked = readRetryAfterMs(header ?? "", now);
   const usual = base * (1 - jitter + 2 * jitter * random());
   const waitMs = asked === undefined ? usual : Math.min(Math.max(asked, base), 2 * base);
   return new Date(now.getTime() + Math.round(isOverload(answer) ? Math.max(waitMs, overloadedMs) : waitMs));
@@ -46,11 +48,4 @@ function isOverload(answer: WebAnswer): boolean {
   return answer.outcome === "answered"
     ? answer.status === 429
     : answer.outcome === "failed" && answer.reason === "timeout";
-}
-
-/** `Retry-After`, in seconds or as a date; undefined where it is neither. */
-function askedMs(answer: WebAnswer, now: Date): number | undefined {
-  const value = answer.outcome === "answered" ? (answer.headers["retry-after"] ?? "") : "";
-  const ms = /^\d+$/.test(value) ? Number(value) * second : Date.parse(value) - now.getTime();
-  return Number.isFinite(ms) ? ms : undefined;
 }
