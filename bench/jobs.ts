@@ -1,7 +1,7 @@
 /**
- * The job engine: jobs added and done a second, and how long one waits, on both databases.
+ * Jobs: added and done per second, and the latency from commit to handler, on both databases.
  *
- * The handler is empty: what is measured is the engine. Bounded in counts; some 20 s in all.
+ * The handler is empty, so only the queue is measured. About 20 s in all.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,8 +12,9 @@ import { openDatabase } from "../src/database/connect.ts";
 import type { Database } from "../src/database/database.ts";
 import { migrate } from "../src/database/migrate.ts";
 import { createJobs } from "../src/jobs/jobs.ts";
+import { analyze } from "./support/analyze.ts";
 
-/** A server where a database may be made. */
+/** A server on which the bench can create a database. */
 const server = "postgres://postgres@127.0.0.1:5432/postgres";
 const log = { debug() {}, info() {}, warn() {}, error: console.error };
 const batch = 500;
@@ -42,7 +43,7 @@ async function measure(database: Database): Promise<void> {
   await waits(database);
 }
 
-/** Adds jobs, then lets them be done; jobs a second of each. */
+/** Adds jobs, then runs them; jobs per second of each. */
 async function drain(
   database: Database,
   count: number,
@@ -60,6 +61,7 @@ async function drain(
       await database.transaction((tx) => jobs.enqueue(tx, ...all.slice(from, from + batch)));
     }
   });
+  await analyze(database.queries);
   const done = await timed(() => {
     jobs.start();
     return worker.reaches(count);
@@ -67,7 +69,7 @@ async function drain(
   return { added: (count / added) * 1_000, done: (count / done) * 1_000 };
 }
 
-/** From the commit to the handler, one job after the other in an idle house. */
+/** From the commit to the handler, one job after the other on an idle app. */
 async function waits(database: Database): Promise<void> {
   const worker = createWorker(database);
   await using jobs = worker.jobs;
@@ -87,18 +89,18 @@ async function waits(database: Database): Promise<void> {
 
 function createWorker(database: Database) {
   let done = 0;
-  let told = () => {};
+  let onDone = () => {};
   const run = async () => {
     done += 1;
-    told();
+    onDone();
     return undefined;
   };
   return {
     jobs: createJobs({ database, now: () => new Date(), definitions: [{ name: "bench.empty", run }], log }),
     reaches: (count: number) =>
       new Promise<void>((resolve) => {
-        told = () => done >= count && resolve();
-        told();
+        onDone = () => done >= count && resolve();
+        onDone();
       }),
   };
 }

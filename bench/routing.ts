@@ -22,6 +22,7 @@ import { migrate } from "../src/database/migrate.ts";
 import { bootstrap } from "../src/platform/bootstrap.ts";
 import { createPlatform } from "../src/platform/index.ts";
 import { administer, withDatabase } from "../test/support/postgres.ts";
+import { analyze } from "./support/analyze.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 const key = `sk_live_${"r".repeat(43)}`;
@@ -125,8 +126,8 @@ async function perform({ database, organization, call, hear }: Service, run: Run
     target_id: team.id,
     settings: { weights },
   });
+  await analyze(database.queries);
   const ended = new AbortController();
-  const tidied = tidy(database, ended.signal);
   const watch = watchCapacity(database, team.id, ended.signal);
   const agentsOf = { database, team: team.id, handleMs: run.handleMs, signal: ended.signal };
   const work = closeWhatIsOld(agentsOf, (id) => call("update_conversation", { id, status: "closed" }));
@@ -135,7 +136,7 @@ async function perform({ database, organization, call, hear }: Service, run: Run
   const written = performance.now() - started;
   await until(async () => (await assigned(database, team.id)).length >= conversations);
   ended.abort();
-  await Promise.all([work, tidied]);
+  await work;
   report(run, { written, over: await watch, users, weights, rows: await assigned(database, team.id) });
   await call("delete_routing_policy", { id: policy.id });
 }
@@ -207,17 +208,6 @@ async function watchCapacity(database: Database, team: string, signal: AbortSign
     await sleep(50);
   }
   return { wrong: await look(), samples, byCount, byRecount };
-}
-
-/**
- * What a server does by itself, where that is not switched off: without it, plans made for empty tables read
- * all that an organization has, for every message.
- */
-async function tidy({ queries }: Database, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await sql`vacuum (analyze) conversations, contacts, team_members, jobs, users`.execute(queries);
-    await sleep(5_000, undefined, { signal }).catch(() => undefined);
-  }
 }
 
 /** The agents: who has had a conversation long enough closes it. */

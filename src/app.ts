@@ -23,7 +23,7 @@ import { openDatabase } from "./database/connect.ts";
 import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
 import { createServer } from "./http/server.ts";
-import { readFigures } from "./jobs/figures.ts";
+import { readGauges } from "./jobs/gauges.ts";
 import type { RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
 import { createNarrowing } from "./mcp/narrow.ts";
@@ -114,7 +114,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     narrowing: createNarrowing(tools, config.narrowing),
     watch: instrumentTools(new Set([...names, searchToolsName, executeToolName]), telemetry),
   });
-  const gauges = () => readFigures(database.queries, now());
+  const gauges = () => readGauges(database.queries, now());
   const scrape = telemetry.scrape?.({ gauges, pool: database.pool });
   const server = createServer({
     ...{ platform, operations, version, log, mcp, telemetry, controls },

@@ -8,7 +8,7 @@ import { emit } from "../src/platform/kernel/events.ts";
 import { implement } from "../src/platform/kernel/module.ts";
 import { messages } from "../tools/messages/index.ts";
 import { type House, openHouse } from "./support/house.ts";
-import { useLab } from "./support/job-lab.ts";
+import { useJobsFixture } from "./support/jobs-fixture.ts";
 import { phone } from "./support/simulator.ts";
 
 const heard: { type: string; status?: string; id: string }[] = [];
@@ -68,13 +68,13 @@ test("a listener that failed hears the same event again", async () => {
   expect(heard.filter(({ type }) => type === "message.sent")).toHaveLength(1);
 });
 
-const lab = useLab();
+const fixture = useJobsFixture();
 
 test("what one transaction emits is written at its end, together and in order; rolled back, nothing is", async () => {
   const recorded: (readonly string[])[] = [];
   const promised: NewJob[] = [];
   const world = {
-    now: lab.now,
+    now: fixture.now,
     metrics: noMetrics,
     listeners: new Map([["message.received", ["heard.it"]]]),
     recorders: [
@@ -86,7 +86,7 @@ test("what one transaction emits is written at its end, together and in order; r
     jobs: { enqueue: async (_: unknown, ...jobs: NewJob[]) => void promised.push(...jobs) },
   } as unknown as World; // all that emitting needs of it
   const tell = (orders: readonly string[], fails: boolean) =>
-    lab.database.transaction(async (tx) => {
+    fixture.database.transaction(async (tx) => {
       for (const order of orders) {
         const text = { body: order };
         const data = {

@@ -1,30 +1,30 @@
-/** The job engine: jobs that fail, that ask for another time, and that come by the clock. */
+/** Jobs that fail, that run again later, and that have a schedule. */
 import { sql } from "kysely";
 import { expect, test, vi } from "vitest";
-import { backoff } from "../src/jobs/backoff.ts";
-import { job, noting, useLab } from "./support/job-lab.ts";
+import { backoffMs } from "../src/jobs/backoff.ts";
+import { job, recorded, useJobsFixture } from "./support/jobs-fixture.ts";
 
 const minute = 60_000;
-const lab = useLab();
+const fixture = useJobsFixture();
 
-test("a job that fails is tried again after a while, and after the last attempt is laid with the dead", async () => {
+test("a failed job is retried with backoff, and moves to the dead-letter queue after its last attempt", async () => {
   const numbers: [number, boolean][] = [];
-  const told: unknown[] = [];
-  const { definition } = noting(
+  const exhausted: unknown[] = [];
+  const { definition } = recorded(
     "a.b",
     async (_, { number, isLast }) => {
       numbers.push([number, isLast]);
       throw new Error(`attempt ${number}\0`);
     },
-    { maxAttempts: 3, exhausted: async (payload, error) => void told.push(payload, error) },
+    { maxAttempts: 3, exhausted: async (payload, error) => void exhausted.push(payload, error) },
   );
-  const jobs = lab.create([definition]);
-  await lab.enqueue(jobs, job("a.b", { n: 1 }, { organization_id: "org_1", key: "k" }));
+  const jobs = fixture.create([definition]);
+  await fixture.enqueue(jobs, job("a.b", { n: 1 }, { organization_id: "org_1", key: "k" }));
   await jobs.runDue();
-  lab.turn(700);
+  fixture.advance(700);
   expect(await jobs.runDue()).toBe(0);
   for (const ms of [500, 2_400]) {
-    lab.turn(ms);
+    fixture.advance(ms);
     expect(await jobs.runDue()).toBe(1);
   }
   expect(numbers).toEqual([
@@ -32,9 +32,9 @@ test("a job that fails is tried again after a while, and after the last attempt 
     [2, false],
     [3, true],
   ]);
-  expect(told).toEqual([{ n: 1 }, new Error("attempt 3\0")]);
-  expect(await lab.waiting()).toEqual([]);
-  const [dead] = await lab.dead();
+  expect(exhausted).toEqual([{ n: 1 }, new Error("attempt 3\0")]);
+  expect(await fixture.waiting()).toEqual([]);
+  const [dead] = await fixture.dead();
   expect(dead).toMatchObject({
     name: "a.b",
     payload: { n: 1 },
@@ -44,77 +44,77 @@ test("a job that fails is tried again after a while, and after the last attempt 
   });
 });
 
-test("the dead are told of before they are buried: if that fails, it is tried again", async () => {
+test("exhausted runs before the job moves to the dead-letter queue, and again if it throws", async () => {
   let calls = 0;
-  const { seen, definition } = noting("a.b", () => Promise.reject(new Error("no")), {
+  const { runs, definition } = recorded("a.b", () => Promise.reject(new Error("no")), {
     maxAttempts: 1,
     async exhausted() {
       calls += 1;
       if (calls === 1) {
-        throw new Error("can't tell");
+        throw new Error("exhausted failed");
       }
     },
   });
-  const jobs = lab.create([definition]);
-  await lab.enqueue(jobs, job("a.b"));
+  const jobs = fixture.create([definition]);
+  await fixture.enqueue(jobs, job("a.b"));
   await jobs.runDue();
-  expect(await lab.dead()).toEqual([]);
-  lab.turn(minute);
+  expect(await fixture.dead()).toEqual([]);
+  fixture.advance(minute);
   await jobs.runDue();
-  expect([seen.length, calls]).toEqual([1, 2]);
-  expect(await lab.dead()).toHaveLength(1);
+  expect([runs.length, calls]).toEqual([1, 2]);
+  expect(await fixture.dead()).toHaveLength(1);
 });
 
-test("a job that kills its process at every attempt ends with the dead, not in the next process", async () => {
-  const { seen, definition } = noting("a.b", undefined, { maxAttempts: 2 });
-  const jobs = lab.create([definition]);
-  await lab.enqueue(jobs, job("a.b"));
-  await sql`update jobs set attempts = 2`.execute(lab.database.queries);
+test("a job that kills its process at every attempt moves to the dead-letter queue", async () => {
+  const { runs, definition } = recorded("a.b", undefined, { maxAttempts: 2 });
+  const jobs = fixture.create([definition]);
+  await fixture.enqueue(jobs, job("a.b"));
+  await sql`update jobs set attempts = 2`.execute(fixture.database.queries);
   await jobs.runDue();
-  expect(seen).toEqual([]);
-  expect((await lab.dead())[0]?.error).toContain("process died");
+  expect(runs).toEqual([]);
+  expect((await fixture.dead())[0]?.error).toContain("process died");
 });
 
-test("a run may ask for another time, as often as it likes, without losing an attempt", async () => {
+test("a run that returns runAgainAt is not counted as an attempt", async () => {
   const numbers: number[] = [];
-  const { definition } = noting(
+  const { definition } = recorded(
     "a.b",
     async (_, { number }) => {
       numbers.push(number);
-      return numbers.length < 4 ? { againAt: new Date(lab.now().getTime() + minute) } : undefined;
+      return numbers.length < 4 ? { runAgainAt: new Date(fixture.now().getTime() + minute) } : undefined;
     },
     { maxAttempts: 2 },
   );
-  const jobs = lab.create([definition]);
-  await lab.enqueue(jobs, job("a.b"));
+  const jobs = fixture.create([definition]);
+  await fixture.enqueue(jobs, job("a.b"));
   for (let n = 0; n < 4; n += 1) {
     await jobs.runDue();
-    lab.turn(minute);
+    fixture.advance(minute);
   }
   expect(numbers).toEqual([1, 1, 1, 1]);
-  expect(await lab.waiting()).toEqual([]);
+  expect(await fixture.waiting()).toEqual([]);
 });
 
-test.each([Number.NaN, 8.64e15])("an impossible time (%s) fails its own job and no other", async (ms) => {
-  const { definition } = noting("a.b", async () => ({ againAt: new Date(ms) }), { maxAttempts: 1 });
-  const other = noting("c.d");
-  const jobs = lab.create([definition, other.definition]);
-  await lab.enqueue(jobs, job("a.b"), job("c.d"));
+test.each([Number.NaN, 8.64e15])("an invalid runAgainAt (%s) fails its own job and no other", async (ms) => {
+  const { definition } = recorded("a.b", async () => ({ runAgainAt: new Date(ms) }), { maxAttempts: 1 });
+  const other = recorded("c.d");
+  const jobs = fixture.create([definition, other.definition]);
+  await fixture.enqueue(jobs, job("a.b"), job("c.d"));
   await jobs.runDue();
-  expect(await lab.waiting()).toEqual([]);
-  expect(await lab.dead()).toHaveLength(1);
+  expect(await fixture.waiting()).toEqual([]);
+  expect(await fixture.dead()).toHaveLength(1);
 });
 
-test("a schedule comes once at each of its times, whoever is there, and once for all that were missed", async () => {
-  const { seen, definition } = noting("a.tick", undefined, { schedule: "*/5 * * * *" });
-  const instances = [lab.create([definition]), lab.create([definition])];
+test("a schedule runs once at each of its times across all instances, and once for all missed times", async () => {
+  const { runs, definition } = recorded("a.tick", undefined, { schedule: "*/5 * * * *" });
+  const instances = [fixture.create([definition]), fixture.create([definition])];
   const tick = async () => {
     await Promise.all(instances.map((jobs) => jobs.runDue()));
-    return seen.length;
+    return runs.length;
   };
   expect(await tick()).toBe(0);
-  expect(await lab.waiting()).toHaveLength(1);
-  for (const [ms, runs] of [
+  expect(await fixture.waiting()).toHaveLength(1);
+  for (const [ms, count] of [
     [4 * minute, 0],
     [minute, 1],
     [minute, 1],
@@ -122,15 +122,15 @@ test("a schedule comes once at each of its times, whoever is there, and once for
     [60 * minute, 3],
     [5 * minute, 4],
   ] as const) {
-    lab.turn(ms);
-    expect(await tick()).toBe(runs);
+    fixture.advance(ms);
+    expect(await tick()).toBe(count);
   }
-  expect((await lab.waiting())[0]).toMatchObject({ attempts: 0, run_at: "2026-03-01T11:20:00.000Z" });
+  expect((await fixture.waiting())[0]).toMatchObject({ attempts: 0, run_at: "2026-03-01T11:20:00.000Z" });
 });
 
-test("a schedule that fails is retried within its time, and outlives its last attempt", async () => {
+test("a scheduled job that fails is retried before its next run, and stays scheduled after its last attempt", async () => {
   const numbers: number[] = [];
-  const { definition } = noting(
+  const { definition } = recorded(
     "a.tick",
     async (_, { number }) => {
       numbers.push(number);
@@ -138,52 +138,52 @@ test("a schedule that fails is retried within its time, and outlives its last at
     },
     { schedule: "0 * * * *", maxAttempts: 2 },
   );
-  const jobs = lab.create([definition]);
+  const jobs = fixture.create([definition]);
   await jobs.runDue();
   for (const ms of [60 * minute, minute, minute, 58 * minute]) {
-    lab.turn(ms);
+    fixture.advance(ms);
     await jobs.runDue();
   }
   expect(numbers).toEqual([1, 2, 1]);
-  expect(await lab.dead()).toEqual([]);
+  expect(await fixture.dead()).toEqual([]);
 });
 
-test("a retry of a schedule never passes over its next time", async () => {
-  const { definition } = noting("a.tick", () => Promise.reject(new Error("no")), {
+test("the retry of a scheduled job is never later than its next run", async () => {
+  const { definition } = recorded("a.tick", () => Promise.reject(new Error("no")), {
     schedule: "* * * * *",
     maxAttempts: 20,
   });
-  const jobs = lab.create([definition]);
+  const jobs = fixture.create([definition]);
   await jobs.runDue();
-  await sql`update jobs set attempts = 9`.execute(lab.database.queries);
-  lab.turn(minute);
+  await sql`update jobs set attempts = 9`.execute(fixture.database.queries);
+  fixture.advance(minute);
   await jobs.runDue();
-  expect((await lab.waiting())[0]).toMatchObject({ attempts: 10, run_at: "2026-03-01T10:02:00.000Z" });
+  expect((await fixture.waiting())[0]).toMatchObject({ attempts: 10, run_at: "2026-03-01T10:02:00.000Z" });
 });
 
-test("an instance that starts while a schedule's job runs does not run it too", async () => {
-  const begun: (() => void)[] = [];
-  const { definition } = noting("a.tick", () => new Promise((end) => begun.push(() => end(undefined))), {
+test("an instance that starts while a scheduled job runs does not run it too", async () => {
+  const running: (() => void)[] = [];
+  const { definition } = recorded("a.tick", () => new Promise((end) => running.push(() => end(undefined))), {
     schedule: "* * * * *",
     leaseMs: 10 * minute,
   });
-  const [first, second] = [lab.create([definition]), lab.create([definition])];
+  const [first, second] = [fixture.create([definition]), fixture.create([definition])];
   await first.runDue();
-  lab.turn(minute);
-  const running = first.runDue();
-  await vi.waitFor(() => expect(begun).toHaveLength(1));
+  fixture.advance(minute);
+  const firstRun = first.runDue();
+  await vi.waitFor(() => expect(running).toHaveLength(1));
   expect(await second.runDue()).toBe(0);
-  lab.turn(minute);
+  fixture.advance(minute);
   expect(await second.runDue()).toBe(0);
-  begun[0]?.();
-  await running;
-  expect(begun).toHaveLength(1);
+  running[0]?.();
+  await firstRun;
+  expect(running).toHaveLength(1);
 });
 
-test("the wait doubles from 1 s to 1 h, give or take a fifth", () => {
-  const middle = (attempt: number) => backoff(attempt, () => 0.5);
+test("the backoff doubles from 1 s to 1 h with 20 % jitter", () => {
+  const middle = (attempt: number) => backoffMs(attempt, () => 0.5);
   expect([1, 2, 3, 10, 12, 13, 1_000].map(middle)).toEqual([
     1_000, 2_000, 4_000, 512_000, 2_048_000, 3_600_000, 3_600_000,
   ]);
-  expect([backoff(1, () => 0), backoff(1, () => 1)]).toEqual([800, 1_200]);
+  expect([backoffMs(1, () => 0), backoffMs(1, () => 1)]).toEqual([800, 1_200]);
 });

@@ -1,4 +1,4 @@
-/** Several workers on one table, and workers that stop or are killed: nothing is lost, nothing is done twice at once. */
+/** Several workers on one table, and workers that stop or are killed: no job is lost or runs twice at once. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
@@ -9,13 +9,13 @@ import { sql } from "kysely";
 import { expect, test, vi } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import type { JobDefinition } from "../src/jobs/job.ts";
-import { job, useLab } from "./support/job-lab.ts";
+import { job, useJobsFixture } from "./support/jobs-fixture.ts";
 
 const minute = 60_000;
 const killedWorker = fileURLToPath(new URL("./support/killed-worker.ts", import.meta.url));
-const lab = useLab();
+const fixture = useJobsFixture();
 
-test("three workers share 2,000 jobs, and none is done twice; of a key, none at once and all in order", async () => {
+test("three workers run each of 2,000 jobs once; jobs of one key run in order, never at once", async () => {
   const done: number[] = [];
   const keys = new Map<number, number[]>();
   const busy = new Set<number>();
@@ -31,26 +31,26 @@ test("three workers share 2,000 jobs, and none is done twice; of a key, none at 
       return undefined;
     },
   };
-  const workers = [1, 2, 3].map(() => lab.start([definition]));
+  const workers = [1, 2, 3].map(() => fixture.start([definition]));
   const added = Array.from({ length: 2_000 }, (_, n) => ({ n, key: n % 100 }));
   for (let from = 0; from < 2_000; from += 100) {
     const some = added.slice(from, from + 100);
-    await lab.database.transaction(async (tx) => {
+    await fixture.database.transaction(async (tx) => {
       await workers[from % 3]?.enqueue(
         tx,
         ...some.map((one) => job("a.b", one, { key: `k${one.key}`, lane: `l${one.n % 5}` })),
       );
     });
   }
-  await lab.isEmpty();
+  await fixture.waitUntilEmpty();
   expect(done.toSorted((a, b) => a - b)).toEqual(added.map(({ n }) => n));
   expect([...keys.values()].every((one) => one.every((n, at) => at === 0 || n > (one[at - 1] ?? 0)))).toBe(
     true,
   );
-  expect(await lab.dead()).toEqual([]);
+  expect(await fixture.dead()).toEqual([]);
 });
 
-test("a job that outlasts its lease stays with its worker", async () => {
+test("the lease of a running job is renewed, so no other worker takes it", async () => {
   let runs = 0;
   let end = () => {};
   const definition: JobDefinition = {
@@ -64,66 +64,69 @@ test("a job that outlasts its lease stays with its worker", async () => {
       return undefined;
     },
   };
-  const [jobs, others] = [lab.create([definition], { pollMs: 20 }), lab.create([definition], { pollMs: 20 })];
+  const [jobs, others] = [
+    fixture.create([definition], { pollMs: 20 }),
+    fixture.create([definition], { pollMs: 20 }),
+  ];
   jobs.start();
   others.start();
-  await lab.enqueue(jobs, job("a.b"));
-  const leasedUntil = async () => Date.parse((await lab.waiting())[0]?.run_at ?? "");
-  await vi.waitFor(async () => expect(await leasedUntil()).toBe(lab.now().getTime() + 10_000));
+  await fixture.enqueue(jobs, job("a.b"));
+  const leasedUntil = async () => Date.parse((await fixture.waiting())[0]?.run_at ?? "");
+  await vi.waitFor(async () => expect(await leasedUntil()).toBe(fixture.now().getTime() + 10_000));
   for (let halves = 0; halves < 5; halves += 1) {
-    lab.turn(6_000);
-    await vi.waitFor(async () => expect(await leasedUntil()).toBe(lab.now().getTime() + 10_000));
+    fixture.advance(6_000);
+    await vi.waitFor(async () => expect(await leasedUntil()).toBe(fixture.now().getTime() + 10_000));
   }
   end();
-  await lab.isEmpty();
+  await fixture.waitUntilEmpty();
   expect(runs).toBe(1);
 });
 
-test("a worker whose lease was lost takes nothing from the one that has the job now", async () => {
+test("a worker that lost its lease changes nothing of the job that another worker runs", async () => {
   const ends: (() => void)[] = [];
   const definition: JobDefinition = {
     name: "a.b",
     run: () => new Promise((_, reject) => ends.push(() => reject(new Error("no")))),
   };
-  const [first, second] = [lab.create([definition]), lab.create([definition])];
-  await lab.enqueue(first, job("a.b"));
+  const [first, second] = [fixture.create([definition]), fixture.create([definition])];
+  await fixture.enqueue(first, job("a.b"));
   const runs = [first.runDue()];
   await vi.waitFor(() => expect(ends).toHaveLength(1));
-  lab.turn(2 * minute);
+  fixture.advance(2 * minute);
   runs.push(second.runDue());
   await vi.waitFor(() => expect(ends).toHaveLength(2));
-  const before = await lab.waiting();
+  const before = await fixture.waiting();
   ends[0]?.();
   await runs[0];
-  expect(await lab.waiting()).toEqual(before);
+  expect(await fixture.waiting()).toEqual(before);
   ends[1]?.();
   await runs[1];
-  expect((await lab.waiting())[0]?.attempts).toBe(2);
+  expect((await fixture.waiting())[0]?.attempts).toBe(2);
 });
 
-test("a worker never runs a job, or two of a key, at once: not even when others had the job, or added an earlier one", async () => {
-  const begun: unknown[] = [];
+test("a worker never runs the same job or key twice at once, even if its leases expired or an earlier job appears", async () => {
+  const started: unknown[] = [];
   const definition: JobDefinition = {
     name: "a.b",
     run(payload, { signal }) {
-      begun.push(payload);
+      started.push(payload);
       return delay(minute, undefined, { signal });
     },
   };
-  const jobs = lab.start([definition]);
-  await lab.enqueue(jobs, job("a.b", "alone"), job("a.b", "second", { key: "k" }));
-  await vi.waitFor(() => expect(begun).toHaveLength(2));
-  const { queries } = lab.database;
+  const jobs = fixture.start([definition]);
+  await fixture.enqueue(jobs, job("a.b", "alone"), job("a.b", "second", { key: "k" }));
+  await vi.waitFor(() => expect(started).toHaveLength(2));
+  const { queries } = fixture.database;
   await sql`update jobs set attempts = 2, run_at = ${new Date(0).toISOString()}`.execute(queries);
   await sql`
     insert into jobs (id, name, lane, key, payload, run_at, created_at)
     select 'job_0', name, lane, key, '"first"', run_at, created_at from jobs where key = 'k'
   `.execute(queries);
   await delay(200);
-  expect(begun).toEqual(["alone", "second"]);
+  expect(started).toEqual(["alone", "second"]);
 });
 
-test("a stop lets what runs end, and begins nothing more", async () => {
+test("a stop waits for running jobs and starts no more", async () => {
   const done: unknown[] = [];
   const definition: JobDefinition = {
     name: "a.b",
@@ -133,80 +136,80 @@ test("a stop lets what runs end, and begins nothing more", async () => {
       return undefined;
     },
   };
-  const jobs = lab.start([definition]);
-  await lab.enqueue(jobs, ...[1, 2].map((n) => job("a.b", n, { key: "k" })));
+  const jobs = fixture.start([definition]);
+  await fixture.enqueue(jobs, ...[1, 2].map((n) => job("a.b", n, { key: "k" })));
   await delay(50);
   await jobs.stop(5_000);
   expect(done).toEqual([1]);
-  expect(await lab.waiting()).toHaveLength(1);
+  expect(await fixture.waiting()).toHaveLength(1);
 });
 
-test("a stop that can't wait aborts: what gives up loses no attempt, what does not is left to its lease", async () => {
-  const begun: unknown[] = [];
-  const obedient: JobDefinition = {
+test("after the grace period jobs are aborted: those that end keep their attempt, the others keep their lease", async () => {
+  const started: unknown[] = [];
+  const abortable: JobDefinition = {
     name: "a.b",
     run(payload, { signal }) {
-      begun.push(payload);
+      started.push(payload);
       return delay(minute, undefined, { signal });
     },
   };
-  const deaf: JobDefinition = {
+  const unabortable: JobDefinition = {
     name: "c.d",
     run(payload) {
-      begun.push(payload);
+      started.push(payload);
       return delay(minute, undefined, { ref: false });
     },
   };
-  const jobs = lab.start([obedient, deaf]);
-  await lab.enqueue(jobs, job("a.b"), job("c.d"));
-  await vi.waitFor(() => expect(begun).toHaveLength(2));
+  const jobs = fixture.start([abortable, unabortable]);
+  await fixture.enqueue(jobs, job("a.b"), job("c.d"));
+  await vi.waitFor(() => expect(started).toHaveLength(2));
   const start = Date.now();
   await jobs.stop(50);
   expect(Date.now() - start).toBeLessThan(1_500);
-  const [first, second] = await lab.waiting();
+  const [first, second] = await fixture.waiting();
   expect([first?.attempts, second?.attempts]).toEqual([0, 1]);
   expect(Date.parse(first?.run_at ?? "")).toBeLessThanOrEqual(Date.now());
   expect(Date.parse(second?.run_at ?? "")).toBeGreaterThan(Date.now() + minute / 2);
 });
 
-test("an outage of the database is told once and outlasted, and what ended meanwhile is not done again", async () => {
-  let isAway = false;
+test("an outage of the database is logged once and survived, and jobs that ended during it do not run again", async () => {
+  let isDown = false;
   let runs = 0;
   const flaky: Database = {
-    ...lab.database,
+    ...fixture.database,
     transaction: (transact) =>
-      isAway ? Promise.reject(new Error("away")) : lab.database.transaction(transact),
+      isDown ? Promise.reject(new Error("down")) : fixture.database.transaction(transact),
   };
   const definition: JobDefinition = {
     name: "a.b",
     async run() {
       runs += 1;
-      isAway = true;
+      isDown = true;
       return undefined;
     },
   };
-  const jobs = lab.start([definition], { database: flaky });
-  await lab.enqueue(jobs, job("a.b"));
-  await vi.waitFor(() => expect(lab.said).toHaveLength(1));
+  const jobs = fixture.start([definition], { database: flaky });
+  await fixture.enqueue(jobs, job("a.b"));
+  await vi.waitFor(() => expect(fixture.logged).toHaveLength(1));
   await delay(400);
-  isAway = false;
-  await lab.isEmpty();
-  expect([runs, lab.said.length]).toEqual([1, 1]);
+  isDown = false;
+  await fixture.waitUntilEmpty();
+  expect([runs, fixture.logged.length]).toEqual([1, 1]);
 });
 
-test("workers that are killed lose nothing: every job is done, after its lease by another", async () => {
+test("killed workers lose no job: another worker runs it after its lease", async () => {
   const all = Array.from({ length: 1_500 }, (_, n) => n);
-  const noted = join(lab.address.dataDir, "noted");
-  await writeFile(noted, "");
-  const read = async () => (await readFile(noted, "utf8")).split("\n").filter(Boolean).map(Number);
-  const adder = lab.create([{ name: "a.b", run: async () => undefined }], { now: () => new Date() });
-  await lab.enqueue(adder, ...all.map((n) => job("a.b", n, n % 3 === 0 ? { key: `k${n % 30}` } : {})));
+  const logFile = join(fixture.address.dataDir, "log");
+  await writeFile(logFile, "");
+  const read = async () => (await readFile(logFile, "utf8")).split("\n").filter(Boolean).map(Number);
+  const adder = fixture.create([{ name: "a.b", run: async () => undefined }], { now: () => new Date() });
+  await fixture.enqueue(adder, ...all.map((n) => job("a.b", n, n % 3 === 0 ? { key: `k${n % 30}` } : {})));
 
-  await lab.lend(async () => {
+  await fixture.releaseDatabase(async () => {
     for (const enough of [200, 500, 800]) {
       const child = spawn(
         process.execPath,
-        ["--import", "tsx", killedWorker, JSON.stringify(lab.address), noted],
+        ["--import", "tsx", killedWorker, JSON.stringify(fixture.address), logFile],
         {
           stdio: ["ignore", "ignore", "inherit"],
         },
@@ -220,14 +223,14 @@ test("workers that are killed lose nothing: every job is done, after its lease b
     }
   });
 
-  const left = await lab.waiting();
+  const left = await fixture.waiting();
   expect(left.filter(({ attempts }) => attempts > 0).length).toBeGreaterThan(0);
   const again: number[] = [];
-  lab.start([{ name: "a.b", leaseMs: 500, run: async (n) => void again.push(Number(n)) }]);
-  await lab.isEmpty();
+  fixture.start([{ name: "a.b", leaseMs: 500, run: async (n) => void again.push(Number(n)) }]);
+  await fixture.waitUntilEmpty();
   const done = [...(await read()), ...again];
   expect([...new Set(done)].toSorted((a, b) => a - b)).toEqual(all);
-  // What was in flight at a kill is done twice, and nothing else is.
+  // Only jobs that ran at a kill run twice.
   expect(done.length - all.length).toBeLessThanOrEqual(3 * 16);
-  expect(await lab.dead()).toEqual([]);
+  expect(await fixture.dead()).toEqual([]);
 }, 150_000);

@@ -12,8 +12,8 @@ import { createLog } from "../src/adapters/log/pino.ts";
 import { openDatabase } from "../src/database/connect.ts";
 import type { Database, Transaction } from "../src/database/database.ts";
 import { migrate } from "../src/database/migrate.ts";
+import { insertJobs } from "../src/jobs/enqueue.ts";
 import type { NewJob } from "../src/jobs/job.ts";
-import { addJobs } from "../src/jobs/queue.ts";
 import type { Receipt } from "../src/ports/channel.ts";
 import { outbound } from "./support/simulator-memory.ts";
 
@@ -144,7 +144,7 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
 
   test("what a contact wrote is kept once; newest stands first", async () => {
     await simulate().send();
-    const { channel, controls } = simulate(insertJobs, "2026-03-01T10:00:01.000Z");
+    const { channel, controls } = simulate(enqueueNow, "2026-03-01T10:00:01.000Z");
     const message = {
       organization_id: "org_1",
       from: phone,
@@ -162,7 +162,7 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
   });
 });
 
-function simulate(enqueue = insertJobs, at = now().toISOString()) {
+function simulate(enqueue = enqueueNow, at = now().toISOString()) {
   const receipts: Receipt[] = [];
   const simulator = createSimulator({
     store: createSimulatorStore({ database, enqueue }),
@@ -181,8 +181,8 @@ function simulate(enqueue = insertJobs, at = now().toISOString()) {
   return { ...simulator, receipts, send };
 }
 
-async function insertJobs(tx: Transaction, ...jobs: readonly NewJob[]): Promise<void> {
-  await addJobs(tx, jobs, now());
+async function enqueueNow(tx: Transaction, ...jobs: readonly NewJob[]): Promise<void> {
+  await insertJobs(tx, jobs, now());
 }
 
 async function dueJobs() {

@@ -1,28 +1,35 @@
-/** Opens the database: PostgreSQL by its URL or, without one, the embedded engine in the data folder. */
+/** Opens the database: PostgreSQL by its URL, or without one the embedded engine in the data folder. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, type PostgresPool } from "kysely";
-import { committed, conclude, type Database, type Queries, type Transaction } from "./database.ts";
+import type { Log } from "../ports/log.ts";
+import {
+  type Database,
+  type Queries,
+  runAfterCommit,
+  runBeforeCommit,
+  type Transaction,
+} from "./database.ts";
 import { startEmbedded } from "./embedded.ts";
-import { maintain } from "./maintenance.ts";
-import { createPool, type DatabaseLog, sqlState } from "./pool.ts";
-import { postgresSettings, refused, requireVersion } from "./postgres.ts";
+import { startMaintenance } from "./maintenance.ts";
+import { createPool, sqlState } from "./pool.ts";
+import { connectionError, postgresSettings, requireVersion } from "./postgres.ts";
 import type { Tables } from "./schema/index.ts";
 
 export interface DatabaseOptions {
-  /** `postgres://…`; TLS as its `sslmode` says. Undefined: the embedded engine. */
+  /** `postgres://…`, with TLS according to its `sslmode`. Undefined for the embedded engine. */
   readonly url: string | undefined;
-  /** The folder that holds the embedded engine's data; the caller owns it, alone. */
+  /** The folder of the embedded engine's data; no other process may use it. */
   readonly dataDir: string;
-  /** Connections to PostgreSQL at most; default 10. The embedded engine has one. */
+  /** The most connections to PostgreSQL; default 10. The embedded engine has one. */
   readonly poolSize?: number;
-  readonly log: DatabaseLog;
-  /** Told when the embedded engine breaks: every query fails from then on, and only a new start helps. */
+  readonly log: Log;
+  /** Called when the embedded engine crashes: every later query fails until the process is restarted. */
   readonly onFailure?: (error: Error) => void;
 }
 
-/** Serialization, deadlock, a statement's name that is taken, and a server that shuts down: worth another try. */
-const retried = new Set(["40001", "40P01", "42P05", "57P01"]);
-const maxTries = 3;
+/** Serialization failure, deadlock, a statement name in use, and a server that shuts down. */
+const retryable = new Set(["40001", "40P01", "42P05", "57P01"]);
+const maxAttempts = 3;
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   return options.url === undefined ? await openEmbedded(options) : await openPostgres(options.url, options);
@@ -30,13 +37,16 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 async function openEmbedded({ dataDir, log, onFailure }: DatabaseOptions): Promise<Database> {
   const engine = await startEmbedded(dataDir, (error) => {
-    log.error({ error: error.message }, "The embedded database stopped: start Tidings again");
+    log.error({ error: error.message }, "The embedded database stopped: restart Tidings");
     onFailure?.(error);
   });
   const pool = createPool(engine.settings, log);
   const queries = connect(pool);
-  const maintenance = maintain(queries, log);
-  log.warn({ dataDir }, "Embedded database: not safe against power loss. DATABASE_URL sets PostgreSQL.");
+  const maintenance = startMaintenance(queries, log);
+  log.warn(
+    { dataDir },
+    "Embedded database: not safe against power loss. Set DATABASE_URL to use PostgreSQL.",
+  );
 
   return assemble("embedded", queries, pool.use, async () => {
     await maintenance[Symbol.asyncDispose]();
@@ -56,7 +66,7 @@ async function openPostgres(url: string, { poolSize = 10, log }: DatabaseOptions
     log.info({ poolSize }, "PostgreSQL is connected");
     return assemble("postgres", queries, pool.use, () => queries.destroy());
   } catch (cause) {
-    throw refused(url, cause);
+    throw connectionError(url, cause);
   }
 }
 
@@ -87,17 +97,17 @@ async function transact<Result>(
   queries: Queries,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  for (let tries = 1; ; tries += 1) {
-    const done = await attempt(queries, work, tries === maxTries);
+  for (let number = 1; ; number += 1) {
+    const done = await attempt(queries, work, number === maxAttempts);
     if (done) {
-      committed(done.tx);
+      runAfterCommit(done.tx);
       return done.result;
     }
-    await sleep(tries * (10 + Math.random() * 40));
+    await sleep(number * (10 + Math.random() * 40));
   }
 }
 
-/** One try; undefined when it failed and another may succeed. */
+/** Undefined when it failed and can be retried. */
 async function attempt<Result>(
   queries: Queries,
   work: (tx: Transaction) => Promise<Result>,
@@ -106,11 +116,11 @@ async function attempt<Result>(
   try {
     return await queries.transaction().execute(async (tx) => {
       const result = await work(tx);
-      await conclude(tx);
+      await runBeforeCommit(tx);
       return { tx, result };
     });
   } catch (error) {
-    if (isLast || !retried.has(sqlState(error) ?? "")) {
+    if (isLast || !retryable.has(sqlState(error) ?? "")) {
       throw error;
     }
     return undefined;

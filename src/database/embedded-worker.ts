@@ -1,32 +1,32 @@
 /**
- * The embedded database's thread: PGlite behind a socket, until the owner says stop.
+ * The worker thread of the embedded database: PGlite behind a socket.
  *
- * A thread, because a long statement blocks the one that it runs in. The owner makes this file with a
- * folder to keep the data in and a place to listen at; it answers with the port and, at the end, exits.
+ * It runs in a thread because a long statement blocks the thread that executes it. It posts its port when it
+ * listens, and exits when it receives a message.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 
-/** What the thread is given: where the data is, and the socket's path; without one it listens on loopback. */
+/** The data folder and the path of the socket; without a path it listens on the loopback address. */
 export interface ThreadSettings {
   readonly data: string;
   readonly socket: string | undefined;
 }
 
-/** What the thread says when it listens; the port is 0 on a socket's path. */
+/** Posted when the thread listens; the port is 0 for a socket with a path. */
 export interface Listening {
   readonly port: number;
 }
 
-const { data, socket } = workerData as ThreadSettings; // embedded.ts alone starts this thread
+const { data, socket } = workerData as ThreadSettings; // started only by embedded.ts
 
 const database = await PGlite.create({ dataDir: data });
-failLoudly(database);
+exitOnCrash(database);
 
 const server = new PGLiteSocketServer({
   db: database,
-  // One for the house, and room for its successor after a broken connection, and for a look with psql.
+  // One for the pool, one that replaces it after a broken connection, and some for inspection with psql.
   maxConnections: 4,
   ...(socket === undefined ? { host: "127.0.0.1", port: 0 } : { path: socket }),
 });
@@ -41,8 +41,8 @@ parentPort?.once("message", async () => {
 const port = socket === undefined ? Number(server.getServerConn().split(":").at(-1)) : 0;
 parentPort?.postMessage({ port } satisfies Listening);
 
-/** The socket server stops answering for ever when the engine itself breaks: end the thread, so that it is seen. */
-function failLoudly(engine: PGlite): void {
+/** When the engine crashes, the socket server never answers again: throw, so that the thread ends. */
+function exitOnCrash(engine: PGlite): void {
   const run = engine.execProtocolRawStream.bind(engine);
   engine.execProtocolRawStream = async (...message) => {
     try {

@@ -1,4 +1,4 @@
-/** The embedded database: starts its thread, and says where `pg` reaches it. */
+/** Starts and stops the worker thread of the embedded database. */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { chmod, lstat, mkdir, realpath, rm } from "node:fs/promises";
@@ -13,23 +13,23 @@ import type pg from "pg";
 import type { Listening, ThreadSettings } from "./embedded-worker.ts";
 
 export interface Embedded extends AsyncDisposable {
-  /** How it is reached: by one connection, for it has one session. */
+  /** The settings of the pool: one connection, because the engine has one session. */
   readonly settings: pg.PoolConfig;
 }
 
-/** The name that PostgreSQL's clients look for in the folder that they are given as the host. */
+/** PostgreSQL clients look for this name when the host is a folder. */
 const socketName = ".s.PGSQL.5432";
 
-/** A longer path is cut silently by the system, and the socket appears elsewhere (104 bytes on macOS, 108 on Linux). */
+/** Operating systems truncate longer socket paths silently (104 bytes on macOS, 108 on Linux). */
 const maxPathBytes = 103;
 
-/** Closing takes some 50 ms; after this the thread is ended as it is, which costs a recovery at the next start. */
-const closeMs = 5_000;
+/** Closing takes some 50 ms; after this the thread is terminated, and the next start runs crash recovery. */
+const closeTimeoutMs = 5_000;
 
-/** The id of a thread that has ended. */
-const ended = -1;
+/** The `threadId` of a thread that has exited. */
+const exitedThreadId = -1;
 
-/** Starts the database of `dataDir`; `onFailure` is told when its thread ends by itself later. */
+/** Starts the database of `dataDir`; `onFailure` is called if its thread exits unexpectedly later. */
 export async function startEmbedded(dataDir: string, onFailure: (error: Error) => void): Promise<Embedded> {
   const data = join(dataDir, "database");
   await mkdir(data, { recursive: true, mode: 0o700 });
@@ -66,36 +66,36 @@ function settings(address: { host: string; port: number }): pg.PoolConfig {
     ...address,
     user: "postgres",
     database: "postgres",
-    // Said, or else the environment's PGSSLMODE would say it.
+    // Overrides PGSSLMODE of the environment.
     ssl: false,
     max: 1,
     idleTimeoutMillis: 0,
-    // A query on the pool inside an open transaction waits for itself: it must become an error, not a hang.
+    // A query on the pool inside an open transaction waits for its own connection: fail instead of hanging.
     connectionTimeoutMillis: 5_000,
-    // All who connect share the one session: the names that a broken connection left there must go.
+    // All connections share one session: discard the prepared statements of a broken connection.
     onConnect: (client) => client.query("discard all"),
   };
 }
 
-/** A folder for the socket, short, ours alone, and the same for the same data, so that a crash leaves no litter. */
+/** Creates the private folder of the socket. Its name is short and derived from the data folder, so it is reused after a crash. */
 async function claimSocketFolder(data: string): Promise<string> {
   const key = createHash("sha1").update(data).digest("hex").slice(0, 12);
-  // Not os.userInfo(), which fails for a container's user that has no name.
+  // os.userInfo() fails for container users without a name.
   const uid = process.getuid?.();
   const name = `tidings-${uid}-${key}`;
   const isShort = Buffer.byteLength(join(tmpdir(), name, socketName)) <= maxPathBytes;
   const folder = join(isShort ? tmpdir() : "/tmp", name);
   await mkdir(folder, { recursive: true, mode: 0o700 });
 
-  // Anybody may write to the temporary folder: one that another user has laid out must not be used.
+  // The temporary folder is writable for all: never use a folder that another user has created there.
   const found = await lstat(folder);
   if (!found.isDirectory() || found.uid !== uid) {
-    throw new Error(`${folder} belongs to somebody else. Remove it, or set TMPDIR to a folder of your own.`);
+    throw new Error(`${folder} belongs to another user. Remove it, or set TMPDIR to a folder of your own.`);
   }
   await chmod(folder, 0o700);
 
   const socket = join(folder, socketName);
-  if (!(await fallsSilent(socket))) {
+  if (!(await isReleased(socket))) {
     throw new Error(
       `The database in ${data} is open already. Close the process that uses it, or set another folder.`,
     );
@@ -104,13 +104,13 @@ async function claimSocketFolder(data: string): Promise<string> {
   return folder;
 }
 
-/** A killed process counts as dead before the last of its threads has let go of the socket. */
-const lettingGoMs = 3_000;
+/** After a process is killed, its threads may hold the socket for a moment longer. */
+const releaseTimeoutMs = 3_000;
 
-/** Waits until nobody listens there; false if somebody still does. */
-async function fallsSilent(socket: string): Promise<boolean> {
-  const until = Date.now() + lettingGoMs;
-  while (await answers(socket)) {
+/** Waits until no process listens on the socket; false if one still does. */
+async function isReleased(socket: string): Promise<boolean> {
+  const until = Date.now() + releaseTimeoutMs;
+  while (await isListening(socket)) {
     if (Date.now() > until) {
       return false;
     }
@@ -119,8 +119,8 @@ async function fallsSilent(socket: string): Promise<boolean> {
   return true;
 }
 
-/** Whether somebody listens there. Two engines on one folder destroy it without a word. */
-async function answers(socket: string): Promise<boolean> {
+/** Two engines on one folder corrupt its data, and neither reports an error. */
+async function isListening(socket: string): Promise<boolean> {
   const client = connect(socket);
   try {
     await once(client, "connect");
@@ -133,7 +133,7 @@ async function answers(socket: string): Promise<boolean> {
 }
 
 function startThread(workerData: ThreadSettings): Worker {
-  // Standard output belongs to the MCP server: nothing that the engine prints may reach it.
+  // The MCP server writes to standard output: redirect what the engine prints.
   const options = { workerData, stdout: true };
   const thread = import.meta.url.endsWith(".ts")
     ? new Worker(runSource(new URL("./embedded-worker.ts", import.meta.url)), { ...options, eval: true })
@@ -142,23 +142,23 @@ function startThread(workerData: ThreadSettings): Worker {
   return thread;
 }
 
-/** Runs TypeScript in a thread, for development and tests: it does not inherit what tsx or vitest do for the main one. */
+/** Runs TypeScript in a thread, for development and tests: threads do not inherit the loaders of tsx and vitest. */
 function runSource({ href }: URL): string {
-  // Vite has no import.meta.resolve, and what require finds is a twin that does not find its own files.
-  const twin = createRequire(import.meta.url).resolve("tsx/esm/api");
-  const tsx = pathToFileURL(twin.replace(/\.cjs$/, ".mjs")).href;
+  // Vite has no import.meta.resolve, and the CommonJS build that require finds can't resolve its own files.
+  const commonJs = createRequire(import.meta.url).resolve("tsx/esm/api");
+  const tsx = pathToFileURL(commonJs.replace(/\.cjs$/, ".mjs")).href;
   return `import("${tsx}").then(({ tsImport }) => tsImport("${href}", "${href}"))`;
 }
 
-/** Waits until the thread listens; fails when it ends first. */
+/** Waits until the thread listens; throws if it exits first. */
 async function listening(thread: Worker, data: string): Promise<Listening> {
   const exit = new AbortController();
   thread.once("exit", () => exit.abort());
   try {
     const [message] = await once(thread, "message", { signal: exit.signal });
-    return message as Listening; // the thread says nothing else
+    return message as Listening; // the only message of the thread
   } catch (cause) {
-    const reason = exit.signal.aborted || !(cause instanceof Error) ? "its thread ended" : cause.message;
+    const reason = exit.signal.aborted || !(cause instanceof Error) ? "its thread exited" : cause.message;
     throw new Error(
       `The database in ${data} did not start: ${reason}. If it was written by another version or is damaged, set another folder.`,
       { cause },
@@ -167,12 +167,12 @@ async function listening(thread: Worker, data: string): Promise<Listening> {
 }
 
 async function stop(thread: Worker): Promise<void> {
-  if (thread.threadId === ended) {
+  if (thread.threadId === exitedThreadId) {
     return;
   }
   const exit = new Promise((resolve) => thread.once("exit", resolve));
   thread.postMessage("stop");
-  const timer = setTimeout(() => void thread.terminate(), closeMs);
+  const timer = setTimeout(() => void thread.terminate(), closeTimeoutMs);
   await exit;
   clearTimeout(timer);
 }

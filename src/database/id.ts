@@ -1,4 +1,4 @@
-/** Ids: a prefix for the reader's eye, then a UUIDv7 in 26 letters and digits, so that they sort by time. */
+/** Ids: a readable prefix and a UUIDv7 in 26 letters and digits, so that they sort by time. */
 import { V7Generator } from "uuidv7";
 
 const generator = new V7Generator();
@@ -10,17 +10,17 @@ export function newId(prefix: string, now: Date): string {
   return `${prefix}_${encode(bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n))}`;
 }
 
-/** What sorts before every id of this moment or later. */
+/** Sorts before every id of this moment or later. */
 export function lowestId(prefix: string, moment: Date): string {
   // A UUIDv7 begins with the milliseconds, in 48 of its 128 bits.
   return `${prefix}_${encode(BigInt(moment.getTime()) << 80n)}`;
 }
 
-/** Crockford's base 32: 128 bits in 26 characters, order kept. */
+/** Crockford's base 32: 128 bits in 26 characters that sort like the number. */
 function encode(bits: bigint): string {
   let value = bits;
   let text = "";
-  for (let place = 0; place < 26; place += 1) {
+  for (let digit = 0; digit < 26; digit += 1) {
     text = alphabet.charAt(Number(value & 31n)) + text;
     value >>= 5n;
   }

@@ -1,20 +1,20 @@
 /**
- * What a PostgreSQL server does by itself and the embedded one never does: vacuum, analyze, checkpoint.
+ * Vacuum, analyze and checkpoint for the embedded engine, which has no background processes.
  *
  * Without statistics the planner scans: a list of 25 out of 200,000 rows took 37 to 118 ms before its
- * table was analyzed, and 0.25 ms after. Tables are chosen by the server's own rule and taken one by
- * one, so that others have their turn on the only connection in between.
+ * table was analyzed, and 0.25 ms after. Tables are chosen by the thresholds
+ * of autovacuum and processed one by one, so that other queries can use the only connection in between.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
+import type { Log } from "../ports/log.ts";
 import type { Queries } from "./database.ts";
-import type { DatabaseLog } from "./pool.ts";
 
-/** The server's own pause between two looks. */
-const pauseMs = 60_000;
+/** The default of autovacuum_naptime. */
+const intervalMs = 60_000;
 
-/** Looks after the database until it is disposed of. */
-export function maintain(queries: Queries, log: DatabaseLog): AsyncDisposable {
+/** Runs until it is disposed. */
+export function startMaintenance(queries: Queries, log: Log): AsyncDisposable {
   const stopped = new AbortController();
   const done = run(queries, log, stopped.signal);
   return {
@@ -25,23 +25,23 @@ export function maintain(queries: Queries, log: DatabaseLog): AsyncDisposable {
   };
 }
 
-async function run(queries: Queries, log: DatabaseLog, signal: AbortSignal): Promise<void> {
-  let swept = "";
-  while (await passed(pauseMs, signal)) {
+async function run(queries: Queries, log: Log, signal: AbortSignal): Promise<void> {
+  let maintainedAt = "";
+  while (await elapsed(intervalMs, signal)) {
     try {
-      if ((await position(queries)) !== swept) {
-        await sweep(queries, signal);
-        swept = await position(queries);
+      if ((await walPosition(queries)) !== maintainedAt) {
+        await vacuumChanged(queries, signal);
+        maintainedAt = await walPosition(queries);
       }
     } catch (error) {
-      log.warn({ error: String(error) }, "The embedded database could not be tidied; it will be tried again");
+      log.warn({ error: String(error) }, "Maintenance of the embedded database failed and will be retried");
     }
   }
 }
 
-/** Vacuums what has changed enough, then writes it all to the data files, which keeps the next start short. */
-export async function sweep(queries: Queries, signal?: AbortSignal): Promise<void> {
-  for (const table of await worn(queries)) {
+/** Vacuums the tables that changed enough, then writes a checkpoint, which keeps the next start short. */
+export async function vacuumChanged(queries: Queries, signal?: AbortSignal): Promise<void> {
+  for (const table of await findChanged(queries)) {
     if (signal?.aborted) {
       return;
     }
@@ -50,8 +50,8 @@ export async function sweep(queries: Queries, signal?: AbortSignal): Promise<voi
   await sql`checkpoint`.execute(queries);
 }
 
-/** The tables that autovacuum would take at its default settings, and those it has lost count of in a crash. */
-async function worn(queries: Queries): Promise<string[]> {
+/** The tables that autovacuum would process at its default settings, and those without statistics after a crash. */
+async function findChanged(queries: Queries): Promise<string[]> {
   await sql`select pg_stat_force_next_flush()`.execute(queries);
   const { rows } = await sql<{ name: string }>`
     select stat.relname as name
@@ -66,13 +66,14 @@ async function worn(queries: Queries): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-/** Where the write-ahead log stands: it moves with every write. */
-async function position(queries: Queries): Promise<string> {
+/** The position of the write-ahead log, which advances with every write. */
+async function walPosition(queries: Queries): Promise<string> {
   const { rows } = await sql<{ at: string }>`select pg_current_wal_insert_lsn()::text as at`.execute(queries);
   return rows[0]?.at ?? "";
 }
 
-async function passed(ms: number, signal: AbortSignal): Promise<boolean> {
+/** False when aborted. */
+async function elapsed(ms: number, signal: AbortSignal): Promise<boolean> {
   try {
     await sleep(ms, undefined, { ref: false, signal });
     return true;

@@ -1,9 +1,9 @@
-/** Brings the tables up to date. Safe when several instances start at once: one does it, the others wait. */
+/** Runs the migrations. Safe when several instances start at once: one runs them, the others wait. */
 import { type Migration, Migrator } from "kysely";
 import type { Database } from "./database.ts";
 import { migrations } from "./migrations/index.ts";
 
-/** Runs what has not run yet, all in one transaction. */
+/** Runs all pending migrations in one transaction. */
 export async function migrate(
   database: Database,
   known: Readonly<Record<string, Migration>> = migrations,

@@ -1,47 +1,31 @@
 /**
- * A `pg` pool as the query layer sees it: every statement with values has a name.
+ * The `pg` pool for Kysely: every statement with values is prepared under a name.
  *
- * Parsing and planning cost more than running, on both engines: a named statement is planned once for
- * each connection. Connections are taken and given back one by one, never through `pool.query`, which
- * throws a connection away with every failed query.
+ * A named statement is parsed once for each connection. Connections are acquired and released one by one, never
+ * through `pool.query`, which closes the connection after every failed query.
  */
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import pg from "pg";
-import { type PoolUse, plannedAnew } from "./database.ts";
+import type { Log } from "../ports/log.ts";
+import type { PoolUse } from "../ports/telemetry.ts";
 
-/** Where the pool says what happened to a connection that nobody was using. */
-export interface DatabaseLog {
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-}
-
-/** Names that one connection keeps; each holds a plan in the engine's memory. The house has a few hundred. */
+/** Prepared statements of one connection, each of which takes memory of the engine. The service has a few hundred. */
 const maxNames = 1000;
 
-/**
- * How long a connection keeps its plans, at first and later. A plan is made for the tables as they are: one
- * made on the first day's empty tables may read all that an organization has for a row that its key leads to.
- */
-const [firstPlansMs, laterPlansMs] = [1_000, 60_000];
-
-const closeMs = 5_000;
+const closeTimeoutMs = 5_000;
 
 /**
- * After these the connection's names can't be trusted: a plan older than a migration (0A000), a name that
- * the engine has lost (26000) or that it has kept from another connection (42P05).
+ * After these errors the prepared statements of a connection are invalid, and it is closed: a plan older than
+ * a migration (0A000), an unknown name (26000), a name left by another connection (42P05).
  */
-const spoilt = new Set(["0A000", "26000", "42P05"]);
+const invalidating = new Set(["0A000", "26000", "42P05"]);
 
-/** The pool for Kysely's dialect, which also tells how busy it is. */
-export function createPool(settings: pg.PoolConfig, log: DatabaseLog): PostgresPool & { use(): PoolUse } {
-  const pool = new pg.Pool({ ...settings, types });
-  const connections = new WeakMap<
-    pg.PoolClient,
-    { connection: PostgresPoolClient; renewPlans(): Promise<void> }
-  >();
+/** The pool for Kysely's dialect, with its usage for the metrics. */
+export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { use(): PoolUse } {
+  const pool = new pg.Pool({ ...settings, types, onConnect: (client) => prepare(client, settings) });
+  const connections = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
   // Without a listener, a connection that breaks while idle, or between two statements, ends the process.
   pool.on("error", (error) => log.warn({ error: error.message }, "A database connection was lost"));
@@ -53,14 +37,23 @@ export function createPool(settings: pg.PoolConfig, log: DatabaseLog): PostgresP
       const client = await pool.connect().catch((cause: unknown) => {
         throw explain(cause, settings.connectionTimeoutMillis);
       });
-      const known = connections.get(client) ?? { connection: wrap(client), renewPlans: planning(client) };
-      connections.set(client, known);
-      await known.renewPlans();
-      return known.connection;
+      const connection = connections.get(client) ?? wrap(client);
+      connections.set(client, connection);
+      return connection;
     },
-    // It waits for every connection to be given back; one that hangs must not keep the house from closing.
-    end: () => Promise.race([pool.end(), sleep(closeMs, undefined, { ref: false })]),
+    // It waits until every connection is released; one that hangs must not keep the process from exiting.
+    end: () => Promise.race([pool.end(), sleep(closeTimeoutMs, undefined, { ref: false })]),
   };
+}
+
+/**
+ * PostgreSQL replaces a named statement's plan by a generic one after five executions and keeps it until the
+ * next ANALYZE. A generic plan made while a table was empty reads the whole table once it is full, so every
+ * execution is planned for its own values and the table's present size.
+ */
+async function prepare(client: pg.ClientBase, { onConnect }: pg.PoolConfig): Promise<void> {
+  await onConnect?.(client);
+  await client.query("set plan_cache_mode = force_custom_plan");
 }
 
 /** int8 as a number (counts and sums stay below 2^53), timestamptz as ISO 8601 in UTC; for this pool alone. */
@@ -70,53 +63,34 @@ types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text).toIS
 
 function wrap(client: pg.PoolClient): PostgresPoolClient {
   const names = new Set<string>();
-  let isSpoilt = false;
+  let isInvalid = false;
 
   const connection = {
     async query(text: string, values: readonly unknown[]): Promise<unknown> {
       try {
-        const result = await client.query(name(text, values, names));
-        // A commit after a swallowed failure is answered with ROLLBACK, and with no error.
+        const result = await client.query(statement(text, values, names));
+        // PostgreSQL answers a commit after a caught failure with ROLLBACK and without an error.
         if (text === "commit" && result.command === "ROLLBACK") {
           throw new Error("The transaction was rolled back: a statement in it had failed.");
         }
         return result;
       } catch (error) {
-        isSpoilt ||= spoilt.has(sqlState(error) ?? "");
-        // The connection is gone, and the transaction with it: the first failure is the one to tell.
+        isInvalid ||= invalidating.has(sqlState(error) ?? "");
+        // The connection is gone, and the transaction with it: report the first failure, not this one.
         if (text === "rollback" && sqlState(error) === undefined) {
           return { command: "ROLLBACK", rowCount: 0, rows: [] };
         }
         throw error;
       }
     },
-    release: () => client.release(isSpoilt),
+    release: () => client.release(isInvalid),
   };
-  return connection as PostgresPoolClient; // but for cursors, which only streamed queries use: the house has none
+  return connection as PostgresPoolClient; // lacks cursors, which only streamed queries use, and there are none
 }
 
-/** Called when the connection is taken: forgets plans that are too old, and gives each new ones twice the time. */
-function planning(client: pg.PoolClient): () => Promise<void> {
-  let keptMs = firstPlansMs;
-  let until = performance.now() + keptMs;
-  return async () => {
-    if (performance.now() < until) {
-      return;
-    }
-    keptMs = Math.min(2 * keptMs, laterPlansMs);
-    until = performance.now() + keptMs;
-    try {
-      await client.query("discard plans");
-    } catch (error) {
-      client.release(true);
-      throw error;
-    }
-  };
-}
-
-function name(text: string, values: readonly unknown[], names: Set<string>): pg.QueryConfig {
+function statement(text: string, values: readonly unknown[], names: Set<string>): pg.QueryConfig {
   const query = { text, values: [...values] };
-  if (values.length === 0 || text.includes(plannedAnew)) {
+  if (values.length === 0) {
     return query;
   }
   const id = `q${hash("sha1", text).slice(0, 16)}`;
@@ -127,7 +101,7 @@ function name(text: string, values: readonly unknown[], names: Set<string>): pg.
   return { ...query, name: id };
 }
 
-/** The engine's code of a failure, such as `23505`; undefined when the failure is not the engine's. */
+/** The SQLSTATE of an error, such as `23505`; undefined if it is not from the database. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }

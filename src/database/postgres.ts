@@ -1,13 +1,13 @@
-/** How a PostgreSQL server is reached, and what is said when it can't be. */
+/** The settings of a PostgreSQL server, and the error message when it can't be used. */
 import { sql } from "kysely";
 import type pg from "pg";
 import type { Queries } from "./database.ts";
 
-/** Connecting, and waiting for one of the pool's connections, each at most this long. */
-const waitMs = 10_000;
+/** For connecting, and for acquiring a connection of the pool. */
+const connectionTimeoutMs = 10_000;
 
-/** Below it, parts of the SQL that the house uses are missing. */
-const oldestMajor = 15;
+/** Earlier versions lack parts of the SQL that the service uses. */
+const minMajorVersion = 15;
 
 export function postgresSettings(url: string, poolSize: number): pg.PoolConfig {
   return {
@@ -15,20 +15,20 @@ export function postgresSettings(url: string, poolSize: number): pg.PoolConfig {
     application_name: "tidings",
     max: poolSize,
     keepAlive: true,
-    // A new connection plans every statement anew: let the old ones live through a quiet minute.
+    // A new connection prepares every statement again: keep idle ones for a minute.
     idleTimeoutMillis: 60_000,
-    connectionTimeoutMillis: waitMs,
+    connectionTimeoutMillis: connectionTimeoutMs,
   };
 }
 
-/** The first query: proves that the server answers and is not too old. */
+/** The first query: checks the connection and the version of the server. */
 export async function requireVersion(queries: Queries): Promise<void> {
   const { rows } = await sql<{ version: number }>`
     select current_setting('server_version_num')::int / 10000 as version
   `.execute(queries);
   const version = rows[0]?.version ?? 0;
-  if (version < oldestMajor) {
-    throw new Error(`It is PostgreSQL ${version}: Tidings needs ${oldestMajor} or later.`);
+  if (version < minMajorVersion) {
+    throw new Error(`It is PostgreSQL ${version}: Tidings needs ${minMajorVersion} or later.`);
   }
 }
 
@@ -47,8 +47,8 @@ const advice = new Map([
   ],
 ]);
 
-/** One sentence for the operator: which server, what is wrong, what to do. The password is in none of it. */
-export function refused(url: string, cause: unknown): Error {
+/** For the operator: which server, what is wrong, what to do. Never contains the password. */
+export function connectionError(url: string, cause: unknown): Error {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   const reason = advice.get(code) ?? (cause instanceof Error ? cause.message : "It does not answer.");
   return new Error(`The database of DATABASE_URL (${host(url)}) can't be used. ${reason}`, { cause });
@@ -56,5 +56,5 @@ export function refused(url: string, cause: unknown): Error {
 
 function host(url: string): string {
   const known = URL.canParse(url) ? new URL(url).host : "";
-  return known || "no host named";
+  return known || "no host";
 }

@@ -1,39 +1,40 @@
 /**
- * One attempt at a job: runs it, and says what becomes of its row.
+ * One attempt at a job: runs it and returns what happens to its row.
  *
- * It never throws: whatever the handler does, the row is ended, moved, or left to its lease.
+ * It never throws: whatever the handler does, the row is deleted, rescheduled, moved to the dead-letter queue
+ * or left until its lease ends.
  */
 import type { Database } from "../database/database.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import { backoff } from "./backoff.ts";
+import { backoffMs } from "./backoff.ts";
+import type { ClaimedJob } from "./claim.ts";
 import type { JobDefinition } from "./job.ts";
-import { buryJob, type ClaimedJob, type Settlement } from "./queue.ts";
-import { nextTime } from "./schedule.ts";
+import { nextRun } from "./schedule.ts";
+import { moveToDeadLetter, type Settlement } from "./settle.ts";
 
 const defaultMaxAttempts = 10;
-/** Enough to understand a failure by; a vendor's whole answer does not belong in the table. */
-const longestError = 1_000;
+/** Enough to understand a failure; a vendor's whole response does not belong in the table. */
+const maxErrorLength = 1_000;
 
-/** What an attempt needs of the house. */
-export interface Surroundings {
+export interface AttemptContext {
   readonly database: Database;
   readonly now: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  readonly strain: () => void;
+  readonly backOff: () => void;
 }
 
-/** Nothing when the row has gone already. */
+/** Undefined when the row is gone already. */
 export async function attemptJob(
-  around: Surroundings,
+  context: AttemptContext,
   definition: JobDefinition,
   job: ClaimedJob,
 ): Promise<Settlement | undefined> {
   const { id, organization_id, attempts, due_at: dueAt, traceparent } = job;
   const maxAttempts = definition.maxAttempts ?? defaultMaxAttempts;
   if (attempts > maxAttempts) {
-    return giveUp(around, definition, job, new Error("The last attempt was cut short: its process died."));
+    return fail(context, definition, job, new Error("The last attempt was cut short: its process died."));
   }
   const attempt = {
     id,
@@ -42,54 +43,54 @@ export async function attemptJob(
     isLast: attempts === maxAttempts,
     dueAt,
     traceparent,
-    signal: around.signal,
-    strain: around.strain,
+    signal: context.signal,
+    backOff: context.backOff,
   };
   try {
     const outcome = await definition.run(job.payload, attempt);
-    return outcome ? move(job, outcome.againAt, attempts - 1) : finish(around, definition, job);
+    return outcome ? reschedule(job, outcome.runAgainAt, attempts - 1) : complete(context, definition, job);
   } catch (error) {
-    if (around.signal.aborted) {
-      return move(job, around.now(), attempts - 1);
+    if (context.signal.aborted) {
+      return reschedule(job, context.now(), attempts - 1);
     }
-    return attempt.isLast ? giveUp(around, definition, job, error) : tryLater(around, definition, job, error);
+    return attempt.isLast ? fail(context, definition, job, error) : retry(context, definition, job, error);
   }
 }
 
-/** Done: the row goes, or waits for its next time. */
-function finish({ now }: Surroundings, { schedule }: JobDefinition, job: ClaimedJob): Settlement {
+/** A scheduled job waits for its next run; any other is deleted. */
+function complete({ now }: AttemptContext, { schedule }: JobDefinition, job: ClaimedJob): Settlement {
   if (schedule === undefined) {
     return { id: job.id };
   }
-  return move(job, nextTime(schedule, now()), 0);
+  return reschedule(job, nextRun(schedule, now()), 0);
 }
 
-/** After a failure that is not the last. A retry of a scheduled job never passes over its next time. */
-function tryLater(
-  { now, log }: Surroundings,
+/** After a failure that is not final. The retry of a scheduled job is never later than its next run. */
+function retry(
+  { now, log }: AttemptContext,
   { schedule }: JobDefinition,
   job: ClaimedJob,
   error: unknown,
 ): Settlement {
   const time = now();
-  const retry = new Date(time.getTime() + backoff(job.attempts));
-  const next = schedule === undefined ? undefined : nextTime(schedule, time);
-  const againAt = next && next < retry ? next : retry;
+  const afterBackoff = new Date(time.getTime() + backoffMs(job.attempts));
+  const scheduled = schedule === undefined ? undefined : nextRun(schedule, time);
+  const retryAt = scheduled && scheduled < afterBackoff ? scheduled : afterBackoff;
   log.warn(
-    { job: job.id, name: job.name, attempt: job.attempts, again_at: againAt, err: error },
-    "A job failed",
+    { job: job.id, name: job.name, attempt: job.attempts, retry_at: retryAt, err: error },
+    "A job failed and will be retried",
   );
-  return move(job, againAt, job.attempts);
+  return reschedule(job, retryAt, job.attempts);
 }
 
-/** After the last failure: among the dead, or, if it comes by the clock, at its next time. */
-async function giveUp(
-  around: Surroundings,
+/** After the final failure: moves the job to the dead-letter queue, or a scheduled job to its next run. */
+async function fail(
+  context: AttemptContext,
   definition: JobDefinition,
   job: ClaimedJob,
   error: unknown,
 ): Promise<Settlement | undefined> {
-  const { database, now, log } = around;
+  const { database, now, log } = context;
   log.error(
     { job: job.id, name: job.name, attempt: job.attempts, err: error },
     "A job failed for the last time",
@@ -97,18 +98,21 @@ async function giveUp(
   try {
     await definition.exhausted?.(job.payload, error);
     if (definition.schedule !== undefined) {
-      return finish(around, definition, job);
+      return complete(context, definition, job);
     }
-    await database.transaction((tx) => buryJob(tx, job, describe(error), now()));
+    await database.transaction((tx) => moveToDeadLetter(tx, job, { error: describe(error), now: now() }));
     return undefined;
   } catch (failure) {
-    log.error({ job: job.id, name: job.name, err: failure }, "A failed job could not be laid with the dead");
-    return move(job, new Date(now().getTime() + backoff(job.attempts)), job.attempts);
+    log.error(
+      { job: job.id, name: job.name, err: failure },
+      "A failed job could not be moved to the dead-letter queue and will be retried",
+    );
+    return reschedule(job, new Date(now().getTime() + backoffMs(job.attempts)), job.attempts);
   }
 }
 
-/** A time that PostgreSQL can't read would stop every settlement that travels with it, so it fails this job alone. */
-function move({ id, claims: claimed }: ClaimedJob, at: Date, attempts: number): Settlement {
+/** A time that PostgreSQL can't parse would fail every settlement of the same statement, so it fails this job. */
+function reschedule({ id, claims: claimed }: ClaimedJob, at: Date, attempts: number): Settlement {
   const run_at = at.toISOString();
   if (!/^\d{4}-/.test(run_at)) {
     throw new RangeError(`A job cannot run at ${run_at}.`);
@@ -116,8 +120,8 @@ function move({ id, claims: claimed }: ClaimedJob, at: Date, attempts: number): 
   return { id, claimed, run_at, attempts };
 }
 
-/** The error's text, never its stack; a zero byte has no place in PostgreSQL. */
+/** The error's message without its stack; PostgreSQL can't store a zero byte. */
 function describe(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.replaceAll("\0", "").slice(0, longestError);
+  return text.replaceAll("\0", "").slice(0, maxErrorLength);
 }

@@ -1,22 +1,22 @@
-/** What a job is: durable work that was promised in a transaction and is done after it. */
+/** The types of jobs: durable work that is enqueued in a transaction and done after its commit. */
 import type { Transaction } from "../database/database.ts";
 
-/** A job to be done. */
+/** A job to enqueue. */
 export interface NewJob {
-  /** Names the definition that runs it, `noun.verb`. */
+  /** The name of its definition, `noun.verb`. */
   readonly name: string;
   readonly payload: unknown;
-  /** Whose it is; null for the house's own. */
+  /** The organization it works for; null for the service itself. */
   readonly organization_id: string | null;
-  /** Jobs of one lane share its turn: no lane waits behind another's backlog. Default: the job's name. */
+  /** Slots are shared fairly between lanes: the backlog of one never delays another. Default: the job's name. */
   readonly lane?: string;
-  /** Jobs with the same key run one at a time, in the order of their ids: the order in which they were added. */
+  /** Jobs with the same key run one at a time, in the order in which they were added. */
   readonly key?: string;
-  /** Not before this time; default now. */
+  /** The earliest time to run; default now. */
   readonly runAt?: Date;
-  /** Left out while one with the same key and payload waits to begin: it begins after this commit, and sees what is done here. */
-  readonly isShared?: boolean;
-  /** The trace that it goes on with, as W3C writes it. */
+  /** Skipped while a job with the same key and payload waits to start; that one starts after this commit. */
+  readonly isDeduplicated?: boolean;
+  /** The W3C trace context that it continues. */
   readonly traceparent?: string | undefined;
 }
 
@@ -26,38 +26,37 @@ export interface Attempt {
   readonly organization_id: string | null;
   /** From 1. */
   readonly number: number;
-  /** Whether a failure now is the last. */
+  /** Whether a failure of this attempt is final. */
   readonly isLast: boolean;
-  /** When it was to begin. */
+  /** When the job was due. */
   readonly dueAt: string;
   readonly traceparent: string | null;
-  /** Aborted when the house stops and can't wait longer. */
+  /** Aborted when the grace period of a shutdown is over. */
   readonly signal: AbortSignal;
-  /** Says that what this lane leads to is in trouble: fewer of its jobs are begun until one ends without. */
-  strain(): void;
+  /** Reports that the lane's destination is failing: the lane starts fewer jobs until one ends without this call. */
+  backOff(): void;
 }
 
-/** What a run says: done (nothing), or again later, which is not a failure and is not counted as an attempt. */
-export type Outcome = undefined | { readonly againAt: Date };
+/** The result of a run: done (undefined), or to be run again at a time, which does not count as an attempt. */
+export type Outcome = undefined | { readonly runAgainAt: Date };
 
-/** How a kind of job is done. A run may be repeated after a crash: it must be safe to repeat. */
+/** How jobs of one name are run. A run may be repeated after a crash, so it must be idempotent. */
 export interface JobDefinition<Payload = unknown> {
   readonly name: string;
-  /** Attempts in all, those cut short by a crash included; default 10. */
+  /** Attempts in all, including those that a crash interrupted; default 10. */
   readonly maxAttempts?: number;
-  /** How long after a crash another process takes the job over; renewed while the run lasts. Default 60 s. */
+  /** How long after a crash another process takes the job over; renewed during the run. Default 60 s. */
   readonly leaseMs?: number;
-  /** A cron pattern of five fields (UTC): the job adds itself, without a payload, and comes again. */
+  /** A cron pattern of five fields (UTC): the job is added automatically, without a payload, and repeats. */
   readonly schedule?: string;
   run(payload: Payload, attempt: Attempt): Promise<Outcome>;
   /**
-   * Called outside any transaction after the last attempt failed, before the job is laid with the dead;
-   * again if it throws or the process dies in between, so it too must be safe to repeat.
+   * Called outside any transaction after the last attempt failed, before the job moves to the dead-letter
+   * queue. It is called again if it throws or the process dies in between, so it must be idempotent too.
    */
   exhausted?(payload: Payload, error: unknown): Promise<void>;
 }
 
-/** What those who add jobs need of the engine. */
 export interface Jobs {
   /** Adds jobs in the caller's transaction; the worker is woken when it commits. */
   enqueue(tx: Transaction, ...jobs: readonly NewJob[]): Promise<void>;

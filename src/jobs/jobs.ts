@@ -1,17 +1,19 @@
 /**
- * Durable background work: what was promised in a transaction is done after it, whatever dies in between.
+ * Durable background jobs: enqueued in a transaction, run after its commit, at least once even after a crash.
  *
- * A job is a row, added in the caller's transaction. A worker takes it by moving its time forward by a
- * lease (queue), runs it (attempt), and in its next round deletes it or moves it on (rounds). A worker that
- * dies leaves its rows to come due again: every job is run at least once, so handlers must be safe to
- * repeat. No lane waits behind another (lanes); the jobs of one key run one after the other.
+ * A job is a row, inserted in the caller's transaction (enqueue). A worker claims it by moving its time forward
+ * by a lease (claim), runs it (attempt), and in its next poll deletes or reschedules it (settle). The rows of a
+ * worker that dies become due again when their lease ends, so handlers must be idempotent. No lane delays
+ * another (lanes); the jobs of one key run one after the other.
+ *
+ * Call order: worker → poller → claim, attempt, settle.
  */
 import { afterCommit, type Database } from "../database/database.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
+import { insertJobs, withoutDuplicates } from "./enqueue.ts";
 import type { JobDefinition, Jobs } from "./job.ts";
-import { addJobs, withoutWaiting } from "./queue.ts";
-import { nextTime } from "./schedule.ts";
+import { nextRun } from "./schedule.ts";
 import { Worker } from "./worker.ts";
 
 export interface JobsOptions {
@@ -19,22 +21,22 @@ export interface JobsOptions {
   readonly now: Clock;
   readonly definitions: readonly JobDefinition[];
   readonly log: Log;
-  /** Jobs of one lane at once in this process, at most; of all lanes together, four times as many. */
+  /** The most jobs of one lane at once in this process; of all lanes together, four times as many. Default 16. */
   readonly concurrency?: number;
-  /** How long work that another process added may go unseen. */
+  /** The longest wait between polls, and so the delay of jobs that another process added. Default 1 s. */
   readonly pollMs?: number;
 }
 
 export interface RunningJobs extends Jobs, AsyncDisposable {
-  /** Begins to take jobs. */
+  /** Starts to run jobs. */
   start(): void;
-  /** For tests, instead of `start`: runs all that is due by the clock, and says how many attempts were made. */
+  /** For tests, instead of `start`: runs all jobs that are due by the clock; returns the number of attempts. */
   runDue(): Promise<number>;
-  /** Takes no more and lets what runs end; aborts it after this time, and leaves the rest to its lease. */
+  /** Starts no more jobs and waits for the running ones; aborts them after this time, default 5 s. */
   stop(graceMs?: number): Promise<void>;
 }
 
-/** Time for running jobs to end when nobody says otherwise; less than what container hosts allow (10 s). */
+/** Less than the 10 s that container hosts allow. */
 const defaultGraceMs = 5_000;
 
 export function createJobs(options: JobsOptions): RunningJobs {
@@ -44,15 +46,15 @@ export function createJobs(options: JobsOptions): RunningJobs {
 
   return {
     async enqueue(tx, ...jobs) {
-      const stranger = jobs.find(({ name }) => !known.has(name));
-      if (stranger) {
-        throw new Error(`Nothing runs jobs named "${stranger.name}".`);
+      const unknown = jobs.find(({ name }) => !known.has(name));
+      if (unknown) {
+        throw new Error(`No definition has the name "${unknown.name}".`);
       }
-      const fresh = await withoutWaiting(tx, jobs, now());
-      if (fresh.length === 0) {
+      const added = await withoutDuplicates(tx, jobs, now());
+      if (added.length === 0) {
         return;
       }
-      await addJobs(tx, fresh, now());
+      await insertJobs(tx, added, now());
       afterCommit(tx, () => worker.wake());
     },
     start: () => worker.start(),
@@ -62,15 +64,15 @@ export function createJobs(options: JobsOptions): RunningJobs {
   };
 }
 
-/** A name that is taken twice, or a schedule that never comes, is a mistake in the program. */
+/** Throws for a duplicate name or an invalid schedule, which are programming errors. */
 function byName(definitions: readonly JobDefinition[], now: Date): ReadonlyMap<string, JobDefinition> {
   const known = new Map<string, JobDefinition>();
   for (const definition of definitions) {
     if (known.has(definition.name)) {
-      throw new Error(`Two definitions are named "${definition.name}".`);
+      throw new Error(`Two definitions have the name "${definition.name}".`);
     }
     if (definition.schedule !== undefined) {
-      nextTime(definition.schedule, now);
+      nextRun(definition.schedule, now);
     }
     known.set(definition.name, definition);
   }

@@ -1,121 +1,120 @@
 /**
- * How many jobs of each lane may run at once in this process, so that no lane keeps another waiting.
+ * How many jobs of each lane may run at once in this process, so that no lane delays another.
  *
- * There is room for four lanes of the full width; the last quarter is kept for lanes that have nothing in
- * flight, one job each. So a lane whose jobs all hang costs the others nothing.
+ * There are slots for four lanes at full concurrency. The last quarter of the slots is reserved for lanes with
+ * nothing running, one job each, so a lane whose jobs all hang costs the others nothing.
  *
- * A lane begins narrow, and every job that ends well makes it wider by one. A job that was strained halves it;
- * a lane of width one that is strained again rests before its next job, for longer each time. So what is in
- * trouble is tried now and then, and takes neither slots nor time from what is well.
+ * Each lane has an adaptive limit: every job that ends normally raises it by one, a job that asks to back off
+ * halves it. At a limit of one, backing off pauses the lane, each time for longer. A failing destination is
+ * retried now and then and takes few slots.
  */
 
-/** What one claim may take. */
-export interface Share {
-  /** Jobs in all. */
+/** How many jobs may be claimed now. */
+export interface Capacity {
+  /** In all. */
   readonly limit: number;
-  /** Jobs of a lane that `room` does not name. */
+  /** Of a lane that `freeByLane` does not name. */
   readonly perLane: number;
-  /** Jobs by lane, of those that are known. */
-  readonly room: Readonly<Record<string, number>>;
+  readonly freeByLane: Readonly<Record<string, number>>;
 }
 
 interface Lane {
-  inFlight: number;
-  width: number;
-  /** How often it was strained. Those that ran beside each other tell of one trouble, so they count once. */
-  strains: number;
+  running: number;
+  limit: number;
+  /** Jobs that ran side by side report the same failure: only the first that asks to back off counts. */
+  backOffs: number;
   endedAt: number;
-  /** When it was last strained, and how long it rests since then. */
-  strainedAt: number;
-  restMs: number;
+  backedOffAt: number;
+  /** The pause since `backedOffAt`; 0 while the lane is not paused. */
+  pauseMs: number;
 }
 
-const firstRestMs = 100;
-/** What is well again is found out this late. */
-const longestRestMs = 5_000;
+const initialPauseMs = 100;
+/** The delay until a recovered destination is noticed. */
+const maxPauseMs = 5_000;
 /**
- * A lane that had nothing to do for so long is as one that never ran. One that is well is remembered too: jobs
- * that end together leave nothing in flight, whatever backlog there is.
+ * How long the limit of an idle lane is kept. A healthy lane's is kept too: jobs that end together leave
+ * nothing running, however long the backlog is.
  */
-const rememberedMs = { well: 1_000, troubled: 60_000 };
+const keptMs = { healthy: 1_000, failing: 60_000 };
 
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
-  readonly #widest: number;
-  readonly #narrow: number;
+  readonly #maxLimit: number;
+  readonly #initialLimit: number;
 
   constructor(concurrency: number) {
-    this.#widest = concurrency;
-    this.#narrow = Math.ceil(concurrency / 4);
+    this.#maxLimit = concurrency;
+    this.#initialLimit = Math.ceil(concurrency / 4);
   }
 
-  /** When the first of those that rest now may go on. */
-  restEnd(now: Date): number {
-    const resting = [...this.#lanes.values()].filter((lane) => isResting(lane, now));
-    return Math.min(...resting.map(({ strainedAt, restMs }) => strainedAt + restMs));
+  /** When the first paused lane resumes; infinity without one. */
+  resumesAt(now: Date): number {
+    const paused = [...this.#lanes.values()].filter((lane) => isPaused(lane, now));
+    return Math.min(...paused.map(({ backedOffAt, pauseMs }) => backedOffAt + pauseMs));
   }
 
-  share(now: Date): Share {
-    this.#forget(now);
-    const inFlight = [...this.#lanes.values()].reduce((sum, lane) => sum + lane.inFlight, 0);
-    const free = 4 * this.#widest - inFlight;
-    const isCrowded = free <= this.#widest;
-    const room = (lane: Lane) => {
-      const width = isResting(lane, now) ? 0 : isCrowded ? 1 : lane.width;
-      return Math.max(0, width - lane.inFlight);
+  capacity(now: Date): Capacity {
+    this.#removeIdle(now);
+    const running = [...this.#lanes.values()].reduce((sum, lane) => sum + lane.running, 0);
+    const free = 4 * this.#maxLimit - running;
+    const isReserve = free <= this.#maxLimit;
+    const freeIn = (lane: Lane) => {
+      const limit = isPaused(lane, now) ? 0 : isReserve ? 1 : lane.limit;
+      return Math.max(0, limit - lane.running);
     };
     return {
-      limit: isCrowded ? free : free - this.#widest,
-      perLane: isCrowded ? 1 : this.#narrow,
-      room: Object.fromEntries([...this.#lanes].map(([name, lane]) => [name, room(lane)])),
+      limit: isReserve ? free : free - this.#maxLimit,
+      perLane: isReserve ? 1 : this.#initialLimit,
+      freeByLane: Object.fromEntries([...this.#lanes].map(([name, lane]) => [name, freeIn(lane)])),
     };
   }
 
-  /** Counts a job in; to be told when it has ended, and how. */
-  begin(name: string): (end: { readonly isStrained: boolean; readonly now: Date }) => void {
-    const lane = this.#lanes.get(name) ?? startLane(this.#narrow);
-    lane.inFlight += 1;
+  /** Counts a job that starts; the result is called when it ends. */
+  start(name: string): (result: { readonly mustBackOff: boolean; readonly now: Date }) => void {
+    const lane = this.#lanes.get(name) ?? createLane(this.#initialLimit);
+    lane.running += 1;
     this.#lanes.set(name, lane);
-    const { strains } = lane;
-    return ({ isStrained, now }) => {
-      lane.inFlight -= 1;
+    const { backOffs } = lane;
+    return ({ mustBackOff, now }) => {
+      lane.running -= 1;
       lane.endedAt = now.getTime();
-      if (!isStrained) {
-        lane.width = Math.min(lane.width + 1, this.#widest);
-        lane.restMs = 0;
-      } else if (strains === lane.strains) {
-        strain(lane, now);
+      if (!mustBackOff) {
+        lane.limit = Math.min(lane.limit + 1, this.#maxLimit);
+        lane.pauseMs = 0;
+      } else if (backOffs === lane.backOffs) {
+        backOff(lane, now);
       }
     };
   }
 
-  #forget(now: Date): void {
-    for (const [name, { inFlight, width, endedAt, restMs }] of this.#lanes) {
-      const isWell = restMs === 0 && width >= this.#narrow;
-      const keptMs = isWell ? rememberedMs.well : rememberedMs.troubled;
-      if (inFlight === 0 && now.getTime() >= endedAt + keptMs) {
+  #removeIdle(now: Date): void {
+    for (const [name, { running, limit, endedAt, pauseMs }] of this.#lanes) {
+      const isHealthy = pauseMs === 0 && limit >= this.#initialLimit;
+      const ms = isHealthy ? keptMs.healthy : keptMs.failing;
+      if (running === 0 && now.getTime() >= endedAt + ms) {
         this.#lanes.delete(name);
       }
     }
   }
 }
 
-function startLane(width: number): Lane {
-  return { width, inFlight: 0, strains: 0, endedAt: 0, strainedAt: 0, restMs: 0 };
+function createLane(limit: number): Lane {
+  return { limit, running: 0, backOffs: 0, endedAt: 0, backedOffAt: 0, pauseMs: 0 };
 }
 
-/** Not by a clock that was turned back: it would rest for as long as that. */
-function isResting({ strainedAt, restMs }: Lane, now: Date): boolean {
-  const sinceMs = now.getTime() - strainedAt;
-  return sinceMs >= 0 && sinceMs < restMs;
+/** A clock that was set back ends the pause: otherwise the lane would be paused until the clock catches up. */
+function isPaused({ backedOffAt, pauseMs }: Lane, now: Date): boolean {
+  const elapsedMs = now.getTime() - backedOffAt;
+  return elapsedMs >= 0 && elapsedMs < pauseMs;
 }
 
-function strain(lane: Lane, now: Date): void {
-  lane.strains += 1;
-  lane.strainedAt = now.getTime();
-  if (lane.width > 1) {
-    lane.width = Math.floor(lane.width / 2);
+function backOff(lane: Lane, now: Date): void {
+  lane.backOffs += 1;
+  lane.backedOffAt = now.getTime();
+  if (lane.limit > 1) {
+    lane.limit = Math.floor(lane.limit / 2);
     return;
   }
-  lane.restMs = Math.min(2 * lane.restMs || firstRestMs, longestRestMs);
+  lane.pauseMs = Math.min(2 * lane.pauseMs || initialPauseMs, maxPauseMs);
 }

@@ -1,107 +1,107 @@
 /**
- * The loop around the rounds: it sleeps until there is work, outlasts the database's absence, and stops in
- * good order.
+ * The polling loop: waits until there is work, survives outages of the database, and shuts down gracefully.
  *
- * It is woken by a commit that added jobs in this process and by the end of a job. What other processes add
- * is seen at the next poll.
+ * It is woken by a commit that added jobs in this process and by the end of a job. Jobs that other processes
+ * add are found by the next poll.
  */
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { createBell } from "./bell.ts";
-import { Rounds, type RoundsOptions } from "./rounds.ts";
+import { Poller, type PollerOptions } from "./poller.ts";
+import { createSignal } from "./signal.ts";
 
-/** What is added or ends within this time shares a round; more would be felt in the wait for a job. */
-const gatherMs = 2;
-/** The longest wait between tries while the database is away. */
-const longestOutageWaitMs = 5_000;
-/** How long jobs that were aborted may take to say so. */
+/** Jobs that are added or end within this time share a poll; more would noticeably delay a job's start. */
+const coalesceMs = 2;
+/** The longest wait between polls during an outage of the database. */
+const maxOutageWaitMs = 5_000;
+/** How long aborted jobs may take to end. */
 const abortedMs = 250;
 
 export class Worker {
-  readonly #log: RoundsOptions["log"];
-  readonly #bell = createBell();
+  readonly #log: PollerOptions["log"];
+  readonly #work = createSignal();
   readonly #abort = new AbortController();
-  readonly #rounds: Rounds;
-  #looping: Promise<void> | undefined;
+  readonly #poller: Poller;
+  #loop: Promise<void> | undefined;
   #isStopping = false;
-  #isOver = false;
-  #failedRounds = 0;
+  #isStopped = false;
+  #failedPolls = 0;
 
-  constructor(options: Omit<RoundsOptions, "signal" | "onEnd">) {
+  constructor(options: Omit<PollerOptions, "signal" | "onEnd">) {
     const { signal } = this.#abort;
-    // Every job in flight may listen to it.
+    // Every running job may add a listener.
     setMaxListeners(0, signal);
     this.#log = options.log;
-    this.#rounds = new Rounds({ ...options, signal, onEnd: this.#bell.ring });
+    this.#poller = new Poller({ ...options, signal, onEnd: this.#work.set });
   }
 
-  /** Something may be ready. */
+  /** Polls as soon as possible. */
   wake(): void {
-    this.#bell.ring();
+    this.#work.set();
   }
 
   start(): void {
-    this.#looping ??= this.#loop();
+    this.#loop ??= this.#run();
   }
 
-  /** Rounds until nothing is due and nothing runs; says how many attempts were made. */
+  /** Polls until nothing is due and nothing runs; returns how many attempts were made. */
   async runDue(): Promise<number> {
-    if (this.#looping) {
-      throw new Error("The worker has been started: it runs what is due by itself.");
+    if (this.#loop) {
+      throw new Error("The worker is started and runs due jobs already.");
     }
     let attempts = 0;
     for (;;) {
-      this.#bell.hush();
-      const { taken, isDry, pauseMs } = await this.#rounds.next({ takes: true });
-      attempts += taken;
-      if (isDry && taken === 0 && this.#rounds.isIdle) {
+      this.#work.clear();
+      const { claimed, isDrained, waitMs } = await this.#poller.poll({ canClaim: true });
+      attempts += claimed;
+      if (isDrained && claimed === 0 && this.#poller.isIdle) {
         return attempts;
       }
-      await this.#bell.wait(pauseMs);
+      await this.#work.wait(waitMs);
     }
   }
 
-  /** Begins nothing more and lets what runs end; after `graceMs` aborts it, and leaves the rest to its lease. */
+  /** Starts no more jobs and waits for the running ones; aborts them after `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     this.wake();
-    if (!this.#looping) {
+    if (!this.#loop) {
       return;
     }
-    await within(this.#looping, graceMs);
+    await within(this.#loop, graceMs);
     this.#abort.abort();
-    await within(this.#looping, abortedMs);
-    this.#isOver = true;
+    await within(this.#loop, abortedMs);
+    this.#isStopped = true;
     this.wake();
-    await within(this.#looping, abortedMs);
+    await within(this.#loop, abortedMs);
   }
 
-  async #loop(): Promise<void> {
-    while (!this.#isOver && !(this.#isStopping && this.#rounds.isIdle)) {
-      const pauseMs = await this.#turn();
-      if (pauseMs > 0 && (await this.#bell.wait(pauseMs))) {
-        await delay(gatherMs);
+  async #run(): Promise<void> {
+    while (!this.#isStopped && !(this.#isStopping && this.#poller.isIdle)) {
+      const waitMs = await this.#poll();
+      if (waitMs > 0 && (await this.#work.wait(waitMs))) {
+        await delay(coalesceMs);
       }
     }
   }
 
-  async #turn(): Promise<number> {
-    this.#bell.hush();
+  /** Milliseconds to wait for the next poll. */
+  async #poll(): Promise<number> {
+    this.#work.clear();
     try {
-      const { pauseMs } = await this.#rounds.next({ takes: !this.#isStopping });
-      this.#failedRounds = 0;
-      return pauseMs;
+      const { waitMs } = await this.#poller.poll({ canClaim: !this.#isStopping });
+      this.#failedPolls = 0;
+      return waitMs;
     } catch (error) {
-      if (this.#failedRounds === 0) {
-        this.#log.error({ err: error }, "The worker can't reach its jobs, and keeps trying");
+      if (this.#failedPolls === 0) {
+        this.#log.error({ err: error }, "The worker can't read its jobs and keeps trying");
       }
-      this.#failedRounds += 1;
-      return Math.min(50 * 2 ** this.#failedRounds, longestOutageWaitMs);
+      this.#failedPolls += 1;
+      return Math.min(50 * 2 ** this.#failedPolls, maxOutageWaitMs);
     }
   }
 }
 
-/** Waits for it, but not longer than this. */
+/** Waits for the promise, at most this long. */
 async function within(work: Promise<void>, ms: number): Promise<void> {
   const timer = new AbortController();
   await Promise.race([work, delay(ms, undefined, { signal: timer.signal }).catch(() => undefined)]);

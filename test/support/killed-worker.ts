@@ -1,11 +1,11 @@
-/** A worker in a process of its own, to be killed: it notes every job that it does in a file. */
+/** A worker in a process of its own that a test kills. It appends every job that it runs to a file. */
 import { appendFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { openDatabase } from "../../src/database/connect.ts";
 import { createJobs } from "../../src/jobs/jobs.ts";
-import type { Address } from "./job-lab.ts";
+import type { Address } from "./jobs-fixture.ts";
 
-const [address = "", noted = ""] = process.argv.slice(2);
+const [address = "", logFile = ""] = process.argv.slice(2);
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const { url, dataDir } = JSON.parse(address) as Address; // written by the test that starts this
 const database = await openDatabase({ url, dataDir, log });
@@ -20,7 +20,7 @@ createJobs({
       leaseMs: 500,
       async run(payload) {
         await delay(2);
-        appendFileSync(noted, `${payload}\n`);
+        appendFileSync(logFile, `${payload}\n`);
         await delay(2);
         return undefined;
       },

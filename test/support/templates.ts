@@ -33,7 +33,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return remove;
 }
 
-const log = { info() {}, warn() {}, error: console.error };
+const log = { debug() {}, info() {}, warn() {}, error: console.error };
 
 async function makeFolder() {
   const dataDir = await mkdtemp(join(tmpdir(), "tidings-template-"));

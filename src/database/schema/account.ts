@@ -1,4 +1,4 @@
-/** The tables of an organization: its people, their credentials, what it is set up with. */
+/** The tables of organizations, their users, credentials and configuration. */
 import type { Generated } from "kysely";
 import type { Json } from "./columns.ts";
 

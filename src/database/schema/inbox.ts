@@ -1,4 +1,4 @@
-/** The tables of what passes between an organization and its contacts. */
+/** The tables of contacts, conversations, messages, uploads and imports. */
 import type { Generated } from "kysely";
 import type { Json } from "./columns.ts";
 

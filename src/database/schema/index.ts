@@ -1,6 +1,8 @@
-/** The tables as the query layer sees them. Times are ISO 8601 strings in, and out in UTC. */
+/** The types of the tables for Kysely. Times are written as ISO 8601 strings and read as ISO 8601 strings in UTC. */
 import type { AccountTables } from "./account.ts";
 import type { InboxTables } from "./inbox.ts";
-import type { MachineryTables } from "./machinery.ts";
+import type { JobTables } from "./jobs.ts";
+import type { SimulatorTables } from "./simulator.ts";
+import type { WebhookTables } from "./webhooks.ts";
 
-export interface Tables extends AccountTables, InboxTables, MachineryTables {}
+export interface Tables extends AccountTables, InboxTables, JobTables, SimulatorTables, WebhookTables {}

@@ -1,6 +1,5 @@
 /** Search of contacts: words of a name in any order, parts of a number, on an index at any size. */
 import { type ExpressionBuilder, sql } from "kysely";
-import { plannedAnew } from "../../database/database.ts";
 import { patternOf } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import { fold } from "../query/index.ts";
@@ -14,7 +13,7 @@ export function matches(rows: ExpressionBuilder<Tables, "contacts">, search: str
 
 /** A tag, as it is stored. */
 export function hasTag(tag: string) {
-  return sql<boolean>`tags @> array[${tag}]::text[] ${sql.raw(plannedAnew)}`;
+  return sql<boolean>`tags @> array[${tag}]::text[]`;
 }
 
 /** What a search compares with. */
@@ -33,7 +32,7 @@ function holds(word: string) {
 
 /** The index finds those that hold all the word's parts; among them `holds` tells who holds the word. */
 function holdsGrams(word: string) {
-  return sql<boolean>`search_grams(search_text) @> ${gramsOf(word)}::text[] ${sql.raw(plannedAnew)}`;
+  return sql<boolean>`search_grams(search_text) @> ${gramsOf(word)}::text[]`;
 }
 
 /** Runs of three characters, as `search_grams` makes them; a shorter word is a run itself. */

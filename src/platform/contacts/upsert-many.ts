@@ -6,7 +6,7 @@
  */
 import { sql } from "kysely";
 import { maxMetadata } from "../../../tools/contract/index.ts";
-import { plannedAnew, type Transaction } from "../../database/database.ts";
+import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { refersTo } from "../../database/query/index.ts";
 import { maxTags } from "./limits.ts";
@@ -85,7 +85,6 @@ async function lockKnown(tx: Transaction, organization: string, people: readonly
       and value = any(${keys}::text[]) and contacts.erased_at is null
     order by id
     for no key update of contacts
-    ${sql.raw(plannedAnew)}
   `.execute(tx);
   return new Map(rows.map((row): [string, Draft] => [row.key, { ...row, isNew: false, isChanged: false }]));
 }
@@ -126,7 +125,6 @@ async function change(tx: Transaction, organization: string, drafts: readonly Dr
       metadata = draft.metadata, updated_at = ${now.toISOString()}::timestamptz
     from ${records(drafts)}
     where contacts.organization_id = ${organization} and contacts.id = draft.id
-    ${sql.raw(plannedAnew)}
   `.execute(tx);
 }
 
@@ -152,7 +150,6 @@ async function create(tx: Transaction, organization: string, drafts: readonly Dr
       from claimed join draft using (key)
     )
     select key from claimed
-    ${sql.raw(plannedAnew)}
   `.execute(tx);
   return new Set(rows.map(({ key }) => key));
 }

@@ -5,7 +5,6 @@
  * thread is locked first, then the members, and whoever waits is told when one of them has become free.
  */
 import { type Selectable, sql } from "kysely";
-import { plannedAnew } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import { announceCapacity, type Change, isBusy } from "../kernel/index.ts";
 
@@ -54,8 +53,7 @@ interface Placed {
 
 /**
  * In one statement: the members are locked until the commit, and others wait for them. The ids are given
- * twice: a join alone may be planned to begin with the whole table. So may a plan that is kept from when it
- * was empty.
+ * twice: for a join alone, the planner may read the whole table first.
  */
 async function write(
   { tx, now }: Change,
@@ -66,7 +64,7 @@ async function write(
     return { organization_id, id, ...place, is_done: isDone(place) };
   });
   const moved = await sql<Thread>`
-    ${sql.raw(plannedAnew)} with counted as (${counting(changes)})
+    with counted as (${counting(changes)})
     update conversations set status = place.status, snoozed_until = place.snoozed_until,
       assigned_to = place.assigned_to, team_id = place.team_id, queued_at = place.queued_at,
       policy_id = place.policy_id, updated_at = ${now.toISOString()}::timestamptz,

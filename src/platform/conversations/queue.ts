@@ -232,7 +232,7 @@ async function serveEverybody(world: World): Promise<void> {
         payload: { organization_id },
         organization_id,
         key: `${serveQueueJob}:${organization_id}`,
-        isShared: true,
+        isDeduplicated: true,
       })),
     ),
   );

@@ -34,7 +34,7 @@ export const runImport: ModuleJob<ImportId> = {
     } catch (error) {
       if (world.stopping.aborted) {
         // What the end of the process broke off is no failure of the file.
-        return { againAt: world.now() };
+        return { runAgainAt: world.now() };
       }
       const failure = explain(error);
       if (failure === undefined) {
@@ -72,7 +72,7 @@ async function importAll(payload: ImportId, world: World): Promise<Outcome> {
     );
   }
   const isWhole = await readRows(payload, world, file);
-  return isWhole ? finish(world, payload, null) : { againAt: world.now() };
+  return isWhole ? finish(world, payload, null) : { runAgainAt: world.now() };
 }
 
 type File = AsyncIterable<Uint8Array>;

@@ -25,7 +25,7 @@ export async function announceCapacity({ tx, world }: Change, organization: stri
       payload: { organization_id: organization },
       organization_id: organization,
       key: `${serveQueueJob}:${organization}`,
-      isShared: true,
+      isDeduplicated: true,
     });
   }
 }

@@ -74,20 +74,14 @@ export interface Module {
   readonly record: Recorder | undefined;
 }
 
-/**
- * Implements a resource's operations. What is declared and not built yet is named: no face offers it.
- */
-export function implement<
-  Contract extends Readonly<Record<string, Operation>>,
-  const Unbuilt extends keyof Contract & string = never,
->(
+/** Implements a resource's operations. */
+export function implement<Contract extends Readonly<Record<string, Operation>>>(
   contract: Contract,
   parts: {
-    readonly unbuilt?: readonly Unbuilt[];
-    /** Tools that are not offered, of operations that are built. */
+    /** Tools that no transport offers yet, of operations that are implemented. */
     readonly unbuiltTools?: readonly string[];
     readonly operations: {
-      readonly [Name in Exclude<keyof Contract, Unbuilt>]: Handler<Contract[Name]> | Prepared<Contract[Name]>;
+      readonly [Name in keyof Contract]: Handler<Contract[Name]> | Prepared<Contract[Name]>;
     };
     readonly jobs?: readonly ModuleJob<never>[];
     readonly on?: Listeners;
@@ -95,12 +89,12 @@ export function implement<
     readonly record?: Recorder;
   },
 ): Module {
-  const { unbuilt = [], unbuiltTools = [], operations, jobs = [], on = {}, record } = parts;
-  const names: readonly string[] = unbuilt;
-  const built = Object.entries<Operation>(contract)
-    .filter(([name]) => !names.includes(name))
-    .map(([name, operation]) => [name, withoutTools(operation, unbuiltTools)]);
-  return { contract: Object.fromEntries(built), operations, jobs, on, record };
+  const { unbuiltTools = [], operations, jobs = [], on = {}, record } = parts;
+  const offered = Object.entries<Operation>(contract).map(([name, operation]) => [
+    name,
+    withoutTools(operation, unbuiltTools),
+  ]);
+  return { contract: Object.fromEntries(offered), operations, jobs, on, record };
 }
 
 function withoutTools(operation: Operation, names: readonly string[]): Operation {

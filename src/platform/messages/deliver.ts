@@ -82,7 +82,7 @@ export const confirm: ModuleJob<Payload & { readonly since: string }> = {
     if (world.now().getTime() - Date.parse(since) > unconfirmedForMs) {
       return failMessage(world, payload, ownFailures.unconfirmed);
     }
-    return { againAt: new Date(world.now().getTime() + lookUpEveryMs) };
+    return { runAgainAt: new Date(world.now().getTime() + lookUpEveryMs) };
   },
 };
 
@@ -207,7 +207,7 @@ async function release(
       .where("claimed_at", "=", claimedAt)
       .execute();
   });
-  return { againAt: new Date(world.now().getTime() + retryAfterMs) };
+  return { runAgainAt: new Date(world.now().getTime() + retryAfterMs) };
 }
 
 /** Leaves the message to its receipt, and the thread's key to the messages behind it. */

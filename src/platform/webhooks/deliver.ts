@@ -5,7 +5,6 @@
  * at least once.
  */
 import { sql } from "kysely";
-import { plannedAnew } from "../../database/database.ts";
 import type { WebAnswer } from "../../ports/web.ts";
 import { gather, type ModuleJob, type World } from "../kernel/index.ts";
 import { type Due, deliveryJobName, nameOf } from "./job.ts";
@@ -31,7 +30,7 @@ export interface Pending extends Due, Secrets {
 export const deliver: ModuleJob<Due> = {
   name: deliveryJobName,
 
-  async run(due, world, { signal, strain }) {
+  async run(due, world, { signal, backOff }) {
     const pending = await readPending(world, due);
     if (!pending) {
       return undefined;
@@ -47,7 +46,7 @@ export const deliver: ModuleJob<Due> = {
     }
     const outcome = outcomeOf(answer);
     if (outcome !== "delivered") {
-      strain();
+      backOff();
     }
     world.metrics.webhook({ outcome, seconds: "ms" in answer ? answer.ms / 1_000 : 0 });
     await settle(world, conclude(pending, answer, { begun, now: world.now() }));
@@ -132,7 +131,7 @@ function describe(answer: WebAnswer) {
 const readPending = gather(async (world, dues: readonly Due[]): Promise<(Pending | undefined)[]> => {
   // Each row is looked up by its whole key: a join may be planned to begin with all that the organization has.
   const { rows } = await sql<Pending>`
-    select due.*, delivery.step, event.body, webhook.* ${sql.raw(plannedAnew)}
+    select due.*, delivery.step, event.body, webhook.*
     from jsonb_to_recordset(${JSON.stringify(dues)}::jsonb)
       as due (organization_id text, webhook_id text, event_id text, turn integer)
     cross join lateral (

@@ -1,6 +1,6 @@
 /** Writes down how tries went, many in one statement, and promises the next ones. */
 import { sql } from "kysely";
-import { plannedAnew, type Queries, type Transaction } from "../../database/database.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
 import type { NewJob } from "../../jobs/job.ts";
 import { gather, type World } from "../kernel/index.ts";
 import { type Due, deliveryJob, nameOf } from "./job.ts";
@@ -59,7 +59,7 @@ async function move(queries: Queries, settled: readonly Settled[]): Promise<Read
   });
   // The limit tells the planner how few they are, so that it looks each up.
   const moved = await sql<{ webhook_id: string; event_id: string }>`
-    ${sql.raw(plannedAnew)} update webhook_deliveries as delivery
+    update webhook_deliveries as delivery
     set status = done.status, turn = delivery.turn + 1, step = done.step, next_try_at = done.next_try_at,
       attempts = case when jsonb_array_length(delivery.attempts) < ${keptAttempts} then delivery.attempts
         else delivery.attempts - 0 end || done.attempt

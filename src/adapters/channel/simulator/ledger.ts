@@ -1,4 +1,4 @@
-/** The simulated channel's ledger, faults and due receipts in the database. */
+/** The messages and faults of the simulated channel in the database. */
 import { type Selectable, sql } from "kysely";
 import type { Database, Queries, Transaction } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
@@ -74,7 +74,7 @@ async function advance(
     .execute();
 }
 
-/** Two readers at once: each message is marked, and told of, by one of them. */
+/** With two calls at once, each message is marked and returned by one of them. */
 async function markRead(tx: Transaction, organization_id: string, phone_number: string): Promise<Message[]> {
   return tx
     .updateTable("simulator_messages")
@@ -102,20 +102,20 @@ async function find(queries: Queries, organization_id: string, token: string): P
   return first ?? null;
 }
 
-interface Look {
+interface PhoneQuery {
   readonly organization_id: string;
   readonly phone_number: string;
   readonly limit: number;
 }
 
-async function list(queries: Queries, { organization_id, phone_number, limit }: Look) {
+async function list(queries: Queries, { organization_id, phone_number, limit }: PhoneQuery) {
   const onPhone = queries
     .selectFrom("simulator_messages")
     .where("organization_id", "=", organization_id)
     .where("phone_number", "=", phone_number);
   const messages = await onPhone
     .selectAll()
-    // By time first: an inbound message may bring an id of its own.
+    // By time first: an inbound message may have an id of its own that does not sort by time.
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
     .limit(limit)
@@ -126,12 +126,12 @@ async function list(queries: Queries, { organization_id, phone_number, limit }: 
 }
 
 async function readFaults(queries: Queries, organization_id: string): Promise<unknown> {
-  const kept = await queries
+  const row = await queries
     .selectFrom("simulator_faults")
     .select("faults")
     .where("organization_id", "=", organization_id)
     .executeTakeFirst();
-  return kept?.faults ?? null;
+  return row?.faults ?? null;
 }
 
 async function replaceFaults(

@@ -28,7 +28,7 @@ export async function receiveMessage(world: World, inbound: Inbound) {
       return known(tx, inbound);
     }
     await noteInbound({ tx, world, now }, thread, inbound.occurred_at);
-    afterCommit(tx, () => waitersOf(world).ring(organization, thread.id));
+    afterCommit(tx, () => waitersOf(world).notify(organization, thread.id));
     await tell(tx, world, inbound, { message_id, conversation_id: thread.id });
     if (inbound.content.type === "text") {
       const to = inbound.from ?? inbound.identities?.bsuid ?? null;

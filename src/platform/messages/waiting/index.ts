@@ -25,36 +25,36 @@ export async function waitForMessage(input: Input, context: ReadContext) {
   let cursor = await beginAt(after, { db, organization, now });
   const deadline = now.getTime() + timeout_seconds * 1000;
   const isOver = () => context.signal.aborted || world.stopping.aborted || world.now().getTime() >= deadline;
-  // Waits from before the first look: what commits after it rings.
+  // Waits from before the first look: a commit after it sets the signal.
   using waiter = waitersOf(world).add({ organization, conversation_id, credential: caller.credential.id });
-  using _ = listen([context.signal, world.stopping], waiter.bell.ring);
+  using _ = listen([context.signal, world.stopping], waiter.signal.set);
   for (;;) {
-    waiter.bell.hush();
+    waiter.signal.clear();
     const found = await readArrivals(cursor, { db, organization, conversation_id, now: world.now() });
     cursor = found.next;
     if (found.messages.length > 0 || isOver()) {
       const is_timed_out = found.messages.length === 0;
       return { messages: found.messages.map(show), cursor: writeCursor(cursor), is_timed_out };
     }
-    await untilRung(waiter, isOver);
+    await untilSignalled(waiter, isOver);
   }
 }
 
 /** Until something may have arrived, or it is over. */
-async function untilRung({ bell }: Waiter, isOver: () => boolean): Promise<void> {
-  while (!(await bell.wait(tickMs)) && !isOver()) {
+async function untilSignalled({ signal }: Waiter, isOver: () => boolean): Promise<void> {
+  while (!(await signal.wait(tickMs)) && !isOver()) {
     // The clock is not the timer's: it is asked at each tick.
   }
 }
 
-function listen(signals: readonly AbortSignal[], ring: () => void): Disposable {
+function listen(signals: readonly AbortSignal[], callback: () => void): Disposable {
   for (const signal of signals) {
-    signal.addEventListener("abort", ring);
+    signal.addEventListener("abort", callback);
   }
   return {
     [Symbol.dispose]() {
       for (const signal of signals) {
-        signal.removeEventListener("abort", ring);
+        signal.removeEventListener("abort", callback);
       }
     },
   };

@@ -4,7 +4,7 @@
  * held in between: no transaction, no connection.
  */
 import { fail } from "../../../../tools/errors.ts";
-import { type Bell, createBell } from "../../../jobs/bell.ts";
+import { createSignal, type Signal } from "../../../jobs/signal.ts";
 import type { World } from "../../kernel/index.ts";
 import { beginAt, readTouched } from "./arrivals.ts";
 import type { Cursor } from "./cursor.ts";
@@ -17,13 +17,13 @@ export interface Wanted {
 }
 
 export interface Waiter extends Disposable {
-  /** Rings when something may have arrived. */
-  readonly bell: Bell;
+  /** Set when a message may have arrived. */
+  readonly signal: Signal;
 }
 
 export interface Waiters {
   /** A message arrived in this conversation. */
-  ring(organization: string, conversation_id: string): void;
+  notify(organization: string, conversation_id: string): void;
   /** @throws Failure `rate_limited` when the credential waits too often already. */
   add(wanted: Wanted): Waiter;
 }
@@ -54,9 +54,9 @@ export function waitersOf(world: World): Waiters {
 /** Those who wait in one organization. */
 interface Room {
   readonly organization: string;
-  readonly waiting: Map<Bell, Wanted>;
+  readonly waiting: Map<Signal, Wanted>;
   /** Who came since the last look: it can't know what they had read by then, so they read again. */
-  readonly fresh: Set<Bell>;
+  readonly fresh: Set<Signal>;
   /** Up to here others' messages are known. */
   seen: Cursor | undefined;
   isLooking: boolean;
@@ -80,7 +80,7 @@ function createWaiters(world: World): Waiters {
     return room;
   };
   return {
-    ring(organization, conversation_id) {
+    notify(organization, conversation_id) {
       const room = rooms.get(organization);
       if (room) {
         wake(room, conversation_id);
@@ -92,14 +92,14 @@ function createWaiters(world: World): Waiters {
       if (theirs.length >= mostWaiting) {
         throw fail("rate_limited", { retry_after: retryAfterSeconds });
       }
-      const bell = createBell();
-      room.waiting.set(bell, wanted);
-      room.fresh.add(bell);
+      const signal = createSignal();
+      room.waiting.set(signal, wanted);
+      room.fresh.add(signal);
       return {
-        bell,
+        signal,
         [Symbol.dispose]() {
-          room.waiting.delete(bell);
-          room.fresh.delete(bell);
+          room.waiting.delete(signal);
+          room.fresh.delete(signal);
           if (room.waiting.size === 0) {
             clearInterval(room.timer);
             rooms.delete(room.organization);
@@ -111,9 +111,9 @@ function createWaiters(world: World): Waiters {
 }
 
 function wake({ waiting }: Room, arrived: string): void {
-  for (const [bell, { conversation_id }] of waiting) {
+  for (const [signal, { conversation_id }] of waiting) {
     if (conversation_id === undefined || conversation_id === arrived) {
-      bell.ring();
+      signal.set();
     }
   }
 }
@@ -132,9 +132,9 @@ async function look({ database, now, log }: World, room: Room): Promise<void> {
       ? await readTouched(seen, place)
       : { conversations: [], next: await beginAt(undefined, place) };
     room.seen = next;
-    for (const bell of came) {
-      fresh.delete(bell);
-      bell.ring();
+    for (const signal of came) {
+      fresh.delete(signal);
+      signal.set();
     }
     for (const id of conversations) {
       wake(room, id);

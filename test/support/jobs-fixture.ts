@@ -1,4 +1,4 @@
-/** A place to try the job engine in: a database, a clock that is turned by hand, a log that is read. */
+/** The fixture of the job tests: a database, a clock that the test advances, and the log messages. */
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
 import { openDatabase } from "../../src/database/connect.ts";
@@ -7,7 +7,7 @@ import type { Attempt, JobDefinition, NewJob, Outcome } from "../../src/jobs/job
 import { createJobs, type JobsOptions, type RunningJobs } from "../../src/jobs/jobs.ts";
 import { type FreshDatabase, freshDatabase } from "./database.ts";
 
-/** What opens a database again, in this process or another. */
+/** Opens the same database again, in this process or another. */
 export interface Address {
   readonly url: string | undefined;
   readonly dataDir: string;
@@ -15,18 +15,18 @@ export interface Address {
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** For a test file: a database of its own, and for each of its tests empty tables, a clock and an ear. */
-export function useLab() {
+/** A database for each test file; empty tables, a new clock and a new log for each test. */
+export function useJobsFixture() {
   let fresh: FreshDatabase;
   let address: Address;
   let database: Database;
   let time: number;
-  let said: string[];
+  let logged: string[];
   let created: RunningJobs[];
 
   const now = () => new Date(time);
-  const say = (_facts: object, message: string) => void said.push(message);
-  const log = { ...silent, warn: say, error: say };
+  const record = (_facts: object, message: string) => void logged.push(message);
+  const log = { ...silent, warn: record, error: record };
 
   beforeAll(async () => {
     fresh = await freshDatabase();
@@ -41,7 +41,7 @@ export function useLab() {
 
   beforeEach(async () => {
     await sql`truncate jobs, dead_jobs`.execute(database.queries);
-    [time, said, created] = [Date.parse("2026-03-01T10:00:00.000Z"), [], []];
+    [time, logged, created] = [Date.parse("2026-03-01T10:00:00.000Z"), [], []];
   });
 
   afterEach(async () => {
@@ -63,13 +63,13 @@ export function useLab() {
     get database() {
       return database;
     },
-    get said() {
-      return said;
+    get logged() {
+      return logged;
     },
-    turn(ms: number) {
+    advance(ms: number) {
       time += ms;
     },
-    /** One that runs by the real time, and looks often. */
+    /** Uses the real time and a short poll interval. */
     start(definitions: readonly JobDefinition[], options: Partial<JobsOptions> = {}): RunningJobs {
       const jobs = create(definitions, { now: () => new Date(), pollMs: 20, ...options });
       jobs.start();
@@ -79,14 +79,14 @@ export function useLab() {
       database.transaction((tx) => jobs.enqueue(tx, ...added)),
     waiting: () => database.queries.selectFrom("jobs").selectAll().orderBy("id").execute(),
     dead: () => database.queries.selectFrom("dead_jobs").selectAll().orderBy("id").execute(),
-    /** Until every job is done. */
-    isEmpty: () =>
+    /** Waits until the table is empty. */
+    waitUntilEmpty: () =>
       vi.waitFor(
         async () => expect(await database.queries.selectFrom("jobs").select("id").execute()).toEqual([]),
         { timeout: 20_000, interval: 50 },
       ),
-    /** Leaves the database to other processes while it runs: the embedded engine has one owner. */
-    async lend<Result>(use: () => Promise<Result>): Promise<Result> {
+    /** Closes the database while `use` runs: only one process can open the embedded engine. */
+    async releaseDatabase<Result>(use: () => Promise<Result>): Promise<Result> {
       await database[Symbol.asyncDispose]();
       const result = await use();
       database = await openDatabase({ ...address, log: silent });
@@ -95,7 +95,7 @@ export function useLab() {
   };
 }
 
-/** A job with the least that it needs. */
+/** A job with its required fields. */
 export const job = (name: string, payload: unknown = null, rest: Partial<NewJob> = {}): NewJob => ({
   name,
   payload,
@@ -103,20 +103,20 @@ export const job = (name: string, payload: unknown = null, rest: Partial<NewJob>
   ...rest,
 });
 
-/** A definition that notes its payloads, and does what it is told. */
-export function noting(
+/** A definition that records the payloads of its runs. */
+export function recorded(
   name: string,
   work?: (payload: unknown, attempt: Attempt) => Promise<Outcome>,
   rest?: Partial<JobDefinition>,
 ) {
-  const seen: unknown[] = [];
+  const runs: unknown[] = [];
   const definition: JobDefinition = {
     name,
     async run(payload, attempt) {
-      seen.push(payload);
+      runs.push(payload);
       return work?.(payload, attempt);
     },
     ...rest,
   };
-  return { seen, definition };
+  return { runs, definition };
 }

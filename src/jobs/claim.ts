@@ -1,0 +1,105 @@
+/**
+ * Claims due jobs.
+ *
+ * There is no state "running". A claim counts the attempt and moves `run_at` to the end of a lease, so the rows
+ * of a process that dies become due again without further action. `claims` only rises and proves ownership:
+ * the process that takes a job over raises it, and the updates of the former owner match no row.
+ */
+import { sql } from "kysely";
+import type { Queries, Transaction } from "../database/database.ts";
+import type { Capacity } from "./lanes.ts";
+
+/** A job that this process has claimed. */
+export interface ClaimedJob {
+  readonly id: string;
+  readonly name: string;
+  readonly lane: string;
+  readonly key: string | null;
+  readonly organization_id: string | null;
+  readonly payload: unknown;
+  /** Including this attempt. */
+  readonly attempts: number;
+  /** Proves ownership. */
+  readonly claims: number;
+  /** Its `run_at` before the claim. */
+  readonly due_at: string;
+  readonly traceparent: string | null;
+}
+
+export interface Claim extends Capacity {
+  readonly now: Date;
+  /** Start behind this lane; "" for the first. */
+  readonly after: string;
+  /** The end of the lease by job name, for every job that this version can run. */
+  readonly leases: Readonly<Record<string, string>>;
+  /** Jobs that run in this process already. */
+  readonly ids: readonly string[];
+  /** The keys of those jobs. */
+  readonly keys: readonly string[];
+}
+
+/** A recursive CTE of the distinct lanes behind this one: one index lookup for each instead of a full scan. */
+export const lanesAfter = (after: string) => sql`
+  lanes (lane) as (
+    (select lane from jobs where lane > ${after} order by lane limit 1)
+    union all
+    select (select jobs.lane from jobs where jobs.lane > lanes.lane order by jobs.lane limit 1)
+    from lanes where lanes.lane is not null
+  )`;
+
+/**
+ * Claims lane by lane, in each lane the longest due first; sorted by lane. A job with a key is not claimed
+ * while an earlier job with the same key is in the table.
+ */
+export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJob[]> {
+  const leases = JSON.stringify(claim.leases);
+  const { rows } = await sql<ClaimedJob>`
+    with recursive ${lanesAfter(claim.after)},
+    ready as materialized (
+      select job.id, job.run_at from lanes cross join lateral (
+        select id, run_at from jobs as job
+        where job.lane = lanes.lane
+          and job.run_at <= ${claim.now.toISOString()}
+          and job.name = any(${Object.keys(claim.leases)}::text[])
+          and job.id <> all(${claim.ids}::text[])
+          and (job.key is null or (
+            job.key <> all(${claim.keys}::text[])
+            and not exists (select from jobs as earlier where earlier.key = job.key and earlier.id < job.id)
+          ))
+        order by job.run_at
+        limit coalesce((${JSON.stringify(claim.freeByLane)}::jsonb ->> lanes.lane)::int, ${claim.perLane}::int)
+        for update skip locked
+      ) as job
+      limit ${claim.limit}
+    ),
+    claimed as (
+      update jobs set attempts = attempts + 1, claims = claims + 1, run_at = (${leases}::jsonb ->> name)::timestamptz
+      where id = any(array(select id from ready))
+      returning id, name, lane, key, organization_id, payload, attempts, claims, traceparent,
+        (select ready.run_at from ready where ready.id = jobs.id) as due_at
+    )
+    select * from claimed order by lane, id
+  `.execute(tx);
+  return rows;
+}
+
+/** When the next job becomes due; undefined without one. */
+export async function nextDueAt(tx: Transaction, now: Date): Promise<Date | undefined> {
+  const { rows } = await sql<{ run_at: string | null }>`
+    with recursive ${lanesAfter("")}
+    select min(next.run_at) as run_at from lanes cross join lateral (
+      select run_at from jobs
+      where jobs.lane = lanes.lane and run_at > ${now.toISOString()} order by run_at limit 1
+    ) as next
+  `.execute(tx);
+  const time = rows[0]?.run_at;
+  return time ? new Date(time) : undefined;
+}
+
+/** The job names in the table that are not among these. */
+export async function findUnknownNames(queries: Queries, names: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select distinct name from jobs where name <> all(${names}::text[]) order by name
+  `.execute(queries);
+  return rows.map(({ name }) => name);
+}

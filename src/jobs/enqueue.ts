@@ -1,0 +1,50 @@
+/** Adds jobs to the table. */
+import { sql } from "kysely";
+import type { Transaction } from "../database/database.ts";
+import { newId } from "../database/id.ts";
+import type { NewJob } from "./job.ts";
+
+/** Inserts any number of jobs in one statement. */
+export async function insertJobs(tx: Transaction, jobs: readonly NewJob[], now: Date): Promise<void> {
+  // An empty lane would never be claimed: the lanes are read from behind "".
+  const rows = jobs.map(({ name, lane, key, organization_id, payload, runAt = now, traceparent }) => ({
+    id: newId("job", now),
+    ...{ name, lane: lane || name, key, organization_id, payload },
+    run_at: runAt.toISOString(),
+    traceparent,
+  }));
+  // A JSON null arrives as an SQL null.
+  await sql`
+    insert into jobs (id, name, lane, key, organization_id, payload, run_at, traceparent, created_at)
+    select id, name, lane, key, organization_id, coalesce(payload, 'null'), run_at, traceparent, ${now.toISOString()}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as row (id text, name text, lane text, key text, organization_id text, payload jsonb, run_at timestamptz, traceparent text)
+  `.execute(tx);
+}
+
+/**
+ * The jobs without the deduplicated ones that are waiting already. The waiting rows are locked until the
+ * commit, so that they can't start before it; a row that is being claimed is locked already and not counted.
+ */
+export async function withoutDuplicates(
+  tx: Transaction,
+  jobs: readonly NewJob[],
+  now: Date,
+): Promise<NewJob[]> {
+  const candidates = jobs.filter(({ isDeduplicated, key }) => isDeduplicated && key !== undefined);
+  if (candidates.length === 0) {
+    return [...jobs];
+  }
+  const wanted = candidates.map(({ key, payload }, position) => ({ position, key, payload }));
+  // The keys are given twice: for a join alone, the planner may read the whole table first.
+  const { rows } = await sql<{ position: number }>`
+    select wanted.position
+    from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as wanted (position integer, key text, payload jsonb)
+    join jobs on jobs.key = wanted.key and jobs.payload = coalesce(wanted.payload, 'null')
+    where jobs.key = any(${candidates.map(({ key }) => key)}::text[])
+      and claims = 0 and run_at <= ${now.toISOString()}::timestamptz
+    for share of jobs skip locked
+  `.execute(tx);
+  const duplicates = new Set(rows.map(({ position }) => candidates[position]));
+  return jobs.filter((job) => !duplicates.has(job));
+}

@@ -1,0 +1,160 @@
+/**
+ * Polls the table, one transaction each time: settles jobs that have ended, renews leases that are half over,
+ * claims what is due, and starts it after the commit.
+ *
+ * All jobs that end within a few milliseconds are deleted by one statement, and the next job of their keys can
+ * be claimed in the same transaction. If a poll fails, the settlements wait for the next one. A crash before
+ * that runs the jobs again: at least once.
+ */
+import type { Transaction } from "../database/database.ts";
+import { type AttemptContext, attemptJob } from "./attempt.ts";
+import { type ClaimedJob, claimJobs, findUnknownNames, nextDueAt } from "./claim.ts";
+import type { JobDefinition } from "./job.ts";
+import { type Capacity, Lanes } from "./lanes.ts";
+import { Leases, leaseEnd } from "./leases.ts";
+import { insertSchedules } from "./schedule.ts";
+import { renewLeases, type Settlement, settleJobs } from "./settle.ts";
+
+export interface PollerOptions extends Omit<AttemptContext, "backOff"> {
+  readonly definitions: ReadonlyMap<string, JobDefinition>;
+  readonly concurrency: number;
+  /** The longest wait between two polls. */
+  readonly pollMs: number;
+  /** Called whenever a job has ended. */
+  readonly onEnd: () => void;
+}
+
+export interface PollResult {
+  readonly claimed: number;
+  /** Every lane was read, and none has more that can be claimed now. */
+  readonly isDrained: boolean;
+  /** How long to wait for the next poll unless woken. */
+  readonly waitMs: number;
+}
+
+interface Claimed {
+  readonly jobs: readonly ClaimedJob[];
+  readonly isDrained: boolean;
+  /** The lane behind which the next claim starts, if that has changed; "" for the first lane. */
+  readonly after?: string;
+  readonly dueAt?: Date | undefined;
+}
+
+const nothing: Claimed = { jobs: [], isDrained: false };
+
+export class Poller {
+  readonly #options: PollerOptions;
+  readonly #leases = new Leases();
+  readonly #lanes: Lanes;
+  readonly #settlements: Settlement[] = [];
+  /** The last lane served: if a poll can't serve all lanes, the next one continues behind it. */
+  #after = "";
+  #isPrepared = false;
+
+  constructor(options: PollerOptions) {
+    this.#options = options;
+    this.#lanes = new Lanes(options.concurrency);
+  }
+
+  /** Nothing runs, and every settlement is committed. */
+  get isIdle(): boolean {
+    return this.#leases.size + this.#settlements.length === 0;
+  }
+
+  /** With `canClaim` false, running jobs are renewed and settled, and no new ones start. */
+  async poll({ canClaim }: { readonly canClaim: boolean }): Promise<PollResult> {
+    await this.#prepare();
+    const now = this.#options.now();
+    const capacity = this.#lanes.capacity(now);
+    const limit = canClaim ? capacity.limit : 0;
+    const { jobs, isDrained, after, dueAt } = await this.#transact(now, { ...capacity, limit });
+    this.#after = after ?? this.#after;
+    for (const job of jobs) {
+      void this.#run(job, now);
+    }
+    const hasMore = limit > 0 && !isDrained;
+    return { claimed: jobs.length, isDrained, waitMs: hasMore ? 0 : this.#waitMs(now, dueAt) };
+  }
+
+  /** Adds the scheduled rows, and warns about jobs that only a newer version can run. */
+  async #prepare(): Promise<void> {
+    if (this.#isPrepared) {
+      return;
+    }
+    const { database, definitions, log, now } = this.#options;
+    await insertSchedules(database.queries, [...definitions.values()], now());
+    const names = await findUnknownNames(database.queries, [...definitions.keys()]);
+    if (names.length > 0) {
+      log.warn({ names }, "The queue holds jobs that this version does not know; they are not run");
+    }
+    this.#isPrepared = true;
+  }
+
+  async #transact(now: Date, capacity: Capacity): Promise<Claimed> {
+    const settlements = this.#settlements.splice(0);
+    const renewals = this.#leases.renewals(now);
+    if (settlements.length + renewals.length + capacity.limit === 0) {
+      return nothing;
+    }
+    try {
+      const claimed = await this.#options.database.transaction(async (tx) => {
+        await settleJobs(tx, settlements);
+        await renewLeases(tx, renewals);
+        return capacity.limit > 0 ? this.#claim(tx, now, capacity) : nothing;
+      });
+      this.#leases.markRenewed(now);
+      return claimed;
+    } catch (error) {
+      this.#settlements.unshift(...settlements);
+      throw error;
+    }
+  }
+
+  async #claim(tx: Transaction, now: Date, capacity: Capacity): Promise<Claimed> {
+    const leases = [...this.#options.definitions.values()].map((one) => [
+      one.name,
+      leaseEnd(one, now).toISOString(),
+    ]);
+    const { ids, keys } = this.#leases;
+    const after = this.#after;
+    const jobs = await claimJobs(tx, {
+      ...capacity,
+      ...{ now, after, leases: Object.fromEntries(leases), ids, keys },
+    });
+    const isLastLane = jobs.length < capacity.limit;
+    const isDrained = isLastLane && after === "";
+    return {
+      jobs,
+      isDrained,
+      after: isLastLane ? "" : (jobs.at(-1)?.lane ?? ""),
+      dueAt: isDrained ? await nextDueAt(tx, now) : undefined,
+    };
+  }
+
+  async #run(job: ClaimedJob, now: Date): Promise<void> {
+    const definition = this.#options.definitions.get(job.name);
+    if (!definition) {
+      return;
+    }
+    this.#leases.add(job, definition, now);
+    const end = this.#lanes.start(job.lane);
+    let mustBackOff = false;
+    const backOff = () => {
+      mustBackOff = true;
+    };
+    const settlement = await attemptJob({ ...this.#options, backOff }, definition, job);
+    this.#leases.remove(job);
+    end({ mustBackOff, now: this.#options.now() });
+    if (settlement) {
+      this.#settlements.push(settlement);
+    }
+    this.#options.onEnd();
+  }
+
+  /** Until a job is due, a lane resumes or a lease must be renewed; at most `pollMs`, for other processes' jobs. */
+  #waitMs(now: Date, dueAt?: Date): number {
+    const soonest = Math.min(this.#lanes.resumesAt(now), this.#leases.renewAt);
+    const time = Math.min(dueAt?.getTime() ?? Number.POSITIVE_INFINITY, soonest);
+    return Math.max(0, Math.min(time - now.getTime(), this.#options.pollMs));
+  }
+}

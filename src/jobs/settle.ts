@@ -1,0 +1,66 @@
+/** What happens to the rows of claimed jobs: deleted, rescheduled, renewed, or moved to the dead-letter queue. */
+import { sql } from "kysely";
+import type { Transaction } from "../database/database.ts";
+import type { ClaimedJob } from "./claim.ts";
+
+/** A job's next time; ignored if another process has claimed the job since. */
+export interface Reschedule {
+  readonly id: string;
+  /** Its `claims` when this process claimed it. */
+  readonly claimed: number;
+  readonly run_at: string;
+  readonly attempts: number;
+}
+
+/** The end of a run: the row is rescheduled, or deleted. */
+export type Settlement = Reschedule | { readonly id: string; readonly run_at?: undefined };
+
+/**
+ * Deletes and reschedules any number of jobs, in one statement each. A finished job is deleted even if another
+ * process holds it now.
+ */
+export async function settleJobs(tx: Transaction, settlements: readonly Settlement[]): Promise<void> {
+  const done = settlements.filter((one) => one.run_at === undefined).map(({ id }) => id);
+  if (done.length > 0) {
+    await sql`delete from jobs where id = any(${done}::text[])`.execute(tx);
+  }
+  const rescheduled = settlements.filter((one) => one.run_at !== undefined);
+  if (rescheduled.length === 0) {
+    return;
+  }
+  // Later jobs of the same key can't start before it. Rescheduled with it, they are not examined in every claim.
+  // "is true" keeps the planner from other indexes than the key's, which look as good while the table is empty.
+  await sql`
+    with moved as (${updateRunAt(rescheduled)} returning jobs.key, jobs.id, jobs.run_at)
+    update jobs set run_at = moved.run_at from moved
+    where jobs.key = moved.key and (jobs.id > moved.id and jobs.run_at < moved.run_at) is true
+  `.execute(tx);
+}
+
+export async function renewLeases(tx: Transaction, renewals: readonly Reschedule[]): Promise<void> {
+  if (renewals.length > 0) {
+    await updateRunAt(renewals).execute(tx);
+  }
+}
+
+/** The ids are given twice: for a join alone, the planner may read the whole table first. */
+const updateRunAt = (changes: readonly Reschedule[]) => sql`
+  update jobs set run_at = change.run_at, attempts = change.attempts
+  from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
+    as change (id text, claimed integer, run_at timestamptz, attempts integer)
+  where jobs.id = any(${changes.map(({ id }) => id)}::text[]) and jobs.id = change.id
+    and jobs.claims = change.claimed`;
+
+/** Does nothing if another process has claimed the job since. */
+export async function moveToDeadLetter(
+  tx: Transaction,
+  job: ClaimedJob,
+  { error, now }: { readonly error: string; readonly now: Date },
+): Promise<void> {
+  await sql`
+    with dead as (delete from jobs where id = ${job.id} and claims = ${job.claims} returning *)
+    insert into dead_jobs (id, name, lane, key, organization_id, payload, attempts, error, created_at, died_at)
+    select id, name, lane, key, organization_id, payload, attempts, ${error}, created_at, ${now.toISOString()}::timestamptz
+    from dead
+  `.execute(tx);
+}

@@ -1,0 +1,137 @@
+/** Lanes: fair sharing of the slots between lanes, and lanes whose destination fails. */
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test, vi } from "vitest";
+import { Lanes } from "../src/jobs/lanes.ts";
+import { job, recorded, useJobsFixture } from "./support/jobs-fixture.ts";
+
+const fixture = useJobsFixture();
+
+test("a lane whose jobs hang uses only its own slots and delays no other lane", async () => {
+  const hanging = recorded(
+    "a.hang",
+    (_, { signal }) =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+  );
+  const other = recorded("a.b");
+  const jobs = fixture.create([hanging.definition, other.definition]);
+  const lanes = Array.from({ length: 300 }, (_, n) => job("a.hang", n, { lane: `hang ${n % 3}` }));
+  await fixture.enqueue(jobs, ...lanes);
+  jobs.start();
+  await vi.waitFor(() => expect(hanging.runs).toHaveLength(3 * 4));
+  for (let n = 0; n < 20; n += 1) {
+    await fixture.enqueue(jobs, job("a.b", n));
+    await vi.waitFor(() => expect(other.runs).toHaveLength(n + 1), { timeout: 500, interval: 2 });
+  }
+  expect(hanging.runs).toHaveLength(3 * 4);
+});
+
+test("the backlog of one lane delays no other lane", async () => {
+  const busy = recorded("a.busy", () => delay(1));
+  const other = recorded("a.b");
+  const jobs = fixture.create([busy.definition, other.definition]);
+  await fixture.enqueue(jobs, ...Array.from({ length: 5_000 }, (_, n) => job("a.busy", n)));
+  jobs.start();
+  await vi.waitFor(() => expect(busy.runs.length).toBeGreaterThan(0));
+  const before = busy.runs.length;
+  await fixture.enqueue(jobs, job("a.b", "now"));
+  await vi.waitFor(() => expect(other.runs).toEqual(["now"]), { interval: 1 });
+  expect(busy.runs.length - before).toBeLessThan(500);
+});
+
+test("with more lanes than slots, every lane is served in rotation", async () => {
+  const { runs, definition } = recorded("a.b");
+  const jobs = fixture.create([definition], { concurrency: 1 });
+  const lanes = Array.from({ length: 20 }, (_, n) => `lane ${n}`);
+  await fixture.enqueue(
+    jobs,
+    ...lanes.flatMap((lane) => Array.from({ length: 10 }, () => job("a.b", lane, { lane }))),
+  );
+  await jobs.runDue();
+  expect(runs).toHaveLength(200);
+  expect(new Set(runs.slice(0, 60)).size).toBe(20);
+});
+
+test("the last quarter of the slots is reserved for lanes with nothing running", () => {
+  const lanes = new Lanes(16);
+  const now = fixture.now();
+  expect(lanes.capacity(now)).toEqual({ limit: 48, perLane: 4, freeByLane: {} });
+  for (let n = 0; n < 48; n += 1) {
+    lanes.start(`lane ${n % 2}`);
+  }
+  expect(lanes.capacity(now)).toEqual({ limit: 16, perLane: 1, freeByLane: { "lane 0": 0, "lane 1": 0 } });
+  for (let n = 0; n < 16; n += 1) {
+    lanes.start("a");
+  }
+  expect(lanes.capacity(now).limit).toBe(0);
+});
+
+test("the limit of a lane rises with every job that ends normally, and is forgotten after a second of idling", () => {
+  const lanes = new Lanes(16);
+  const now = fixture.now();
+  const end = { mustBackOff: false, now };
+  const endFirst = lanes.start("a");
+  endJobs(lanes, 5, end);
+  expect(lanes.capacity(now).freeByLane).toEqual({ a: 4 + 5 - 1 });
+  endJobs(lanes, 100, end);
+  expect(lanes.capacity(now).freeByLane).toEqual({ a: 16 - 1 });
+  endFirst(end);
+  const later = (ms: number) => new Date(now.getTime() + ms);
+  // Jobs that end together leave nothing running, however long the backlog is.
+  expect(lanes.capacity(later(999)).freeByLane).toEqual({ a: 16 });
+  expect(lanes.capacity(later(1_000)).freeByLane).toEqual({});
+});
+
+test("backing off halves the limit to one, then pauses the lane for longer each time; one success ends the pause", () => {
+  const lanes = new Lanes(16);
+  const now = fixture.now();
+  const later = (ms: number) => new Date(now.getTime() + ms);
+  const backedOff = { mustBackOff: true, now };
+  endJobs(lanes, 2, backedOff);
+  expect(lanes.capacity(now).freeByLane).toEqual({ a: 1 });
+  expect(lanes.resumesAt(now)).toBe(Number.POSITIVE_INFINITY);
+  endJobs(lanes, 1, backedOff);
+  expect(lanes.capacity(now).freeByLane).toEqual({ a: 0 });
+  expect(lanes.resumesAt(now)).toBe(later(100).getTime());
+  expect(lanes.capacity(later(100)).freeByLane).toEqual({ a: 1 });
+  expect(lanes.resumesAt(later(100))).toBe(Number.POSITIVE_INFINITY);
+  endJobs(lanes, 10, backedOff);
+  expect(lanes.resumesAt(now)).toBe(later(5_000).getTime());
+  expect(lanes.capacity(later(-60_000)).freeByLane).toEqual({ a: 1 });
+  endJobs(lanes, 3, { mustBackOff: false, now });
+  expect(lanes.capacity(later(5_000)).freeByLane).toEqual({});
+  endJobs(lanes, 4, backedOff);
+  expect(lanes.capacity(later(59_999)).freeByLane).toEqual({ a: 1 });
+  expect(lanes.capacity(later(60_000)).freeByLane).toEqual({});
+});
+
+test("jobs that ran side by side and back off halve the limit once", () => {
+  const lanes = new Lanes(16);
+  const now = fixture.now();
+  const ends = [1, 2, 3, 4].map(() => lanes.start("a"));
+  for (const end of ends) {
+    end({ mustBackOff: true, now });
+  }
+  expect(lanes.capacity(now).freeByLane).toEqual({ a: 2 });
+});
+
+test("a lane that backs off repeatedly is paused, and tried again after the pause", async () => {
+  const { runs, definition } = recorded("a.fail", async (_, { backOff }) => {
+    backOff();
+    return undefined;
+  });
+  const jobs = fixture.create([definition]);
+  await fixture.enqueue(jobs, ...Array.from({ length: 50 }, (_, n) => job("a.fail", n)));
+  await jobs.runDue();
+  const before = runs.length;
+  expect(before).toBeLessThan(8);
+  expect(await jobs.runDue()).toBe(0);
+  fixture.advance(5_000);
+  expect(await jobs.runDue()).toBe(1);
+});
+
+/** Starts and ends that many jobs of the lane, one after the other. */
+function endJobs(lanes: Lanes, count: number, end: { mustBackOff: boolean; now: Date }, lane = "a") {
+  for (let n = 0; n < count; n += 1) {
+    lanes.start(lane)(end);
+  }
+}
