@@ -14,6 +14,7 @@ const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5
 const withoutDatabase = [
   "test/client.test.ts",
   "test/config.test.ts",
+  "test/docs.test.ts",
   "test/folder.test.ts",
   "test/architecture.test.ts",
   "test/journeys/listen.test.ts",

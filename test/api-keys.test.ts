@@ -53,11 +53,9 @@ test("a key stops at its expiry, and is listed as inactive", async () => {
   const { data } = await create({ scopes: ["contacts:read"], expires_at });
   await app.call(contacts.list_contacts, {}, { key: data.secret_key });
   await app.advanceTime(60_000);
-  expect(await expectFailure(app.call(contacts.list_contacts, {}, { key: data.secret_key }))).toMatchObject(
-    {
-      status: 401,
-    },
-  );
+  expect(await expectFailure(app.call(contacts.list_contacts, {}, { key: data.secret_key }))).toMatchObject({
+    status: 401,
+  });
   const listed = await app.call(apiKeys.list_api_keys, {});
   expect(listed.data.find(({ id }) => id === data.id)?.is_active).toBe(false);
 });

@@ -41,12 +41,12 @@ test("a wrong address and a wrong password are answered alike", async () => {
 test("a refresh token works once; a second use ends the sign-in", async () => {
   const next = await app.call(auth.refresh, { refresh_token: session.refresh_token });
   expect(next.data.refresh_token).not.toBe(session.refresh_token);
-  expect(
-    await expectFailure(app.call(auth.refresh, { refresh_token: session.refresh_token })),
-  ).toMatchObject({
-    status: 401,
-    code: "refresh_token_reused",
-  });
+  expect(await expectFailure(app.call(auth.refresh, { refresh_token: session.refresh_token }))).toMatchObject(
+    {
+      status: 401,
+      code: "refresh_token_reused",
+    },
+  );
   expect(
     await expectFailure(app.call(auth.refresh, { refresh_token: next.data.refresh_token })),
   ).toMatchObject({
@@ -88,9 +88,7 @@ test("a person changes their own password, which ends every sign-in but the new 
   expect(changed).toHaveLength(1);
   const whoami = (key: string) => app.call(auth.whoami, {}, { key });
   expect(await expectFailure(whoami(before.access_token))).toMatchObject({ status: 401 });
-  expect(
-    await expectFailure(app.call(auth.refresh, { refresh_token: before.refresh_token })),
-  ).toMatchObject({
+  expect(await expectFailure(app.call(auth.refresh, { refresh_token: before.refresh_token }))).toMatchObject({
     code: "refresh_token_invalid",
   });
   expect((await whoami(changed[0]?.access_token ?? "")).data.user?.email).toBe(ownerEmail);

@@ -222,7 +222,7 @@ test("a misspelt setting is told, with the nearest one that exists", () => {
   ]);
 });
 
-test("every setting is described, for the README", () => {
+test("every setting is described, for the reference", () => {
   expect(settings.filter(({ description }) => description === "")).toEqual([]);
   expect(settings.find(({ name }) => name === "TIDINGS_DATA_DIR")?.default).toBe("~/.tidings");
   expect(settings.find(({ name }) => name === "TIDINGS_SECRET")?.default).toBe("");

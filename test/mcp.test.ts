@@ -75,11 +75,9 @@ test("the call's idempotency key holds for the operation that it runs", async ()
   const second = await app.call(mcp.call_mcp_tool, given, { idempotencyKey: "once" });
   expect(second).toEqual(first);
   const other = { name: "upsert_contact", arguments: { phone_number: "+14155550163" } };
-  expect(await expectFailure(app.call(mcp.call_mcp_tool, other, { idempotencyKey: "once" }))).toMatchObject(
-    {
-      status: 422,
-      code: "idempotency_key_reused",
-    },
-  );
+  expect(await expectFailure(app.call(mcp.call_mcp_tool, other, { idempotencyKey: "once" }))).toMatchObject({
+    status: 422,
+    code: "idempotency_key_reused",
+  });
   expect((await app.call(contacts.list_contacts, { search: "4155550162" })).meta.total).toBe(1);
 });

@@ -23,8 +23,7 @@ afterAll(() => app[Symbol.asyncDispose]());
 const day = 24 * 3_600_000;
 const invalid = { status: 401, code: "refresh_token_invalid" };
 
-const refresh = async ({ refresh_token }: Session) =>
-  (await app.call(auth.refresh, { refresh_token })).data;
+const refresh = async ({ refresh_token }: Session) => (await app.call(auth.refresh, { refresh_token })).data;
 const whoami = ({ access_token }: Session) => app.call(auth.whoami, {}, { key: access_token });
 
 describe("a refresh token", () => {

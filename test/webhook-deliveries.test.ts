@@ -161,12 +161,10 @@ describe("a webhook is switched off", () => {
     expect(receiver.received).toHaveLength(1);
     expect((await deliveries(id)).map(({ status }) => status)).toEqual(["held", "held"]);
     const since = new Date(app.now().getTime() - 2 * day).toISOString();
-    expect(await expectFailure(app.call(webhooks.recover_webhook_deliveries, { id, since }))).toMatchObject(
-      {
-        status: 409,
-        code: "webhook_inactive",
-      },
-    );
+    expect(await expectFailure(app.call(webhooks.recover_webhook_deliveries, { id, since }))).toMatchObject({
+      status: 409,
+      code: "webhook_inactive",
+    });
 
     receiver.respond = () => ({});
     const { data } = await app.call(webhooks.update_webhook, { id, is_active: true });

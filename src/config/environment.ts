@@ -1,4 +1,4 @@
-/** Every setting: its name, what it takes, its default, and its line in the README. */
+/** Every setting: its name, what it takes, its default, and its line in docs/reference/settings.md. */
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { z } from "zod";

@@ -28,7 +28,7 @@ const Settings = Environment.superRefine((env, context) => {
 
 export type Config = z.output<typeof Settings>;
 
-/** Every setting as the README's table shows it; the default is empty where there is none. */
+/** Every setting as docs/reference/settings.md shows it; the default is empty where there is none. */
 export const settings: readonly { name: string; default: string; description: string }[] = Object.entries(
   Environment.shape,
 ).map(([name, field]) => ({ name, default: defaultOf(field), description: field.description ?? "" }));

@@ -1,0 +1,80 @@
+/** docs/reference/events.md: every public event with an example of its body. */
+import { type EventData, publicEvents } from "../../tools/events.ts";
+import { code, json, type Page } from "./markdown.ts";
+
+type Name = keyof typeof publicEvents;
+
+interface Example<Of extends Name> {
+  readonly when: string;
+  readonly data: EventData<Of>;
+}
+
+const received = {
+  message_id: "msg_01m7zcbtpeenvv4ztq2z3c4dde",
+  conversation_id: "conv_01m7zc81jrfw9sby55r6c48xyx",
+};
+const sent = {
+  message_id: "msg_01m7zce7ygfmga3sxfx1121491",
+  conversation_id: "conv_01m7zc81jrfw9sby55r6c48xyx",
+  to: "+14155550123",
+  type: "text",
+} as const;
+
+const examples: { readonly [Of in Name]: Example<Of> } = {
+  "message.received": {
+    when: "A contact wrote. `text` is present for text messages only; read the rest with `get_message`.",
+    data: { ...received, from: "+14155550123", type: "text", text: { body: "Is my order on its way?" } },
+  },
+  "message.sent": {
+    when: "The channel accepted an outbound message.",
+    data: { ...sent, status: "sent", timestamp: "2026-11-21T15:43:45.129Z", sequence: 1 },
+  },
+  "message.delivered": {
+    when: "The message reached the contact's phone.",
+    data: { ...sent, status: "delivered", timestamp: "2026-11-21T15:43:45.277Z", sequence: 3 },
+  },
+  "message.read": {
+    when: "The contact read the message.",
+    data: { ...sent, status: "read", timestamp: "2026-11-21T15:43:46.135Z", sequence: 4 },
+  },
+  "message.failed": {
+    when: "The message will not be delivered. `error` says why, and `retryable` whether sending it again can help.",
+    data: {
+      ...sent,
+      status: "failed",
+      timestamp: "2026-11-21T15:43:44.227Z",
+      sequence: 2,
+      error: {
+        code: "undeliverable",
+        channel_code: 131026,
+        title: "Message undeliverable",
+        detail: null,
+        retryable: false,
+        hint: "The number may not use this channel; check it with the contact.",
+      },
+    },
+  },
+};
+
+export function eventsPage(): Page {
+  const names = Object.keys(publicEvents) as Name[]; // the keys of a literal
+  const body = `# Events
+
+Webhooks deliver these events, and \`GET /v1/events\` lists them. \`id\` is the same in every delivery of an event. \`sequence\` rises with each event of one message and may skip numbers. [webhooks.md](../webhooks.md) describes delivery and signatures.
+
+${names.map(section).join("\n\n")}`;
+  return { source: "tools/events.ts", body };
+}
+
+/** @throws ZodError where an example does not fit its schema. */
+function section(name: Name): string {
+  const { when, data } = examples[name];
+  const event = {
+    id: "evt_01m7zce7zaexnr9vyr7gw3m5m2",
+    created_at: "2026-11-21T15:43:46.200Z",
+    type: name,
+    organization_id: "org_01m7zc7d7bf9qbkz12jfyy9z78",
+    data: publicEvents[name].strict().parse(data),
+  };
+  return `## ${code(name)}\n\n${when}\n\n${json(event)}`;
+}

@@ -1,0 +1,54 @@
+/** docs/reference/operations.md: every built operation, resource by resource. */
+import { modules } from "../../src/platform/index.ts";
+import { type Credential, describeRule, type Operation, toolMappingsOf } from "../../tools/contract/index.ts";
+import { code, type Page, table } from "./markdown.ts";
+
+export function operationsPage(): Page {
+  const sections = Object.entries(modules).map(([resource, { contract }]) => section(resource, contract));
+  const body = `# Operations
+
+Every operation that is built, by resource: its REST route, the scope that it needs, and its MCP tools. \`GET /v1/openapi.json\` of a running service has the input and output schemas.
+
+- **Core** tools are listed to an assistant by default; **extended** tools with \`TIDINGS_TOOL_MODE=all\`.
+- Operations without a tool are for REST only.
+- A second path is the same operation under another address, with its own scope where two are listed.
+
+${sections.join("\n\n")}`;
+  return { source: "tools/", body };
+}
+
+function section(resource: string, contract: Readonly<Record<string, Operation>>): string {
+  const rows = Object.entries(contract).map(([name, operation]) => row(name, operation));
+  return `## ${resource}\n\n${table(["Method", "Path", "Scope", "Tool", "Tier", "What it does"], rows)}`;
+}
+
+function row(name: string, operation: Operation): string[] {
+  const tools = Object.keys(toolMappingsOf(name, operation));
+  const needs = [operation, ...operation.also].map(({ credential, scope }) =>
+    describeNeed(credential, scope === undefined ? operation.scope : scope),
+  );
+  return [
+    operation.method,
+    [operation, ...operation.also].map(({ path }) => code(path)).join("<br>"),
+    [...new Set(needs)].join("<br>"),
+    tools.map(code).join("<br>"),
+    tools.length === 0 ? "" : operation.tier,
+    firstSentence(operation.description),
+  ];
+}
+
+const withoutScope: Readonly<Record<Credential, string>> = {
+  any: "any credential",
+  bearer: "any signed-in user",
+  none: "no credential",
+};
+
+function describeNeed(credential: Credential, scope: Operation["scope"]): string {
+  return scope === null
+    ? withoutScope[credential]
+    : describeRule(scope).replace(/[a-z]+:[a-z]+/g, (name) => code(name));
+}
+
+function firstSentence(text: string): string {
+  return /^.*?\.(?= |$)/.exec(text)?.[0] ?? text;
+}

@@ -1,0 +1,80 @@
+/** The documentation names only what exists: files, headings, commands, settings and routes. */
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import about from "../package.json" with { type: "json" };
+import { settings } from "../src/config/index.ts";
+import { operationsOf } from "../src/platform/index.ts";
+
+const documents = (await readdir("docs", { recursive: true })).filter((file) => file.endsWith(".md"));
+const pages = ["README.md", "CONTRIBUTING.md", ...documents.map((file) => join("docs", file))];
+
+describe.each(pages)("%s", (page) => {
+  test("links to files and headings that exist", async () => {
+    const targets = matches(await readFile(page, "utf8"), /\]\(([^)\s]+)\)/g).filter(
+      (link) => !/^https?:/.test(link),
+    );
+    const broken = await Promise.all(
+      targets.map(async (link) => ((await isReachable(page, link)) ? [] : link)),
+    );
+    expect(broken.flat()).toEqual([]);
+  });
+
+  test("names paths of the repository that exist", async () => {
+    const paths = matches(
+      await readFile(page, "utf8"),
+      /`((?:\.ci|bench|docs|scripts|src|test|tools)\/[\w./-]*)`/g,
+    );
+    expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+  });
+
+  test("names commands and settings that exist", async () => {
+    const text = await readFile(page, "utf8");
+    const scripts = matches(text, /npm run (\w+)/g);
+    expect(scripts.filter((name) => !Object.hasOwn(about.scripts, name))).toEqual([]);
+    const named = matches(text, /\b(TIDINGS_\w+)/g);
+    expect(named.filter((name) => !settings.some((one) => one.name === name))).toEqual([]);
+  });
+
+  // The reference to errors is written from the catalogue, which also names operations that are not built.
+  test.skipIf(page.startsWith("docs/reference/"))("names routes that are built", async () => {
+    const text = await readFile(page, "utf8");
+    const named = matches(text, /((?:GET|POST|PUT|PATCH|DELETE) \/v1\/[\w/{}.-]*\w\}?)/g);
+    expect(named.filter((route) => !routes.has(withoutNames(route)))).toEqual([]);
+  });
+});
+
+const routes = new Set([
+  "GET /v1/openapi.json",
+  ...Object.values(operationsOf()).flatMap((operation) =>
+    [operation, ...operation.also].map(({ path }) => withoutNames(`${operation.method} ${path}`)),
+  ),
+]);
+
+function withoutNames(route: string): string {
+  return route.replace(/\{\w+\}/g, "{}");
+}
+
+function matches(text: string, pattern: RegExp): string[] {
+  return Array.from(text.matchAll(pattern), ([, found = ""]) => found);
+}
+
+async function isReachable(page: string, link: string): Promise<boolean> {
+  const [file = "", heading] = link.split("#");
+  const path = file === "" ? page : join(dirname(page), file);
+  if (!existsSync(path)) {
+    return false;
+  }
+  return heading === undefined || headingsOf(await readFile(path, "utf8")).includes(heading);
+}
+
+/** As GitHub makes anchors of them. */
+function headingsOf(text: string): string[] {
+  return matches(text, /^#+ (.+)$/gm).map((title) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
