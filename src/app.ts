@@ -43,7 +43,7 @@ export interface AppOptions {
   readonly enabledModules?: Modules;
   /** Called once, when the first organization was created. */
   onFirstStart?(created: BootstrapResult): void;
-  /** The embedded database broke: the process must be started again. */
+  /** The embedded database broke: restart the process. */
   onFailure?(error: Error): void;
   /** Whether due jobs run by themselves; a test with its own clock runs them. */
   readonly runsJobs?: boolean;
@@ -56,7 +56,7 @@ export interface App extends AsyncDisposable {
   readonly database: Database;
 }
 
-/** How long running requests and jobs may take to end when the app stops. */
+/** For running requests and jobs to end when the app stops. */
 const shutdownMs = 10_000;
 /** Jobs of one lane at once. A webhook's attempts mostly wait; it is as many as connect to one host. */
 const concurrency = 32;
@@ -113,14 +113,14 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     ...{ client, availableTools: new Set(names), version, log, authenticate: platform.authenticate },
     ...{ allowedHosts: config.allowedHosts, allowedOrigins: config.allowedOrigins },
     ...{ maxBodyBytes: config.bodyLimit, resultLimit: config.resultLimit },
-    toolFilter: createToolFilter(tools, config.narrowing),
+    toolFilter: createToolFilter(tools, config.toolFilter),
     instrument: instrumentTools(new Set([...names, searchToolsName, executeToolName]), telemetry),
   });
   const gauges = () => readGauges(database.queries, now());
   const scrape = telemetry.scrape?.({ gauges, pool: database.pool });
   const server = createServer({
     ...{ platform, operations, version, log, mcp, telemetry, adapterRoutes: controls },
-    ...{ rateLimits: config.rates, bodyLimit: config.bodyLimit, trustedProxies: config.trustedProxies },
+    ...{ rateLimits: config.rateLimits, bodyLimit: config.bodyLimit, trustedProxies: config.trustedProxies },
     metricsEndpoint: token !== undefined && scrape ? { token, scrape } : undefined,
     async checkReady() {
       if (stopping.signal.aborted) {

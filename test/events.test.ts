@@ -78,8 +78,8 @@ test("what one transaction emits is written at its end, together and in order; r
     metrics: noMetrics,
     listeners: new Map([["message.received", ["heard.it"]]]),
     recorders: [
-      async (_: unknown, emissions: readonly { order: string }[]) => {
-        recorded.push(emissions.map(({ order }) => order));
+      async (_: unknown, emissions: readonly { orderKey: string }[]) => {
+        recorded.push(emissions.map(({ orderKey }) => orderKey));
         return [{ name: "tell.it", payload: null, organization_id: "org_1" }];
       },
     ],

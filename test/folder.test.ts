@@ -28,8 +28,8 @@ afterEach(async () => {
 /** A process of its own that does what it is told: "claim", "release" or "credential". */
 async function contender(): Promise<ChildProcess> {
   const program = `
-    const { openFolder } = await import(${JSON.stringify(source)});
-    const folder = await openFolder(${JSON.stringify(dir)});
+    const { openDataFolder } = await import(${JSON.stringify(source)});
+    const folder = await openDataFolder(${JSON.stringify(dir)});
     let ownership;
     const orders = {
       async claim() {

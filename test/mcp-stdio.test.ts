@@ -122,7 +122,7 @@ describe("scopes that are not known", () => {
   });
 
   test("what the service was learned to have is listed, and no more", async () => {
-    const access = { scopes: new Set(allScopes), built: new Set(["list_contacts"]) };
+    const access = { scopes: new Set(allScopes), availableTools: new Set(["list_contacts"]) };
     const { stdin, answers } = open(async () => access);
     stdin.write(lines(initialize, listing));
     await vi.waitFor(() => expect(answers).toHaveLength(2));

@@ -37,8 +37,8 @@ function serveUpstream(config: Config, { baseUrl, key }: { baseUrl: string; key:
 }
 
 /** What both ways have in common. */
-function sharedOptions({ narrowing, resultLimit, uploadRoot }: Config) {
-  return { version, narrowing: createToolFilter(tools, narrowing), resultLimit, uploadRoot };
+function sharedOptions({ toolFilter, resultLimit, uploadRoot }: Config) {
+  return { version, toolFilter: createToolFilter(tools, toolFilter), resultLimit, uploadRoot };
 }
 
 /** The list is answered at once; the service starts behind it, and calls wait for it. */

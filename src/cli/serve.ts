@@ -17,7 +17,7 @@ export async function runServe(): Promise<void> {
     log.warn({}, warning);
   }
   // A wrong name is told before anything is opened.
-  createToolFilter(tools, config.narrowing);
+  createToolFilter(tools, config.toolFilter);
   const folder = await openDataFolder(config.dataDir);
   const listen = { host: config.host, port: config.port };
   const onLost = () => {

@@ -74,7 +74,7 @@ function toConfig(env: z.output<typeof Environment>) {
       key: env.TIDINGS_BOOTSTRAP_KEY,
     },
     logLevel: env.TIDINGS_LOG_LEVEL,
-    rates: { perSecond: env.TIDINGS_RATE_LIMIT, burst: env.TIDINGS_RATE_BURST },
+    rateLimits: { perSecond: env.TIDINGS_RATE_LIMIT, burst: env.TIDINGS_RATE_BURST },
     allowedHosts: env.TIDINGS_ALLOWED_HOSTS,
     allowedOrigins: env.TIDINGS_ALLOWED_ORIGINS,
     trustedProxies: env.TIDINGS_TRUSTED_PROXIES,
@@ -89,7 +89,7 @@ function toConfig(env: z.output<typeof Environment>) {
     telemetry: { token: env.TIDINGS_METRICS_TOKEN, collector: env.OTEL_EXPORTER_OTLP_ENDPOINT },
     /** What the key is said to be allowed; undefined if the service is to be asked. */
     scopes: env.TIDINGS_SCOPES.length > 0 ? env.TIDINGS_SCOPES : undefined,
-    narrowing: {
+    toolFilter: {
       toolsets: env.TIDINGS_TOOLSETS,
       readOnly: isTrue(env.TIDINGS_READ_ONLY),
       allow: env.TIDINGS_TOOLS_ALLOW,

@@ -109,7 +109,7 @@ export function createServerFactory(
     const caller = callerOf(context);
     const server = new Server(info, caller.filter.isSearch ? searchOptions : options);
     serveTools(server, caller, list, runTool);
-    serveResources(server, caller, createResources({ list, executeTool: executeTool, resultLimit }));
+    serveResources(server, caller, createResources({ list, executeTool, resultLimit }));
     servePrompts(server, caller, createPrompts(list));
     if (completes) {
       server.setRequestHandler("completion/complete", ({ params }, { mcpReq }) =>

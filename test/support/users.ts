@@ -17,7 +17,12 @@ let made = 0;
 /** A new person of the first organization. */
 export async function createUserWithRole(app: TestApp, role: Role) {
   made += 1;
-  const input = { email: `${role}.${made}@example.com`, name: `${role} ${made}`, role, testPassword };
+  const input = {
+    email: `${role}.${made}@example.com`,
+    name: `${role} ${made}`,
+    role,
+    password: testPassword,
+  };
   const { data } = await app.call(users.create_user, input);
   return data;
 }

@@ -1,13 +1,13 @@
 /**
  * What must be in a file of each sort, and what must not.
  *
- * `refuses` names what another program would take for its own: a browser HTML, a server PHP, an unpacker an
+ * `forbidden` names what another program would take for its own: a browser HTML, a server PHP, an unpacker an
  * archive, an office program macros. They are searched in the bytes as they stand, through the whole file;
  * what is packed or encrypted is not unpacked, and no claim is made about it.
  */
 
 export interface ContentRule {
-  /** The bytes that it begins with, where the detector's word is not needed. */
+  /** The bytes that it begins with, where the detector's result is not needed. */
   readonly magicBytes?: Buffer;
   /** What the detector may say of its head. */
   readonly detectedTypes: readonly (string | undefined)[];
@@ -63,11 +63,11 @@ export const contentRules = {
   }),
   pdf: {
     ...base,
-    detected: ["application/pdf"],
-    begins: Buffer.from("%PDF-"),
-    refuses: [...archives, ...scripts],
-    refusesTags: true,
-  },
+    detectedTypes: ["application/pdf"],
+    magicBytes: Buffer.from("%PDF-"),
+    forbidden: [...archives, ...scripts],
+    forbidsTags: true,
+  } satisfies ContentRule,
   /** Office Open XML: a ZIP archive, whose names are not packed. The detector needs luck with their order. */
   package: (part: string): ContentRule => ({
     ...base,
@@ -84,5 +84,5 @@ export const contentRules = {
     required: [signature(stream, stream, "utf16le")],
     forbidden: [signature("macros", "_VBA_PROJECT", "utf16le")],
   }),
-  text: { ...base, detected: [undefined], isText: true },
+  text: { ...base, detectedTypes: [undefined], isText: true } satisfies ContentRule,
 } as const;
