@@ -9,7 +9,7 @@ import { type App, startApp } from "../app.ts";
 import type { Config } from "../config/index.ts";
 import type { BootstrapResult } from "../platform/bootstrap.ts";
 import type { Log } from "../ports/log.ts";
-import type { DataFolder } from "./data-folder.ts";
+import type { DataFolder } from "./data-folder/index.ts";
 
 export interface InstanceOptions {
   readonly config: Config;

@@ -4,7 +4,7 @@ import { webhooks } from "../../tools/webhooks.ts";
 import { CallFailure, type Client, createClient } from "../client/index.ts";
 import { type Config, readConfig } from "../config/index.ts";
 import { newSigningSecret, signDelivery } from "../platform/webhooks/index.ts";
-import { openDataFolder } from "./data-folder.ts";
+import { openDataFolder } from "./data-folder/index.ts";
 import { version } from "./version.ts";
 
 /** Soon enough for a person, and two requests a second for the service. */

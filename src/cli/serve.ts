@@ -4,7 +4,7 @@ import { createLog } from "../adapters/log/pino.ts";
 import { appSecrets, readConfig } from "../config/index.ts";
 import { createToolFilter, tools } from "../mcp/tool-list/index.ts";
 import type { BootstrapResult } from "../platform/bootstrap.ts";
-import { openDataFolder } from "./data-folder.ts";
+import { openDataFolder } from "./data-folder/index.ts";
 import { describeFirstStart } from "./first-start.ts";
 import { type Instance, openInstance } from "./instance.ts";
 import { createProxy } from "./proxy.ts";
