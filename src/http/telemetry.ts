@@ -1,6 +1,7 @@
 /** Telemetry of the REST transport: a span and a metric for each request, and `GET /metrics`. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Credential } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Metrics, Span, Tracer } from "../ports/telemetry.ts";
 
@@ -8,6 +9,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The operation that a route runs, by its name in the catalogue. */
     readonly operation?: string;
+    /** The credential that a route requires; by default its handler decides. */
+    readonly credential?: Credential;
   }
 }
 
@@ -72,7 +75,8 @@ export interface MetricsEndpoint {
 /** Adds `GET /metrics`, which requires the operator's token. */
 export function addMetrics(app: FastifyInstance, { token, scrape }: MetricsEndpoint): void {
   const expected = digest(token);
-  app.get("/metrics", async ({ headers }, reply) => {
+  // Its bearer token is not a credential of the service.
+  app.get("/metrics", { config: { credential: "none" } }, async ({ headers }, reply) => {
     const [, presented] = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? "") ?? [];
     if (presented === undefined) {
       throw fail("credential_missing");

@@ -58,7 +58,7 @@ export function createWeb({ rules, resolve = resolveHost, ca }: WebOptions): Web
 async function readWhole({ maxBytes, tooLarge }: SendRequest, response: OpenResponse): Promise<WebResponse> {
   try {
     const collected = await collectBody(response.body, maxBytes);
-    if (collected.isCut && tooLarge === "refuse") {
+    if (collected.isCut && tooLarge === "fail") {
       throw new BodyTooLargeError();
     }
     return { outcome: "answered", ...response.head, ...collected, ms: response.elapsedMs() };
