@@ -1,10 +1,10 @@
-/** M5: what the list of tools costs a model, in tokens of o200k_base over name, description and input schema. */
+/** M5: size of the tool list in tokens (o200k_base) of name, description and input schema. */
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { embeddedTools } from "../src/cli/embedded-tools.ts";
 import { tools } from "../src/mcp/tool-list/definitions.ts";
 import { median } from "./support/median.ts";
 
-/** Medians of other servers' lists, in tokens a tool. */
+/** Medians of other servers, in tokens a tool. */
 const peers = { GitHub: 230, Twilio: 368, Notion: 715 };
 const targetMedian = 130;
 const targetMost = 500;
@@ -33,8 +33,8 @@ report(
   "embedded service",
   counted.filter(({ isOffered }) => isOffered),
 );
-const theirs = Object.entries(peers).map(([name, tokens]) => `${name} ${tokens}`);
-console.log(`peers, median a tool: ${theirs.join(", ")}`);
+const peerMedians = Object.entries(peers).map(([name, tokens]) => `${name} ${tokens}`);
+console.log(`peers, median a tool: ${peerMedians.join(", ")}`);
 console.log(`targets: median ${targetMedian}, none over ${targetMost}, core at most 8,000`);
 
 function report(what: string, list: readonly { readonly tokens: number }[]): void {
