@@ -1,4 +1,4 @@
-/** Conversations: one thread a contact, its window, and how it comes back. */
+/** Conversations: one per contact, the 24-hour window, lists, tags and erasure. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
@@ -22,7 +22,7 @@ afterAll(() => app[Symbol.asyncDispose]());
 const send = (to: string) => app.call(messages.send_message, { to, type: "text", text: { body: "hello" } });
 const get = async (id: string) => (await app.call(conversations.get_conversation, { id })).data;
 
-test("an inbound message from an unknown number makes a contact and an open thread", async () => {
+test("an inbound message from an unknown number creates a contact and an open conversation", async () => {
   const { conversation_id } = await openPhone(app, "+14155550131").write("hi", { name: "Ada" });
   expect(await get(conversation_id)).toMatchObject({
     contact_name: "Ada",
@@ -36,21 +36,21 @@ test("an inbound message from an unknown number makes a contact and an open thre
   });
 });
 
-test("a name that the channel tells is kept for a contact that has none, and changes no other", async () => {
+test("the channel's name is stored for a contact without one, and replaces none", async () => {
   await send("+14155550137");
   const { conversation_id } = await openPhone(app, "+14155550137").write("hi", { name: "Ada" });
   expect((await get(conversation_id)).contact_name).toBe("Ada");
-  await openPhone(app, "+14155550137").write("hi", { name: "Somebody" });
+  await openPhone(app, "+14155550137").write("hi", { name: "Grace" });
   expect((await get(conversation_id)).contact_name).toBe("Ada");
 });
 
-test("a contact has one thread, whoever writes first", async () => {
+test("a contact has one conversation, no matter which side writes first", async () => {
   const sent = await send("+14155550132");
   const { conversation_id } = await openPhone(app, "+14155550132").write("who is this?");
   expect(conversation_id).toBe(sent.data.conversation_id);
 });
 
-test("the window closes 24 hours after the contact's last message; our own do not move it", async () => {
+test("the window closes 24 hours after the contact's last message; outbound messages do not extend it", async () => {
   const { conversation_id } = await openPhone(app, "+14155550133").write("hi");
   await app.advanceTime(23 * hours);
   await send("+14155550133");
@@ -66,7 +66,7 @@ test.each([
   ["snoozed", "open"],
   ["pending", "pending"],
   ["spam", "spam"],
-] as const)("a message into a %s thread makes it %s", async (before, after) => {
+] as const)("an inbound message turns a %s conversation %s", async (before, after) => {
   const from = openPhone(app, "+14155550134");
   const { conversation_id } = await from.write("first");
   await app.server.database.queries
@@ -78,7 +78,7 @@ test.each([
   expect((await get(conversation_id)).status).toBe(after);
 });
 
-test("lists by contact, status and filter, the latest first", async () => {
+test("conversations are listed by contact, status and filter, the latest first", async () => {
   const { conversation_id } = await openPhone(app, "+14155550135").write("anybody?");
   const { contact_id } = await get(conversation_id);
   const list = async (query: object) =>
@@ -95,12 +95,12 @@ test("lists by contact, status and filter, the latest first", async () => {
   expect(await list({ contact_id, filter: "expired_window" })).toEqual([conversation_id]);
 });
 
-test("a filter that needs a person says so to a key", async () => {
+test("assigned_to_me requires a user: a key is rejected", async () => {
   const call = app.call(conversations.list_conversations, { filter: "assigned_to_me" });
   expect(await expectFailure(call)).toMatchObject({ status: 400, code: "needs_user" });
 });
 
-test("an erased contact takes its thread out of every list", async () => {
+test("an erased contact's conversation is not found, and the next message opens a new one", async () => {
   const { conversation_id } = await openPhone(app, "+14155550136").write("forget me");
   const { contact_id } = await get(conversation_id);
   await app.call(contacts.delete_contact, { id: contact_id });
@@ -119,9 +119,9 @@ const assign = async (id: string, input: object) =>
 const transfer = async (id: string, from_agent = "", to_agent = "") =>
   (await app.call(conversations.transfer_conversation, { id, from_agent, to_agent })).data;
 const assignmentsOf = async (id: string) =>
-  (await app.call(conversations.list_assignments, { id })).data.map((one) => one.assignment_type);
+  (await app.call(conversations.list_assignments, { id })).data.map(({ assignment_type }) => assignment_type);
 
-test("an agent is assigned by hand, and the record says for whom the key acted", async () => {
+test("an assignment by key records the key's user", async () => {
   const team = await createTeamWithMembers(app, {}, { Ada: {} });
   const id = await write("+14155550181");
   const login = { email: ownerEmail, password: ownerPassword };
@@ -138,7 +138,7 @@ test("an agent is assigned by hand, and the record says for whom the key acted",
   expect(await get(id)).toMatchObject({ assigned_to_name: "Ada", team_id: team.id });
 });
 
-test("the team stays if the agent is in it; else it is their active team of the lowest tier, or none", async () => {
+test("the team is kept if the agent is a member, else it becomes the agent's active team of the lowest tier, or none", async () => {
   const [high, low] = [
     await createTeamWithMembers(app, { tier: 7 }, {}),
     await createTeamWithMembers(app, { tier: 3 }, {}),
@@ -157,7 +157,7 @@ test("the team stays if the agent is in it; else it is their active team of the 
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
-test("a person may exceed a capacity, and is told so", async () => {
+test("a manual assignment may exceed the capacity, and the response says so", async () => {
   const team = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 1 } });
   const [first, second] = [await write("+14155550183"), await write("+14155550184")];
   expect((await assign(first, { assigned_to: team.users.Ada })).over_capacity).toBe(false);
@@ -167,7 +167,7 @@ test("a person may exceed a capacity, and is told so", async () => {
   expect(data[0]?.current_chat_count).toBe(2);
 });
 
-test("a team alone chooses whoever has the most room, and keeps what it can't give yet", async () => {
+test("an assignment to a team picks the member with the most free capacity, else waits in the team", async () => {
   const team = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 1 } });
   const [first, second] = [await write("+14155550185"), await write("+14155550186")];
   expect(await assign(first, { team_id: team.id })).toMatchObject({ assigned_to: team.users.Ada });
@@ -186,14 +186,14 @@ test.each([
   ["no user", 404, "user_not_found", () => ({ assigned_to: "usr_none" })],
   ["no team", 404, "team_not_found", () => ({ team_id: "team_none" })],
   ["neither", 400, "invalid_request", () => ({})],
-])("an assignment to %s is refused", async (_, status, code, input) => {
+])("an assignment to %s is rejected", async (_, status, code, input) => {
   const id = await write("+14155550187");
   expect(await expectFailure(assign(id, input()))).toMatchObject({ status, code });
 });
 
-test("who is not in the team, or is switched off, is not given its conversations", async () => {
+test("an agent who is inactive or not in the team can't be assigned", async () => {
   const team = await createTeamWithMembers(app, {}, {});
-  const assigned_to = await insertAgent(app, "Stranger");
+  const assigned_to = await insertAgent(app, "Outsider");
   const id = await write("+14155550188");
   expect(await expectFailure(assign(id, { assigned_to, team_id: team.id }))).toMatchObject({
     status: 422,
@@ -210,14 +210,14 @@ test("who is not in the team, or is switched off, is not given its conversations
   });
 });
 
-test("a transfer names the agent who has it, and takes the team along", async () => {
+test("a transfer must name the current agent, and changes the team too", async () => {
   const [desk, experts] = [
     await createTeamWithMembers(app, {}, { Ada: {} }),
     await createTeamWithMembers(app, {}, { Eve: {} }),
   ];
   const id = await write("+14155550189");
-  const nobody = await expectFailure(transfer(id, desk.users.Ada, experts.users.Eve));
-  expect(nobody.error).toMatchObject({ code: "wrong_agent", current_agent: null });
+  const unassigned = await expectFailure(transfer(id, desk.users.Ada, experts.users.Eve));
+  expect(unassigned.error).toMatchObject({ code: "wrong_agent", current_agent: null });
   await assign(id, { assigned_to: desk.users.Ada });
   const wrong = await expectFailure(transfer(id, experts.users.Eve, desk.users.Ada));
   expect(wrong).toMatchObject({ status: 409, code: "wrong_agent" });
@@ -230,7 +230,7 @@ test("a transfer names the agent who has it, and takes the team along", async ()
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
-test("what is taken off its agent is nobody's, and waits for nobody", async () => {
+test("an unassigned conversation stays unassigned and is not routed again", async () => {
   const team = await createTeamWithMembers(app, {}, { Ada: {} });
   const id = await write("+14155550190");
   await assign(id, { assigned_to: team.users.Ada });
@@ -242,7 +242,7 @@ test("what is taken off its agent is nobody's, and waits for nobody", async () =
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
-test("an erased contact frees the agent, who is given what waits", async () => {
+test("erasing a contact frees the agent, who gets a waiting conversation", async () => {
   const team = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 1 } });
   const [first, second] = [await write("+14155550191"), await write("+14155550192")];
   await assign(first, { team_id: team.id });
@@ -254,7 +254,7 @@ test("an erased contact frees the agent, who is given what waits", async () => {
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
-test("a thread that we began is routed when its contact answers", async () => {
+test("a conversation that we started is routed when the contact answers", async () => {
   const team = await createTeamWithMembers(app, {}, { Ada: {} });
   const sent = await send("+14155550193");
   const id = sent.data.conversation_id;
@@ -273,7 +273,7 @@ test("a thread that we began is routed when its contact answers", async () => {
 });
 
 test.each(["spam", "pending"] as const)(
-  "what is %s is not routed by what the contact writes",
+  "a %s conversation is not routed by an inbound message",
   async (status) => {
     const team = await createTeamWithMembers(app, {}, { Ada: {} });
     const number = status === "spam" ? "+14155550194" : "+14155550195";
@@ -292,7 +292,7 @@ test.each(["spam", "pending"] as const)(
   },
 );
 
-test("one that comes back keeps its agent only while they are there and have room", async () => {
+test("a reopened conversation keeps its agent only while the agent is available with free capacity", async () => {
   const team = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 1 } });
   const id = await write("+14155550196");
   const close = () => app.call(conversations.update_conversation, { id, status: "closed" });
@@ -313,7 +313,7 @@ test("one that comes back keeps its agent only while they are there and have roo
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
-test("one that comes back without a team leaves an agent who was switched off, and says why", async () => {
+test("a reopened conversation without a team leaves an inactive agent, and records why", async () => {
   const assigned_to = await insertAgent(app, "Sol");
   const id = await write("+14155550122");
   await assign(id, { assigned_to });
@@ -325,20 +325,20 @@ test("one that comes back without a team leaves an agent who was switched off, a
   expect(data[0]?.reason).toBe("Sol can't take it back: inactive.");
 });
 
-test("nobody waits in what is closed or spam, and who writes to what was closed waits anew", async () => {
-  const waitsIn = async (id: string) => (await get(id)).waiting_since !== null;
+test("waiting_since is null in closed and spam, and is set again when a closed one reopens", async () => {
+  const isWaiting = async (id: string) => (await get(id)).waiting_since !== null;
   const id = await write("+14155550198");
-  expect(await waitsIn(id)).toBe(true);
+  expect(await isWaiting(id)).toBe(true);
   await app.call(conversations.update_conversation, { id, status: "closed" });
-  expect(await waitsIn(id)).toBe(false);
+  expect(await isWaiting(id)).toBe(false);
   await write("+14155550198");
-  expect(await waitsIn(id)).toBe(true);
+  expect(await isWaiting(id)).toBe(true);
   await app.call(conversations.update_conversation, { id, status: "spam" });
   await write("+14155550198");
-  expect(await waitsIn(id)).toBe(false);
+  expect(await isWaiting(id)).toBe(false);
 });
 
-test("a conversation has at most 200 tags, and one that has them can lose some", async () => {
+test("a conversation has at most 200 tags, and at the limit one can replace another", async () => {
   const { conversation_id: id } = await openPhone(app, "+14155550199").write("hi");
   const tag = (change: object) => app.call(conversations.update_conversation, { id, ...change });
   const labels = (from: number) => Array.from({ length: 50 }, (_, index) => `label ${from + index}`);

@@ -29,7 +29,7 @@ const attributes = {
 const find = (query: unknown, facts: Facts) =>
   matchesQuery(parseQuery(query, { field: "query", attributes }), facts, now);
 
-function refusal(query: unknown, known: Attributes = attributes): Failure {
+function parseFailure(query: unknown, known: Attributes = attributes): Failure {
   try {
     parseQuery(query, { field: "query", attributes: known });
   } catch (error) {
@@ -38,10 +38,10 @@ function refusal(query: unknown, known: Attributes = attributes): Failure {
     }
     throw error;
   }
-  throw new Error("It was not refused.");
+  throw new Error("the query was not rejected");
 }
 
-/** The negative operators; each is exactly the negation of its opposite. */
+/** The negative operators, each with the operator that it negates. */
 const opposites = {
   neq: "eq",
   not_contains: "contains",
@@ -53,7 +53,7 @@ const negative: readonly QueryOperator[] = Object.keys(opposites) as (keyof type
 
 type Case = readonly [value: unknown, hits: readonly unknown[], misses: readonly unknown[]];
 
-/** For each attribute, a case of each operator that its type takes; null is tried with all of them. */
+/** For each attribute, a case for each operator of its type. */
 const cases: Readonly<Record<string, { readonly [Operator in QueryOperator]?: Case }>> = {
   name: {
     eq: ["ANN", ["ann", "Ann", "Ａｎｎ"], ["anna", ""]],
@@ -158,25 +158,25 @@ const cases: Readonly<Record<string, { readonly [Operator in QueryOperator]?: Ca
   },
 };
 
-const wholeNames: Readonly<Record<string, ValueType>> = { "metadata.a.b": "any" };
+const typesByPath: Readonly<Record<string, ValueType>> = { "metadata.a.b": "any" };
 const typeOf = (attribute: string): ValueType =>
-  wholeNames[attribute] ?? attributes[attribute as keyof typeof attributes].type;
+  typesByPath[attribute] ?? attributes[attribute as keyof typeof attributes].type;
 const factsOf = (attribute: string, fact: unknown): Facts =>
   attribute === "metadata.a.b" ? { metadata: { a: { b: fact } } } : { [attribute]: fact };
 
-describe.each(Object.entries(cases))("%s", (attribute, ofOperator) => {
+describe.each(Object.entries(cases))("%s", (attribute, casesByOperator) => {
   test("has a case for every operator of its type", () => {
-    expect(Object.keys(ofOperator).sort()).toEqual([...operatorsOf(typeOf(attribute))].sort());
+    expect(Object.keys(casesByOperator).sort()).toEqual([...operatorsOf(typeOf(attribute))].sort());
   });
 
-  const rows = Object.entries(ofOperator) as [QueryOperator, Case][];
-  test.each(rows)("%s finds what it should and nothing else", (operator, [value, hits, misses]) => {
-    const isFound = (fact: unknown) => find({ attribute, operator, value }, factsOf(attribute, fact));
-    expect(hits.filter((fact) => !isFound(fact))).toEqual([]);
-    expect(misses.filter(isFound)).toEqual([]);
+  const rows = Object.entries(casesByOperator) as [QueryOperator, Case][];
+  test.each(rows)("%s matches the hits and no misses", (operator, [value, hits, misses]) => {
+    const isMatch = (fact: unknown) => find({ attribute, operator, value }, factsOf(attribute, fact));
+    expect(hits.filter((fact) => !isMatch(fact))).toEqual([]);
+    expect(misses.filter(isMatch)).toEqual([]);
   });
 
-  test.each(rows)("%s finds what is missing only if it is negative", (operator, [value]) => {
+  test.each(rows)("%s matches a missing value only if it is negative", (operator, [value]) => {
     const query = { attribute, operator, value };
     const missing = [{}, factsOf(attribute, null), factsOf(attribute, undefined), { get: () => undefined }];
     expect(missing.map((facts) => find(query, facts))).toEqual(
@@ -184,26 +184,26 @@ describe.each(Object.entries(cases))("%s", (attribute, ofOperator) => {
     );
   });
 
-  const others = queryOperators.filter((operator) => !(operator in ofOperator));
-  test.each(others)("%s is refused, with what may be asked instead", (operator) => {
-    const failure = refusal({ and: [{ attribute, operator, value: "x" }] });
+  const others = queryOperators.filter((operator) => !(operator in casesByOperator));
+  test.each(others)("%s is rejected with the applicable operators", (operator) => {
+    const failure = parseFailure({ and: [{ attribute, operator, value: "x" }] });
     expect(failure).toMatchObject({ status: 400, code: "operator_not_applicable" });
     expect(failure.detail.param).toBe("query.and[0].operator");
     expect(failure.body().error.fix).toBe(`Use one of: ${operatorsOf(typeOf(attribute)).join(", ")}.`);
   });
 });
 
-describe("a query is refused where it is wrong", () => {
+describe("an invalid query is rejected with its place", () => {
   const ok = { attribute: "vip", operator: "exists" };
   const nested = (levels: number): unknown => (levels === 0 ? ok : { not: nested(levels - 1) });
-  const value = (attribute: string, operator: QueryOperator, given?: unknown) => ({
+  const value = (attribute: string, operator: QueryOperator, operand?: unknown) => ({
     attribute,
     operator,
-    value: given,
+    value: operand,
   });
   const long = value("score", "in", Array(501).fill(1));
 
-  test.each<[query: unknown, code: string, param: string, said: string]>([
+  test.each<[query: unknown, code: string, param: string, text: string]>([
     [[ok], "query_malformed", "query", '{"and":[…]}'],
     [null, "query_malformed", "query", "object"],
     [{ and: [] }, "query_malformed", "query.and", "not empty"],
@@ -262,15 +262,15 @@ describe("a query is refused where it is wrong", () => {
     [nested(6), "query_too_large", "query.not.not.not.not.not", "5 levels"],
     [{ and: Array(51).fill(ok) }, "query_too_large", "query.and[50]", "50 conditions"],
     [{ or: [long, long] }, "query_too_large", "query.or[1].value", "1000 values"],
-  ])("%j", (query, code, param, said) => {
-    const failure = refusal(query);
+  ])("%j", (query, code, param, text) => {
+    const failure = parseFailure(query);
     expect(failure).toMatchObject({ status: 400, code, detail: { param } });
     const { message, fix } = failure.body().error;
-    expect(`${message} ${fix}`).toContain(said);
+    expect(`${message} ${fix}`).toContain(text);
     expect(`${message} ${fix}`).not.toMatch(/\{\w+\}/);
   });
 
-  test("and what is just within the limits is read", () => {
+  test("a query just within the limits is accepted", () => {
     expect(find(nested(5), { vip: true })).toBe(false);
     expect(find({ and: Array(50).fill(ok) }, { vip: true })).toBe(true);
     const half = value("score", "in", Array(500).fill(1));
@@ -278,11 +278,11 @@ describe("a query is refused where it is wrong", () => {
   });
 });
 
-test("nothing asked is everything", () => {
+test("an empty query matches everything", () => {
   expect(find({}, {})).toBe(true);
 });
 
-test("facts are answered on demand, or stand under dotted or nested names", () => {
+test("facts can be a map, or have dotted or nested names", () => {
   const query = { attribute: "metadata.plan", operator: "eq", value: "pro" };
   const known: readonly Facts[] = [
     new Map([["metadata.plan", "Pro"]]),
@@ -293,7 +293,7 @@ test("facts are answered on demand, or stand under dotted or nested names", () =
   expect(find({ attribute: "metadata.constructor.name", operator: "exists" }, { metadata: {} })).toBe(false);
 });
 
-test("a conversation is asked about its contact, itself and the latest message", () => {
+test("a conversation's query covers its contact, itself and the latest message", () => {
   const query = parseQuery(
     {
       and: [
@@ -314,8 +314,8 @@ test("a conversation is asked about its contact, itself and the latest message",
   expect(matchesQuery(query, { ...facts, country: countryOf("+14155550123") }, now)).toBe(false);
 });
 
-test("a country is asked for by its code, and a number without a country has none", () => {
-  const failure = refusal({ attribute: "country", operator: "eq", value: "Germany" }, contactAttributes);
+test("a country is given by its code, and a number without a country has none", () => {
+  const failure = parseFailure({ attribute: "country", operator: "eq", value: "Germany" }, contactAttributes);
   expect(failure.body().error.fix).toBe("Send a country's two letters (ISO 3166), for example DE.");
   expect([countryOf("+80012345678"), countryOf(null)]).toEqual([null, null]);
 });
@@ -328,11 +328,11 @@ describe("10,000 random queries", () => {
     fc.constantFrom(noon, earlier, later, "7d", "24h", "vip", "open", "Ann"),
   );
   const attribute = fc.constantFrom(...Object.keys(cases));
-  const sound = attribute.chain((name) => {
+  const valid = attribute.chain((name) => {
     const rows = Object.entries(cases[name] ?? {});
     return fc.constantFrom(...rows).map(([operator, row]) => ({ attribute: name, operator, value: row[0] }));
   });
-  const wild = fc.record(
+  const arbitrary = fc.record(
     {
       attribute: fc.oneof(attribute, fc.string()),
       operator: fc.oneof(fc.constantFrom(...queryOperators), fc.string()),
@@ -361,14 +361,14 @@ describe("10,000 random queries", () => {
   );
   const seeded = { seed: 20260310, numRuns: 10_000 };
 
-  test("are read, or refused as the caller's mistake", () => {
-    const anything = fc.oneof(tree(fc.oneof(sound, wild)), fc.jsonValue(), fc.anything());
-    let read = 0;
+  test("are parsed, or rejected as an invalid request", () => {
+    const anything = fc.oneof(tree(fc.oneof(valid, arbitrary)), fc.jsonValue(), fc.anything());
+    let parsedCount = 0;
     fc.assert(
       fc.property(anything, facts, (query, known) => {
         try {
           const parsed = parseQuery(query, { field: "query", attributes });
-          read += 1;
+          parsedCount += 1;
           expect(typeof matchesQuery(parsed, known, now)).toBe("boolean");
         } catch (error) {
           expect(error).toBeInstanceOf(Failure);
@@ -377,11 +377,11 @@ describe("10,000 random queries", () => {
       }),
       seeded,
     );
-    expect(read).toBeGreaterThan(1_000);
+    expect(parsedCount).toBeGreaterThan(1_000);
   });
 
-  test("keep the laws of not, and, or, and of each operator's opposite", () => {
-    const small = fc.oneof(sound, fc.record({ and: fc.array(sound, { minLength: 1, maxLength: 3 }) }));
+  test("obey the laws of not, and, or, and of each operator's opposite", () => {
+    const small = fc.oneof(valid, fc.record({ and: fc.array(valid, { minLength: 1, maxLength: 3 }) }));
     fc.assert(
       fc.property(small, small, facts, (a, b, known) => {
         const holds = (query: unknown) => find(query, known);
@@ -395,7 +395,7 @@ describe("10,000 random queries", () => {
       seeded,
     );
     fc.assert(
-      fc.property(sound, facts, (condition, known) => {
+      fc.property(valid, facts, (condition, known) => {
         const opposite = opposites[condition.operator as keyof typeof opposites];
         const positive = opposite && find({ ...condition, operator: opposite }, known);
         expect(positive === undefined || find(condition, known) === !positive).toBe(true);

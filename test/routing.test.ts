@@ -30,7 +30,7 @@ afterAll(() => app[Symbol.asyncDispose]());
 let last = 0;
 const nextNumber = () => `+1415555${String(1000 + last++).padStart(4, "0")}`;
 
-/** A message from somebody new, routed. */
+/** Writes from a number, a new one by default, runs the routing, and returns the conversation's id. */
 async function write(number = nextNumber()): Promise<string> {
   const { conversation_id } = await openPhone(app, number).write("hi");
   await app.runDueJobs();
@@ -53,12 +53,12 @@ async function create(
   return (await app.call(routing.create_routing_policy, input)).data;
 }
 
-/** Who had how many of these conversations. */
+/** Counts these conversations by agent name. */
 async function tally(ids: readonly string[], team: CreatedTeam) {
   const names = Object.fromEntries(Object.entries(team.users).map(([name, id]) => [id, name]));
   const counts: Record<string, number> = {};
   for (const id of ids) {
-    const name = names[(await get(id)).assigned_to ?? ""] ?? "nobody";
+    const name = names[(await get(id)).assigned_to ?? ""] ?? "unassigned";
     counts[name] = (counts[name] ?? 0) + 1;
   }
   return counts;
@@ -96,20 +96,20 @@ describe("policies", () => {
     [{ ttl_days: 0 }, "settings.ttl_days"],
     [{ fallback: "sticky" }, "settings.fallback"],
     [{ escalate_after_seconds: "soon" }, "settings.escalate_after_seconds"],
-  ])("with the settings %j are refused at %s", async (settings, param) => {
+  ])("with the settings %j are rejected with the field %s", async (settings, param) => {
     const failure = await expectFailure(create(null, { strategy: "weighted", settings } as Policy));
     expect(failure).toMatchObject({ status: 400, code: "invalid_request" });
     expect(failure.error).toMatchObject({ param });
   });
 
-  test("with a condition that can't be are refused at the place", async () => {
+  test("with an unknown attribute in a condition are rejected with its place", async () => {
     const conditions = { attribute: "conversation.mood", operator: "eq", value: "bad" };
     const failure = await expectFailure(create(null, { strategy: "sticky", conditions } as Policy));
     expect(failure).toMatchObject({ status: 400, code: "unknown_attribute" });
     expect(failure.error).toMatchObject({ param: "conditions.attribute" });
   });
 
-  test("for a target that there is not are refused", async () => {
+  test("for an unknown target are rejected", async () => {
     const input = { name: "x", strategy: "sticky", target_id: "none" } as const;
     const call = (target_type: "team" | "user") =>
       expectFailure(app.call(routing.create_routing_policy, { ...input, target_type }));
@@ -117,7 +117,7 @@ describe("policies", () => {
     expect(await call("user")).toMatchObject({ status: 404, code: "user_not_found" });
   });
 
-  test("of the highest priority go first, and only where their conditions hold", async () => {
+  test("of the highest priority apply first, and only if their conditions match", async () => {
     const [vip, rest] = [
       await createTeamWithMembers(app, {}, { Vera: {} }),
       await createTeamWithMembers(app, {}, { Rob: {} }),
@@ -131,7 +131,7 @@ describe("policies", () => {
     expect((await get(plain)).assigned_to).toBe(rest.users.Rob);
   });
 
-  test("of which none matches leave a record that says so, once", async () => {
+  test("record once that none of them matches", async () => {
     const conditions = { attribute: "conversation.tags", operator: "has_any", value: ["vip"] };
     await create(null, { strategy: "round_robin", conditions } as Policy);
     const number = nextNumber();
@@ -144,7 +144,7 @@ describe("policies", () => {
 });
 
 describe("strategies", () => {
-  test("round robin takes one after the other, and none while they are away", async () => {
+  test("round robin assigns in turn, and skips unavailable agents", async () => {
     const team = await createTeamWithMembers(app, {}, { Ada: {}, Bob: {}, Cyd: {} });
     await create(team, { strategy: "round_robin" });
     const first = await writeMany(6);
@@ -156,9 +156,9 @@ describe("strategies", () => {
     expect(await tally(await writeMany(1), team)).toEqual({ Bob: 1 });
   });
 
-  test("weighted gives each their share, within one at every moment", async () => {
-    const room = { max_concurrent_chats: 100 };
-    const team = await createTeamWithMembers(app, {}, { Ada: room, Bob: room, Cyd: room });
+  test("weighted gives each agent their share, within one at every moment", async () => {
+    const capacity = { max_concurrent_chats: 100 };
+    const team = await createTeamWithMembers(app, {}, { Ada: capacity, Bob: capacity, Cyd: capacity });
     const weights = { [team.users.Ada ?? ""]: 5, [team.users.Bob ?? ""]: 2 };
     await create(team, { strategy: "weighted", settings: { weights } } as Policy);
     const ids: string[] = [];
@@ -171,7 +171,7 @@ describe("strategies", () => {
     expect(await tally(ids, team)).toEqual({ Ada: 10, Bob: 4, Cyd: 2 });
   });
 
-  test("load balanced looks at the share of the capacity, not at the count", async () => {
+  test("load balanced compares the used share of the capacity, not the count", async () => {
     const team = await createTeamWithMembers(
       app,
       {},
@@ -181,7 +181,7 @@ describe("strategies", () => {
     expect(await tally(await writeMany(8), team)).toEqual({ Small: 2, Large: 6 });
   });
 
-  test("skills are those of the policy and of the tags; who has waited long enough gets the nearest", async () => {
+  test("required skills come from the policy and the tags; after the relax time the closest agent is chosen", async () => {
     const team = await createTeamWithMembers(
       app,
       {},
@@ -211,7 +211,7 @@ describe("strategies", () => {
     expect(relaxed?.explanation).toContain("comes nearest to the skills");
   });
 
-  test("sticky gives back to the last agent, else as its fallback says", async () => {
+  test("sticky assigns to the last agent, else uses its fallback", async () => {
     const team = await createTeamWithMembers(app, {}, { Ada: {}, Bob: {} });
     await create(team, { strategy: "sticky", settings: { ttl_days: 2, fallback: "round_robin" } } as Policy);
     const number = nextNumber();
@@ -227,7 +227,7 @@ describe("strategies", () => {
     expect((await get(id)).assigned_to).not.toBe(before);
   });
 
-  test("a user as the target takes what their own seat has room for", async () => {
+  test("a user as the target gets conversations up to their capacity", async () => {
     const team = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 1 }, Bob: {} });
     const target = { target_type: "user", target_id: team.users.Ada } as const;
     await create(team, { strategy: "round_robin", ...target } as Policy);
@@ -237,8 +237,8 @@ describe("strategies", () => {
   });
 });
 
-describe("when nobody is free", () => {
-  test("the conversation waits, and the oldest is served first", async () => {
+describe("without a free agent", () => {
+  test("conversations wait, and the oldest is assigned first", async () => {
     const team = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 1 } });
     await create(team, { strategy: "round_robin" });
     const served = await write();
@@ -263,7 +263,7 @@ describe("when nobody is free", () => {
     expect(await findWrongChatCounts(app)).toEqual([]);
   });
 
-  test("who comes just as somebody becomes free does not pass those who wait", async () => {
+  test("a new conversation does not overtake waiting ones when an agent becomes free", async () => {
     const team = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 1 } });
     await create(team, { strategy: "round_robin" });
     const served = await write();
@@ -276,7 +276,7 @@ describe("when nobody is free", () => {
     expect((await get(late)).assigned_to).toBeNull();
   });
 
-  test("who waits for another skill is passed over, and keeps the place", async () => {
+  test("a conversation that waits for another skill is skipped, and keeps its place", async () => {
     const team = await createTeamWithMembers(
       app,
       {},
@@ -300,7 +300,7 @@ describe("when nobody is free", () => {
     expect((await get(french)).assigned_to).toBe(team.users.Fay);
   });
 
-  test("the next tier is tried after its time, and the one after that after twice the time", async () => {
+  test("each further tier is tried after another waiting time", async () => {
     const full = { max_concurrent_chats: 1, is_available: false };
     const first = await createTeamWithMembers(app, { name: "First" }, { Ada: full });
     await createTeamWithMembers(app, { name: "Second", tier: 2 }, { Bob: full });
@@ -326,7 +326,7 @@ describe("when nobody is free", () => {
     ]);
   });
 
-  test("an absent agent's unanswered conversation goes back to the queue, if the policy says so", async () => {
+  test("an unavailable agent's unanswered conversation returns to the queue, if the policy says so", async () => {
     const team = await createTeamWithMembers(app, {}, { Ada: {}, Bob: { is_available: false } });
     await create(team, { strategy: "round_robin", settings: { requeue_after_seconds: 300 } } as Policy);
     const id = await write();
@@ -345,7 +345,7 @@ describe("when nobody is free", () => {
   });
 });
 
-test("a user in no team, who was switched off, is given what waited when they are back", async () => {
+test("a reactivated user without a team gets the waiting conversations", async () => {
   const user = await insertAgent(app, "Sol");
   const target = { target_type: "user", target_id: user } as const;
   await app.call(users.update_user, { id: user, is_active: false });
@@ -357,7 +357,7 @@ test("a user in no team, who was switched off, is given what waited when they ar
   expect((await get(waiting)).assigned_to).toBe(user);
 });
 
-test("a policy that is deleted while it decides makes nobody's assignment fail", async () => {
+test("deleting a policy while it is used fails no assignment", async () => {
   const team = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 100 } });
   for (let round = 0; round < 6; round += 1) {
     const policy = await create(team, { strategy: "weighted" });
@@ -370,7 +370,7 @@ test("a policy that is deleted while it decides makes nobody's assignment fail",
   }
 });
 
-test("a conversation that can't be taken off its agent keeps no other one from it", async () => {
+test("a conversation that can't be requeued does not block others", async () => {
   const team = await createTeamWithMembers(app, {}, { Ada: {}, Bob: {} });
   await create(team, { strategy: "round_robin", settings: { requeue_after_seconds: 60 } } as Policy);
   const ids = await writeMany(2);
@@ -391,42 +391,42 @@ test("a conversation that can't be taken off its agent keeps no other one from i
   expect((await get(other)).assigned_to).toBeNull();
 });
 
-describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("the agents' seats", () => {
-  /** Somebody holds the first seat while this runs; whether the second one is free all the while. */
-  async function leavesSecondSeat([first, second]: readonly string[], run: () => Promise<unknown>) {
+describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("the rows of team members", () => {
+  /** Locks the first member's row while `run` waits for it; returns whether the second row stays unlocked meanwhile. */
+  async function leavesSecondRowUnlocked([first, second]: readonly string[], run: () => Promise<unknown>) {
     const { database } = app.server;
-    const hold = (user = "") =>
+    const lock = (user = "") =>
       sql`select id from team_members where user_id = ${user} for update skip locked`;
     const waiting = sql`
       select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
     `;
-    let ran: Promise<unknown> = Promise.resolve();
-    const found = await database.transaction(async (tx) => {
-      await hold(first).execute(tx);
-      ran = run();
+    let running: Promise<unknown> = Promise.resolve();
+    const unlocked = await database.transaction(async (tx) => {
+      await lock(first).execute(tx);
+      running = run();
       await expect.poll(async () => (await waiting.execute(database.queries)).rows.length).toBe(1);
-      return hold(second).execute(tx);
+      return lock(second).execute(tx);
     });
-    await ran;
-    return found.rows.length === 1;
+    await running;
+    return unlocked.rows.length === 1;
   }
 
-  test("are taken in one order, so that no two who move conversations wait for each other", async () => {
+  test("are locked in one order, so that concurrent moves can't deadlock", async () => {
     const here = await createTeamWithMembers(app, {}, { Ada: {} });
     const there = await createTeamWithMembers(app, {}, { Zoe: {} });
     const [ada = "", zoe = ""] = [here.users.Ada, there.users.Zoe];
     const id = await write();
     await app.call(conversations.assign_conversation, { id, assigned_to: ada });
-    const hand = (from_agent: string, to_agent: string) =>
+    const transfer = (from_agent: string, to_agent: string) =>
       app.call(conversations.transfer_conversation, { id, from_agent, to_agent });
-    const give = (team_id: string) => app.call(conversations.assign_conversation, { id, team_id });
+    const assign = (team_id: string) => app.call(conversations.assign_conversation, { id, team_id });
     for (const move of [
-      () => hand(ada, zoe),
-      () => hand(zoe, ada),
-      () => give(there.id),
-      () => give(here.id),
+      () => transfer(ada, zoe),
+      () => transfer(zoe, ada),
+      () => assign(there.id),
+      () => assign(here.id),
     ]) {
-      expect(await leavesSecondSeat([ada, zoe], move)).toBe(true);
+      expect(await leavesSecondRowUnlocked([ada, zoe], move)).toBe(true);
     }
     expect((await get(id)).assigned_to).toBe(ada);
     expect(await findWrongChatCounts(app)).toEqual([]);
@@ -434,20 +434,20 @@ describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("the agents' seat
 });
 
 describe("simulate", () => {
-  test("changes nothing, and says the same as the decision that follows", async () => {
+  test("changes nothing, and returns the decision that would follow", async () => {
     const team = await createTeamWithMembers(app, {}, { Ada: {}, Bob: { is_available: false } });
     const id = await write();
     await create(team, { strategy: "round_robin" });
-    const told = await simulate(id);
-    expect(told).toEqual(await simulate(id));
+    const simulated = await simulate(id);
+    expect(simulated).toEqual(await simulate(id));
     expect(await decisionsOf(id)).toEqual([]);
     expect((await get(id)).assigned_to).toBeNull();
     await app.call(conversations.assign_conversation, { id, team_id: team.id });
-    const [made] = await decisionsOf(id);
-    expect(made).toMatchObject(told);
+    const [decision] = await decisionsOf(id);
+    expect(decision).toMatchObject(simulated);
   });
 
-  test("of no policy says that there is none", async () => {
+  test("without a policy says that there is none", async () => {
     expect(await simulate(await write())).toMatchObject({
       outcome: "unmatched",
       explanation: "There is no active routing policy.",
@@ -455,20 +455,20 @@ describe("simulate", () => {
   });
 });
 
-test("many who write at once exceed no capacity, and the round stays even", async () => {
-  const room = { max_concurrent_chats: 4 };
-  const team = await createTeamWithMembers(app, {}, { Ada: room, Bob: room, Cyd: room });
+test("many concurrent messages exceed no capacity, and round robin stays even", async () => {
+  const capacity = { max_concurrent_chats: 4 };
+  const team = await createTeamWithMembers(app, {}, { Ada: capacity, Bob: capacity, Cyd: capacity });
   await create(team, { strategy: "round_robin" });
   const writing = Array.from({ length: 20 }, () => openPhone(app, nextNumber()).write("hi"));
   const ids = (await Promise.all(writing)).map(({ conversation_id }) => conversation_id);
   await app.runDueJobs();
-  expect(await tally(ids, team)).toEqual({ Ada: 4, Bob: 4, Cyd: 4, nobody: 8 });
+  expect(await tally(ids, team)).toEqual({ Ada: 4, Bob: 4, Cyd: 4, unassigned: 8 });
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
-test("many at once are shared out by weight, within one", async () => {
-  const room = { max_concurrent_chats: 100 };
-  const team = await createTeamWithMembers(app, {}, { Ada: room, Bob: room });
+test("many concurrent messages are distributed by weight, within one", async () => {
+  const capacity = { max_concurrent_chats: 100 };
+  const team = await createTeamWithMembers(app, {}, { Ada: capacity, Bob: capacity });
   const weights = { [team.users.Ada ?? ""]: 3 };
   await create(team, { strategy: "weighted", settings: { weights } } as Policy);
   const writing = Array.from({ length: 21 }, () => openPhone(app, nextNumber()).write("hi"));

@@ -1,4 +1,4 @@
-/** Routing many at once: in one process together, and in several that share the agents. */
+/** Concurrent routing: many conversations in one process, and several processes that share the agents. */
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { conversations } from "../tools/conversations.ts";
@@ -23,8 +23,8 @@ afterAll(() => app[Symbol.asyncDispose]());
 let last = 0;
 const nextNumber = () => `+1415556${String(1000 + last++).padStart(4, "0")}`;
 
-/** Messages of so many new contacts, not routed yet. */
-async function write(count: number, at: TestApp = app): Promise<string[]> {
+/** Opens `count` conversations of new contacts, without routing them. */
+async function openConversations(count: number, at: TestApp = app): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) {
     ids.push((await openPhone(at, nextNumber()).write("hi")).conversation_id);
@@ -36,8 +36,8 @@ const get = async (id: string) => (await app.call(conversations.get_conversation
 const close = (id: string) => app.call(conversations.update_conversation, { id, status: "closed" });
 const decisionsOf = async (id: string) => (await app.call(routing.list_routing_decisions, { id })).data;
 
-/** The team that is given all that comes from now on. */
-async function takeOver(
+/** Creates a team that gets all new conversations from now on. */
+async function createOnlyTeam(
   members: Record<string, MemberInput>,
   strategy: "round_robin" | "weighted" = "round_robin",
 ): Promise<CreatedTeam> {
@@ -48,9 +48,9 @@ async function takeOver(
   return team;
 }
 
-test("those that come together get their agents as if they had come one after the other", async () => {
-  const team = await takeOver({ Ada: { max_concurrent_chats: 2 }, Bob: { max_concurrent_chats: 1 } });
-  const ids = await write(5);
+test("conversations routed together get the same agents as one after the other", async () => {
+  const team = await createOnlyTeam({ Ada: { max_concurrent_chats: 2 }, Bob: { max_concurrent_chats: 1 } });
+  const ids = await openConversations(5);
   await app.runDueJobs();
   const { Ada, Bob } = team.users;
   expect(await Promise.all(ids.map(async (id) => (await get(id)).assigned_to))).toEqual([
@@ -69,8 +69,8 @@ test("those that come together get their agents as if they had come one after th
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
-test("who writes twice before being routed is routed once", async () => {
-  const team = await takeOver({ Ada: {}, Bob: {} });
+test("a contact who writes twice before being routed is routed once", async () => {
+  const team = await createOnlyTeam({ Ada: {}, Bob: {} });
   const sender = openPhone(app, nextNumber());
   const { conversation_id } = await sender.write("hi");
   await sender.write("hello?");
@@ -79,9 +79,9 @@ test("who writes twice before being routed is routed once", async () => {
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
-test("as many as there is room for are served together, the oldest first", async () => {
-  const team = await takeOver({ Ada: { max_concurrent_chats: 1 } });
-  const [served = "", ...waiting] = await write(5);
+test("as many waiting conversations as there is capacity are assigned together, the oldest first", async () => {
+  const team = await createOnlyTeam({ Ada: { max_concurrent_chats: 1 } });
+  const [served = "", ...waiting] = await openConversations(5);
   await app.runDueJobs();
   const id = team.id;
   await app.call(teams.update_team_member, {
@@ -99,9 +99,9 @@ test("as many as there is room for are served together, the oldest first", async
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
-test("one that can't be routed keeps no other one from its agent", async () => {
-  const team = await takeOver({ Ada: { max_concurrent_chats: 10 } });
-  const [broken = "", ...others] = await write(4);
+test("a conversation that can't be routed does not block others", async () => {
+  const team = await createOnlyTeam({ Ada: { max_concurrent_chats: 10 } });
+  const [broken = "", ...others] = await openConversations(4);
   const { queries } = app.server.database;
   await sql`alter table assignments add constraint broken check (conversation_id <> ${sql.lit(broken)})`.execute(
     queries,
@@ -117,25 +117,25 @@ test("one that can't be routed keeps no other one from its agent", async () => {
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
-describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("on a database with others", () => {
-  test("one that somebody else holds is waited for, and the others are not kept waiting", async () => {
-    const team = await takeOver({ Ada: { max_concurrent_chats: 10 } });
-    const [held = "", ...others] = await write(3);
+describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("with other processes on the database", () => {
+  test("a locked conversation is waited for, and the others are not delayed", async () => {
+    const team = await createOnlyTeam({ Ada: { max_concurrent_chats: 10 } });
+    const [locked = "", ...others] = await openConversations(3);
     const agentOf = async (id: string) => (await get(id)).assigned_to;
     let settled: Promise<void> = Promise.resolve();
     await app.server.database.transaction(async (tx) => {
-      await sql`select id from conversations where id = ${held} for update`.execute(tx);
+      await sql`select id from conversations where id = ${locked} for update`.execute(tx);
       settled = app.runDueJobs();
       for (const id of others) {
         await expect.poll(() => agentOf(id)).toBe(team.users.Ada);
       }
-      expect(await agentOf(held)).toBeNull();
+      expect(await agentOf(locked)).toBeNull();
     });
     await settled;
-    expect(await agentOf(held)).toBe(team.users.Ada);
+    expect(await agentOf(locked)).toBe(team.users.Ada);
   });
 
-  /** Another process on the same database. */
+  /** Starts a second app on the same database. */
   async function openSecond(): Promise<TestApp> {
     const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(
       app.server.database.queries,
@@ -144,20 +144,20 @@ describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("on a database wi
     return startTestApp({ env: { DATABASE_URL: url } });
   }
 
-  test("two processes exceed no capacity and keep the round, while agents close what they have", async () => {
+  test("two processes exceed no capacity while agents close conversations", async () => {
     await using second = await openSecond();
-    const room = { max_concurrent_chats: 3 };
-    await takeOver({ Ada: room, Bob: room, Cyd: room, Dan: room });
+    const capacity = { max_concurrent_chats: 3 };
+    await createOnlyTeam({ Ada: capacity, Bob: capacity, Cyd: capacity, Dan: capacity });
     const { queries } = app.server.database;
-    await sql`alter table team_members add constraint kept check (current_chat_count <= max_concurrent_chats)`.execute(
+    await sql`alter table team_members add constraint within_capacity check (current_chat_count <= max_concurrent_chats)`.execute(
       queries,
     );
     const ids: string[] = [];
     for (let round = 0; round < 6; round += 1) {
       const open = ids.slice(-8);
       const [mine, theirs] = await Promise.all([
-        write(5, app),
-        write(5, second),
+        openConversations(5, app),
+        openConversations(5, second),
         app.runDueJobs(),
         second.runDueJobs(),
         ...open.map(close),
@@ -165,21 +165,21 @@ describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("on a database wi
       ids.push(...mine, ...theirs);
     }
     await Promise.all([app.runDueJobs(), second.runDueJobs()]);
-    await sql`alter table team_members drop constraint kept`.execute(queries);
-    // Nobody's job failed, or it would wait for its next attempt.
-    const late = await sql`select from jobs where name = 'conversation.route'`.execute(queries);
-    expect(late.rows).toEqual([]);
+    await sql`alter table team_members drop constraint within_capacity`.execute(queries);
+    // No job failed, otherwise it would wait for its next attempt.
+    const waiting = await sql`select from jobs where name = 'conversation.route'`.execute(queries);
+    expect(waiting.rows).toEqual([]);
     expect(await findWrongChatCounts(app)).toEqual([]);
   });
 
-  test("two processes, transfers that cross, and closing: nobody waits for ever, and every count is right", async () => {
+  test("two processes with crossing transfers and closings cause no deadlock, and every count is right", async () => {
     await using second = await openSecond();
-    const room = { max_concurrent_chats: 20 };
-    const team = await takeOver({ Ada: room, Bob: room, Cyd: room }, "weighted");
+    const capacity = { max_concurrent_chats: 20 };
+    const team = await createOnlyTeam({ Ada: capacity, Bob: capacity, Cyd: capacity }, "weighted");
     const users = Object.values(team.users);
-    const ids = await write(6);
+    const ids = await openConversations(6);
     await app.runDueJobs();
-    const hand = async (id: string, at: TestApp) => {
+    const transferToNext = async (id: string, at: TestApp) => {
       const from_agent = (await get(id)).assigned_to ?? "";
       const to_agent = users[(users.indexOf(from_agent) + 1) % users.length] ?? "";
       await at.call(conversations.transfer_conversation, { id, from_agent, to_agent });
@@ -187,11 +187,11 @@ describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("on a database wi
     for (let round = 0; round < 4; round += 1) {
       const [leaving = ""] = ids.splice(0, 1);
       const [mine, theirs] = await Promise.all([
-        write(4, app),
-        write(4, second),
+        openConversations(4, app),
+        openConversations(4, second),
         app.runDueJobs(),
         second.runDueJobs(),
-        ...ids.slice(0, 6).map((id, index) => hand(id, index % 2 ? second : app)),
+        ...ids.slice(0, 6).map((id, index) => transferToNext(id, index % 2 ? second : app)),
         close(leaving),
       ]);
       await Promise.all([app.runDueJobs(), second.runDueJobs()]);
