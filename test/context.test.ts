@@ -1,5 +1,5 @@
 /** A conversation's context: its contents, and a list of allowed actions that matches what the API accepts. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { CallFailure } from "../src/client/index.ts";
 import { toolsOf } from "../src/platform/index.ts";
 import { apiKeys } from "../tools/api-keys.ts";
@@ -8,21 +8,19 @@ import { contacts } from "../tools/contacts.ts";
 import type { Scope } from "../tools/contract/index.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
-import { ownerEmail, ownerPassword, startTestApp, type TestApp } from "./support/app.ts";
+import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { openPhone } from "./support/simulator.ts";
 
 const hours = 3_600_000;
-let app: TestApp;
+const app = useTestApp();
 /** A user of the organization. */
 let user: string;
 beforeAll(async () => {
-  app = await startTestApp();
   const login = { email: ownerEmail, password: ownerPassword };
   user = (await app.call(auth.login, login)).data.user.id;
 });
-afterAll(() => app[Symbol.asyncDispose]());
 
 const read = async (id: string, key?: string) =>
   (await app.call(messages.get_conversation_context, { id }, key === undefined ? {} : { key })).data;

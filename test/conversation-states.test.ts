@@ -1,6 +1,6 @@
 /** The states of a conversation, under random sequences of events and through the API. */
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   type ConversationEvent,
   type ConversationState,
@@ -9,7 +9,7 @@ import {
 import { conversationStatuses, conversations } from "../tools/conversations.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { openPhone } from "./support/simulator.ts";
 import { createTeamWithMembers, findWrongChatCounts } from "./support/teams.ts";
@@ -59,11 +59,7 @@ const rules: Readonly<
     event.type !== "set" || before.status === "spam" || after.status === event.status,
 };
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 const update = (id: string, change: object) =>
   app.call(conversations.update_conversation, { id, ...change }).then(({ data }) => data);

@@ -1,5 +1,5 @@
 /** Conversations: one per contact, the 24-hour window, lists, tags and erasure. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
@@ -7,17 +7,13 @@ import { messages } from "../tools/messages/index.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
 import { users } from "../tools/users.ts";
-import { ownerEmail, ownerPassword, startTestApp, type TestApp } from "./support/app.ts";
+import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { openPhone } from "./support/simulator.ts";
 import { createTeamWithMembers, findWrongChatCounts, insertAgent } from "./support/teams.ts";
 
 const hours = 3_600_000;
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 const send = (to: string) => app.call(messages.send_message, { to, type: "text", text: { body: "hello" } });
 const get = async (id: string) => (await app.call(conversations.get_conversation, { id })).data;

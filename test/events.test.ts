@@ -1,5 +1,5 @@
 /** Events: recorded in the transaction that causes them, delivered to each listener in order, retried until it succeeds. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { noMetrics } from "../src/adapters/telemetry/off.ts";
 import type { NewJob } from "../src/jobs/job.ts";
 import { modules } from "../src/platform/index.ts";
@@ -7,7 +7,7 @@ import type { World } from "../src/platform/kernel/context.ts";
 import { emit } from "../src/platform/kernel/events.ts";
 import { implement } from "../src/platform/kernel/module.ts";
 import { messages } from "../tools/messages/index.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { useJobsFixture } from "./support/jobs-fixture.ts";
 import { openPhone } from "./support/simulator.ts";
 
@@ -36,11 +36,7 @@ const listener = implement(
   },
 );
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp({ enabledModules: { ...modules, listener } });
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp({ enabledModules: { ...modules, listener } });
 
 const send = (to: string) => app.call(messages.send_message, { to, type: "text", text: { body: "hello" } });
 

@@ -1,13 +1,9 @@
 /** The REST transport: one envelope for every failure, request ids, rate limits, health. */
 import { connect } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { ownerKey, startTestApp, type TestApp } from "./support/app.ts";
+import { expect, test } from "vitest";
+import { ownerKey, startTestApp, useTestApp } from "./support/app.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 test("every response has a request id; the caller's own is kept", async () => {
   const answer = await app.fetch("/v1/contacts");

@@ -1,15 +1,11 @@
 /** An idempotency key: one effect, and the same response to every repetition. */
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createSealedCodec, hashRequest } from "../src/platform/kernel/idempotency.ts";
 import { contacts } from "../tools/contacts.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 const post = (key: string, json: object, path = "/v1/contacts") =>
   app.fetch(path, { method: "POST", json, headers: { "idempotency-key": key } });

@@ -1,18 +1,14 @@
 /** Import files: accepted formats and sources, and the failures of unreadable files. */
 import type { RequestListener } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readCsv } from "../src/platform/imports/csv.ts";
 import { imports } from "../tools/imports.ts";
 import { uploads } from "../tools/uploads.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { startTestApp, useTestApp } from "./support/app.ts";
 import { createTestDatabase } from "./support/database.ts";
 import { startReceiver } from "./support/receiver.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
 
 async function finish(id: string) {
   await app.runDueJobs();

@@ -1,19 +1,17 @@
 /** Imports: which rows become contacts, which are rejected and why, and recovery after a crash. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
 import { imports } from "../tools/imports.ts";
 import { uploads } from "../tools/uploads.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { createOtherTenant, type OtherTenant } from "./support/other-tenant.ts";
 
-let app: TestApp;
+const app = useTestApp();
 let other: OtherTenant;
 beforeAll(async () => {
-  app = await startTestApp();
   other = await createOtherTenant(app);
 });
-afterAll(() => app[Symbol.asyncDispose]());
 
 async function upload(text: string): Promise<string> {
   const content_base64 = Buffer.from(text).toString("base64");

@@ -1,25 +1,23 @@
 /** Inboxes: several numbers of one organization, each with its own conversations and settings. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { openPhone } from "./support/simulator.ts";
 
 const secondNumber = "+14155550101";
 
-let app: TestApp;
+const app = useTestApp();
 let first: string;
 let second: string;
 beforeAll(async () => {
-  app = await startTestApp();
   first = (await app.call(inboxes.list_inboxes, {})).data[0]?.id ?? "none";
   second = (await create("+1 (415) 555-0101")).data.id;
 });
-afterAll(() => app[Symbol.asyncDispose]());
 
 const create = (phone_number: string, settings: object = {}) =>
   app.call(inboxes.create_inbox, { name: "Support", phone_number, settings });

@@ -1,19 +1,17 @@
 /** MCP features beyond calls: tool filters, search mode, the size limit of results, resources, prompts and completion. */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
-import { ownerKey, startTestApp, type TestApp } from "./support/app.ts";
+import { ownerKey, useTestApp } from "./support/app.ts";
 import { openPhone } from "./support/simulator.ts";
 
-let app: TestApp;
+const app = useTestApp({ env: { TIDINGS_RESULT_LIMIT: "4000" } });
 let reader: string;
 beforeAll(async () => {
-  app = await startTestApp({ env: { TIDINGS_RESULT_LIMIT: "4000" } });
   const input = { name: "reader", scopes: ["contacts:read"] };
   reader = (await app.call(apiKeys.create_api_key, input)).data.secret_key;
 });
-afterAll(() => app[Symbol.asyncDispose]());
 
 async function connect(headers: Record<string, string> = {}, key = ownerKey) {
   const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });

@@ -8,13 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../src/client/index.ts";
 import { serveOverStdio } from "../src/mcp/stdio.ts";
 import { allScopes } from "../tools/contract/index.ts";
-import { ownerKey, silentLog, startTestApp, type TestApp } from "./support/app.ts";
+import { ownerKey, silentLog, useTestApp } from "./support/app.ts";
 import { png } from "./support/files.ts";
 
-let app: TestApp;
+const app = useTestApp();
 let folder: string;
 beforeAll(async () => {
-  app = await startTestApp();
   folder = await mkdtemp(join(tmpdir(), "tidings-files-"));
   await mkdir(join(folder, "open", "inner"), { recursive: true });
   await mkdir(join(folder, "open-too"));
@@ -26,10 +25,7 @@ beforeAll(async () => {
   await symlink(join(folder, "open", "dot.png"), join(folder, "open", "alias.png"));
   await writeFile(join(folder, "open", "large.png"), Buffer.alloc(33_554_433));
 });
-afterAll(async () => {
-  await app[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => rm(folder, { recursive: true }));
 
 interface Result {
   readonly isError?: boolean;

@@ -1,22 +1,20 @@
 /** Tools over REST: the list is filtered by scope, and a call follows all rules of its operation. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { embeddedTools } from "../src/cli/embedded-tools.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
 import { toolNames } from "../tools/contract/index.ts";
 import { catalogue } from "../tools/index.ts";
 import { mcp } from "../tools/mcp.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 
-let app: TestApp;
+const app = useTestApp();
 let narrow: string;
 beforeAll(async () => {
-  app = await startTestApp();
   const { data } = await app.call(apiKeys.create_api_key, { name: "narrow", scopes: ["contacts:read"] });
   narrow = data.secret_key;
 });
-afterAll(() => app[Symbol.asyncDispose]());
 
 test("a key sees only the tools of its scopes", async () => {
   const { data } = await app.call(mcp.list_mcp_tools, {}, { key: narrow });

@@ -1,14 +1,10 @@
 /** Quick replies: one text per short code, found by either. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { quickReplies } from "../tools/quick-replies.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 const create = (short_code: string, content = `The text of ${short_code}`) =>
   app.call(quickReplies.create_quick_reply, { short_code, content });

@@ -1,8 +1,8 @@
 /** Roles: a signed-in user may call exactly the operations that the role's scopes permit. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { operationsOf } from "../src/platform/index.ts";
 import { allScopes, type Operation, permits, type Scope } from "../tools/contract/index.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { createUserWithRole, signIn, trustedProxyEnv } from "./support/users.ts";
 
 /** A copy of the platform's table, so that a change there fails here. */
@@ -34,16 +34,14 @@ const roles = Object.keys(scopesOf) as (keyof typeof scopesOf)[]; // the keys of
 
 const guarded = Object.entries(operationsOf()).filter(([, { credential }]) => credential !== "none");
 
-let app: TestApp;
+const app = useTestApp({ env: trustedProxyEnv });
 const tokens = new Map<string, string>();
 beforeAll(async () => {
-  app = await startTestApp({ env: trustedProxyEnv });
   for (const role of roles) {
     const { email } = await createUserWithRole(app, role);
     tokens.set(role, (await signIn(app, email)).access_token);
   }
 });
-afterAll(() => app[Symbol.asyncDispose]());
 
 const request = (role: string, method: string, path: string, json?: object) =>
   app.fetch(path, {

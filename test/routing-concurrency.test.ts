@@ -1,10 +1,10 @@
 /** Concurrent routing: many conversations in one process, and several processes that share the agents. */
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { conversations } from "../tools/conversations.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { withDatabase } from "./support/postgres.ts";
 import { openPhone } from "./support/simulator.ts";
 import {
@@ -14,11 +14,7 @@ import {
   type MemberInput,
 } from "./support/teams.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 let last = 0;
 const nextNumber = () => `+1415556${String(1000 + last++).padStart(4, "0")}`;

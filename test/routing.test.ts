@@ -1,11 +1,11 @@
 /** Routing: who is chosen, why, and what waits. */
 import { sql } from "kysely";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { conversations } from "../tools/conversations.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
 import { users } from "../tools/users.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { openPhone } from "./support/simulator.ts";
 import {
@@ -15,17 +15,13 @@ import {
   insertAgent,
 } from "./support/teams.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
+const app = useTestApp();
 afterEach(async () => {
   const { queries } = app.server.database;
   await queries.deleteFrom("routing_policies").execute();
   await queries.updateTable("conversations").set({ team_id: null, queued_at: null }).execute();
   await queries.deleteFrom("teams").execute();
 });
-afterAll(() => app[Symbol.asyncDispose]());
 
 let last = 0;
 const nextNumber = () => `+1415555${String(1000 + last++).padStart(4, "0")}`;

@@ -1,9 +1,9 @@
 /** Sessions: renewal, expiry and revocation, and limits on password guesses. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readAccessToken, signAccessToken } from "../src/platform/identity/access-tokens.ts";
 import { auth } from "../tools/auth.ts";
 import { users } from "../tools/users.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import {
   createUserWithRole,
@@ -14,11 +14,7 @@ import {
   trustedProxyEnv,
 } from "./support/users.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp({ env: trustedProxyEnv });
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp({ env: trustedProxyEnv });
 
 const day = 24 * 3_600_000;
 const invalid = { status: 401, code: "refresh_token_invalid" };

@@ -13,7 +13,7 @@ import { readConfig } from "../src/config/index.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { messages } from "../tools/messages/index.ts";
 import { uploads } from "../tools/uploads.ts";
-import { ownerKey, startTestApp, type TestApp } from "./support/app.ts";
+import { ownerKey, startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { type Bucket, openBucket } from "./support/bucket.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import {
@@ -38,13 +38,11 @@ import { type Receiver, startReceiver } from "./support/receiver.ts";
 const cdn = "https://cdn.example.com/files";
 const limit = 33_554_432;
 
-let app: TestApp;
+const app = useTestApp({ env: { TIDINGS_CDN_URL: `${cdn}/` } });
 let other: OtherTenant;
 beforeAll(async () => {
-  app = await startTestApp({ env: { TIDINGS_CDN_URL: `${cdn}/` } });
   other = await createOtherTenant(app);
 });
-afterAll(() => app[Symbol.asyncDispose]());
 
 interface Uploaded {
   readonly id: string;

@@ -1,17 +1,13 @@
 /** Users: creation, the roles that a key may grant, and an organization that always has an owner. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { auth } from "../tools/auth.ts";
 import { users } from "../tools/users.ts";
-import { ownerEmail, ownerPassword, startTestApp, type TestApp } from "./support/app.ts";
+import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { createUserWithRole, requestLogin, signIn, testPassword, trustedProxyEnv } from "./support/users.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp({ env: trustedProxyEnv });
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp({ env: trustedProxyEnv });
 
 const ownerId = async () =>
   (await app.call(users.list_users, { search: ownerEmail })).data[0]?.id ?? "no owner";

@@ -1,20 +1,16 @@
 /** Stored events: read by a cursor, each once, deleted with their contact or after 15 days. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { openPhone } from "./support/simulator.ts";
 import { startWebhookReceiver } from "./support/webhook-receiver.ts";
 
 const [hour, day] = [3_600_000, 24 * 3_600_000];
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
 
 const write = (text: string) => openPhone(app, "+14155550151").write(text);
 

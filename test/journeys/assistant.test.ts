@@ -1,8 +1,8 @@
 /** An assistant talks to a customer over MCP, in both protocol revisions, against a running app. */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { apiKeys } from "../../tools/api-keys.ts";
-import { ownerKey, startTestApp, type TestApp } from "../support/app.ts";
+import { ownerKey, useTestApp } from "../support/app.ts";
 import { openPhone } from "../support/simulator.ts";
 
 const revisions = {
@@ -10,11 +10,7 @@ const revisions = {
   "2025": {},
 } as const;
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 describe.each(Object.entries(revisions))("in revision %s", (revision, options) => {
   const number = revision === "2025" ? "+14155550201" : "+14155550202";

@@ -1,18 +1,14 @@
 /** The routing of one customer: by skill, escalation to a higher tier, transfer, and reopening. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { contacts } from "../../tools/contacts.ts";
 import { conversations } from "../../tools/conversations.ts";
 import { routing } from "../../tools/routing.ts";
 import { teams } from "../../tools/teams.ts";
-import { startTestApp, type TestApp } from "../support/app.ts";
+import { useTestApp } from "../support/app.ts";
 import { openPhone } from "../support/simulator.ts";
 import { type CreatedTeam, createTeamWithMembers, findWrongChatCounts } from "../support/teams.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 const get = async (id: string) => (await app.call(conversations.get_conversation, { id })).data;
 const latestDecision = async (id: string) => (await app.call(routing.list_routing_decisions, { id })).data[0];

@@ -1,4 +1,5 @@
 /** A running app for tests: its own database, a clock that the test advances, and a client with a key. */
+import { afterAll, beforeAll } from "vitest";
 import { type App, startApp } from "../../src/app.ts";
 import { type CallOptions, createClient } from "../../src/client/index.ts";
 import { readConfig } from "../../src/config/index.ts";
@@ -29,18 +30,50 @@ export interface TestApp extends AsyncDisposable {
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
+interface TestAppOptions {
+  readonly enabledModules?: Modules;
+  readonly env?: Record<string, string>;
+  /** Runs jobs in the background too; false by default, so that only the test runs them. */
+  readonly runsJobs?: boolean;
+  readonly log?: Log;
+  /** A database that outlives the app; by default the app has its own. */
+  readonly database?: TestDatabase;
+}
+
+/** Starts an app before the tests of a file or a `describe`, and stops it after them. */
+export function useTestApp(options?: TestAppOptions): TestApp {
+  let started: TestApp | undefined;
+  const app = () => {
+    if (started === undefined) {
+      throw new Error("the app runs only during tests");
+    }
+    return started;
+  };
+  beforeAll(async () => {
+    started = await startTestApp(options);
+  });
+  afterAll(() => started?.[Symbol.asyncDispose]());
+  return {
+    get server() {
+      return app().server;
+    },
+    get address() {
+      return app().address;
+    },
+    get dataDir() {
+      return app().dataDir;
+    },
+    call: (operation, input, callOptions) => app().call(operation, input, callOptions),
+    fetch: (path, init) => app().fetch(path, init),
+    now: () => app().now(),
+    advanceTime: (ms) => app().advanceTime(ms),
+    runDueJobs: () => app().runDueJobs(),
+    [Symbol.asyncDispose]: () => app()[Symbol.asyncDispose](),
+  };
+}
+
 /** Starts an app on the database engine of this test run. */
-export async function startTestApp(
-  options: {
-    enabledModules?: Modules;
-    env?: Record<string, string>;
-    /** Runs jobs in the background too; false by default, so that only the test runs them. */
-    runsJobs?: boolean;
-    log?: Log;
-    /** A database that outlives the app; by default the app has its own. */
-    database?: TestDatabase;
-  } = {},
-): Promise<TestApp> {
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = options.database ?? (await createTestDatabase());
   const { config } = readConfig({
     ...database.env,
