@@ -4,8 +4,9 @@ import { describe, expect, test } from "vitest";
 import { conversations } from "../tools/conversations.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
-import { startTestApp, type TestApp, useTestApp } from "./support/app.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
 import { withDatabase } from "./support/postgres.ts";
+import { useRoutingApp } from "./support/routing.ts";
 import { openPhone } from "./support/simulator.ts";
 import {
   type CreatedTeam,
@@ -14,10 +15,7 @@ import {
   type MemberInput,
 } from "./support/teams.ts";
 
-const app = useTestApp();
-
-let last = 0;
-const nextNumber = () => `+1415556${String(1000 + last++).padStart(4, "0")}`;
+const { app, nextNumber, write, writeMany, createPolicy, get, tally, close, decisionsOf } = useRoutingApp();
 
 /** Opens `count` conversations of new contacts, without routing them. */
 async function openConversations(count: number, at: TestApp = app): Promise<string[]> {
@@ -28,24 +26,21 @@ async function openConversations(count: number, at: TestApp = app): Promise<stri
   return ids;
 }
 
-const get = async (id: string) => (await app.call(conversations.get_conversation, { id })).data;
-const close = (id: string) => app.call(conversations.update_conversation, { id, status: "closed" });
-const decisionsOf = async (id: string) => (await app.call(routing.list_routing_decisions, { id })).data;
-
-/** Creates a team that gets all new conversations from now on. */
-async function createOnlyTeam(
+/** Creates a team, and a policy that assigns all conversations to it. */
+async function createTeamWithPolicy(
   members: Record<string, MemberInput>,
   strategy: "round_robin" | "weighted" = "round_robin",
 ): Promise<CreatedTeam> {
-  await app.server.database.queries.deleteFrom("routing_policies").execute();
   const team = await createTeamWithMembers(app, {}, members);
-  const target = { target_type: "team", target_id: team.id } as const;
-  await app.call(routing.create_routing_policy, { name: "Policy", strategy, ...target });
+  await createPolicy(team, { strategy });
   return team;
 }
 
 test("conversations routed together get the same agents as one after the other", async () => {
-  const team = await createOnlyTeam({ Ada: { max_concurrent_chats: 2 }, Bob: { max_concurrent_chats: 1 } });
+  const team = await createTeamWithPolicy({
+    Ada: { max_concurrent_chats: 2 },
+    Bob: { max_concurrent_chats: 1 },
+  });
   const ids = await openConversations(5);
   await app.runDueJobs();
   const { Ada, Bob } = team.users;
@@ -66,7 +61,7 @@ test("conversations routed together get the same agents as one after the other",
 });
 
 test("a contact who writes twice before being routed is routed once", async () => {
-  const team = await createOnlyTeam({ Ada: {}, Bob: {} });
+  const team = await createTeamWithPolicy({ Ada: {}, Bob: {} });
   const sender = openPhone(app, nextNumber());
   const { conversation_id } = await sender.write("hi");
   await sender.write("hello?");
@@ -76,7 +71,7 @@ test("a contact who writes twice before being routed is routed once", async () =
 });
 
 test("as many waiting conversations as there is capacity are assigned together, the oldest first", async () => {
-  const team = await createOnlyTeam({ Ada: { max_concurrent_chats: 1 } });
+  const team = await createTeamWithPolicy({ Ada: { max_concurrent_chats: 1 } });
   const [served = "", ...waiting] = await openConversations(5);
   await app.runDueJobs();
   const id = team.id;
@@ -96,7 +91,7 @@ test("as many waiting conversations as there is capacity are assigned together, 
 });
 
 test("a conversation that can't be routed does not block others", async () => {
-  const team = await createOnlyTeam({ Ada: { max_concurrent_chats: 10 } });
+  const team = await createTeamWithPolicy({ Ada: { max_concurrent_chats: 10 } });
   const [broken = "", ...others] = await openConversations(4);
   const { queries } = app.server.database;
   await sql`alter table assignments add constraint broken check (conversation_id <> ${sql.lit(broken)})`.execute(
@@ -113,9 +108,46 @@ test("a conversation that can't be routed does not block others", async () => {
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
+test("many concurrent messages exceed no capacity, and round robin stays even", async () => {
+  const capacity = { max_concurrent_chats: 4 };
+  const team = await createTeamWithMembers(app, {}, { Ada: capacity, Bob: capacity, Cyd: capacity });
+  await createPolicy(team, { strategy: "round_robin" });
+  const writing = Array.from({ length: 20 }, () => openPhone(app, nextNumber()).write("hi"));
+  const ids = (await Promise.all(writing)).map(({ conversation_id }) => conversation_id);
+  await app.runDueJobs();
+  expect(await tally(ids, team)).toEqual({ Ada: 4, Bob: 4, Cyd: 4, unassigned: 8 });
+  expect(await findWrongChatCounts(app)).toEqual([]);
+});
+
+test("many concurrent messages are distributed by weight, within one", async () => {
+  const capacity = { max_concurrent_chats: 100 };
+  const team = await createTeamWithMembers(app, {}, { Ada: capacity, Bob: capacity });
+  const weights = { [team.users.Ada ?? ""]: 3 };
+  await createPolicy(team, { strategy: "weighted", settings: { weights } });
+  const writing = Array.from({ length: 21 }, () => openPhone(app, nextNumber()).write("hi"));
+  const ids = (await Promise.all(writing)).map(({ conversation_id }) => conversation_id);
+  await app.runDueJobs();
+  const { Ada = 0, Bob = 0 } = await tally(ids, team);
+  expect(Ada + Bob).toBe(21);
+  expect(Math.abs(Ada - (21 * 3) / 4)).toBeLessThanOrEqual(1);
+});
+
+test("deleting a policy while it is used fails no assignment", async () => {
+  const team = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 100 } });
+  for (let round = 0; round < 6; round += 1) {
+    const policy = await createPolicy(team, { strategy: "weighted" });
+    const ids = await writeMany(3);
+    await Promise.all([
+      ...ids.map((id) => app.call(conversations.assign_conversation, { id, team_id: team.id })),
+      app.call(routing.delete_routing_policy, { id: policy.id }),
+    ]);
+    expect(await tally(ids, team)).toEqual({ Ada: 3 });
+  }
+});
+
 describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("with other processes on the database", () => {
   test("a locked conversation is waited for, and the others are not delayed", async () => {
-    const team = await createOnlyTeam({ Ada: { max_concurrent_chats: 10 } });
+    const team = await createTeamWithPolicy({ Ada: { max_concurrent_chats: 10 } });
     const [locked = "", ...others] = await openConversations(3);
     const agentOf = async (id: string) => (await get(id)).assigned_to;
     let settled: Promise<void> = Promise.resolve();
@@ -143,7 +175,7 @@ describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("with other proce
   test("two processes exceed no capacity while agents close conversations", async () => {
     await using second = await openSecond();
     const capacity = { max_concurrent_chats: 3 };
-    await createOnlyTeam({ Ada: capacity, Bob: capacity, Cyd: capacity, Dan: capacity });
+    await createTeamWithPolicy({ Ada: capacity, Bob: capacity, Cyd: capacity, Dan: capacity });
     const { queries } = app.server.database;
     await sql`alter table team_members add constraint within_capacity check (current_chat_count <= max_concurrent_chats)`.execute(
       queries,
@@ -171,7 +203,7 @@ describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("with other proce
   test("two processes with crossing transfers and closings cause no deadlock, and every count is right", async () => {
     await using second = await openSecond();
     const capacity = { max_concurrent_chats: 20 };
-    const team = await createOnlyTeam({ Ada: capacity, Bob: capacity, Cyd: capacity }, "weighted");
+    const team = await createTeamWithPolicy({ Ada: capacity, Bob: capacity, Cyd: capacity }, "weighted");
     const users = Object.values(team.users);
     const ids = await openConversations(6);
     await app.runDueJobs();
@@ -194,6 +226,48 @@ describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("with other proce
       ids.push(...mine, ...theirs);
     }
     expect((await Promise.all(ids.map(get))).filter(({ assigned_to }) => assigned_to === null)).toEqual([]);
+    expect(await findWrongChatCounts(app)).toEqual([]);
+  });
+});
+
+describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("the rows of team members", () => {
+  /** Locks the first member's row while `run` waits for it; returns whether the second row stays unlocked meanwhile. */
+  async function leavesSecondRowUnlocked([first, second]: readonly string[], run: () => Promise<unknown>) {
+    const { database } = app.server;
+    const lock = (user = "") =>
+      sql`select id from team_members where user_id = ${user} for update skip locked`;
+    const waiting = sql`
+      select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+    `;
+    let running: Promise<unknown> = Promise.resolve();
+    const unlocked = await database.transaction(async (tx) => {
+      await lock(first).execute(tx);
+      running = run();
+      await expect.poll(async () => (await waiting.execute(database.queries)).rows.length).toBe(1);
+      return lock(second).execute(tx);
+    });
+    await running;
+    return unlocked.rows.length === 1;
+  }
+
+  test("are locked in one order, so that concurrent moves can't deadlock", async () => {
+    const here = await createTeamWithMembers(app, {}, { Ada: {} });
+    const there = await createTeamWithMembers(app, {}, { Zoe: {} });
+    const [ada = "", zoe = ""] = [here.users.Ada, there.users.Zoe];
+    const id = await write();
+    await app.call(conversations.assign_conversation, { id, assigned_to: ada });
+    const transfer = (from_agent: string, to_agent: string) =>
+      app.call(conversations.transfer_conversation, { id, from_agent, to_agent });
+    const assign = (team_id: string) => app.call(conversations.assign_conversation, { id, team_id });
+    for (const move of [
+      () => transfer(ada, zoe),
+      () => transfer(zoe, ada),
+      () => assign(there.id),
+      () => assign(here.id),
+    ]) {
+      expect(await leavesSecondRowUnlocked([ada, zoe], move)).toBe(true);
+    }
+    expect((await get(id)).assigned_to).toBe(ada);
     expect(await findWrongChatCounts(app)).toEqual([]);
   });
 });
