@@ -22,13 +22,13 @@ const withoutDatabase = [
   "test/mcp-*.test.ts",
   "test/message-states.test.ts",
   "test/packaging.test.ts",
-  "test/query.test.ts",
+  "test/query*.test.ts",
   "test/tools.test.ts",
   "test/simulator*.test.ts",
   "test/scopes.test.ts",
   "test/specification.test.ts",
   "test/traces.test.ts",
-  "test/web.test.ts",
+  "test/web-*.test.ts",
   "test/webhook-schedule.test.ts",
 ];
 
