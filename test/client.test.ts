@@ -210,7 +210,7 @@ describe("no answer", () => {
   test("a service that hangs is left at the deadline", async () => {
     const { client } = await start(["hang"]);
     const call = client.call(contacts.list_contacts, {}, { timeoutMs: 100 });
-    await expect(call).rejects.toMatchObject({ name: "Unreachable", code: "timeout" });
+    await expect(call).rejects.toMatchObject({ name: "NoResponseError", code: "timeout" });
   });
 
   test("an address that can't be learned is left at the deadline", async () => {

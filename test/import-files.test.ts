@@ -136,7 +136,7 @@ describe("a file at an address", () => {
         to.writeHead(200, { "content-type": "text/csv", "content-length": "1000" });
         to.write(csv, () => setImmediate(() => to.destroy()));
       },
-      /before its answer was complete.*try again/,
+      /before its response was complete.*try again/,
     ],
   ];
   test.each(refused)("ends the import where the answer is %s", async (_, answer, failure) => {
