@@ -41,8 +41,7 @@ export function createRateLimit({ perSecond, burst }: RateLimits) {
 
   const limit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const credential = readCredential(request.headers);
-    const isAnonymous =
-      credential === undefined || pathsWithoutCredential.has(request.routeOptions.url ?? "");
+    const isAnonymous = credential === undefined || request.routeOptions.config.credential === "none";
     const failedAttempts = isAnonymous ? null : await failures.get(request.ip);
     const state: LimiterState =
       failedAttempts && failedAttempts.remainingPoints <= 0
@@ -61,12 +60,6 @@ export function createRateLimit({ perSecond, burst }: RateLimits) {
   };
   return { limit, noteFailure };
 }
-
-/** Where a credential is not looked at. */
-const pathsWithoutCredential = new Set([
-  ...["/v1/auth/login", "/v1/auth/password", "/v1/auth/refresh"],
-  ...["/v1/openapi.json", "/metrics"],
-]);
 
 /** Passwords are guessed at: few tries for an address, and for an account wherever they come from. */
 export function createLoginLimit() {

@@ -1,11 +1,14 @@
 /** Tells of every request: a span while it runs, and a figure when it is answered. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Credential } from "../../tools/contract/index.ts";
 import type { Metrics, Span, Tracer } from "../ports/telemetry.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
     /** The operation that a route runs, by its name in the catalogue. */
     readonly operation?: string;
+    /** The credential that a route requires; by default its handler decides. */
+    readonly credential?: Credential;
   }
 }
 

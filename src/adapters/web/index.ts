@@ -58,7 +58,7 @@ export function createWeb({ rules, resolve = askNameServers, ca }: WebOptions): 
 async function readWhole({ maxBytes, tooLarge }: SendRequest, opened: OpenResponse): Promise<WebResponse> {
   try {
     const collected = await collectBody(opened.body, maxBytes);
-    if (collected.isCut && tooLarge === "refuse") {
+    if (collected.isCut && tooLarge === "fail") {
       throw new BodyTooLargeError();
     }
     return { outcome: "answered", ...opened.head, ...collected, ms: opened.elapsedMs() };

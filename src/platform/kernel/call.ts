@@ -11,6 +11,7 @@ import {
   failInput,
   missingScope,
   type Operation,
+  type OtherPath,
   permits,
   readArguments,
   type ScopeRule,
@@ -84,8 +85,9 @@ export function createCall(modules: readonly Module[], world: World): Call {
     const { operation } = entry;
     const { effect } = operation;
     const path = request.path ?? operation.path;
-    const caller = authorize(operation, path, request.caller);
-    const context = { world, now: world.now(), path, signal: request.signal };
+    const also = operation.also.find((other) => other.path === path);
+    const caller = authorize(operation, also, request.caller);
+    const context = { world, now: world.now(), variant: also?.variant, signal: request.signal };
     const { form, input: rawInput, idempotencyKey: key, route = `${operation.method} ${path}` } = request;
     const common = { name: request.operation, operation, context, key, route };
     const parse = (input: unknown) => readInput(operation, input);
@@ -163,8 +165,7 @@ async function runWrite(run: PreparedCall, caller: Caller): Promise<CallResponse
   return executeWrite(run, caller, [run.input], handle);
 }
 
-function authorize(operation: Operation, path: string, caller: Caller | null): Caller | null {
-  const also = operation.also.find((other) => other.path === path);
+function authorize(operation: Operation, also: OtherPath | undefined, caller: Caller | null): Caller | null {
   const credential: Credential = also?.credential ?? operation.credential;
   if (credential === "none") {
     return null;

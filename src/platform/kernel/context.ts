@@ -73,8 +73,8 @@ export interface PublicContext {
   readonly world: World;
   /** The time of this call: one moment for everything that it writes. */
   readonly now: Date;
-  /** The declared path by which the call came. */
-  readonly path: string;
+  /** The variant that the declaration gives the path of this call. */
+  readonly variant: string | undefined;
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal;
 }

@@ -4,7 +4,7 @@
  * A missing handler, an extra one, a wrong answer and an unknown event name do not compile.
  */
 import type { z } from "zod";
-import type { Effect, Operation } from "../../../tools/contract/index.ts";
+import type { Effect, Operation, VariantOf } from "../../../tools/contract/index.ts";
 import type { Event, EventName } from "../../../tools/events.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
 import type {
@@ -28,7 +28,9 @@ interface Contexts {
 }
 
 type ContextOf<Op extends Operation> =
-  Op extends Operation<infer Kind extends Effect> ? Contexts[Kind] : never;
+  Op extends Operation<infer Kind extends Effect>
+    ? Contexts[Kind] & { readonly variant: VariantOf<Op> | undefined }
+    : never;
 
 /** Answers one operation; a streamed one answers by what it commits. */
 export type Handler<Op extends Operation> =
