@@ -169,9 +169,7 @@ describe("modules", async () => {
   });
 
   test("have at most 15 files in a folder", () => {
-    const folders = sources
-      .map(({ path }) => dirname(path))
-      .filter((folder) => folder !== "tools" && folder !== "src/mcp");
+    const folders = sources.map(({ path }) => dirname(path)).filter((folder) => folder !== "tools");
     const crowded = new Set(folders.filter((one) => folders.filter((other) => other === one).length > 15));
     expect([...crowded]).toEqual([]);
   });

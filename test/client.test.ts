@@ -213,7 +213,7 @@ describe("without a response", () => {
   test("a call to a service that hangs ends at the deadline", async () => {
     const { client } = await start(["hang"]);
     const call = client.call(contacts.list_contacts, {}, { timeoutMs: 100 });
-    await expect(call).rejects.toMatchObject({ name: "Unreachable", code: "timeout" });
+    await expect(call).rejects.toMatchObject({ name: "NoResponseError", code: "timeout" });
   });
 
   test("an address that does not resolve ends the call at the deadline", async () => {

@@ -182,7 +182,7 @@ test("local webhook receivers are allowed only while the service listens on loop
   }
   for (const HOST of ["0.0.0.0", "::", "10.0.0.7", "tidings.example.com"]) {
     expect(() => readConfig({ HOST, TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" })).toThrow(
-      "TIDINGS_ALLOW_LOCAL_WEBHOOKS takes true only while HOST is loopback: strangers could reach this machine's own services by it.",
+      "TIDINGS_ALLOW_LOCAL_WEBHOOKS takes true only while HOST is loopback: otherwise anyone could reach this machine's own services through it.",
     );
     expect(() => readConfig({ HOST, TIDINGS_ALLOW_LOCAL_WEBHOOKS: "false" })).not.toThrow();
   }

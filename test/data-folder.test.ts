@@ -5,9 +5,9 @@ import * as fs from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openDataFolder } from "../src/cli/data-folder.ts";
+import { openDataFolder } from "../src/cli/data-folder/index.ts";
 
-const source = new URL("../src/cli/data-folder.ts", import.meta.url).href;
+const source = new URL("../src/cli/data-folder/index.ts", import.meta.url).href;
 const onLost = () => undefined;
 
 let dir: string;
@@ -184,12 +184,12 @@ test("processes that request the credential at once get the same one, readable o
 test("a credential file without a key is an error that says what to do", async () => {
   const folder = await openDataFolder(dir);
   await fs.writeFile(join(dir, "credential"), "");
-  await expect(folder.credential()).rejects.toThrow(/credential does not hold a key\. Remove it/);
+  await expect(folder.credential()).rejects.toThrow(/credential does not contain a key\. Delete it/);
 });
 
 test("a folder that can't be written to is an error of one sentence", async () => {
   await fs.writeFile(dir, "a file");
   await expect(openDataFolder(dir)).rejects.toThrow(
-    `The data folder ${dir} can't be used (EEXIST): choose one`,
+    `The data folder ${dir} can't be used (EEXIST): choose a folder that is writable`,
   );
 });

@@ -132,7 +132,7 @@ describe("a file at a URL", () => {
         to.writeHead(200, { "content-type": "text/csv", "content-length": "1000" });
         to.write(csv, () => setImmediate(() => to.destroy()));
       },
-      /before its answer was complete.*try again/,
+      /before its response was complete.*try again/,
     ],
   ];
   test.each(failing)("fails the import when the response is %s", async (_, answer, failure) => {

@@ -19,7 +19,7 @@ describe("an invalid query is rejected with its place", () => {
     [{ and: [] }, "query_malformed", "query.and", "not empty"],
     [{ or: ok }, "query_malformed", "query.or", "list"],
     [{ not: [ok] }, "query_malformed", "query.not", "object"],
-    [{ and: [ok], or: [ok] }, "query_malformed", "query", "nothing beside it"],
+    [{ and: [ok], or: [ok] }, "query_malformed", "query", "exactly one key"],
     [{ and: [ok, "vip"] }, "query_malformed", "query.and[1]", "object"],
     [{ and: [{}] }, "unknown_attribute", "query.and[0].attribute", "metadata.<path>"],
     [
@@ -49,7 +49,7 @@ describe("an invalid query is rejected with its place", () => {
     [value("score", "between", [3, 1]), "query_value_invalid", "query.value", "smaller first"],
     [value("score", "between", [1]), "query_value_invalid", "query.value", "list of two"],
     [value("score", "between", [1, "2"]), "query_value_invalid", "query.value[1]", "a number"],
-    [value("metadata.x", "between", [1, noon]), "query_value_invalid", "query.value", "one kind"],
+    [value("metadata.x", "between", [1, noon]), "query_value_invalid", "query.value", "same type"],
     [value("metadata.x", "gt", "ten"), "query_value_invalid", "query.value", "a number"],
     [value("metadata.x", "eq", null), "query_value_invalid", "query.value", "not_exists"],
     [value("at", "before", "2026-03-01"), "query_value_invalid", "query.value", "2026-03-01T09:00:00+02:00"],

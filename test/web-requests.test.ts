@@ -144,7 +144,7 @@ describe("a request", () => {
     const cut = await web.send(url, { maxBytes: 2_500 });
     expect(cut).toMatchObject({ outcome: "answered", isCut: true });
     expect(textOf(cut)).toHaveLength(2_500);
-    expect(await web.send(url, { tooLarge: "refuse" })).toMatchObject({ reason: "too_large" });
+    expect(await web.send(url, { tooLarge: "fail" })).toMatchObject({ reason: "too_large" });
     expect(await web.download(url)).toMatchObject({ outcome: "failed", reason: "too_large" });
     expect(written).toBeLessThan(30_000_000);
   });
@@ -153,7 +153,7 @@ describe("a request", () => {
     await using receiver = await startReceiver((_, response) => response.end("x".repeat(1_000)));
     await using web = openWeb();
     const url = `http://127.0.0.1:${receiver.port}/`;
-    expect(await web.send(url, { tooLarge: "refuse" })).toMatchObject({ outcome: "answered", isCut: false });
+    expect(await web.send(url, { tooLarge: "fail" })).toMatchObject({ outcome: "answered", isCut: false });
     expect(await web.download(url)).toMatchObject({ value: "x".repeat(1_000) });
     expect(await web.download(url, { maxBytes: 999 })).toMatchObject({ reason: "too_large" });
   });
