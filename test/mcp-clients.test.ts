@@ -161,7 +161,7 @@ describe("a failed call", () => {
     server.upstream.respond = () => "break";
     const text = textOf(await client.callTool(send));
     expect(text).toContain("send_message failed: unreachable.");
-    expect(text).toContain("It may have been done all the same");
+    expect(text).toContain("It may have been executed");
   });
 
   test("an id of dots does not reach another operation", async () => {

@@ -39,7 +39,7 @@ const problem = {
 };
 const trace = 'Error: relation "contacts" does not exist\n    at query (/app/src/db.ts:3:4)';
 const notFound =
-  "get_contact failed: http_404 (404). The service answered 404 Not Found. Next: Find the id with the list tool of the same thing.";
+  "get_contact failed: http_404 (404). The service answered 404 Not Found. Next: Find the id with the list tool of this resource.";
 const broken =
   "get_contact failed: http_500 (500). The service answered 500 Internal Server Error. Next: Try again in a moment.";
 
@@ -60,7 +60,7 @@ test.each<[string, ScriptedResponse, string]>([
   [
     "problem details, 404: title and detail",
     { status: 404, headers: problemJson, body: problem },
-    "get_contact failed: http_404 (404). No such contact: con_1 was erased. Next: Find the id with the list tool of the same thing.",
+    "get_contact failed: http_404 (404). No such contact: con_1 was erased. Next: Find the id with the list tool of this resource.",
   ],
   ["problem details, 500", { status: 500, headers: problemJson, body: problem }, broken],
   ["problem details without their content type", { status: 404, body: problem }, notFound],
@@ -85,7 +85,7 @@ test.each<[string, ScriptedResponse, string]>([
 
 test("after a write that failed in another shape the text says that it may have run", async () => {
   expect(await textOf({ status: 500, body: trace }, "delete_contact")).toBe(
-    "delete_contact failed: http_500 (500). The service answered 500 Internal Server Error. Next: It may have been done all the same: look with a get or list tool before calling again.",
+    "delete_contact failed: http_500 (500). The service answered 500 Internal Server Error. Next: It may have been executed: check with a get or list tool before calling again.",
   );
 });
 

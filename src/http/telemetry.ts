@@ -75,6 +75,7 @@ export interface MetricsEndpoint {
 /** Adds `GET /metrics`, which requires the operator's token. */
 export function addMetrics(app: FastifyInstance, { token, scrape }: MetricsEndpoint): void {
   const expected = digest(token);
+  // Its bearer token is not a credential of the service.
   app.get("/metrics", { config: { credential: "none" } }, async ({ headers }, reply) => {
     const [, presented] = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? "") ?? [];
     if (presented === undefined) {

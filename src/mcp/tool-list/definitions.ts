@@ -1,8 +1,8 @@
 /**
- * The tools as plain data, made from the catalogue once.
+ * The tools as plain data, derived from the catalogue.
  *
- * A build puts this module's value in its place, so that listing tools loads no catalogue: it exports
- * JSON and nothing else.
+ * The build replaces this module by its value, so that listing tools does not load the catalogue. It may
+ * therefore export only JSON.
  */
 import type { Tool as WireTool } from "@modelcontextprotocol/server";
 import { auth } from "../../../tools/auth.ts";
@@ -26,21 +26,21 @@ export interface ListedTool {
   /** The operation that it calls, by its name in the catalogue. */
   readonly operation: string;
   readonly scope: ScopeRule | null;
-  /** The resource that it belongs to, by the name of its file in the catalogue. */
+  /** Its resource, by the name of the file in the catalogue. */
   readonly toolset: string;
-  /** Whether it is listed when nothing is asked for. */
+  /** Whether it is listed by default. */
   readonly isCore: boolean;
-  /** Where its answer holds what customers wrote. */
+  /** The paths in its answer that contain texts of customers. */
   readonly untrusted: readonly string[];
   /** The member of its answer's `data` that lists tool calls. */
   readonly offers?: string;
   /** As a client sees it. */
   readonly definition: WireTool;
-  /** The same where files of this machine may be named; left out where there is no difference. */
+  /** The definition if local files may be named; missing if there is no difference. */
   readonly localDefinition?: WireTool;
 }
 
-/** What a JSON Schema promises beyond where things stand. */
+/** Keywords of JSON Schema that constrain values. */
 const constraintKeywords = new Set([
   "required",
   "enum",
@@ -63,10 +63,10 @@ const toolsets = new Map(
 /** Every tool, in the catalogue's order. */
 export const tools: readonly ListedTool[] = describeTools(catalogue).map(toListed);
 
-/** Where a credential's scopes are learned. */
+/** Returns the scopes of a credential. */
 export const whoamiRoute = { method: auth.whoami.method, path: auth.whoami.path };
 
-/** Where a service that has no such route lists the tools of a credential. */
+/** Lists the tools of a credential, also on services without `whoami`. */
 export const toolListRoute = { method: mcp.list_mcp_tools.method, path: mcp.list_mcp_tools.path };
 
 function toListed({ name, operation, scope, title, description, hints, ...schemas }: Tool): ListedTool {
@@ -77,7 +77,7 @@ function toListed({ name, operation, scope, title, description, hints, ...schema
     idempotentHint: hints.idempotent,
     openWorldHint: hints.openWorld,
   };
-  // The root says that it is an object already; here it says so to the compiler.
+  // The root has this type already; the compiler does not know it.
   const inputSchema = { ...schemas.inputSchema, type: "object" as const };
   const outputSchema = { ...relaxSchema(schemas.outputSchema), type: "object" as const };
   const declared = operations[operation];
@@ -103,8 +103,8 @@ function withInput(wire: WireTool, input: ToolMapping["input"]): WireTool {
 }
 
 /**
- * Tells what stands where and promises nothing. A client refuses an answer that breaks its schema after
- * the effect has happened, and the service may be newer than this list, or another one.
+ * Keeps the structure and drops the constraints. A client rejects an answer that violates the schema although
+ * the call was executed, and the service may be newer than this list, or not Tidings.
  */
 function relaxSchema(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(
@@ -116,7 +116,7 @@ function relaxSchema(schema: JsonSchema): JsonSchema {
 
 function relaxKeyword(keyword: string, value: unknown): unknown {
   if (keyword === "properties") {
-    // The values of these keywords are schemas, by JSON Schema itself.
+    // In JSON Schema the values of these keywords are schemas.
     const fields = Object.entries(value as Record<string, JsonSchema>);
     return Object.fromEntries(fields.map(([name, field]) => [name, makeNullable(relaxSchema(field))]));
   }
@@ -127,9 +127,9 @@ function relaxKeyword(keyword: string, value: unknown): unknown {
 }
 
 function makeNullable(schema: JsonSchema): JsonSchema {
-  const [one, none, ...others] = (schema.anyOf ?? []) as JsonSchema[];
-  if (one && none?.type === "null" && others.length === 0) {
-    return makeNullable(one);
+  const [base, second, ...others] = (schema.anyOf ?? []) as JsonSchema[]; // schemas, by JSON Schema
+  if (base && second?.type === "null" && others.length === 0) {
+    return makeNullable(base);
   }
   return typeof schema.type === "string" ? { ...schema, type: [schema.type, "null"] } : schema;
 }
