@@ -88,7 +88,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   let address = "";
   let adapterRoutes: Simulator["routes"] = [];
   const platform = createPlatform({
-    ...{ database, now, log, web, built: enabledModules, concurrency, metrics: telemetry.metrics },
+    ...{ database, now, log, web, enabledModules, concurrency, metrics: telemetry.metrics },
     stopping: stopping.signal,
     storage: openStorage(config),
     addresses: { service: () => config.publicUrl ?? address, cdn: config.cdnUrl },

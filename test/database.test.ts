@@ -254,7 +254,7 @@ describe.runIf(!isEmbedded)("on PostgreSQL", () => {
     ["a closed port", (url: URL) => Object.assign(url, { port: "1" }), "The connection was refused"],
     ["an unknown database", (url: URL) => Object.assign(url, { pathname: "/missing" }), "does not exist"],
     ["an unknown host", (url: URL) => Object.assign(url, { hostname: "none.invalid" }), /host/],
-    ["an unknown user", (url: URL) => Object.assign(url, { username: "nobody_here" }), "can't be used"],
+    ["an unknown user", (url: URL) => Object.assign(url, { username: "missing_user" }), "can't be used"],
   ])("%s fails with advice and without the password", async (_, change, advice) => {
     const url = change(Object.assign(new URL(server), { password: "hunter2" })).href;
     const error = await open({ url }).catch((thrown: Error) => thrown);

@@ -1,4 +1,4 @@
-/** `tidings listen`: events reach a program on this machine, signed, also after the service was away. */
+/** `tidings listen`: events reach a local program, signed, also after a restart of the service. */
 import { expect, test } from "vitest";
 import { ownerKey } from "../support/app.ts";
 import { useProcesses } from "../support/served-process.ts";

@@ -115,20 +115,30 @@ function relaxSchema(schema: JsonSchema): JsonSchema {
 }
 
 function relaxKeyword(keyword: string, value: unknown): unknown {
-  if (keyword === "properties") {
-    // In JSON Schema the values of these keywords are schemas.
-    const fields = Object.entries(value as Record<string, JsonSchema>);
-    return Object.fromEntries(fields.map(([name, field]) => [name, makeNullable(relaxSchema(field))]));
+  if (keyword === "properties" && isSchema(value)) {
+    const fields = Object.entries(value);
+    return Object.fromEntries(fields.map(([name, field]) => [name, makeNullable(relaxItem(field))]));
   }
-  if (keyword === "items") {
-    return relaxSchema(value as JsonSchema);
+  if (keyword === "anyOf" && Array.isArray(value)) {
+    return value.map(relaxItem);
   }
-  return keyword === "anyOf" ? (value as JsonSchema[]).map(relaxSchema) : value;
+  return keyword === "items" ? relaxItem(value) : value;
 }
 
-function makeNullable(schema: JsonSchema): JsonSchema {
-  const [base, second, ...others] = (schema.anyOf ?? []) as JsonSchema[]; // schemas, by JSON Schema
-  if (base && second?.type === "null" && others.length === 0) {
+function relaxItem(value: unknown): unknown {
+  return isSchema(value) ? relaxSchema(value) : value;
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function makeNullable(schema: unknown): unknown {
+  if (!isSchema(schema)) {
+    return schema;
+  }
+  const [base, second, ...others]: readonly unknown[] = Array.isArray(schema.anyOf) ? schema.anyOf : [];
+  if (isSchema(second) && second.type === "null" && others.length === 0) {
     return makeNullable(base);
   }
   return typeof schema.type === "string" ? { ...schema, type: [schema.type, "null"] } : schema;
