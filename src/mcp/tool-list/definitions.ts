@@ -1,8 +1,8 @@
 /**
- * The tools as plain data, made from the catalogue once.
+ * The tools as plain data, made from the catalogue.
  *
- * A build puts this module's value in its place, so that listing tools loads no catalogue: it exports
- * JSON and nothing else.
+ * A build replaces this module by its value, so that listing tools does not load the catalogue: it exports
+ * only JSON.
  */
 import type { Tool as WireTool } from "@modelcontextprotocol/server";
 import { auth } from "../../../tools/auth.ts";
@@ -23,24 +23,24 @@ import { mcp } from "../../../tools/mcp.ts";
 
 export interface ListedTool {
   readonly name: string;
-  /** The operation that it calls, by its name in the catalogue. */
+  /** The name of the operation that it calls. */
   readonly operation: string;
   readonly scope: ScopeRule | null;
-  /** The resource that it belongs to, by the name of its file in the catalogue. */
+  /** Its resource, by the name of the file in the catalogue. */
   readonly toolset: string;
-  /** Whether it is listed when nothing is asked for. */
+  /** Whether it is listed by default. */
   readonly isCore: boolean;
-  /** Where its answer holds what customers wrote. */
+  /** The paths of response fields that customers write. */
   readonly untrusted: readonly string[];
-  /** The member of its answer's `data` that lists tool calls. */
+  /** The member of the response's `data` that lists tool calls. */
   readonly offers?: string;
-  /** As a client sees it. */
+  /** What a client receives. */
   readonly definition: WireTool;
-  /** The same where files of this machine may be named; left out where there is no difference. */
+  /** The same with the local field, where the tool has one. */
   readonly localDefinition?: WireTool;
 }
 
-/** What a JSON Schema promises beyond where things stand. */
+/** The keywords that constrain values. */
 const constraintKeywords = new Set([
   "required",
   "enum",
@@ -63,10 +63,10 @@ const toolsets = new Map(
 /** Every tool, in the catalogue's order. */
 export const tools: readonly ListedTool[] = describeTools(catalogue).map(toListed);
 
-/** Where a credential's scopes are learned. */
+/** The route that reports a credential's scopes. */
 export const whoamiRoute = { method: auth.whoami.method, path: auth.whoami.path };
 
-/** Where a service that has no such route lists the tools of a credential. */
+/** The route that lists a credential's tools, for a service without the former. */
 export const toolListRoute = { method: mcp.list_mcp_tools.method, path: mcp.list_mcp_tools.path };
 
 function toListed({ name, operation, scope, title, description, hints, ...schemas }: Tool): ListedTool {
@@ -77,7 +77,7 @@ function toListed({ name, operation, scope, title, description, hints, ...schema
     idempotentHint: hints.idempotent,
     openWorldHint: hints.openWorld,
   };
-  // The root says that it is an object already; here it says so to the compiler.
+  // Each root is an object already; the literal tells the compiler.
   const inputSchema = { ...schemas.inputSchema, type: "object" as const };
   const outputSchema = { ...relaxSchema(schemas.outputSchema), type: "object" as const };
   const declared = operations[operation];
@@ -103,8 +103,8 @@ function withInput(wire: WireTool, input: ToolMapping["input"]): WireTool {
 }
 
 /**
- * Tells what stands where and promises nothing. A client refuses an answer that breaks its schema after
- * the effect has happened, and the service may be newer than this list, or another one.
+ * Removes the constraints of an output schema. A client rejects a response that violates its schema, after
+ * the effect has happened, and the service may be newer than this list, or another implementation.
  */
 function relaxSchema(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(
@@ -126,10 +126,9 @@ function relaxKeyword(keyword: string, value: unknown): unknown {
   return keyword === "anyOf" ? (value as JsonSchema[]).map(relaxSchema) : value;
 }
 
+/** As a union: some clients don't read a list of types. A schema without a type allows null already. */
 function makeNullable(schema: JsonSchema): JsonSchema {
-  const [one, none, ...others] = (schema.anyOf ?? []) as JsonSchema[];
-  if (one && none?.type === "null" && others.length === 0) {
-    return makeNullable(one);
-  }
-  return typeof schema.type === "string" ? { ...schema, type: [schema.type, "null"] } : schema;
+  const options = (schema.anyOf ?? (schema.type === undefined ? [] : [schema])) as readonly JsonSchema[]; // by JSON Schema
+  const isNullable = options.length === 0 || options.some(({ type }) => type === "null");
+  return isNullable ? schema : { anyOf: [...options, { type: "null" }] };
 }

@@ -1,23 +1,23 @@
-/** The tools that a credential may call: its scopes and the narrowing decide, the catalogue gives the order. */
+/** Lists the tools that a credential may call, by its scopes and the filter, in the catalogue's order. */
 import type { Tool as WireTool } from "@modelcontextprotocol/server";
-import { allScopes, permits, type Scope } from "../../../tools/contract/index.ts";
+import { allScopes, closeTexts, permits, type Scope } from "../../../tools/contract/index.ts";
 import type { ListedTool } from "./definitions.ts";
 import type { ToolFilter } from "./filter.ts";
 import { searchToolDefinitions } from "./search.ts";
 
-/** Of the possible lists few are in use; past this many, the oldest is made again when needed. */
+/** Few of the possible lists are in use. Past this many, the oldest is dropped and made again when needed. */
 const maxCachedLists = 64;
 
-/** What decides over a list: undefined scopes are not known, and the service decides alone. */
+/** What determines a list. Undefined scopes are unknown: every tool is listed and the service decides. */
 export interface ToolVisibility {
   readonly scopes: ReadonlySet<Scope> | undefined;
   readonly filter: ToolFilter;
-  /** The tools that the service was learned to have; unknown when left out. */
+  /** The tools that the service reported; unknown when left out. */
   readonly availableTools?: ReadonlySet<string> | undefined;
 }
 
 export interface ToolList {
-  /** As a client sees it: the tools, or the two that search and run them. */
+  /** What a client receives: the tools, or in search mode the two that find and run them. */
   list(viewer: ToolVisibility): WireTool[];
   /** The tools that may be called, listed or not. */
   callable(viewer: ToolVisibility): readonly ListedTool[];
@@ -30,9 +30,9 @@ interface CachedList {
 }
 
 export interface ListOptions {
-  /** The tools that the service behind has, by name; all when left out. */
+  /** The names of the tools that the service has; all by default. */
   readonly availableTools?: ReadonlySet<string> | undefined;
-  /** Whether files of this machine may be named. */
+  /** Whether arguments may name files on this machine. */
   readonly isLocal?: boolean;
 }
 
@@ -43,6 +43,7 @@ export function createToolList(
   const available = tools
     .filter(({ name }) => availableTools?.has(name) ?? true)
     .map((tool) => (isLocal && tool.localDefinition ? { ...tool, definition: tool.localDefinition } : tool));
+  const known = tools.map(({ name }) => name);
   const byName = new Map(available.map((tool) => [tool.name, tool]));
   const views = new Map<string, CachedList>();
 
@@ -53,10 +54,16 @@ export function createToolList(
         (discovered?.has(tool.name) ?? true) &&
         filter.hiddenBy(tool) === undefined,
     );
-    const definitions = filter.isSearch
-      ? searchToolDefinitions(filter.isReadOnly)
-      : reachable.map(({ definition }) => definition);
-    return { tools: reachable, definitions };
+    const closed = closeTexts(
+      reachable.map(({ definition }) => definition),
+      known,
+    );
+    const definitions = filter.isSearch ? searchToolDefinitions(filter.isReadOnly) : closed;
+    const described = reachable.map((tool, index) => ({
+      ...tool,
+      definition: closed[index] ?? tool.definition,
+    }));
+    return { tools: described, definitions };
   };
   const view = (viewer: ToolVisibility): CachedList => {
     const { scopes, filter, availableTools: discovered } = viewer;
@@ -88,6 +95,7 @@ export {
   restrictByHeaders,
   type ToolFilter,
   ToolFilterError,
+  type ToolFilterSettings,
 } from "./filter.ts";
 export {
   executeToolName,

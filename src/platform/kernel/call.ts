@@ -6,6 +6,7 @@
 
 import {
   type Credential,
+  closeTexts,
   describeTools,
   type Effect,
   failInput,
@@ -16,8 +17,10 @@ import {
   readArguments,
   type ScopeRule,
   toolMappingsOf,
+  toolNames,
 } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
+import { catalogue } from "../../../tools/index.ts";
 import type { Caller, DelegatedContext, PublicContext, World } from "./context.ts";
 import {
   createResponse,
@@ -106,9 +109,10 @@ export function createCall(modules: readonly Module[], world: World): Call {
     note: (answer: CallResponse) => void,
   ): DelegatedContext["tools"] => ({
     list: () =>
-      describeTools(contracts)
-        .filter((tool) => permits(caller.scopes, tool.scope))
-        .map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
+      closeTexts(
+        describeTools(contracts).filter((tool) => permits(caller.scopes, tool.scope)),
+        toolNames(catalogue),
+      ).map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
     async call(name, given) {
       const [operation, form] = findTool(contracts, name);
       requireScope(caller, contracts[operation]?.scope ?? null);
