@@ -184,17 +184,20 @@ test.each(operations)("%s is in OpenAPI", async (_name, { method, path }) => {
   expect(document.paths[path]?.[method.toLowerCase()]).toBeDefined();
 });
 
-test.each(operations)("%s rejects other methods and bodies in the common envelope", async (_name, operation) => {
-  const answer = await app.fetch(operation.path.replace(/\{\w+\}/g, "x"), {
-    method: operation.method === "GET" ? "DELETE" : operation.method,
-    headers: { "content-type": "text/plain" },
-    ...(operation.method === "GET" ? {} : { body: "hello" }),
-  });
-  expect([404, 405, 415, 400]).toContain(answer.status);
-  expect(await answer.json()).toMatchObject({
-    error: { code: expect.any(String), request_id: expect.any(String) },
-  });
-});
+test.each(operations)(
+  "%s rejects other methods and bodies in the common envelope",
+  async (_name, operation) => {
+    const answer = await app.fetch(operation.path.replace(/\{\w+\}/g, "x"), {
+      method: operation.method === "GET" ? "DELETE" : operation.method,
+      headers: { "content-type": "text/plain" },
+      ...(operation.method === "GET" ? {} : { body: "hello" }),
+    });
+    expect([404, 405, 415, 400]).toContain(answer.status);
+    expect(await answer.json()).toMatchObject({
+      error: { code: expect.any(String), request_id: expect.any(String) },
+    });
+  },
+);
 
 const keys = new Map<string, string>();
 

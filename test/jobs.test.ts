@@ -2,13 +2,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, test, vi } from "vitest";
-import { makeJob, recorded, useJobsFixture } from "./support/jobs-fixture.ts";
+import { makeJob, recordRuns, useJobsFixture } from "./support/jobs-fixture.ts";
 
 const minute = 60_000;
 const fixture = useJobsFixture();
 
 test("a job enqueued in a transaction that rolls back never runs", async () => {
-  const { runs, definition } = recorded("a.b");
+  const { runs, definition } = recordRuns("a.b");
   const jobs = fixture.create([definition]);
   const rolledBack = fixture.database.transaction(async (tx) => {
     await jobs.enqueue(tx, makeJob("a.b"));
@@ -20,7 +20,7 @@ test("a job enqueued in a transaction that rolls back never runs", async () => {
 });
 
 test("a job starts when its transaction commits, not before and not at the next poll", async () => {
-  const { runs, definition } = recorded("a.b");
+  const { runs, definition } = recordRuns("a.b");
   const jobs = fixture.create([definition], { pollMs: 60_000 });
   jobs.start();
   await delay(50);
@@ -34,7 +34,7 @@ test("a job starts when its transaction commits, not before and not at the next 
 });
 
 test("payloads arrive unchanged, including null, and every job of a large batch runs", async () => {
-  const { runs, definition } = recorded("a.b");
+  const { runs, definition } = recordRuns("a.b");
   const jobs = fixture.create([definition]);
   const payloads = [
     null,
@@ -54,7 +54,7 @@ test("payloads arrive unchanged, including null, and every job of a large batch 
 });
 
 test("a deduplicated job is added once while it waits to start, and again after it has started", async () => {
-  const { runs, definition } = recorded("a.b");
+  const { runs, definition } = recordRuns("a.b");
   const jobs = fixture.create([definition]);
   const add = (n: number) =>
     fixture.enqueue(jobs, { ...makeJob("a.b", n, { key: "k" }), isDeduplicated: true });
@@ -69,7 +69,7 @@ test("a deduplicated job is added once while it waits to start, and again after 
 });
 
 test("a deduplicated job is added when the waiting job of its key has another payload", async () => {
-  const { runs, definition } = recorded("a.b");
+  const { runs, definition } = recordRuns("a.b");
   const jobs = fixture.create([definition]);
   await fixture.enqueue(jobs, makeJob("a.b", 1, { key: "k" }));
   await fixture.enqueue(jobs, { ...makeJob("a.b", 2, { key: "k" }), isDeduplicated: true });
@@ -78,7 +78,7 @@ test("a deduplicated job is added when the waiting job of its key has another pa
 });
 
 test("a job does not run before its runAt", async () => {
-  const { runs, definition } = recorded("a.b");
+  const { runs, definition } = recordRuns("a.b");
   const jobs = fixture.create([definition]);
   await fixture.enqueue(jobs, makeJob("a.b", 1, { runAt: new Date(fixture.now().getTime() + minute) }));
   await jobs.runDue();
@@ -91,7 +91,7 @@ test("a job does not run before its runAt", async () => {
 test("jobs of one key run one at a time and in order, even while an earlier one is retried", async () => {
   let atOnce = 0;
   let failures = 0;
-  const { runs, definition } = recorded("a.b", async (payload) => {
+  const { runs, definition } = recordRuns("a.b", async (payload) => {
     atOnce += 1;
     expect(atOnce).toBe(1);
     await delay(2);
@@ -115,7 +115,7 @@ test("jobs of one key run one at a time and in order, even while an earlier one 
 });
 
 test("a key that waits for a retry delays no other key of its lane", async () => {
-  const { runs, definition } = recorded("a.b", async (payload) => {
+  const { runs, definition } = recordRuns("a.b", async (payload) => {
     if (payload === "bad") {
       throw new Error("no");
     }
@@ -136,7 +136,7 @@ test("a key that waits for a retry delays no other key of its lane", async () =>
 });
 
 test("jobs behind the retry of their key become due with it", async () => {
-  const { definition } = recorded("a.b", () => Promise.reject(new Error("no")));
+  const { definition } = recordRuns("a.b", () => Promise.reject(new Error("no")));
   const jobs = fixture.create([definition]);
   const later = new Date(fixture.now().getTime() + minute);
   await fixture.enqueue(jobs, ...["k", "k", "j"].map((key) => makeJob("a.b", null, { key })));
@@ -148,9 +148,9 @@ test("jobs behind the retry of their key become due with it", async () => {
 });
 
 test("a job of an unknown name is not run, stays unchanged and is logged", async () => {
-  await fixture.enqueue(fixture.create([recorded("new.job").definition]), makeJob("new.job", 1));
+  await fixture.enqueue(fixture.create([recordRuns("new.job").definition]), makeJob("new.job", 1));
   const before = await fixture.waiting();
-  const jobs = fixture.create([recorded("a.b").definition]);
+  const jobs = fixture.create([recordRuns("a.b").definition]);
   expect(await jobs.runDue()).toBe(0);
   expect(await fixture.waiting()).toEqual(before);
   expect(fixture.logged).toEqual([expect.stringContaining("does not know")]);
@@ -158,7 +158,7 @@ test("a job of an unknown name is not run, stays unchanged and is logged", async
 });
 
 test("a claim prepared on the empty table uses the indexes once the table is full", async () => {
-  const jobs = fixture.create([recorded("a.b").definition, recorded("c.d").definition]);
+  const jobs = fixture.create([recordRuns("a.b").definition, recordRuns("c.d").definition]);
   await sql`vacuum analyze jobs`.execute(fixture.database.queries);
   for (let n = 0; n < 8; n += 1) {
     await jobs.runDue();

@@ -1,4 +1,4 @@
-/** Adds one route for each path of each operation in the catalogue. */
+/** Derives the routes from the catalogue; nothing here names an operation. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { coerceFields, type Operation, readCredential } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
@@ -6,7 +6,6 @@ import type { Platform } from "../platform/index.ts";
 import { createLoginLimit, readIdempotencyKey } from "./guards.ts";
 import { readForm, registerMultipart } from "./multipart.ts";
 
-/** Finds the caller of a credential. */
 export type Authenticate = Platform["authenticate"];
 
 export function addOperations(
@@ -27,7 +26,7 @@ export function addOperations(
       addOperation(app, { name, operation, platform, limitLogin });
     }
   }
-  // In a scope of their own: the form parser adds hooks that other routes do not need.
+  // In a scope of their own: the multipart plugin adds hooks that other requests do not need.
   app.register(async (scope) => {
     await registerMultipart(scope);
     for (const route of multipartRoutes) {
@@ -82,7 +81,7 @@ export async function authenticateRequest(platform: { authenticate: Authenticate
   return platform.authenticate(credential);
 }
 
-/** Aborted when the caller disconnects before the response. Fastify's own signal also aborts when a request ends. */
+/** Aborts when the client disconnects before the response. Fastify's own signal also aborts at the request's end. */
 function abortOnClose({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController();
   raw.once("close", () => {
@@ -93,11 +92,11 @@ function abortOnClose({ raw }: FastifyReply): AbortSignal {
   return controller.signal;
 }
 
-/** Answers 405 for a known path with another method. */
+/** Answers 405 on a known path for every other method. */
 function addMethodNotAllowed(app: FastifyInstance, path: string, allowed: readonly HTTPMethods[]): void {
-  const all: HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+  const methods: HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
   app.route({
-    method: all.filter((method) => !allowed.includes(method)),
+    method: methods.filter((method) => !allowed.includes(method)),
     url: toUrl(path),
     handler(request: FastifyRequest, reply: FastifyReply) {
       reply.header("allow", allowed.join(", "));
@@ -106,7 +105,7 @@ function addMethodNotAllowed(app: FastifyInstance, path: string, allowed: readon
   });
 }
 
-/** Reads one flat input from the path and from the query or the body. */
+/** One flat input: the fields of the query or the body, and those of the path. */
 function readInput(operation: Operation, request: FastifyRequest): Record<string, unknown> {
   const isInQuery = operation.method === "GET" || operation.method === "DELETE";
   const sent = isInQuery

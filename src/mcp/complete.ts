@@ -1,12 +1,12 @@
 /**
- * Completes what somebody begins to type: contacts by name or number, conversations by the latest, templates by
- * name. An argument without a list that its caller may call has no completion.
+ * Completes arguments of prompts and resources: contacts by name or number, the latest conversations, templates
+ * by name. An argument has no completion if its caller may not call the list tool.
  */
 import type { CompleteRequestParams, CompleteResult } from "@modelcontextprotocol/server";
 import { type ExecuteTool, type McpCaller, visibilityOf } from "./tool-call/index.ts";
 import type { ToolList } from "./tool-list/index.ts";
 
-/** Which list knows the values of an argument, and which field of its items they are. */
+/** The list tool that has the values of an argument, and the field of its items. */
 interface CompletionSource {
   readonly tool: string;
   readonly field: "id" | "name";
@@ -56,21 +56,21 @@ export async function complete(
   return outcome.failure ? emptyCompletion : toCompletion(source, argument.value, outcome.answer);
 }
 
-/** Whether the service has a list that anything could be completed from. */
+/** Whether the service has a list tool for any completion. */
 export function canComplete(list: ToolList): boolean {
   return Object.values(sources).some(({ tool }) => list.find(tool));
 }
 
-/** The protocol's limit. */
+/** The limit of the protocol. */
 const maxValues = 100;
 
 function toCompletion({ field }: CompletionSource, typed: string, answer: object): CompleteResult {
+  // Every member is checked below: the service may not be Tidings.
   const { data, meta } = answer as { data?: unknown; meta?: { total?: unknown } | null };
-  // Another service may answer anything.
   const items: Partial<Record<string, unknown>>[] = Array.isArray(data) ? data : [];
-  const found = new Set(items.flatMap((item) => (typeof item?.[field] === "string" ? [item[field]] : [])));
+  const distinct = new Set(items.flatMap((item) => (typeof item?.[field] === "string" ? [item[field]] : [])));
   const isMatch = (text: string) => field !== "id" || !isId(typed) || text.startsWith(typed);
-  const values = [...found].filter(isMatch).slice(0, maxValues);
+  const values = [...distinct].filter(isMatch).slice(0, maxValues);
   const total = Number.isSafeInteger(meta?.total) ? Number(meta?.total) : items.length;
   return { completion: { values, total, hasMore: total > values.length } };
 }

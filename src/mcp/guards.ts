@@ -1,18 +1,18 @@
-/** Checks the host and origin of an MCP request over HTTP, and answers what is refused before the protocol begins. */
+/** Checks host and origin of MCP requests over HTTP, and sends errors that occur before the protocol begins. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { localhostAllowedHostnames, validateHostHeader } from "@modelcontextprotocol/server";
 import type { Failure } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 
 export interface HostPolicy {
-  /** Host names without a port, beside the loopback ones. */
+  /** Host names without a port, in addition to the loopback names. */
   readonly allowedHosts?: readonly string[];
-  /** Origins of web pages, such as `https://app.example.com`, beside the loopback ones. */
+  /** Origins of web pages, such as `https://app.example.com`, in addition to the loopback origins. */
   readonly allowedOrigins?: readonly string[];
 }
 
 /**
- * Refuses what a browser was tricked into sending (DNS rebinding).
+ * Rejects requests that a browser was tricked into sending (DNS rebinding).
  * @throws Failure `host_not_allowed`.
  */
 export function createHostGuard({ allowedHosts = [], allowedOrigins = [] }: HostPolicy) {
@@ -30,14 +30,14 @@ export function createHostGuard({ allowedHosts = [], allowedOrigins = [] }: Host
   };
 }
 
-/** `null`, which sandboxed pages send, has no host and is nobody's. */
+/** Sandboxed pages send `null`, which matches no allowed origin. */
 function readOrigin(origin: string): { hostname: string; origin: string } {
   return URL.canParse(origin) ? new URL(origin) : { hostname: "", origin };
 }
 
 /**
- * Lets an admitted web page read the answer; without this a browser would not show it.
- * @returns whether the request was only the browser's question beforehand, which is answered now.
+ * Adds the CORS headers, with which a browser lets the web page read the response.
+ * @returns whether the request was a preflight request, which is answered now.
  */
 export function handleCors(request: IncomingMessage, response: ServerResponse): boolean {
   const { origin } = request.headers;
@@ -59,7 +59,7 @@ export function handleCors(request: IncomingMessage, response: ServerResponse): 
   return true;
 }
 
-/** Answers what is not let in, in the envelope of every face. */
+/** Sends an error in the envelope that REST uses too. */
 export function writeFailure(response: ServerResponse, failure: Failure): void {
   const id = response.getHeader("x-request-id");
   const { status, detail } = failure;
@@ -67,7 +67,7 @@ export function writeFailure(response: ServerResponse, failure: Failure): void {
     response.setHeader("www-authenticate", 'Bearer realm="tidings"');
   }
   if (status === 413) {
-    // The rest of the body is still on its way, and nobody will read it.
+    // The rest of the body will not be read.
     response.setHeader("connection", "close");
   }
   if (detail.retry_after !== undefined) {

@@ -1,8 +1,8 @@
 /**
  * Serves MCP over HTTP: stateless, each request with its own credential.
  *
- * host and origin → credential → body → the server made for this one request. What is refused before
- * the protocol begins is answered in the envelope of the REST face.
+ * host and origin → credential → body → a server for this one request. Errors before the protocol begins have
+ * the envelope of REST.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
@@ -16,25 +16,25 @@ import { restrictByHeaders, type ToolFilter, ToolFilterError, tools } from "./to
 import { validateMessage } from "./validate-message.ts";
 
 export interface McpHttpOptions extends McpServerOptions, HostPolicy {
-  /** What a credential may do. @throws Failure `credential_invalid`: unknown, revoked or expired. */
+  /** The scopes of a credential. @throws Failure `credential_invalid`: unknown, revoked or expired. */
   authenticate(credential: string): Promise<{ readonly scopes: ReadonlySet<Scope> }>;
   readonly maxBodyBytes?: number;
-  /** Requests that one credential may have running. */
+  /** Concurrent requests that one credential may have. */
   readonly maxConcurrentPerKey?: number;
 }
 
 export interface McpHttpHandler {
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
-  /** Ends the streams that are open. */
+  /** Closes the open streams. */
   close(): Promise<void>;
 }
 
 export function createMcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
   const { log } = options;
-  // A service has time at its start and none at its first request.
+  // At the start, so that the first request is not slow.
   preloadSchemas();
   void loadArguments();
-  const onerror = (error: Error) => log.debug({ err: error }, "an MCP request was refused");
+  const onerror = (error: Error) => log.debug({ err: error }, "an MCP request was rejected");
   const factory = createServerFactory(options, ({ authInfo }) => toCaller(authInfo));
   const handler = createMcpHandler(factory, { onerror });
   const answer = createRequestHandler(options, toNodeHandler(handler, { onerror }));
@@ -58,7 +58,7 @@ export function createMcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
 
 type Handle = ReturnType<typeof toNodeHandler>;
 
-/** @throws Failure for what is not let in. */
+/** @throws Failure for a request that is rejected. */
 function createRequestHandler(options: McpHttpOptions, handle: Handle) {
   const { authenticate, maxBodyBytes = 1_048_576, maxConcurrentPerKey = 64 } = options;
   const { toolFilter = defaultToolFilter } = options;
@@ -88,20 +88,20 @@ function createRequestHandler(options: McpHttpOptions, handle: Handle) {
   };
 }
 
-/** @throws Failure `credential_invalid`, or `unavailable` when it can't be checked. */
+/** @throws Failure `credential_invalid`, or `unavailable` if it can't be checked. */
 async function authenticateCredential(
   authenticate: McpHttpOptions["authenticate"],
   credential: string,
 ): Promise<AuthInfo> {
-  const found = await authenticate(credential).catch((error: unknown) => {
+  const { scopes } = await authenticate(credential).catch((error: unknown) => {
     throw error instanceof Failure
       ? error
       : fail("unavailable", { reason: "credentials can't be checked.", retry_after: 1 }, error);
   });
-  return { token: credential, clientId: "tidings", scopes: [...found.scopes] };
+  return { token: credential, clientId: "tidings", scopes: [...scopes] };
 }
 
-/** What this request may see of what the operator shows. @throws Failure for a header that can't be read. */
+/** The operator's filter, restricted by the headers of the request. @throws Failure for an invalid header. */
 function applyRequestFilter(operatorFilter: ToolFilter, { headers }: IncomingMessage): ToolFilter {
   try {
     return restrictByHeaders(tools, operatorFilter, headers);
@@ -115,11 +115,11 @@ function toCaller(auth: AuthInfo | undefined): McpCaller {
     throw new Error("a request reached the server without its credential");
   }
   const scopes = new Set(auth.scopes.flatMap((scope) => readScope(scope) ?? []));
-  const filter = auth.extra?.filter as ToolFilter; // put there above, for every request
+  const filter = auth.extra?.filter as ToolFilter; // set above, for every request
   return { key: auth.token, filter, scopes: () => scopes };
 }
 
-/** Runs what one credential asks for, up to a number at a time. @throws Failure `rate_limited`. */
+/** Limits the concurrent requests of each credential. @throws Failure `rate_limited`. */
 function createConcurrencyLimit(maxRunning: number) {
   const running = new Map<string, number>();
   return async (credential: string, run: () => Promise<void>): Promise<void> => {
@@ -131,9 +131,9 @@ function createConcurrencyLimit(maxRunning: number) {
     try {
       await run();
     } finally {
-      const left = (running.get(credential) ?? 1) - 1;
-      running.set(credential, left);
-      if (left <= 0) {
+      const remaining = (running.get(credential) ?? 1) - 1;
+      running.set(credential, remaining);
+      if (remaining <= 0) {
         running.delete(credential);
       }
     }
@@ -147,7 +147,7 @@ async function readBody(request: IncomingMessage, limit: number): Promise<string
   }
   const chunks: Buffer[] = [];
   let size = 0;
-  // Ending the iteration must not end the connection: the refusal goes out on it.
+  // Leaving the loop must not destroy the connection: the error is sent on it.
   const incoming: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
   for await (const chunk of incoming) {
     size += chunk.length;

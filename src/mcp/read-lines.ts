@@ -1,33 +1,33 @@
-/** Cuts standard input into lines, none of which may be longer than any message that means something. */
+/** Splits standard input into lines of limited length. */
 import type { Readable } from "node:stream";
 
-/** Bytes: a file of 32 MB, the largest that may be uploaded, is 44.7 million of them as base64. */
+/** The largest upload, 32 MB, takes 44.7 million bytes as base64. */
 export const maxLineBytes = 48_000_000;
 
 const lineFeed = 0x0a;
 
 /**
- * Lines end with a line feed and nothing else: newer readlines also end them at U+2028, which JSON may hold.
- * One that is too long is refused when it becomes so, for its end may never come.
+ * Lines end with a line feed only: newer versions of readline also split at U+2028, which JSON may contain. A
+ * line that becomes too long is reported at once, because its end may never come.
  */
 export function readLines(input: Readable, onLine: (line: string) => void, onLineTooLong: () => void): void {
-  let pieces: Buffer[] = [];
+  let chunks: Buffer[] = [];
   let size = 0;
-  const add = (piece: Buffer) => {
-    const was = size;
-    size += piece.length;
+  const add = (chunk: Buffer) => {
+    const previousSize = size;
+    size += chunk.length;
     if (size <= maxLineBytes) {
-      pieces.push(piece);
-    } else if (was <= maxLineBytes) {
-      pieces = [];
+      chunks.push(chunk);
+    } else if (previousSize <= maxLineBytes) {
+      chunks = [];
       onLineTooLong();
     }
   };
   const end = () => {
     if (size <= maxLineBytes) {
-      onLine(Buffer.concat(pieces).toString());
+      onLine(Buffer.concat(chunks).toString());
     }
-    pieces = [];
+    chunks = [];
     size = 0;
   };
   input.on("data", (chunk: Buffer) => {

@@ -1,5 +1,4 @@
-/** The catalogue's errors, events and scopes as documents that an assistant can read. */
-
+/** The catalogue's errors, events and scopes as documents for assistants. */
 import { scopes, toJsonSchema } from "../../tools/contract/index.ts";
 import { errors } from "../../tools/errors.ts";
 import { publicEvents } from "../../tools/events.ts";

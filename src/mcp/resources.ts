@@ -1,8 +1,8 @@
 /**
- * What an assistant may open by address: one contact, one conversation, and the house's own reference.
+ * MCP resources: one contact, one conversation, and the reference documents.
  *
- * A thing is read by the same tools as any call, under their rules: who may not call them is not offered the
- * address either, and what it is shown is cut to the same budget and marked in the same words.
+ * Contacts and conversations are read with tools, under the rules of tool calls: a caller who may not call the
+ * tools is not offered the resource, and the content has the same size limit and the same notes.
  */
 import {
   ProtocolError,
@@ -24,7 +24,7 @@ import type { ListedTool, ToolList } from "./tool-list/index.ts";
 
 const mimeType = "application/json";
 
-/** A kind of thing: its address, and the tools that read it, each under the name of its part. */
+/** A kind of resource: its URI, and the tool that reads each named part. */
 interface ResourceKind {
   readonly template: ResourceTemplateType;
   readonly uriPattern: RegExp;
@@ -89,23 +89,23 @@ const documents: readonly Resource[] = [
 export interface Resources {
   list(): Resource[];
   templates(caller: McpCaller): ResourceTemplateType[];
-  /** @throws ResourceNotFoundError, or ProtocolError with the service's own words. */
+  /** @throws ResourceNotFoundError, or ProtocolError with the service's message. */
   read(caller: McpCaller, uri: string, signal: AbortSignal): Promise<ReadResourceResult>;
 }
 
 interface Dependencies {
   readonly list: ToolList;
   readonly executeTool: ExecuteTool;
-  /** The most characters that a thing may have. */
+  /** The maximum length of a resource in characters. */
   readonly resultLimit: number;
 }
 
 export function createResources({ list, executeTool, resultLimit }: Dependencies): Resources {
   const toolsOf = (kind: ResourceKind, caller: McpCaller): ListedTool[] | undefined => {
     const reachable = list.callable(visibilityOf(caller));
-    const needed = Object.values(kind.parts).map((part) => part("").tool);
-    const found = reachable.filter(({ name }) => needed.includes(name));
-    return found.length === needed.length ? found : undefined;
+    const required = Object.values(kind.parts).map((part) => part("").tool);
+    const tools = reachable.filter(({ name }) => required.includes(name));
+    return tools.length === required.length ? tools : undefined;
   };
 
   return {
@@ -113,15 +113,15 @@ export function createResources({ list, executeTool, resultLimit }: Dependencies
     templates: (caller) =>
       resourceKinds.filter((kind) => toolsOf(kind, caller)).map(({ template }) => template),
     async read(caller, uri, signal) {
-      const document = documents.find((one) => one.uri === uri);
+      const document = documents.find((candidate) => candidate.uri === uri);
       if (document) {
         return toContents(uri, [JSON.stringify(await readReference(document.name))]);
       }
       for (const kind of resourceKinds) {
-        const written = kind.uriPattern.exec(uri)?.[1];
+        const encodedId = kind.uriPattern.exec(uri)?.[1];
         const tools = toolsOf(kind, caller);
-        if (written !== undefined && tools) {
-          const id = readId(uri, written);
+        if (encodedId !== undefined && tools) {
+          const id = decodeId(uri, encodedId);
           const read = (name: string) =>
             readPart({ executeTool, tools, caller, signal, uri }, kind, name, id);
           const parts = await Promise.all(Object.keys(kind.parts).map(read));
@@ -142,14 +142,14 @@ interface ReadOptions {
 }
 
 async function readPart(
-  reading: ReadOptions,
+  options: ReadOptions,
   kind: ResourceKind,
   name: string,
   id: string,
 ): Promise<ResultPart> {
-  const { executeTool, tools, caller, signal, uri } = reading;
+  const { executeTool, tools, caller, signal, uri } = options;
   const part = kind.parts[name]?.(id);
-  const tool = tools.find((one) => one.name === part?.tool);
+  const tool = tools.find(({ name: toolName }) => toolName === part?.tool);
   if (!part || !tool) {
     throw new ResourceNotFoundError(uri);
   }
@@ -159,21 +159,21 @@ async function readPart(
     if (failure.status === 404) {
       throw new ResourceNotFoundError(uri);
     }
-    const isRefused = failure.status === 400 || failure.status === 422;
-    const code = isRefused ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
+    const isInvalid = failure.status === 400 || failure.status === 422;
+    const code = isInvalid ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
     throw new ProtocolError(code, describeToolFailure(tool.name, failure, { key: caller.key }));
   }
   return { name, tool, input: part.arguments, answer: outcome.answer };
 }
 
-/** @throws ProtocolError for an address that is no address: `%` begins an escape, and here nothing follows. */
-function readId(uri: string, written: string): string {
+/** @throws ProtocolError for an invalid percent escape. */
+function decodeId(uri: string, encodedId: string): string {
   try {
-    return decodeURIComponent(written);
+    return decodeURIComponent(encodedId);
   } catch {
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
-      `Not an address: ${uri.slice(0, 128)} holds a broken escape. Write % as %25.`,
+      `Invalid URI: ${uri.slice(0, 128)} contains an invalid percent escape. Write % as %25.`,
     );
   }
 }
@@ -183,7 +183,7 @@ async function readReference(name: string): Promise<unknown> {
   return referenceDocuments[name as keyof typeof referenceDocuments](); // one of the three documents
 }
 
-/** The thing as JSON, and what is to be said of it as a text beside it. */
+/** The JSON, and the notes as separate texts. */
 function toContents(uri: string, [json = "", ...notes]: readonly string[]): ReadResourceResult {
   const notesContents = notes.map((text) => ({ uri, mimeType: "text/plain", text }));
   return { contents: [{ uri, mimeType, text: json }, ...notesContents] };

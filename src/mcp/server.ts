@@ -1,8 +1,8 @@
 /**
- * Makes the MCP server: the same for stdio and HTTP, for every revision of the protocol.
+ * Creates the MCP server: the same for stdio and HTTP, and for every revision of the protocol.
  *
- * One is made for each connection (stdio) or request (HTTP), with a few handlers and no state of its own.
- * It is the SDK's low-level server, because the list depends on who asks and is made once.
+ * One is created for each connection (stdio) or request (HTTP), with a few handlers and no state. It is the
+ * SDK's low-level server, because the tool list depends on the caller and is built once.
  */
 import {
   type McpRequestContext,
@@ -36,46 +36,41 @@ import {
 } from "./tool-list/index.ts";
 
 export interface McpServerOptions {
-  /** Calls the service whose tools these are. */
+  /** Calls the service that executes the tools. */
   readonly client: Client;
   readonly version: string;
   readonly log: Log;
-  /** The tools that the service has, by name; the whole catalogue when left out. */
+  /** The tools that the service has, by name; by default the whole catalogue. */
   readonly availableTools?: ReadonlySet<string>;
   readonly instructions?: string;
-  /** What the operator keeps from assistants; by default the extended tools. */
+  /** Hides tools from assistants; by default the extended ones. */
   readonly toolFilter?: ToolFilter;
-  /** The most characters that an answer may have. */
+  /** The maximum length of an answer in characters. */
   readonly resultLimit?: number;
-  /** The folder whose files may be named in a call; only where the caller's machine is this one. */
+  /** The folder whose files a call may name; only if the caller is on this machine. */
   readonly uploadRoot?: string | undefined;
-  /** Put around every tool call, by whoever watches them. */
+  /** Wraps every tool call, for telemetry. */
   readonly instrument?: (runTool: RunTool) => RunTool;
 }
 
-/** The narrowing of a server that was given none. */
 export const defaultToolFilter = createToolFilter(tools, defaultToolFilterSettings);
 
-/** A list may be kept for as long as a change of a key's scopes may go unnoticed; calls notice at once. */
+/** How long clients may cache lists, and so miss a change of the key's scopes; calls check them always. */
 const listCacheHints = { ttlMs: 300_000, cacheScope: "private" } as const;
 
-/** @param callerOf who calls, by the context of a request (HTTP) or of the connection (stdio). */
+/** @param callerOf returns the caller of a request (HTTP) or of the connection (stdio). */
 export function createServerFactory(
-  parts: McpServerOptions,
+  serverOptions: McpServerOptions,
   callerOf: (context: McpRequestContext) => McpCaller,
 ): McpServerFactory {
-  const { client, version, log, availableTools, instructions = defaultInstructions } = parts;
-  const {
-    uploadRoot,
-    resultLimit = defaultResultLimit,
-    instrument = (uninstrumented) => uninstrumented,
-  } = parts;
+  const { client, version, log, availableTools, instructions = defaultInstructions } = serverOptions;
+  const { uploadRoot, resultLimit = defaultResultLimit, instrument = (runTool) => runTool } = serverOptions;
   const list = createToolList(tools, { availableTools, isLocal: uploadRoot !== undefined });
-  const executeTool = createExecuteTool({ client, list, log, uploadRoot });
-  const runTool = instrument(createRunTool({ client, list, log, resultLimit }, executeTool));
+  const executeTool = createExecuteTool({ client, log, uploadRoot });
+  const runTool = instrument(createRunTool({ list, executeTool, resultLimit }));
   const info = { name: "tidings", title: "Tidings", version };
-  const completes = canComplete(list);
-  const completions = completes ? { completions: {} } : {};
+  const hasCompletions = canComplete(list);
+  const completions = hasCompletions ? { completions: {} } : {};
   const options = {
     capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, ...completions },
     instructions,
@@ -95,7 +90,7 @@ export function createServerFactory(
     serveTools(server, caller, list, runTool);
     serveResources(server, caller, createResources({ list, executeTool, resultLimit }));
     servePrompts(server, caller, createPrompts(list));
-    if (completes) {
+    if (hasCompletions) {
       server.setRequestHandler("completion/complete", ({ params }, { mcpReq }) =>
         complete({ list, executeTool }, caller, params, mcpReq.signal),
       );
@@ -107,7 +102,7 @@ export function createServerFactory(
 function serveTools(server: Server, caller: McpCaller, list: ToolList, runTool: RunTool): void {
   server.setRequestHandler("tools/list", async () => {
     await caller.waitForAccess?.();
-    // Behind the answer: a list is mostly followed by a call.
+    // After the response, because a call usually follows a list.
     setImmediate(() => loadArguments().catch(() => undefined));
     return { tools: list.list(visibilityOf(caller)) };
   });
@@ -122,7 +117,7 @@ function serveTools(server: Server, caller: McpCaller, list: ToolList, runTool: 
   );
 }
 
-/** Sends progress under the request's token, if it has one. */
+/** Sends progress with the request's token; undefined if it has none. */
 function progressReporter({ _meta, notify }: ServerContext["mcpReq"]): ReportProgress | undefined {
   const progressToken = _meta?.progressToken;
   return progressToken === undefined

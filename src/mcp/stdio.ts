@@ -1,9 +1,9 @@
 /**
  * Serves MCP on standard input and output.
  *
- * Nothing but JSON-RPC may reach stdout, nothing is asked of the network before the protocol is answered,
- * and when the input ends the connection is over: whoever started it leaves at once then, whatever is
- * still running. No process is started.
+ * Only JSON-RPC may be written to stdout, and there is no network request before the first response. When the
+ * input ends the connection is over: the process exits at once, even if calls are still running. No child
+ * process is started.
  */
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,28 +16,28 @@ import type { KeyAccess } from "./tool-list/index.ts";
 import { createLineTooLongError, type JsonRpcError, validateMessage } from "./validate-message.ts";
 
 export interface StdioOptions extends McpServerOptions {
-  /** Learns what the client's key may do; undefined if that can't be learned. */
+  /** Finds out what the client's key may do; undefined if that is not possible. */
   discoverAccess(): Promise<KeyAccess | undefined>;
-  /** How long a list waits for that: a person who starts a program is waiting for it. */
+  /** How long a list waits for `discoverAccess`; short, because a person is waiting. */
   readonly listWaitMs?: number;
-  /** How long after an attempt that failed a list may begin another. */
+  /** How long after a failed attempt a list may start another one. */
   readonly retryAfterMs?: number;
   readonly stdin?: Readable;
   readonly stdout?: Writable;
 }
 
 export interface StdioConnection {
-  /** Resolves when the other side has gone. */
+  /** Resolves when the client has disconnected. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
 
-/** The library closes the connection past this; what is no UTF-8 grows to three bytes when it is read. */
+/** The SDK closes the connection above this. Each invalid byte of UTF-8 becomes three bytes when decoded. */
 const maxBufferBytes = 3 * maxLineBytes + 1;
 
-/** What was asked just before the input ended (a script's pipe) is still answered within this, */
+/** Requests that arrive just before the input ends (a script's pipe) are still answered within this time. */
 const drainMs = 120;
-/** and a list that waits for the scopes goes out without them by then. */
+/** By then, lists that wait for the scopes are sent without them. */
 const listCutoffMs = 60;
 
 export function serveOverStdio(options: StdioOptions): StdioConnection {
@@ -51,7 +51,7 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
   const factory = createServerFactory(options, () => caller);
   const connection = serveStdio(
     (context) => {
-      // The first message is answered first: asking the service loads what asking takes.
+      // After the response to the first message: this call loads the HTTP client.
       setImmediate(() => void caller.discover());
       return factory(context);
     },
@@ -63,7 +63,7 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
   return { ended, close: () => connection.close() };
 }
 
-/** Libraries print; on stdout that would break the protocol. */
+/** Libraries may print, which would break the protocol on stdout. */
 export function guardStdout(): void {
   for (const method of ["log", "info", "debug", "dir", "table"] as const) {
     console[method] = console.error;
@@ -71,7 +71,7 @@ export function guardStdout(): void {
 }
 
 interface DiscoveringCaller extends McpCaller {
-  /** Begins to discover what the key may do, if that has not begun or was in vain. */
+  /** Starts `discoverAccess`, unless it is running or was successful. */
   discover(): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ function createCaller(
 ): DiscoveringCaller {
   let access: KeyAccess | undefined;
   let discovery: Promise<void> | undefined;
-  const begin = async () => {
+  const start = async () => {
     access = await discoverAccess().catch(() => undefined);
     if (!access) {
       setTimeout(() => {
@@ -90,7 +90,7 @@ function createCaller(
     }
   };
   const discover = () => {
-    discovery ??= begin();
+    discovery ??= start();
     return discovery;
   };
   return {
@@ -102,14 +102,14 @@ function createCaller(
   };
 }
 
-/** Passes the input on until it ends, or until nobody reads the output any more. */
+/** Forwards the input until it ends or the output is closed. */
 function forwardInput(stdin: Readable, stdout: Writable, input: PassThrough) {
   const answer = (jsonRpcError: JsonRpcError) => stdout.write(`${JSON.stringify(jsonRpcError)}\n`);
-  const take = (line: string) => {
+  const onLine = (line: string) => {
     const jsonRpcError = line.trim() === "" ? undefined : validateMessage(parseJson(line));
     return jsonRpcError ? answer(jsonRpcError) : input.write(`${line}\n`);
   };
-  readLines(stdin, take, () => answer(createLineTooLongError(maxLineBytes)));
+  readLines(stdin, onLine, () => answer(createLineTooLongError(maxLineBytes)));
   const isOver = stdin.readableEnded || stdin.destroyed;
   const inputOver = isOver ? Promise.resolve() : onceAny(stdin, ["end", "close", "error"]);
   const ending = inputOver.then(() => sleep(listCutoffMs));

@@ -1,7 +1,4 @@
-/**
- * Refuses messages that are JSON and no request: what the protocol's library would fail on without a word, or
- * with the wrong one.
- */
+/** Rejects JSON that is not a valid request, where the SDK would fail silently or with the wrong error. */
 
 export interface JsonRpcError {
   readonly jsonrpc: "2.0";
@@ -9,10 +6,10 @@ export interface JsonRpcError {
   readonly error: { readonly code: number; readonly message: string };
 }
 
-/** Deeper than any message that means something, and far from where a recursion ends. */
+/** Deeper than any valid message, and far below the limit of a recursion. */
 const maxDepth = 64;
 
-/** Members of params whose type is the same wherever they stand. */
+/** Members of params whose type is the same in every method. */
 const paramTypes: Readonly<Record<string, "string" | "object">> = {
   _meta: "object",
   arguments: "object",
@@ -25,37 +22,40 @@ function createParseError(): JsonRpcError {
   return { jsonrpc: "2.0", id: null, error: { code: -32_700, message: "Parse error: this is not JSON" } };
 }
 
-/** Whose id stood in a line that was not read to its end, nobody knows. */
+/** Without an id, because the line was not read to its end. */
 export function createLineTooLongError(limit: number): JsonRpcError {
   const message = `Invalid request: a line is longer than ${limit} bytes`;
   return { jsonrpc: "2.0", id: null, error: { code: -32_600, message } };
 }
 
-/** What is wrong with a message, undefined if it is not JSON; undefined if it may pass. */
+/** @param message the parsed JSON; undefined for invalid JSON. @returns undefined for a valid message. */
 export function validateMessage(message: unknown): JsonRpcError | undefined {
   if (message === undefined) {
     return createParseError();
   }
-  const { id: given = null, params } = isObject(message) ? message : {};
-  const id = typeof given === "string" || typeof given === "number" ? given : null;
+  const { id: sentId = null, params } = isObject(message) ? message : {};
+  const id = typeof sentId === "string" || typeof sentId === "number" ? sentId : null;
   const toError = (code: number, text: string): JsonRpcError => ({
     jsonrpc: "2.0",
     id,
     error: { code, message: text },
   });
   if (!isObject(message) && !Array.isArray(message)) {
-    return toError(-32_600, "Invalid request: a message is an object");
+    return toError(-32_600, "Invalid request: a message must be an object");
   }
   if (isTooDeep(message)) {
     return toError(-32_600, `Invalid request: nested more than ${maxDepth} levels deep`);
   }
   if (params !== undefined && !isObject(params)) {
-    return toError(-32_602, "Invalid params: params is an object");
+    return toError(-32_602, "Invalid params: params must be an object");
   }
-  const wrong = Object.entries(paramTypes).find(([name, type]) => isWrongType(params?.[name], type));
+  const invalid = Object.entries(paramTypes).find(([name, type]) => isWrongType(params?.[name], type));
   return (
-    wrong &&
-    toError(-32_602, `Invalid params: ${wrong[0]} takes ${wrong[1] === "object" ? "an object" : "a text"}`)
+    invalid &&
+    toError(
+      -32_602,
+      `Invalid params: ${invalid[0]} must be ${invalid[1] === "object" ? "an object" : "a string"}`,
+    )
   );
 }
 
@@ -63,7 +63,7 @@ function isWrongType(value: unknown, type: "string" | "object"): boolean {
   return value !== undefined && (type === "object" ? !isObject(value) : typeof value !== "string");
 }
 
-/** Level by level and not by recursion, which is what must not happen. */
+/** Level by level: a recursion could overflow the stack. */
 function isTooDeep(message: object): boolean {
   let level: object[] = [message];
   for (let depth = 0; level.length > 0; depth += 1) {

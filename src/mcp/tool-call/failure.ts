@@ -1,110 +1,47 @@
-/** Says to a model what went wrong and what to do next. */
+/** Maps errors of a tool call to failures that a model may see. */
+import { CallFailure, NoResponseError } from "../../client/index.ts";
 
-/** A rejected of ours or of the service, or the news that no answer came. */
+/** An error of ours or of the service, or a missing response. */
 export interface ToolFailure {
   readonly status?: number;
   readonly code: string;
   readonly message: string;
-  /** The body's error; its further members may be anything, for the service may be another's. */
+  /** The error of the body; its other members are unchecked, because the service may not be Tidings. */
   readonly error?: Readonly<Record<string, unknown>> | undefined;
   readonly requestId?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
   readonly mayHaveRun?: boolean;
 }
 
-export interface Explained {
-  /** The caller's credential: redacted, where the service repeats it. */
-  readonly key?: string | undefined;
-  readonly isWrite?: boolean;
-}
-
-/** `send_message failed: outside_service_window (422). … Next: … Request id req_1.` */
-export function describeToolFailure(
-  tool: string,
-  failure: ToolFailure,
-  { key, isWrite = false }: Explained,
-): string {
-  const { status, code, error = {}, requestId } = failure;
-  const parts = [
-    `${tool} failed: ${code}${status === undefined ? "" : ` (${status})`}.`,
-    toSentence(failure.message),
-    ...describeFields(error.details, failure.message),
-  ];
-  const next = `Next: ${toSentence(nextStep(failure, isWrite))}`;
-  const facts = describeFacts(error, [...parts, next].join(" "));
-  const text = [...parts, ...facts, next, ...(requestId ? [`Request id ${requestId}.`] : [])].join(" ");
-  return redact(text, key);
-}
-
-/** The key by its value, and what has the form of another. */
-function redact(text: string, key: string | undefined): string {
-  const safe = key === undefined || key.length < 6 ? text : text.replaceAll(key, "[secret]");
-  return safe.replace(/\bsk_live_[\w.-]{8,}/g, "[secret]");
-}
-
-/** Every field that is wrong, unless the sentence has said so already. */
-function describeFields(details: unknown, described: string): string[] {
-  const list: Readonly<Record<string, unknown>>[] = Array.isArray(details) ? details.slice(0, 20) : [];
-  return list
-    .filter((detail) => typeof detail?.message === "string")
-    .filter(({ field, message }) => message !== described && !described.includes(`${field}: ${message}`))
-    .map(({ field, message, fix }) =>
-      toSentence(["Field", `${field}:`, message, fix].filter(Boolean).join(" ")),
-    );
-}
-
-const describedFields = new Set([
-  "type",
-  "code",
-  "message",
-  "fix",
-  "param",
-  "details",
-  "request_id",
-  "retry_after",
-  // The sentence names the rule, which these make up.
-  "required_scopes",
-]);
-
-/** What stands beside the code and has not been said: `existing_id`, `suggestions`, … */
-function describeFacts(error: Readonly<Record<string, unknown>>, described: string): string[] {
-  return Object.entries(error)
-    .filter(
-      ([name, value]) =>
-        !describedFields.has(name) && !(typeof value === "string" && described.includes(value)),
-    )
-    .map(([name, value]) => `${name}: ${JSON.stringify(value).slice(0, 1000)}.`);
-}
-
-function nextStep({ status, error, retryAfterSeconds, mayHaveRun }: ToolFailure, isWrite: boolean): string {
-  if (isWrite && mayHaveRun) {
-    return "It may have been done all the same: look with a get or list tool before calling again.";
+/** @throws the error itself if it is not a failure of the call. */
+export function toToolFailure(error: unknown, signal: AbortSignal, timeoutMs: number): ToolFailure {
+  if (error instanceof NoResponseError) {
+    // Not the error's own message, which names the host; the log has it.
+    return {
+      code: error.code,
+      message: noResponseMessages[error.code](timeoutMs / 1000),
+      mayHaveRun: error.mayHaveRun,
+    };
   }
-  if (typeof error?.fix === "string") {
-    return error.fix;
+  if (error instanceof CallFailure) {
+    return error;
   }
-  if (status === 429 || retryAfterSeconds !== undefined) {
-    return `Wait ${retryAfterSeconds ?? 5} s and call again.`;
+  if (signal.aborted) {
+    return { code: "cancelled", message: "The call was cancelled." };
   }
-  return (
-    nextStepByStatus[status ?? 503] ??
-    (status !== undefined && status < 500 ? "Correct the arguments and call again." : retryLater)
-  );
+  throw error;
 }
 
-const retryLater = "Try again in a moment.";
+const noResponseMessages = {
+  unreachable: () => "The service can't be reached, or closed the connection before it answered.",
+  timeout: (seconds: number) => `The service did not answer within ${seconds} s.`,
+} as const;
 
-/** For a service that does not say it itself. */
-const nextStepByStatus: Readonly<Record<number, string>> = {
-  401: "Check the API key: it may be mistyped, revoked or expired.",
-  402: "Top up the wallet.",
-  403: "Use a key that may do this; the list of tools, asked for again, shows what this one may do.",
-  404: "Find the id with the list tool of the same thing.",
-  409: "Look at the present state with a get or list tool, then decide.",
-};
-
-/** Ended as a sentence, and not longer than anyone reads. */
-function toSentence(text: string): string {
-  const short = text.length > 1000 ? `${text.slice(0, 1000)}…` : text;
-  return /[.!?…]$/.test(short) ? short : `${short}.`;
+/** @param setting the setting or header that hides the tool. */
+export function createHiddenFailure(setting: string): ToolFailure {
+  return {
+    code: "tool_hidden",
+    message: `${setting} disables this tool.`,
+    error: { fix: `Use another tool, or ask the operator of this server to change ${setting}.` },
+  };
 }

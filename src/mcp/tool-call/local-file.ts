@@ -1,8 +1,8 @@
 /**
- * Opens a file of this machine for an upload: only inside the folder that the operator opened.
+ * Opens a local file for an upload, only inside the folder that the operator configured.
  *
- * The path is followed to its end first, so that no symbolic link leads out; what was checked is what is
- * read, because the file is then read by its handle. Nothing but a plain file is opened.
+ * The path is resolved first, so that no symbolic link leads out of the folder. The file is then read by its
+ * handle, so that the file that was checked is the one that is read. Only regular files are accepted.
  */
 import { constants } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
@@ -13,14 +13,14 @@ import type { FileToSend } from "../../client/index.ts";
 
 export interface LocalFile extends FileToSend, AsyncDisposable {}
 
-/** @throws Failure `file_path_not_allowed`, the same for what is outside and for what is not there; `file_too_large`. */
+/** @throws Failure `file_path_not_allowed` for a file that is outside or missing; `file_too_large`. */
 export async function openLocalFile(root: string, path: string): Promise<LocalFile> {
   const folder = await realpath(root).catch(() => undefined);
   const real = folder && (await realpath(resolve(folder, path)).catch(() => undefined));
   if (folder === undefined || real === undefined || !isInside(folder, real)) {
     throw notAllowed(root);
   }
-  // The last step must still be no link, and a pipe must not be waited for.
+  // The file may have become a link since; and opening a pipe must not block.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const handle = await open(real, flags).catch(() => undefined);
   if (!handle) {
@@ -45,21 +45,21 @@ async function toLocalFile(
   handle: FileHandle,
   { root, folder, real, name }: ResolvedPath,
 ): Promise<LocalFile> {
-  const facts = await handle.stat();
-  // A folder on the way may have become a link since it was followed.
-  const isStill = (await realpath(real).catch(() => undefined)) === real && isInside(folder, real);
-  if (!facts.isFile() || !isStill) {
+  const stats = await handle.stat();
+  // A folder of the path may have become a link since it was resolved.
+  const isUnchanged = (await realpath(real).catch(() => undefined)) === real && isInside(folder, real);
+  if (!stats.isFile() || !isUnchanged) {
     throw notAllowed(root);
   }
-  if (facts.size > maxUploadBytes) {
+  if (stats.size > maxUploadBytes) {
     throw fail("file_too_large", { limit: maxUploadBytes, param: "file_path" });
   }
   return {
     name,
-    size: facts.size,
+    size: stats.size,
     async *open() {
-      if (facts.size > 0) {
-        yield* handle.createReadStream({ start: 0, end: facts.size - 1, autoClose: false });
+      if (stats.size > 0) {
+        yield* handle.createReadStream({ start: 0, end: stats.size - 1, autoClose: false });
       }
     },
     [Symbol.asyncDispose]: () => handle.close(),

@@ -1,10 +1,9 @@
 /**
- * Learns what a key may do and what its service has, from the service itself.
+ * Finds out what a key may do and which tools its service has.
  *
- * Ours says the scopes (`whoami`), and its list of tools what of the catalogue it has. Another one has no
- * such route, but lists the tools of a credential: a known tool in that list proves its scope, and says
- * nothing of the others. Where nothing can be learned, every tool is listed and each call decides, and the
- * log says so.
+ * Tidings returns the scopes (`whoami`), and its list of tools shows which tools it has. Another service has no
+ * such route but lists the tools of a credential: a known tool in that list proves its scope, and nothing about
+ * the others. If neither works, every tool is listed, the service decides at each call, and a warning is logged.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { auth } from "../../../tools/auth.ts";
@@ -14,16 +13,14 @@ import { CallFailure, type Client } from "../../client/index.ts";
 import type { Log } from "../../ports/log.ts";
 import { toolListRoute, tools, whoamiRoute } from "./definitions.ts";
 
-/** What decides over the list of tools. */
 export interface KeyAccess {
   readonly scopes: ReadonlySet<Scope>;
-  /** The tools that the service has, by name; all of the catalogue's when left out. */
+  /** The tools that the service has, by name; by default the whole catalogue. */
   readonly availableTools?: ReadonlySet<string> | undefined;
 }
 
-/** After this the log tells that nothing could be learned. */
 const discoveryTimeoutMs = 10_000;
-/** Known scopes wait for the list of tools until so long after both were asked for. */
+/** How long known scopes wait for the list of tools, from when both were requested. */
 const toolListTimeoutMs = 1_000;
 
 export async function discoverAccess(client: Client, log: Log): Promise<KeyAccess | undefined> {
@@ -32,17 +29,17 @@ export async function discoverAccess(client: Client, log: Log): Promise<KeyAcces
   } catch (error) {
     log.warn(
       { err: error },
-      "the key's scopes can't be learned: every tool is listed, and each call decides",
+      "the key's scopes are unknown: every tool is listed, and the service decides at each call",
     );
     return undefined;
   }
 }
 
 async function discover(client: Client): Promise<KeyAccess> {
-  // The client needs no more of an operation than this; the declaration would be slow to load.
+  // Method and path are all that the client needs; the full declaration is slow to load.
   const list = toolListRoute as typeof mcp.list_mcp_tools;
   const listing = client.call(list, {}, { timeoutMs: discoveryTimeoutMs }).then(({ data }) => toNames(data));
-  // Asked beside whoami, and looked at only where that answers.
+  // Requested in parallel to whoami; its error counts only where it is awaited.
   listing.catch(() => undefined);
   const late = sleep(toolListTimeoutMs, undefined, { ref: false });
   try {
@@ -61,7 +58,7 @@ async function discover(client: Client): Promise<KeyAccess> {
   }
 }
 
-/** What a Tidings lists, of what is known here; undefined if that is nothing, or could not be learned. */
+/** The listed tools that the catalogue has; undefined if there are none, or the list is not available. */
 async function readKnownTools(
   listing: Promise<ReadonlySet<string> | undefined>,
 ): Promise<ReadonlySet<string> | undefined> {
@@ -70,11 +67,11 @@ async function readKnownTools(
   return known.length === 0 ? undefined : new Set(known);
 }
 
-/** Whether the route may be missing: a gateway in front may say so in many ways. */
+/** Whether the route may be missing: gateways report that in many ways. */
 function isRouteMissing(error: unknown): boolean {
   return error instanceof CallFailure
     ? error.status !== 401 && error.status !== 429 && (error.status < 500 || error.status === 501)
-    : error instanceof TypeError; // an answer of another shape
+    : error instanceof TypeError; // a response of another shape
 }
 
 function toNames(data: readonly { readonly name: string }[]): ReadonlySet<string> {
@@ -84,12 +81,14 @@ function toNames(data: readonly { readonly name: string }[]): ReadonlySet<string
 function inferScopes(names: ReadonlySet<string>): ReadonlySet<Scope> {
   const listed = tools.filter(({ name }) => names.has(name));
   if (listed.length === 0) {
-    throw new Error("the service lists no tool that is known here");
+    throw new Error("the service lists no known tool");
   }
   const without = (scope: Scope) => new Set(allScopes.filter((other) => other !== scope));
   const proved = allScopes.filter((scope) => listed.some((tool) => !permits(without(scope), tool.scope)));
-  // A tool that any of several scopes opens proves none of them; rather too many than too few.
-  const open = listed.filter((tool) => !permits(new Set(proved), tool.scope));
-  const possible = allScopes.filter((scope) => open.some((tool) => permits(new Set([scope]), tool.scope)));
+  // A tool that needs one of several scopes proves none of them: assume all, rather than too few.
+  const unexplained = listed.filter((tool) => !permits(new Set(proved), tool.scope));
+  const possible = allScopes.filter((scope) =>
+    unexplained.some((tool) => permits(new Set([scope]), tool.scope)),
+  );
   return new Set([...proved, ...possible]);
 }

@@ -1,8 +1,8 @@
 /**
- * The tools as plain data, made from the catalogue.
+ * The tools as plain data, derived from the catalogue.
  *
- * A build replaces this module by its value, so that listing tools does not load the catalogue: it exports
- * only JSON.
+ * The build replaces this module by its value, so that listing tools does not load the catalogue. It may
+ * therefore export only JSON.
  */
 import type { Tool as WireTool } from "@modelcontextprotocol/server";
 import { auth } from "../../../tools/auth.ts";
@@ -30,17 +30,17 @@ export interface ListedTool {
   readonly toolset: string;
   /** Whether it is listed by default. */
   readonly isCore: boolean;
-  /** The paths of response fields that customers write. */
+  /** The paths in its answer that contain texts of customers. */
   readonly untrusted: readonly string[];
   /** The member of the response's `data` that lists tool calls. */
   readonly offers?: string;
   /** What a client receives. */
   readonly definition: WireTool;
-  /** The same with the local field, where the tool has one. */
+  /** The definition if local files may be named; missing if there is no difference. */
   readonly localDefinition?: WireTool;
 }
 
-/** The keywords that constrain values. */
+/** Keywords of JSON Schema that constrain values. */
 const constraintKeywords = new Set([
   "required",
   "enum",
@@ -63,10 +63,10 @@ const toolsets = new Map(
 /** Every tool, in the catalogue's order. */
 export const tools: readonly ListedTool[] = describeTools(catalogue).map(toListed);
 
-/** The route that reports a credential's scopes. */
+/** Returns the scopes of a credential. */
 export const whoamiRoute = { method: auth.whoami.method, path: auth.whoami.path };
 
-/** The route that lists a credential's tools, for a service without the former. */
+/** Lists the tools of a credential, also on services without `whoami`. */
 export const toolListRoute = { method: mcp.list_mcp_tools.method, path: mcp.list_mcp_tools.path };
 
 function toListed({ name, operation, scope, title, description, hints, ...schemas }: Tool): ListedTool {
@@ -77,7 +77,7 @@ function toListed({ name, operation, scope, title, description, hints, ...schema
     idempotentHint: hints.idempotent,
     openWorldHint: hints.openWorld,
   };
-  // Each root is an object already; the literal tells the compiler.
+  // The root has this type already; the compiler does not know it.
   const inputSchema = { ...schemas.inputSchema, type: "object" as const };
   const outputSchema = { ...relaxSchema(schemas.outputSchema), type: "object" as const };
   const declared = operations[operation];
@@ -103,8 +103,8 @@ function withInput(wire: WireTool, input: ToolMapping["input"]): WireTool {
 }
 
 /**
- * Removes the constraints of an output schema. A client rejects a response that violates its schema, after
- * the effect has happened, and the service may be newer than this list, or another implementation.
+ * Keeps the structure and drops the constraints. A client rejects an answer that violates the schema although
+ * the call was executed, and the service may be newer than this list, or not Tidings.
  */
 function relaxSchema(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(
@@ -116,7 +116,7 @@ function relaxSchema(schema: JsonSchema): JsonSchema {
 
 function relaxKeyword(keyword: string, value: unknown): unknown {
   if (keyword === "properties") {
-    // The values of these keywords are schemas, by JSON Schema itself.
+    // In JSON Schema the values of these keywords are schemas.
     const fields = Object.entries(value as Record<string, JsonSchema>);
     return Object.fromEntries(fields.map(([name, field]) => [name, makeNullable(relaxSchema(field))]));
   }

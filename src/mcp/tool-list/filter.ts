@@ -1,15 +1,15 @@
 /**
- * Which tools are kept from an assistant, beside those that its scopes forbid.
+ * Filters tools by settings, in addition to the scopes of the credential.
  *
- * The operator's settings are one layer, and a request over HTTP may bring another in its headers. A tool
- * is there if every layer lets it pass: so a request narrows, and never widens. What a layer hides it
- * also refuses, and the refusal names the setting.
+ * The operator's settings are one layer, the headers of a request over HTTP another. A tool is available if
+ * every layer allows it, so headers can restrict the settings but not extend them. A hidden tool can't be called
+ * either; the error names the setting.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { type ToolMode, toolModes } from "../../../tools/contract/index.ts";
 import type { ListedTool } from "./definitions.ts";
 
-/** What is asked for: an empty list is none. */
+/** An empty list means no restriction. */
 export interface ToolFilterSettings {
   readonly toolsets: readonly string[];
   readonly readOnly: boolean;
@@ -30,23 +30,23 @@ type FilterRule = (tool: ListedTool) => boolean;
 
 /** The settings in force for one request or connection. */
 export interface ToolFilter {
-  /** The same for the same settings. */
+  /** Equal for equal settings. */
   readonly cacheKey: string;
-  /** Whether tools are found by a search and run by name, in place of being listed. */
+  /** Whether tools are found by a search and run by name, instead of being listed. */
   readonly isSearch: boolean;
   readonly isReadOnly: boolean;
-  /** The operator's mode, which no request can widen. */
+  /** The operator's mode, which a request can't extend. */
   readonly mode: ToolMode;
-  /** The setting that hides a tool; undefined if it is there. */
+  /** The setting that hides a tool; undefined if none does. */
   hiddenBy(tool: ListedTool): string | undefined;
 }
 
-/** A setting names something that does not exist, or is no value of its own: a sentence that says so. */
+/** A setting has an unknown name or an invalid value. */
 export class ToolFilterError extends Error {
-  override readonly name = "NarrowingError";
+  override readonly name = "ToolFilterError";
 }
 
-/** What a setting is called, for whoever set it. */
+/** The names of the settings in one layer, for error messages. */
 interface SettingNames {
   readonly toolsets: string;
   readonly readOnly: string;
@@ -71,7 +71,7 @@ const headerNames: SettingNames = {
   mode: "X-Tidings-Tool-Mode",
 };
 
-/** The operator's settings. @throws NarrowingError */
+/** The layer of the operator's settings. @throws ToolFilterError */
 export function createToolFilter(tools: readonly ListedTool[], settings: ToolFilterSettings): ToolFilter {
   const { mode, readOnly } = settings;
   return {
@@ -83,7 +83,7 @@ export function createToolFilter(tools: readonly ListedTool[], settings: ToolFil
   };
 }
 
-/** The operator's settings with those of a request's headers. @throws NarrowingError */
+/** The operator's layer and that of the request's headers. @throws ToolFilterError */
 export function restrictByHeaders(
   tools: readonly ListedTool[],
   operatorFilter: ToolFilter,
@@ -93,7 +93,7 @@ export function restrictByHeaders(
   if (!requested) {
     return operatorFilter;
   }
-  // "all" is what there is without a further layer: under an operator who says less it changes nothing.
+  // "all" means no further restriction: it does not extend the operator's mode.
   const mode = requested.mode ?? "all";
   const rules = createRules(tools, { ...requested, mode }, headerNames);
   const hides = findHidingSetting(rules);
@@ -106,11 +106,11 @@ export function restrictByHeaders(
   };
 }
 
-function findHidingSetting(rules: readonly (readonly [name: string, admits: FilterRule])[]) {
+function findHidingSetting(rules: readonly (readonly [name: string, allows: FilterRule])[]) {
   return (tool: ListedTool) => rules.find(([, allows]) => !allows(tool))?.[0];
 }
 
-/** @throws NarrowingError for a name that does not exist. */
+/** @throws ToolFilterError for a name that does not exist. */
 function createRules(
   tools: readonly ListedTool[],
   { toolsets, readOnly, allow, deny, mode }: ToolFilterSettings,
@@ -125,7 +125,7 @@ function createRules(
     [names.readOnly, isRead, readOnly],
     [names.allow, ({ name }) => allowed.has(name), allowed.size > 0],
     [names.toolsets, ({ toolset }) => ofToolset.has(toolset), ofToolset.size > 0],
-    // A tool that is allowed by name is wanted, whatever its tier.
+    // A tool that is allowed by name passes, whatever its tier.
     [names.mode, ({ name, isCore }) => isCore || allowed.has(name), mode === "core"],
   ];
   return rules.flatMap(([name, allows, isSet]) => (isSet ? [[name, allows] as const] : []));
@@ -135,15 +135,15 @@ export function isRead({ definition }: ListedTool): boolean {
   return definition.annotations?.readOnlyHint === true;
 }
 
-function readNames(given: readonly string[], known: readonly string[], setting: string): Set<string> {
-  const names = given.map((name) => name.toLowerCase());
+function readNames(values: readonly string[], known: readonly string[], setting: string): Set<string> {
+  const names = values.map((name) => name.toLowerCase());
   if (names.some((name) => !known.includes(name))) {
     throw new ToolFilterError(`${setting} takes names of: ${known.join(", ")}.`);
   }
   return new Set(names);
 }
 
-/** Undefined when no header narrows anything. */
+/** Undefined if the request has none of these headers. */
 function readHeaders(
   headers: IncomingHttpHeaders,
 ): (Omit<ToolFilterSettings, "mode"> & { readonly mode: ToolMode | undefined }) | undefined {
@@ -173,7 +173,7 @@ function readBoolean(text: string): boolean {
 }
 
 function readMode(text: string): ToolMode | undefined {
-  const mode = toolModes.find((one) => one === text.toLowerCase());
+  const mode = toolModes.find((known) => known === text.toLowerCase());
   if (mode === undefined && text !== "") {
     throw new ToolFilterError(`${headerNames.mode} takes one of ${toolModes.join(", ")}.`);
   }

@@ -1,25 +1,25 @@
-/** Lists the tools that a credential may call, by its scopes and the filter, in the catalogue's order. */
+/** The list of tools that a credential may call, by its scopes and the filter, in the catalogue's order. */
 import type { Tool as WireTool } from "@modelcontextprotocol/server";
 import { allScopes, closeTexts, permits, type Scope } from "../../../tools/contract/index.ts";
 import type { ListedTool } from "./definitions.ts";
 import type { ToolFilter } from "./filter.ts";
 import { searchToolDefinitions } from "./search.ts";
 
-/** Few of the possible lists are in use. Past this many, the oldest is dropped and made again when needed. */
+/** Few of the possible lists are in use; above this number the oldest is dropped. */
 const maxCachedLists = 64;
 
-/** What determines a list. Undefined scopes are unknown: every tool is listed and the service decides. */
 export interface ToolVisibility {
+  /** Undefined if unknown: then only the service checks them. */
   readonly scopes: ReadonlySet<Scope> | undefined;
   readonly filter: ToolFilter;
-  /** The tools that the service reported; unknown when left out. */
+  /** The tools that the service has, by name; undefined if unknown. */
   readonly availableTools?: ReadonlySet<string> | undefined;
 }
 
 export interface ToolList {
-  /** What a client receives: the tools, or in search mode the two that find and run them. */
+  /** The definitions for a client: the tools, or the two of search mode. */
   list(viewer: ToolVisibility): WireTool[];
-  /** The tools that may be called, listed or not. */
+  /** The tools that may be called, also in search mode. */
   callable(viewer: ToolVisibility): readonly ListedTool[];
   find(name: string): ListedTool | undefined;
 }
@@ -30,9 +30,9 @@ interface CachedList {
 }
 
 export interface ListOptions {
-  /** The names of the tools that the service has; all by default. */
+  /** The tools that the service has, by name; by default all. */
   readonly availableTools?: ReadonlySet<string> | undefined;
-  /** Whether arguments may name files on this machine. */
+  /** Whether calls may name local files. */
   readonly isLocal?: boolean;
 }
 
@@ -47,7 +47,7 @@ export function createToolList(
   const byName = new Map(available.map((tool) => [tool.name, tool]));
   const views = new Map<string, CachedList>();
 
-  const make = ({ scopes, filter, availableTools: discovered }: ToolVisibility): CachedList => {
+  const build = ({ scopes, filter, availableTools: discovered }: ToolVisibility): CachedList => {
     const reachable = available.filter(
       (tool) =>
         (!scopes || permits(scopes, tool.scope)) &&
@@ -68,17 +68,17 @@ export function createToolList(
   const view = (viewer: ToolVisibility): CachedList => {
     const { scopes, filter, availableTools: discovered } = viewer;
     const scopeKey = scopes === undefined ? "all" : allScopes.filter((scope) => scopes.has(scope)).join();
-    const name = `${scopeKey} ${filter.cacheKey} ${discovered ? [...discovered].join() : ""}`;
-    const known = views.get(name);
-    if (known) {
-      return known;
+    const key = `${scopeKey} ${filter.cacheKey} ${discovered ? [...discovered].join() : ""}`;
+    const cached = views.get(key);
+    if (cached) {
+      return cached;
     }
-    const made = make(viewer);
+    const list = build(viewer);
     if (views.size >= maxCachedLists) {
       views.delete(views.keys().next().value ?? "");
     }
-    views.set(name, made);
-    return made;
+    views.set(key, list);
+    return list;
   };
   return {
     list: (viewer) => view(viewer).definitions,

@@ -1,8 +1,8 @@
 /**
- * Two tools in place of the whole list: one finds tools, the other runs the one that was found.
+ * The two tools of search mode, which replace the list: one finds tools, the other runs a tool by name.
  *
- * Neither keeps anything between calls, and neither has a right of its own: what is found is what may be
- * called, and a call is made under every rule of the tool that it names.
+ * Both are stateless and grant nothing: only callable tools are found, and a call is checked like a direct call
+ * of the named tool.
  */
 import type { CallToolResult, Tool as WireTool } from "@modelcontextprotocol/server";
 import { parseJson } from "../../../tools/contract/index.ts";
@@ -11,7 +11,7 @@ import type { ListedTool } from "./definitions.ts";
 export const searchToolsName = "search_tools";
 export const executeToolName = "execute_tool";
 
-/** Schemas are most of a tool's size: only the best matches come with theirs. */
+/** Schemas are most of a tool's size, so only the best matches include them. */
 const maxSchemas = 5;
 const maxResults = 20;
 
@@ -19,11 +19,11 @@ const searchTool = {
   name: searchToolsName,
   title: "Search tools",
   description:
-    "Find the tools for a task by words of it. Answers names and descriptions, with the input schema of the best matches. Run one with execute_tool.",
+    "Find tools for a task by keywords. Returns names and descriptions, with the input schema of the best matches. Run one with execute_tool.",
   inputSchema: {
     type: "object" as const,
     properties: {
-      query: { type: "string", description: 'What is to be done, for example "send a message"' },
+      query: { type: "string", description: 'The task, for example "send a message"' },
       limit: {
         type: "integer",
         minimum: 1,
@@ -48,7 +48,7 @@ const executeTool = {
   name: executeToolName,
   title: "Execute tool",
   description:
-    "Run a tool that search_tools found, with arguments as its input schema describes them. The answer is the tool's own.",
+    "Run a tool that search_tools found, with arguments that match its input schema. Returns the tool's answer.",
   inputSchema: {
     type: "object" as const,
     properties: {
@@ -60,7 +60,7 @@ const executeTool = {
   },
 };
 
-/** The two as a client sees them; what can be run decides over the second one's hints. */
+/** The definitions for a client; the hints of execute_tool depend on the tools that it can run. */
 export function searchToolDefinitions(isReadOnly: boolean): WireTool[] {
   const hints = {
     title: executeTool.title,
@@ -72,46 +72,46 @@ export function searchToolDefinitions(isReadOnly: boolean): WireTool[] {
   return [searchTool, { ...executeTool, annotations: hints }];
 }
 
-/** What is wrong with the arguments of one of the two. */
+/** The arguments of one of the two tools are invalid. */
 export class SearchInputError extends Error {
-  override readonly name = "SearchRefusal";
+  override readonly name = "SearchInputError";
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Answers `search_tools`. @throws SearchRefusal */
-export function searchTools(tools: readonly ListedTool[], given: Arguments): CallToolResult {
-  rejectUnknown(given, searchTool.inputSchema.properties);
-  const { query = "" } = given;
-  const limit = Number(given.limit ?? maxSchemas);
+/** Runs `search_tools`. @throws SearchInputError */
+export function searchTools(tools: readonly ListedTool[], input: Arguments): CallToolResult {
+  rejectUnknown(input, searchTool.inputSchema.properties);
+  const { query = "" } = input;
+  const limit = Number(input.limit ?? maxSchemas);
   if (typeof query !== "string" || !(limit >= 1)) {
-    throw new SearchInputError("query takes a text, and limit a whole number from 1 to 20.");
+    throw new SearchInputError("query takes a string, and limit a whole number from 1 to 20.");
   }
   const ranked = rankTools(tools, query);
-  const found = ranked.slice(0, Math.min(Math.floor(limit), maxResults)).map(({ definition }, index) => ({
+  const matches = ranked.slice(0, Math.min(Math.floor(limit), maxResults)).map(({ definition }, index) => ({
     name: definition.name,
     description: definition.description,
     annotations: definition.annotations,
     ...(index < maxSchemas ? { input_schema: definition.inputSchema } : {}),
   }));
   const names = tools.map(({ name }) => name);
-  const answer = { tools: found, total: ranked.length, ...(found.length === 0 ? { known: names } : {}) };
+  const answer = { tools: matches, total: ranked.length, ...(matches.length === 0 ? { known: names } : {}) };
   return { content: [{ type: "text", text: JSON.stringify(answer) }], structuredContent: answer };
 }
 
-/** Reads the arguments of `execute_tool`. @throws SearchRefusal */
-export function readExecuteArguments(given: Arguments): { name: string; arguments: Arguments } {
-  rejectUnknown(given, executeTool.inputSchema.properties);
-  const { name } = given;
-  const inner = typeof given.arguments === "string" ? parseJson(given.arguments) : (given.arguments ?? {});
+/** Reads the arguments of `execute_tool`. @throws SearchInputError */
+export function readExecuteArguments(input: Arguments): { name: string; arguments: Arguments } {
+  rejectUnknown(input, executeTool.inputSchema.properties);
+  const { name } = input;
+  const inner = typeof input.arguments === "string" ? parseJson(input.arguments) : (input.arguments ?? {});
   if (typeof name !== "string" || typeof inner !== "object" || inner === null || Array.isArray(inner)) {
     throw new SearchInputError("name takes a tool's name, and arguments an object.");
   }
-  return { name, arguments: inner as Arguments }; // an object with text keys, as just seen
+  return { name, arguments: { ...inner } };
 }
 
-function rejectUnknown(given: Arguments, known: object): void {
-  const unknown = Object.keys(given).filter((name) => !(name in known));
+function rejectUnknown(input: Arguments, known: object): void {
+  const unknown = Object.keys(input).filter((name) => !(name in known));
   if (unknown.length > 0) {
     throw new SearchInputError(
       `Unknown argument: ${unknown.join(", ")}. Known arguments: ${Object.keys(known).join(", ")}.`,
@@ -119,7 +119,7 @@ function rejectUnknown(given: Arguments, known: object): void {
   }
 }
 
-/** The tools that share words with the query, best first: a rare word says more, and the name says most. */
+/** The tools that match words of the query, best first. Rare words count more, and words in the name most. */
 export function rankTools(tools: readonly ListedTool[], query: string): ListedTool[] {
   const queryWords = [...new Set(wordsOf(query))];
   if (queryWords.length === 0) {
@@ -139,10 +139,10 @@ export function rankTools(tools: readonly ListedTool[], query: string): ListedTo
       .map((tool, index) => {
         const text = texts[index];
         const points = queryWords.map((word, at) => (text ? score(text, word) : 0) * (weights[at] ?? 0));
-        return { tool, points: points.reduce((sum, one) => sum + one, 0) };
+        return { tool, points: points.reduce((sum, value) => sum + value, 0) };
       })
       .filter(({ points }) => points > 0)
-      // Of equals, the one that does no harm.
+      // Of equals, the one with the lower risk first.
       .sort((a, b) => b.points - a.points || riskOf(a.tool) - riskOf(b.tool))
       .map(({ tool }) => tool)
   );
@@ -154,7 +154,7 @@ interface ToolWords {
   readonly description: readonly string[];
 }
 
-/** A word, or what people say in its place, which counts a little less. */
+/** The score of a word or of its best synonym, which counts a little less. */
 function score(text: ToolWords, word: string): number {
   const others = (synonyms[word] ?? []).map((other) => 0.8 * scoreWord(text, other));
   return Math.max(scoreWord(text, word), ...others);
@@ -168,7 +168,7 @@ function riskOf({ definition }: ListedTool): number {
   return definition.annotations?.readOnlyHint ? 0 : definition.annotations?.destructiveHint ? 2 : 1;
 }
 
-/** What people say, and the words that the tools use for it. */
+/** Words of users, and the words that the tools use instead. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   answer: ["send", "list"],
   choice: ["message"],
@@ -203,13 +203,14 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   wrote: ["list", "message"],
 };
 
-/** A word counts whole, and half where it only begins the same. */
+/** 1 for the whole word, 0.5 for a common prefix. */
 function scoreMatch(words: readonly string[], word: string): number {
-  const begins = (one: string) => one.startsWith(word) || (one.length > 3 && word.startsWith(one));
-  return words.includes(word) ? 1 : words.some(begins) ? 0.5 : 0;
+  const sharesPrefix = (other: string) =>
+    other.startsWith(word) || (other.length > 3 && word.startsWith(other));
+  return words.includes(word) ? 1 : words.some(sharesPrefix) ? 0.5 : 0;
 }
 
-/** Lower case, and plurals as one. */
+/** The words of a text in lower case and singular. */
 function wordsOf(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.filter((word) => word.length > 1).map((word) => word.replace(/(?<=\w{3})s$/, ""));

@@ -1,0 +1,49 @@
+/** The types of a tool call: its caller, its request and its functions. */
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { Scope } from "../../../tools/contract/index.ts";
+import type { ListedTool, ToolFilter, ToolVisibility } from "../tool-list/index.ts";
+import type { ToolFailure } from "./failure.ts";
+import type { ReportProgress } from "./progress.ts";
+
+export interface McpCaller {
+  /** By default the client's own key. */
+  readonly key?: string;
+  readonly filter: ToolFilter;
+  /** Undefined while the scopes are unknown: then only the service checks them. */
+  scopes(): ReadonlySet<Scope> | undefined;
+  /** The tools that the service has, if known. */
+  availableTools?(): ReadonlySet<string> | undefined;
+  /** Resolves when the scopes are known, or need not be waited for any longer. */
+  waitForAccess?(): Promise<void>;
+}
+
+export function visibilityOf(caller: McpCaller): ToolVisibility {
+  return { scopes: caller.scopes(), filter: caller.filter, availableTools: caller.availableTools?.() };
+}
+
+export interface ToolCall {
+  readonly name: string;
+  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+  readonly meta?: Readonly<Record<string, unknown>> | undefined;
+  readonly signal: AbortSignal;
+  readonly reportProgress?: ReportProgress | undefined;
+}
+
+/** Calls a tool by name. @returns the result for the MCP client. */
+export type RunTool = (caller: McpCaller, call: ToolCall) => Promise<CallToolResult>;
+
+/** The outcome of a call, before it is formatted as a result. */
+export type ToolOutcome =
+  | {
+      readonly answer: object;
+      readonly input: Readonly<Record<string, unknown>>;
+      readonly failure?: undefined;
+    }
+  | { readonly failure: ToolFailure };
+
+/** Executes a known tool. @returns the service's answer, unformatted. */
+export type ExecuteTool = (
+  tool: ListedTool,
+  caller: McpCaller,
+  call: Omit<ToolCall, "name">,
+) => Promise<ToolOutcome & { readonly idempotencyKey?: string }>;

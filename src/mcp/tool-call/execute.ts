@@ -1,0 +1,130 @@
+/**
+ * Executes one tool call: filter → scope → idempotency key → arguments → the operation over HTTP.
+ *
+ * A read is aborted when its caller cancels. A write, once started, is not: it would be unknown whether it was
+ * executed.
+ */
+import { randomUUID } from "node:crypto";
+import { type Operation, permits } from "../../../tools/contract/index.ts";
+import { type Client, NoResponseError, timeoutFor, waitMsOf } from "../../client/index.ts";
+import type { Log } from "../../ports/log.ts";
+import { isRead, type ListedTool } from "../tool-list/index.ts";
+import type { ExecuteTool, McpCaller, ToolCall } from "./call.ts";
+import { createHiddenFailure, toToolFailure } from "./failure.ts";
+import type { LocalFile } from "./local-file.ts";
+import { reportWaiting } from "./progress.ts";
+
+/** Clients give up after 30 s or more: an error before that is more useful than a success after it. */
+const defaultTimeoutMs = 25_000;
+
+/** Above this the model is told how long to wait, instead of the call waiting. */
+const maxRetryWaitMs = 2_000;
+
+export const idempotencyMetaKey = "io.tidings/idempotency-key";
+
+/** Loads the catalogue, which is needed to read arguments, once. */
+export const loadArguments = memoize(() => import("./arguments.ts"));
+
+export interface ExecuteOptions {
+  readonly client: Client;
+  readonly log: Log;
+  /** The folder whose files may be named in a call. */
+  readonly uploadRoot?: string | undefined;
+}
+
+export function createExecuteTool(options: ExecuteOptions): ExecuteTool {
+  return async (tool, caller, call) => {
+    try {
+      const prepared = await prepareCall(tool, caller, call, options.uploadRoot);
+      if (prepared.rejected) {
+        return { failure: prepared.rejected };
+      }
+      await using _file = prepared.file;
+      return await callService(options, { ...prepared, tool, caller, call });
+    } catch (error) {
+      options.log.error({ err: error, tool: tool.name }, "a tool call failed unexpectedly");
+      return { failure: { code: "internal", message: "Something went wrong here." } };
+    }
+  };
+}
+
+/** All checks before the service is called. */
+async function prepareCall(
+  tool: ListedTool,
+  caller: McpCaller,
+  call: Omit<ToolCall, "name">,
+  uploadRoot: string | undefined,
+) {
+  const setting = caller.filter.hiddenBy(tool);
+  if (setting !== undefined) {
+    return { rejected: createHiddenFailure(setting) };
+  }
+  const { parseCall, rejectCall, rejectMissingScope } = await loadArguments();
+  const scopes = caller.scopes();
+  if (scopes && !permits(scopes, tool.scope)) {
+    return { rejected: rejectMissingScope(tool.scope) };
+  }
+  const idempotencyKey = call.meta?.[idempotencyMetaKey] ?? randomUUID();
+  if (!isHeaderValue(idempotencyKey, 255)) {
+    return { rejected: rejectCall("invalid_idempotency_key") };
+  }
+  return { ...(await parseCall(tool, call.arguments ?? {}, uploadRoot)), idempotencyKey };
+}
+
+interface PreparedCall {
+  readonly tool: ListedTool;
+  readonly caller: McpCaller;
+  readonly call: Omit<ToolCall, "name">;
+  readonly operation: Operation;
+  readonly input: Record<string, unknown>;
+  readonly file?: LocalFile | undefined;
+  readonly idempotencyKey: string;
+}
+
+async function callService({ client, log }: ExecuteOptions, prepared: PreparedCall) {
+  const { tool, caller, call, operation, input, file, idempotencyKey } = prepared;
+  const resultMeta = isRead(tool) ? {} : { idempotencyKey };
+  const waitMs = waitMsOf(operation, input);
+  const timeoutMs = timeoutFor(waitMs, defaultTimeoutMs);
+  using _ = reportWaiting(call.reportProgress, waitMs);
+  try {
+    const answer = await client.call(operation, input, {
+      key: caller.key,
+      ...(isRead(tool) ? { signal: call.signal } : { idempotencyKey }),
+      timeoutMs,
+      maxRetryWaitMs,
+      headers: traceHeadersOf(call.meta),
+      ...(file && { file }),
+    });
+    return { answer, input, ...resultMeta };
+  } catch (error) {
+    if (error instanceof NoResponseError) {
+      log.warn({ err: error, tool: tool.name }, "the service can't be reached");
+    }
+    return { failure: toToolFailure(error, call.signal, timeoutMs), ...resultMeta };
+  }
+}
+
+/** The W3C trace context; its names in `_meta` are those of the headers. */
+function traceHeadersOf(meta: ToolCall["meta"]): Record<string, string> {
+  const names = ["traceparent", "tracestate"] as const;
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = meta?.[name];
+      return isHeaderValue(value, 512) ? [[name, value]] : [];
+    }),
+  );
+}
+
+/** Whether `value` is valid in a header. */
+function isHeaderValue(value: unknown, maxLength: number): value is string {
+  return typeof value === "string" && value.length <= maxLength && /^[\x20-\x7e]+$/.test(value);
+}
+
+function memoize<Value>(load: () => Promise<Value>): () => Promise<Value> {
+  let loading: Promise<Value> | undefined;
+  return () => {
+    loading ??= load();
+    return loading;
+  };
+}
