@@ -147,6 +147,14 @@ test("every endpoint is declared, once, and nothing else that is not named", () 
   expect(declared.sort()).toEqual([...specification, ...ours].sort());
 });
 
+test("every tool of the specification is in the default list", () => {
+  const extended = operations.filter(
+    ([, { method, path, tier }]) =>
+      tier === "extended" && specification.includes(comparable(`${method} ${path}`)),
+  );
+  expect(extended.map(([name]) => name)).toEqual([]);
+});
+
 test("every operation offers a tool but signing in and the tools' own", () => {
   const silent = operations.filter(
     ([name, operation]) => Object.keys(toolMappingsOf(name, operation)).length === 0,

@@ -23,7 +23,7 @@ import { mcp } from "../../../tools/mcp.ts";
 
 export interface ListedTool {
   readonly name: string;
-  /** The operation that it calls, by its name in the catalogue. */
+  /** The name of the operation that it calls. */
   readonly operation: string;
   readonly scope: ScopeRule | null;
   /** Its resource, by the name of the file in the catalogue. */
@@ -32,9 +32,9 @@ export interface ListedTool {
   readonly isCore: boolean;
   /** The paths in its answer that contain texts of customers. */
   readonly untrusted: readonly string[];
-  /** The member of its answer's `data` that lists tool calls. */
+  /** The member of the response's `data` that lists tool calls. */
   readonly offers?: string;
-  /** As a client sees it. */
+  /** What a client receives. */
   readonly definition: WireTool;
   /** The definition if local files may be named; missing if there is no difference. */
   readonly localDefinition?: WireTool;
@@ -129,17 +129,18 @@ function relaxItem(value: unknown): unknown {
   return isSchema(value) ? relaxSchema(value) : value;
 }
 
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
+/** As a union: some clients don't read a list of types. A schema without a type allows null already. */
 function makeNullable(schema: unknown): unknown {
   if (!isSchema(schema)) {
     return schema;
   }
-  const [base, second, ...others]: readonly unknown[] = Array.isArray(schema.anyOf) ? schema.anyOf : [];
-  if (isSchema(second) && second.type === "null" && others.length === 0) {
-    return makeNullable(base);
-  }
-  return typeof schema.type === "string" ? { ...schema, type: [schema.type, "null"] } : schema;
+  const single = schema.type === undefined ? [] : [schema];
+  const options: readonly unknown[] = Array.isArray(schema.anyOf) ? schema.anyOf : single;
+  const isNullable =
+    options.length === 0 || options.some((option) => isSchema(option) && option.type === "null");
+  return isNullable ? schema : { anyOf: [...options, { type: "null" }] };
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
