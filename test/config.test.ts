@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { appSecrets, ConfigError, readConfig, settings } from "../src/config/index.ts";
 import { allScopes } from "../tools/contract/index.ts";
 
-const secret = "a secret that must not be shown";
+const secret = "a secret that must never be shown";
 
 test("without settings the service is embedded, on loopback, with the documented defaults", () => {
   expect(readConfig({})).toEqual({
