@@ -130,7 +130,7 @@ test.runIf(process.platform === "linux")(
   async () => {
     const folder = await openDataFolder(dir);
     await folder.claim({ onLost });
-    expect(await folder.owner()).toBeDefined();
+    expect(await folder.owner()).toEqual({ pid: process.pid, address: undefined });
     await rewriteOwner(1, { started: "1", nonce: "an earlier run" });
     expect(await folder.owner()).toBeUndefined();
     expect(await folder.claim({ onLost })).toBeDefined();

@@ -1,7 +1,7 @@
 /** The door of MCP over HTTP: who is let in, from where, and how much at once. */
 import { once } from "node:events";
 import { request } from "node:http";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { connectClient, serveMcpHttp, useMcpServer } from "./support/mcp-clients.ts";
 
 const face = useMcpServer();
@@ -97,12 +97,12 @@ describe("the door over HTTP", () => {
       body: JSON.stringify(call),
       signal: leave.signal,
     });
-    await vi.waitFor(() => expect(face.upstream.requests).toHaveLength(1));
+    await expect.poll(() => face.upstream.requests).toHaveLength(1);
     const refused = await post(key, ping, narrow.url);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
     leave.abort();
     await expect(hanging).rejects.toThrow();
-    await vi.waitFor(async () => expect((await post(key, ping, narrow.url)).status).toBe(200));
+    await expect.poll(async () => (await post(key, ping, narrow.url)).status).toBe(200);
     await narrow.close();
   });
 

@@ -44,10 +44,8 @@ test.each([
   ["something else", { body: { data: {} } }],
   ["never", "hang"],
 ] as const)("a list of tools that answers %s narrows nothing", async (_, listed) => {
-  const begun = performance.now();
   const access = await learn({ "GET /v1/whoami": whoami, "GET /v1/mcp/tools": listed });
   expect(access).toEqual({ scopes: ["contacts:read", "inbox:read"], built: undefined });
-  expect(performance.now() - begun).toBeLessThan(5_000);
 });
 
 test("another service's list of tools proves them", async () => {

@@ -156,8 +156,8 @@ describe("guessing a password", () => {
     const { email } = await createUserWithRole(app, "agent");
     const times = { known: [] as number[], unknown: [] as number[] };
     for (let tries = 0; tries < 8; tries += 1) {
-      times.unknown.push(await timed(() => requestLogin(app, `nobody${email}`, "wrong")));
-      times.known.push(await timed(() => requestLogin(app, email, "wrong")));
+      times.unknown.push(await cpuTimeOf(() => requestLogin(app, `nobody${email}`, "wrong")));
+      times.known.push(await cpuTimeOf(() => requestLogin(app, email, "wrong")));
     }
     // The hash alone takes 20 ms: without it an unknown address would be answered in a tenth of the time.
     expect(fastest(times.unknown)).toBeGreaterThan(fastest(times.known) / 2);
@@ -179,10 +179,12 @@ test("a token names the secret that signed it; the one before still reads, and n
   await expect(readAccessToken(foreign, token)).rejects.toMatchObject({ code: "credential_invalid" });
 });
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const begin = performance.now();
+/** The processor time, in microseconds: unlike the time on the clock, it does not depend on other processes. */
+async function cpuTimeOf(work: () => Promise<unknown>): Promise<number> {
+  const begin = process.cpuUsage();
   await work();
-  return performance.now() - begin;
+  const { user, system } = process.cpuUsage(begin);
+  return user + system;
 }
 
 /** What else the machine does only ever adds to a time. */

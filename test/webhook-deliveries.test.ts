@@ -1,5 +1,5 @@
 /** Deliveries of webhooks: tried until they succeed, in order while they do, never lost, never in each other's way. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { retryDelaysMs } from "../src/platform/webhooks/schedule.ts";
 import { messages } from "../tools/messages/index.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
@@ -269,7 +269,7 @@ test("one that hangs and one that refuses delay nobody", async () => {
   for (let number = 0; number < 40; number += 1) {
     await write(`number ${number}`, live);
   }
-  await vi.waitFor(() => expect(new Set(ids()).size).toBe(40), { timeout: 10_000 });
+  await expect.poll(() => new Set(ids()).size).toBe(40);
   // What hangs has no more than its own share of tries at once.
   expect(hanging.received.length).toBeLessThanOrEqual(32);
 });

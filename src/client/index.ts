@@ -6,7 +6,7 @@
  * deadline is not begun: the failure is answered at once. Aborting a read is harmless; an aborted write
  * may have been done, so repeat it with the same `idempotencyKey` or not at all.
  */
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import type { InputOf, Operation, OutputOf } from "../../tools/contract/index.ts";
 import { type Connections, createConnections } from "./connections.ts";
 import { type CallDeadline, startCallDeadline, timeoutFor, waitMsOf } from "./deadline.ts";
@@ -29,6 +29,8 @@ export interface ClientOptions {
   /** The first wait between attempts; each one after it is twice as long. */
   readonly backoffMs?: number;
   readonly userAgent?: string;
+  /** Waits between attempts; a test replaces it. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 export interface CallOptions {
@@ -87,7 +89,7 @@ interface PendingCall extends ClientOptions, Pick<CallOptions, "maxRetryWaitMs">
 
 /** Tries until there is an answer, or a failure that another try would not mend or has no time for. */
 async function callWithRetries(call: PendingCall): Promise<unknown> {
-  const { deadline, retries = 4, backoffMs = 100, maxRetryWaitMs = 10_000 } = call;
+  const { deadline, retries = 4, backoffMs = 100, maxRetryWaitMs = 10_000, sleep = sleepUntilAborted } = call;
   let mayHaveRun = false;
   for (let number = 0; ; number += 1) {
     try {
@@ -106,9 +108,13 @@ async function callWithRetries(call: PendingCall): Promise<unknown> {
       ) {
         throw failure;
       }
-      await sleep(waitMs, undefined, { signal: deadline.signal }).catch(() => deadline.throwIfAborted());
+      await sleep(waitMs, deadline.signal).catch(() => deadline.throwIfAborted());
     }
   }
+}
+
+function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
+  return delay(ms, undefined, { signal });
 }
 
 function retryDelayMs({ retryAfterSeconds }: CallFailure | NoResponseError, backoffMs: number): number {
