@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as delay, setImmediate as yieldToOthers } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import type { JobDefinition } from "../src/jobs/job.ts";
 import { makeJob, useJobsFixture } from "./support/jobs-fixture.ts";
@@ -237,6 +237,7 @@ test("killed workers lose no job: another worker runs it after its lease", async
           stdio: ["ignore", "ignore", "inherit"],
         },
       );
+      onTestFinished(() => void child.kill("SIGKILL"));
       await expect.poll(async () => (await read()).length, { timeout: 40_000 }).toBeGreaterThan(enough);
       child.kill("SIGKILL");
       await once(child, "exit");
