@@ -84,11 +84,11 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const web = createWeb({ rules: createWebRules(config.web) });
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // one for each waiting call
-  const built = options.enabledModules ?? modules;
+  const enabledModules = options.enabledModules ?? modules;
   let address = "";
   let controls: Simulator["routes"] = [];
   const platform = createPlatform({
-    ...{ database, now, log, web, built, concurrency, metrics: telemetry.metrics },
+    ...{ database, now, log, web, enabledModules, concurrency, metrics: telemetry.metrics },
     stopping: stopping.signal,
     storage: openStorage(config),
     addresses: { service: () => config.publicUrl ?? address, cdn: config.cdnUrl },
@@ -96,17 +96,14 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     previousSecret: config.previousSecret,
     instruments: createInstruments(telemetry, now),
     openChannels(callbacks, enqueue) {
-      const simulator = createSimulator({
-        store: createSimulatorStore({ database, enqueue }),
-        callbacks: callbacks,
-        now,
-      });
+      const store = createSimulatorStore({ database, enqueue });
+      const simulator = createSimulator({ store, callbacks, now });
       controls = simulator.routes;
       const channel = instrumentChannel("simulator", simulator.channel, telemetry);
       return { channels: { simulator: channel }, jobs: [simulator.receiptJob] };
     },
   });
-  const operations = operationsOf(built);
+  const operations = operationsOf(enabledModules);
   const names = toolNames(operations);
   const client = createClient({ baseUrl: async () => address });
   const mcp = createMcpHttpHandler({

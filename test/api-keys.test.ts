@@ -1,22 +1,18 @@
-/** API keys: shown once, limited to their scopes, revoked at once, never stronger than their maker. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/** API keys: shown once, limited to their scopes, revoked at once, never with more scopes than their creator. */
+import { expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
 import { allScopes } from "../tools/contract/index.ts";
-import { ownerEmail, ownerPassword, startTestApp, type TestApp } from "./support/app.ts";
+import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 const create = (input: { scopes: string[]; expires_at?: string }) =>
   app.call(apiKeys.create_api_key, { name: "test", ...input });
 
-test("the secret is shown once, and afterwards only its prefix", async () => {
+test("the secret is shown once, afterwards only its prefix", async () => {
   const { data } = await create({ scopes: ["contacts.read"] });
   expect(data.secret_key).toMatch(/^sk_live_[\w-]{43}$/);
   const listed = await app.call(apiKeys.list_api_keys, {});
@@ -29,12 +25,12 @@ test("the secret is shown once, and afterwards only its prefix", async () => {
   expect(JSON.stringify(listed)).not.toContain(data.secret_key);
 });
 
-test("both spellings are read, and the answer has the spelling of the path", async () => {
+test("both spellings of a scope are accepted, and the response has the spelling of the path", async () => {
   const { data } = await create({ scopes: ["contacts:read", "inbox.write"] });
   expect(data.scopes).toEqual(["contacts.read", "inbox.write"]);
 });
 
-test("a revoked key is refused at the next request", async () => {
+test("a revoked key is rejected at the next request", async () => {
   const { data } = await create({ scopes: ["contacts:read"] });
   const key = data.secret_key;
   await app.call(contacts.list_contacts, {}, { key });
@@ -48,7 +44,7 @@ test("a revoked key is refused at the next request", async () => {
   });
 });
 
-test("a key stops at its expiry, and is listed as inactive", async () => {
+test("a key stops working when it expires, and is listed as inactive", async () => {
   const expires_at = new Date(app.now().getTime() + 60_000).toISOString();
   const { data } = await create({ scopes: ["contacts:read"], expires_at });
   await app.call(contacts.list_contacts, {}, { key: data.secret_key });
@@ -60,7 +56,7 @@ test("a key stops at its expiry, and is listed as inactive", async () => {
   expect(listed.data.find(({ id }) => id === data.id)?.is_active).toBe(false);
 });
 
-test("an expiry in the past and an unknown scope are refused by name", async () => {
+test("an expiry in the past and an unknown scope are rejected with their field", async () => {
   const past = new Date(app.now().getTime() - 1).toISOString();
   expect(await expectFailure(create({ scopes: ["contacts:read"], expires_at: past }))).toMatchObject({
     status: 400,
@@ -72,18 +68,18 @@ test("an expiry in the past and an unknown scope are refused by name", async () 
   expect(failure.error).toMatchObject({ param: "scopes", known });
 });
 
-test("an expiry of any offset is kept in UTC, and one that no column holds is refused", async () => {
+test("an expiry of any offset is stored in UTC, and one out of the column's range is rejected", async () => {
   const { data } = await create({ scopes: ["contacts:read"], expires_at: "2999-01-01T20:00:00+20:00" });
   expect(data.expires_at).toBe("2999-01-01T00:00:00.000Z");
-  const never = { scopes: ["contacts:read"], expires_at: "9999-12-31T23:59:59-01:00" };
-  expect(await expectFailure(create(never))).toMatchObject({ status: 400, code: "invalid_request" });
+  const outOfRange = { scopes: ["contacts:read"], expires_at: "9999-12-31T23:59:59-01:00" };
+  expect(await expectFailure(create(outOfRange))).toMatchObject({ status: 400, code: "invalid_request" });
 });
 
-test("a key can't grant what it does not hold, and no key can grant account scopes", async () => {
-  const person = await signIn();
-  const maker = await createAs(person, ["tokens:create", "contacts:read"]);
+test("a key can't grant scopes that it does not have, and no key can grant account scopes", async () => {
+  const accessToken = await signIn();
+  const key = await createAs(accessToken, ["tokens:create", "contacts:read"]);
   const input = { name: "stronger", scopes: ["inbox:write"] };
-  expect(await expectFailure(app.call(apiKeys.create_api_key, input, { key: maker }))).toMatchObject({
+  expect(await expectFailure(app.call(apiKeys.create_api_key, input, { key }))).toMatchObject({
     status: 403,
     code: "scope_not_held",
   });
@@ -93,7 +89,7 @@ test("a key can't grant what it does not hold, and no key can grant account scop
   });
 });
 
-test("the developer-access path takes a person's token only, and answers in colons", async () => {
+test("the developer-access path requires a user's access token, and answers scopes with colons", async () => {
   const path = "/v1/developer-access/api-keys";
   const json = { name: "by a person", scopes: ["contacts:read", "tokens:read"] };
   const byKey = await app.fetch(path, { method: "POST", json });
@@ -109,7 +105,7 @@ test("the developer-access path takes a person's token only, and answers in colo
   expect(await byPerson.json()).toMatchObject({ data: { scopes: ["contacts:read", "tokens:read"] } });
 });
 
-test("last use is told to the minute", async () => {
+test("the time of the last use is accurate to the minute", async () => {
   const { data } = await create({ scopes: ["contacts:read"] });
   await app.call(contacts.list_contacts, {}, { key: data.secret_key });
   const listed = await app.call(apiKeys.list_api_keys, {});
@@ -121,12 +117,12 @@ async function signIn(): Promise<string> {
   return data.access_token;
 }
 
-async function createAs(person: string, scopes: string[]): Promise<string> {
+async function createAs(accessToken: string, scopes: string[]): Promise<string> {
   const answer = await app.fetch("/v1/developer-access/api-keys", {
     method: "POST",
-    json: { name: "maker", scopes },
+    json: { name: "creator", scopes },
     key: null,
-    headers: { authorization: `Bearer ${person}` },
+    headers: { authorization: `Bearer ${accessToken}` },
   });
   const { data } = (await answer.json()) as { data: { secret_key: string } };
   return data.secret_key;

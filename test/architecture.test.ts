@@ -1,4 +1,4 @@
-/** The architecture: who may import whom, what a module is, and what every file looks like. */
+/** The architecture: which layer may import which, what a module is, and rules for every file. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { modules } from "../src/platform/index.ts";
 
-/** A file of each layer, with imports that it may have and imports that the linter rejects. */
+/** A planted file of each layer, with imports that the linter must allow and imports that it must reject. */
 const layers: Readonly<Record<string, { allowed: string[]; rejected: string[] }>> = {
   "tools/planted.ts": {
     allowed: ["zod", "./contract/index.ts"],
@@ -63,7 +63,7 @@ const layers: Readonly<Record<string, { allowed: string[]; rejected: string[] }>
   },
 };
 
-/** What the linter rejects beside imports, each in a file of its own. */
+/** What the linter must reject besides imports, each in a separate file. */
 const habits: Readonly<Record<string, readonly [path: string, source: string]>> = {
   noExplicitAny: ["src/habit-any.ts", "export const value: any = 1;"],
   noNonNullAssertion: ["src/habit-assertion.ts", "export const at = (list: string[]) => list[0]!;"],
@@ -73,7 +73,7 @@ const habits: Readonly<Record<string, readonly [path: string, source: string]>> 
   noImportCycles: ["tools/cycle-a.ts", 'import type { B } from "./cycle-b.ts";\nexport type A = B;'],
 };
 
-/** The modules of the platform from the bottom to the top: each may import those before it. */
+/** The platform's modules in order: each may import only those before it. */
 const moduleOrder = [
   ...["kernel", "query", "identity"],
   ...["contacts", "users", "inboxes", "quick-replies", "uploads", "api-keys", "auth", "mcp", "webhooks"],
@@ -109,7 +109,7 @@ describe("the linter", () => {
     await writeFile(join(folder, path), `${source}\n`);
   }
 
-  test.each(Object.entries(layers))("rejects the forbidden imports of %s alone", (path, planted) => {
+  test.each(Object.entries(layers))("rejects only the forbidden imports of %s", (path, planted) => {
     const names = [...planted.allowed, ...planted.rejected];
     const lines = diagnostics
       .filter(({ category, location }) => category.endsWith("/noRestrictedImports") && location.path === path)
@@ -118,10 +118,10 @@ describe("the linter", () => {
   });
 
   test.each(Object.entries(habits))("enforces %s", (rule, [path]) => {
-    const found = diagnostics
+    const categories = diagnostics
       .filter(({ location }) => location.path === path)
       .map(({ category }) => category);
-    expect(found).toEqual([expect.stringContaining(`/${rule}`)]);
+    expect(categories).toEqual([expect.stringContaining(`/${rule}`)]);
   });
 
   test("has a rule for every layer, and no more than 12 overrides", async () => {
@@ -207,19 +207,19 @@ describe("every file", async () => {
   });
 });
 
-/** Layers whose folder holds modules: their index.ts puts the modules together and hides none of them. */
+/** Folders of modules, whose index.ts lists the modules and does not hide them. */
 const layersOfModules = ["tools", "src/platform"];
 
 interface Source {
   readonly path: string;
   readonly text: string;
-  /** The files that it imports, by their paths. */
+  /** The paths of the files that it imports. */
   readonly imports: readonly string[];
 }
 
 async function readSources(...folders: string[]): Promise<Source[]> {
-  const found = await Promise.all(folders.map((folder) => readdir(folder, { recursive: true })));
-  const paths = found.flatMap((entries, index) =>
+  const entriesByFolder = await Promise.all(folders.map((folder) => readdir(folder, { recursive: true })));
+  const paths = entriesByFolder.flatMap((entries, index) =>
     entries.filter((entry) => entry.endsWith(".ts")).map((entry) => join(folders[index] ?? "", entry)),
   );
   return Promise.all(
@@ -231,7 +231,7 @@ async function readSources(...folders: string[]): Promise<Source[]> {
   );
 }
 
-/** Imports from one child of a folder to another, by the names of the children. */
+/** The imports between the children of a folder, by their names. */
 function importsBetween(sources: readonly Source[], folder: string): { from: string; to: string }[] {
   const childOf = (path: string) => relative(folder, path).split("/")[0]?.replace(/\.ts$/, "") ?? "";
   return sources
@@ -252,7 +252,7 @@ function lint(folder: string): Promise<Diagnostic[]> {
   const biome = join(process.cwd(), "node_modules/@biomejs/biome/bin/biome");
   const args = [biome, "lint", "--reporter=json", "--max-diagnostics=none", "--diagnostic-level=error"];
   return new Promise((resolve, reject) => {
-    // It exits with 1, because it finds what was planted; only output that is no report is an error.
+    // The linter exits with 1 because of the planted files; only output that is no report is an error.
     execFile(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 24 }, (error, report) => {
       try {
         resolve(JSON.parse(report).diagnostics);

@@ -1,18 +1,14 @@
-/** Sign-in: short access tokens, refresh tokens that work once, and what a credential is. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/** Sign-in: short-lived access tokens, single-use refresh tokens, password changes and whoami. */
+import { beforeAll, expect, test } from "vitest";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
 import { allScopes } from "../tools/contract/index.ts";
-import { ownerEmail, ownerPassword, startTestApp, type TestApp } from "./support/app.ts";
+import { ownerEmail, ownerPassword, startTestApp, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
-// One sign-in for the file: the limit of five in five minutes holds in tests too.
+// One sign-in for the file: the limit of five in five minutes applies to tests too.
 let session: Awaited<ReturnType<typeof signIn>>;
 const signIn = async () =>
   (await app.call(auth.login, { email: ownerEmail.toUpperCase(), password: ownerPassword })).data;
@@ -20,16 +16,16 @@ beforeAll(async () => {
   session = await signIn();
 });
 
-test("a person signs in and acts with an access token", async () => {
+test("a user signs in and calls with an access token", async () => {
   expect(session).toMatchObject({ token_type: "Bearer", expires_in: 900, refresh_expires_in: 604_800 });
   expect(session.user).toMatchObject({ email: ownerEmail, role: "owner" });
   const { data } = await app.call(auth.whoami, {}, { key: session.access_token });
   expect(data).toMatchObject({ role: "owner", scopes: allScopes, credential: { type: "access_token" } });
 });
 
-test("a wrong address and a wrong password are answered alike", async () => {
+test("an unknown e-mail address and a wrong password get the same response", async () => {
   const unknown = await expectFailure(
-    app.call(auth.login, { email: "nobody@example.com", password: ownerPassword }),
+    app.call(auth.login, { email: "unknown@example.com", password: ownerPassword }),
   );
   const wrong = await expectFailure(app.call(auth.login, { email: ownerEmail, password: "wrong" }));
   const { request_id: _, ...first } = unknown.error ?? {};
@@ -54,7 +50,7 @@ test("a refresh token works once; a second use ends the sign-in", async () => {
   });
 });
 
-test("an access token ends after 15 minutes, and a forged one never begins", async () => {
+test("an access token expires after 15 minutes, and a forged one is rejected", async () => {
   const [header, payload] = session.access_token.split(".");
   const forged = `${header}.${payload}.${"A".repeat(43)}`;
   expect(await expectFailure(app.call(contacts.list_contacts, {}, { key: forged }))).toMatchObject({
@@ -70,7 +66,7 @@ test("an access token ends after 15 minutes, and a forged one never begins", asy
   });
 });
 
-test("a person changes their own password, which ends every sign-in but the new one", async () => {
+test("a password change ends every session but the new one", async () => {
   await using app = await startTestApp();
   const before = (await app.call(auth.login, { email: ownerEmail, password: ownerPassword })).data;
   const change = (password: string, new_password: string) =>
@@ -80,11 +76,11 @@ test("a person changes their own password, which ends every sign-in but the new 
     code: "login_failed",
   });
   expect(await expectFailure(change(ownerPassword, "short"))).toMatchObject({ status: 400 });
-  const both = await Promise.allSettled([
+  const outcomes = await Promise.allSettled([
     change(ownerPassword, "a new password"),
     change(ownerPassword, "another one"),
   ]);
-  const changed = both.flatMap((one) => (one.status === "fulfilled" ? one.value.data : []));
+  const changed = outcomes.flatMap((one) => (one.status === "fulfilled" ? one.value.data : []));
   expect(changed).toHaveLength(1);
   const whoami = (key: string) => app.call(auth.whoami, {}, { key });
   expect(await expectFailure(whoami(before.access_token))).toMatchObject({ status: 401 });
@@ -92,19 +88,19 @@ test("a person changes their own password, which ends every sign-in but the new 
     code: "refresh_token_invalid",
   });
   expect((await whoami(changed[0]?.access_token ?? "")).data.user?.email).toBe(ownerEmail);
-  // The fifth try from this address was the last for now, with whichever operation.
+  // The limit of five attempts from one address counts all operations that take a password.
   expect(await expectFailure(change(ownerPassword, "a new password"))).toMatchObject({
     code: "rate_limited",
   });
 });
 
-test("whoami tells a key what it is", async () => {
+test("whoami describes an API key", async () => {
   const { data } = await app.call(auth.whoami, {});
   expect(data).toMatchObject({ role: null, user: null, credential: { type: "api_key", name: "First key" } });
   expect(data.scopes).toEqual(allScopes);
 });
 
-test("guessing is slowed down by account, wherever it comes from", async () => {
+test("password guesses are limited per account, from any address", async () => {
   const guess = () =>
     app.fetch("/v1/auth/login", { method: "POST", key: null, json: { email: "a@b.c", password: "x" } });
   let answer = await guess();

@@ -1,4 +1,4 @@
-/** The client: how an operation travels, when it is tried again, and how it fails. */
+/** The client: how it sends an operation, when it retries, and how it fails. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { type Client, type ClientOptions, createClient } from "../src/client/index.ts";
 import { contacts } from "../tools/contacts.ts";
@@ -9,8 +9,8 @@ import { type ScriptedResponse, startUpstream, type Upstream } from "./support/s
 const opened: { close(): PromiseLike<void> }[] = [];
 
 afterEach(async () => {
-  for (const one of opened.splice(0)) {
-    await one.close();
+  for (const closable of opened.splice(0)) {
+    await closable.close();
   }
 });
 
@@ -35,8 +35,8 @@ const failing = (status: number, headers = {}): ScriptedResponse => ({
   body: { error: { type: "internal", code: "unavailable", message: "Not now." } },
 });
 
-describe("an operation on its way", () => {
-  test("a path field travels in the path, encoded", async () => {
+describe("a request", () => {
+  test("a path field is sent in the path, encoded", async () => {
     const { client, upstream } = await start([{}]);
     await client.call(contacts.get_contact, { id: "a/b?c d" });
     expect(paths(upstream)).toEqual(["GET /v1/contacts/a%2Fb%3Fc%20d"]);
@@ -50,14 +50,14 @@ describe("an operation on its way", () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  test("a read's fields travel in the query", async () => {
+  test("a read's fields are sent in the query", async () => {
     const { client, upstream } = await start([{}]);
     await client.call(contacts.list_contacts, { search: "a&b", page: 2 });
     expect(paths(upstream)).toEqual(["GET /v1/contacts?search=a%26b&page=2"]);
     expect(upstream.requests[0]?.headers).not.toHaveProperty("idempotency-key");
   });
 
-  test("a file travels as the last part of a form, byte for byte, and again when it is tried again", async () => {
+  test("a file is sent as the last part of a form, byte for byte, also in a retry", async () => {
     const bytes = Buffer.from([0, 13, 10, 45, 45, 255]);
     const { client, upstream } = await start([failing(503), {}]);
     await client.call(uploads.upload_file, {
@@ -79,7 +79,7 @@ describe("an operation on its way", () => {
     }
   });
 
-  test("a write's fields travel in the body, with an idempotency key", async () => {
+  test("a write's fields are sent in the body, with an idempotency key", async () => {
     const { client, upstream } = await start([{}]);
     await client.call(contacts.update_contact, { id: "con_1", name: "Ann" });
     expect(upstream.requests[0]).toMatchObject({
@@ -113,20 +113,23 @@ describe("an operation on its way", () => {
   });
 });
 
-describe("trying again", () => {
-  test.each([429, 502, 503, 504])("a write is tried again after %i, under the same key", async (status) => {
-    const { client, upstream } = await start([
-      failing(status),
-      failing(status),
-      { body: { data: { id: "msg_1" } } },
-    ]);
-    expect(await client.call(messages.send_message, text)).toEqual({ data: { id: "msg_1" } });
-    const keys = upstream.requests.map(({ headers }) => headers["idempotency-key"]);
-    expect(keys).toHaveLength(3);
-    expect(new Set(keys).size).toBe(1);
-  });
+describe("retries", () => {
+  test.each([429, 502, 503, 504])(
+    "a write is retried after %i with the same idempotency key",
+    async (status) => {
+      const { client, upstream } = await start([
+        failing(status),
+        failing(status),
+        { body: { data: { id: "msg_1" } } },
+      ]);
+      expect(await client.call(messages.send_message, text)).toEqual({ data: { id: "msg_1" } });
+      const keys = upstream.requests.map(({ headers }) => headers["idempotency-key"]);
+      expect(keys).toHaveLength(3);
+      expect(new Set(keys).size).toBe(1);
+    },
+  );
 
-  test("a given key is kept", async () => {
+  test("the caller's idempotency key is used in every attempt", async () => {
     const { client, upstream } = await start(["break", {}]);
     await client.call(messages.send_message, text, { idempotencyKey: "order-7" });
     expect(upstream.requests.map(({ headers }) => headers["idempotency-key"])).toEqual([
@@ -135,13 +138,13 @@ describe("trying again", () => {
     ]);
   });
 
-  test.each([400, 401, 403, 404, 409, 422, 500])("nothing is tried again after %i", async (status) => {
+  test.each([400, 401, 403, 404, 409, 422, 500])("nothing is retried after %i", async (status) => {
     const { client, upstream } = await start([failing(status), {}]);
     await expect(client.call(contacts.list_contacts, {})).rejects.toMatchObject({ status });
     expect(upstream.requests).toHaveLength(1);
   });
 
-  test("a write whose twin is still running is asked for again", async () => {
+  test("a write is retried while another with the same key is running", async () => {
     const running = {
       error: { type: "idempotency", code: "idempotency_in_progress", message: "Still running." },
     };
@@ -153,7 +156,7 @@ describe("trying again", () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  test("Retry-After is waited for", async () => {
+  test("the client waits for Retry-After", async () => {
     const sleep = vi.fn(async (_ms: number) => undefined);
     const { client } = await start([failing(429, { "retry-after": "7" }), {}], { sleep });
     await client.call(contacts.list_contacts, {});
@@ -163,7 +166,7 @@ describe("trying again", () => {
   test.each([
     ["the deadline", { timeoutMs: 5_000 }, "6"],
     ["the longest wait", { maxRetryWaitMs: 2_000 }, "3"],
-  ])("a wait that would pass %s is not begun", async (_, options, seconds) => {
+  ])("a wait that would exceed %s is not started", async (_, options, seconds) => {
     const sleep = vi.fn(async () => undefined);
     const { client, upstream } = await start([failing(429, { "retry-after": seconds })], { sleep });
     const call = client.call(contacts.list_contacts, {}, options);
@@ -172,7 +175,7 @@ describe("trying again", () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  test("it gives up after its retries", async () => {
+  test("the client gives up after its retries", async () => {
     const { client, upstream } = await start([failing(503)], { retries: 2 });
     await expect(client.call(contacts.list_contacts, {})).rejects.toMatchObject({
       status: 503,
@@ -181,7 +184,7 @@ describe("trying again", () => {
     expect(upstream.requests).toHaveLength(3);
   });
 
-  test("the address is asked for again at every attempt", async () => {
+  test("the address is resolved again for every attempt", async () => {
     const { upstream } = await start([{}]);
     const addresses = ["http://127.0.0.1:1", upstream.url];
     const client = open({ baseUrl: async () => addresses.shift() ?? "", backoffMs: 1 });
@@ -190,8 +193,8 @@ describe("trying again", () => {
   });
 });
 
-describe("no answer", () => {
-  test("an address that nothing listens at is unreachable, and nothing was done", async () => {
+describe("without a response", () => {
+  test("an address without a listener is unreachable, and nothing can have run", async () => {
     const client = open({ baseUrl: "http://127.0.0.1:1", backoffMs: 1 });
     const failure = await client.call(messages.send_message, text).catch((error: unknown) => error);
     expect(failure).toMatchObject({
@@ -201,19 +204,19 @@ describe("no answer", () => {
     });
   });
 
-  test("a connection that breaks every time is told, and that the write may have been done", async () => {
+  test("after a broken connection the failure says that the write may have run", async () => {
     const { client, upstream } = await start(["break"], { retries: 1 });
     await expect(client.call(messages.send_message, text)).rejects.toMatchObject({ mayHaveRun: true });
     expect(upstream.requests).toHaveLength(2);
   });
 
-  test("a service that hangs is left at the deadline", async () => {
+  test("a call to a service that hangs ends at the deadline", async () => {
     const { client } = await start(["hang"]);
     const call = client.call(contacts.list_contacts, {}, { timeoutMs: 100 });
-    await expect(call).rejects.toMatchObject({ name: "Unreachable", code: "timeout" });
+    await expect(call).rejects.toMatchObject({ name: "NoResponseError", code: "timeout" });
   });
 
-  test("an address that can't be learned is left at the deadline", async () => {
+  test("an address that does not resolve ends the call at the deadline", async () => {
     const client = open({ baseUrl: () => new Promise(() => undefined), timeoutMs: 50 });
     await expect(client.call(contacts.list_contacts, {})).rejects.toMatchObject({ code: "timeout" });
   });
@@ -227,8 +230,8 @@ describe("no answer", () => {
   });
 });
 
-describe("an answer that is no success", () => {
-  test("our envelope is handed over whole, with the request id", async () => {
+describe("a response that is no success", () => {
+  test("the service's error envelope is passed on whole, with the request id", async () => {
     const error = {
       type: "conflict",
       code: "contact_exists",
@@ -273,7 +276,7 @@ describe("an answer that is no success", () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  test("an answer without end is cut off", async () => {
+  test("a response of more than 20 MB is rejected", async () => {
     const { client } = await start([{ body: { data: "x".repeat(20_000_000) } }], { retries: 0 });
     await expect(client.call(contacts.list_contacts, {})).rejects.toThrow("more than 20 MB");
   });

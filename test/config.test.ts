@@ -1,11 +1,11 @@
-/** The settings: what is read, what is refused in one line, and what is never told. */
+/** The settings: defaults, parsing, error messages, and values that are never printed. */
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { appSecrets, ConfigError, readConfig, settings } from "../src/config/index.ts";
 import { allScopes } from "../tools/contract/index.ts";
 
-const secret = "a secret that nobody may ever see";
+const secret = "a secret that must not be shown";
 
 test("without settings the service is embedded, on loopback, with the documented defaults", () => {
   expect(readConfig({})).toEqual({
@@ -34,7 +34,7 @@ test("without settings the service is embedded, on loopback, with the documented
   });
 });
 
-test("an empty or blank text is as good as none", () => {
+test("an empty or blank value counts as unset", () => {
   expect(
     readConfig({ PORT: "", DATABASE_URL: " ", TIDINGS_API_KEY: "", TIDINGS_TRUSTED_PROXIES: "" }),
   ).toEqual(readConfig({}));
@@ -47,7 +47,7 @@ test("every setting is read", () => {
     TIDINGS_DATA_DIR: "~/elsewhere",
     DATABASE_URL: "postgresql://tidings:pass@db:5432/tidings?sslmode=require",
     TIDINGS_SECRET: secret,
-    TIDINGS_PREVIOUS_SECRET: `once ${secret}`,
+    TIDINGS_PREVIOUS_SECRET: `previous ${secret}`,
     TIDINGS_BASE_URL: "https://tidings.example.com",
     TIDINGS_API_KEY: "sk_live_upstream",
     TIDINGS_OWNER_EMAIL: "ada@example.com",
@@ -78,7 +78,7 @@ test("every setting is read", () => {
     dataDir: join(homedir(), "elsewhere"),
     databaseUrl: "postgresql://tidings:pass@db:5432/tidings?sslmode=require",
     secret,
-    previousSecret: `once ${secret}`,
+    previousSecret: `previous ${secret}`,
     upstream: { baseUrl: "https://tidings.example.com", key: "sk_live_upstream" },
     owner: { email: "ada@example.com", password: "correct horse", key: "sk_live_0123456789abcdef01234567" },
     logLevel: "silent",
@@ -102,7 +102,7 @@ test("every setting is read", () => {
   expect(appSecrets(config)).toEqual([
     "sk_live_upstream",
     secret,
-    `once ${secret}`,
+    `previous ${secret}`,
     "correct horse",
     "sk_live_0123456789abcdef01234567",
     "sixteen-letters-",
@@ -111,7 +111,7 @@ test("every setting is read", () => {
   ]);
 });
 
-const wrong: readonly [name: string, value: string, takes: string][] = [
+const invalid: readonly [name: string, value: string, takes: string][] = [
   ["HOST", "http://here", "a host name or an IP address"],
   ["PORT", "http", "a whole number from 0 to 65535"],
   ["PORT", "65536", "a whole number from 0 to 65535"],
@@ -158,11 +158,14 @@ const wrong: readonly [name: string, value: string, takes: string][] = [
   ["TIDINGS_BODY_LIMIT", "1MB", "a whole number from 1024 to 104857600"],
 ];
 
-test.each(wrong)("a wrong %s (%s) is refused in one line that says what it takes", (name, value, takes) => {
-  expect(() => readConfig({ [name]: value })).toThrow(new ConfigError(`${name} takes ${takes}.`));
-});
+test.each(invalid)(
+  "an invalid %s (%s) is rejected in one line that says what the setting takes",
+  (name, value, takes) => {
+    expect(() => readConfig({ [name]: value })).toThrow(new ConfigError(`${name} takes ${takes}.`));
+  },
+);
 
-test("a base address without its key is refused, and the other way round", () => {
+test("a base address without a key, or a key without a base address, is rejected", () => {
   const base = { TIDINGS_BASE_URL: "https://tidings.example.com" };
   const key = { TIDINGS_API_KEY: "sk_live_upstream" };
   expect(() => readConfig(base)).toThrow("TIDINGS_API_KEY takes a value when TIDINGS_BASE_URL is set.");
@@ -172,20 +175,20 @@ test("a base address without its key is refused, and the other way round", () =>
   );
 });
 
-test("receivers on this machine are allowed only where no stranger can ask for them", () => {
+test("local webhook receivers are allowed only while the service listens on loopback", () => {
   for (const HOST of ["127.0.0.1", "127.1.2.3", "localhost", "::1"]) {
     const { config } = readConfig({ HOST, TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" });
     expect(config.web.isLocalAllowed).toBe(true);
   }
   for (const HOST of ["0.0.0.0", "::", "10.0.0.7", "tidings.example.com"]) {
     expect(() => readConfig({ HOST, TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" })).toThrow(
-      "TIDINGS_ALLOW_LOCAL_WEBHOOKS takes true only while HOST is loopback: strangers could reach this machine's own services by it.",
+      "TIDINGS_ALLOW_LOCAL_WEBHOOKS takes true only while HOST is loopback: otherwise anyone could reach this machine's own services through it.",
     );
     expect(() => readConfig({ HOST, TIDINGS_ALLOW_LOCAL_WEBHOOKS: "false" })).not.toThrow();
   }
 });
 
-test("the secret of a bucket is one", () => {
+test("a bucket's secret access key is redacted", () => {
   const { config } = readConfig({
     TIDINGS_S3_BUCKET: "files",
     TIDINGS_S3_ACCESS_KEY_ID: "AKIA",
@@ -195,16 +198,16 @@ test("the secret of a bucket is one", () => {
   expect(appSecrets(config)).toEqual([secret]);
 });
 
-test("a database password that is no proper percent-encoding is still a secret", () => {
+test("a database password with invalid percent-encoding is still a secret", () => {
   const { config } = readConfig({ DATABASE_URL: "postgres://app:100%25sure@db/app" });
   expect(appSecrets(config)).toEqual(["100%25sure", "100%sure"]);
   const { config: odd } = readConfig({ DATABASE_URL: "postgres://app:100%sure@db/app" });
   expect(appSecrets(odd)).toContain("100%sure");
-  const { config: traced } = readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: "https://app:hush-hush@collector" });
-  expect(appSecrets(traced)).toContain("hush-hush");
+  const { config: traced } = readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: "https://app:s3cr3t-word@collector" });
+  expect(appSecrets(traced)).toContain("s3cr3t-word");
 });
 
-test("no message repeats a value", () => {
+test("no error message repeats a value", () => {
   for (const { name } of settings) {
     try {
       readConfig({ [name]: `\0${secret}` });
@@ -214,7 +217,7 @@ test("no message repeats a value", () => {
   }
 });
 
-test("a misspelt setting is told, with the nearest one that exists", () => {
+test("a misspelt setting causes a warning with the nearest known one", () => {
   const { warnings } = readConfig({ TIDINGS_DATADIR: "/data", TIDINGS_SECRET_KEY: secret, OTHER: "mine" });
   expect(warnings).toEqual([
     "Unknown setting TIDINGS_DATADIR; the nearest is TIDINGS_DATA_DIR.",
@@ -222,7 +225,7 @@ test("a misspelt setting is told, with the nearest one that exists", () => {
   ]);
 });
 
-test("every setting is described, for the reference", () => {
+test("every setting has a description", () => {
   expect(settings.filter(({ description }) => description === "")).toEqual([]);
   expect(settings.find(({ name }) => name === "TIDINGS_DATA_DIR")?.default).toBe("~/.tidings");
   expect(settings.find(({ name }) => name === "TIDINGS_SECRET")?.default).toBe("");

@@ -1,16 +1,12 @@
-/** Stop and start words: a whole message opts a contact out of marketing and in again, confirmed once. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/** Stop and start words: a message that is one opts a contact out of marketing or in again, confirmed once. */
+import { expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { openPhone } from "./support/simulator.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 let last = 5_550_300;
 const newNumber = () => {
@@ -18,13 +14,13 @@ const newNumber = () => {
   return `+1415${last}`;
 };
 
-async function writes(number: string, ...texts: readonly string[]) {
+async function writeAll(number: string, ...texts: readonly string[]) {
   let conversation_id = "";
   for (const text of texts) {
     ({ conversation_id } = await openPhone(app, number).write(text));
   }
-  const { data: thread } = await app.call(conversations.get_conversation, { id: conversation_id });
-  const { data: contact } = await app.call(contacts.get_contact, { id: thread.contact_id });
+  const { data: conversation } = await app.call(conversations.get_conversation, { id: conversation_id });
+  const { data: contact } = await app.call(contacts.get_contact, { id: conversation.contact_id });
   await app.advanceTime(1000);
   const shown = await openPhone(app, number).listMessages();
   const replies = shown.filter(({ direction }) => direction === "outbound").map(({ text }) => text?.body);
@@ -49,16 +45,16 @@ test.each([
   "退订",
   "बंद करें",
 ])("%j opts out, confirmed once", async (text) => {
-  const { opted_out, replies } = await writes(newNumber(), text, text);
+  const { opted_out, replies } = await writeAll(newNumber(), text, text);
   expect(opted_out).toBe(true);
   expect(replies).toEqual([expect.stringContaining("Reply START")]);
 });
 
-test("a word that comes several times at once is confirmed once", async () => {
+test("a stop word that arrives several times at once is confirmed once", async () => {
   const number = newNumber();
-  await writes(number, "hi");
+  await writeAll(number, "hi");
   await Promise.all(["stop", "STOP", "Stop!"].map((text) => openPhone(app, number).write(text)));
-  expect((await writes(number, "stop")).replies).toHaveLength(1);
+  expect((await writeAll(number, "stop")).replies).toHaveLength(1);
 });
 
 test.each([
@@ -73,62 +69,62 @@ test.each([
   "...",
   "बाद",
 ])("%j is a message like any other", async (text) => {
-  expect(await writes(newNumber(), text)).toMatchObject({ opted_out: false, replies: [] });
+  expect(await writeAll(newNumber(), text)).toMatchObject({ opted_out: false, replies: [] });
 });
 
-test("START undoes it, confirmed once, and ordinary replies were possible all the time", async () => {
+test("START opts in again, confirmed once; ordinary replies are possible throughout", async () => {
   const number = newNumber();
-  await writes(number, "stop");
+  await writeAll(number, "stop");
   const reply = { to: number, type: "text", text: { body: "Goodbye, and thank you." } } as const;
   expect((await app.call(messages.send_message, reply)).data.status).toBe("queued");
-  const { opted_out, replies } = await writes(number, "Start", "start");
+  const { opted_out, replies } = await writeAll(number, "Start", "start");
   expect(opted_out).toBe(false);
   expect(replies).toHaveLength(3);
   expect(replies.at(-1)).toContain("subscribed");
 });
 
-test("a button or a caption of that name says nothing about marketing", async () => {
+test("a button titled with a stop word does not opt out", async () => {
   const number = newNumber();
   await openPhone(app, number).write("", { text: undefined, reply: { id: "c", title: "Cancel" } });
-  const { opted_out } = await writes(number, "thanks");
+  const { opted_out } = await writeAll(number, "thanks");
   expect(opted_out).toBe(false);
 });
 
-test("a thread marked as spam opts out and is not answered", async () => {
+test("a stop word in a spam conversation opts out and gets no reply", async () => {
   const number = newNumber();
-  const { conversation_id } = await writes(number, "hi");
+  const { conversation_id } = await writeAll(number, "hi");
   await app.server.database.queries
     .updateTable("conversations")
     .set({ status: "spam" })
     .where("id", "=", conversation_id)
     .execute();
-  expect(await writes(number, "stop")).toMatchObject({ opted_out: true, replies: [] });
+  expect(await writeAll(number, "stop")).toMatchObject({ opted_out: true, replies: [] });
 });
 
-test("the confirmation is nobody's answer: the thread still waits for one", async () => {
-  const { conversation_id } = await writes(newNumber(), "stop");
+test("the confirmation does not count as an answer: the conversation still waits for one", async () => {
+  const { conversation_id } = await writeAll(newNumber(), "stop");
   const { data } = await app.call(conversations.get_conversation, { id: conversation_id });
   expect(data).toMatchObject({ is_unread: true, waiting_since: app.now().toISOString() });
 });
 
-test("an inbox has words and replies of its own", async () => {
+test("an inbox can have its own words and replies", async () => {
   const settings = { stop_words: ["Chega!"], start_words: ["Volta"], start_reply: "" };
   await app.server.database.queries
     .updateTable("inboxes")
     .set({ settings: JSON.stringify(settings) })
     .execute();
-  expect(await writes(newNumber(), "stop")).toMatchObject({ opted_out: false, replies: [] });
+  expect(await writeAll(newNumber(), "stop")).toMatchObject({ opted_out: false, replies: [] });
   const number = newNumber();
-  const out = await writes(number, "chega");
+  const out = await writeAll(number, "chega");
   expect(out.replies).toEqual([expect.stringContaining("VOLTA")]);
-  expect(await writes(number, "volta")).toMatchObject({ opted_out: false, replies: out.replies });
+  expect(await writeAll(number, "volta")).toMatchObject({ opted_out: false, replies: out.replies });
 });
 
-test("a person can note it too", async () => {
+test("opted_out can be set by hand", async () => {
   const { data } = await app.call(contacts.create_contact, { phone_number: newNumber() });
   expect(data.opted_out).toBe(false);
   const changed = await app.call(contacts.update_contact, { id: data.id, opted_out: true });
   expect(changed.data.opted_out).toBe(true);
-  const kept = await app.call(contacts.update_contact, { id: data.id, name: "Ada" });
-  expect(kept.data.opted_out).toBe(true);
+  const renamed = await app.call(contacts.update_contact, { id: data.id, name: "Ada" });
+  expect(renamed.data.opted_out).toBe(true);
 });

@@ -1,19 +1,15 @@
-/** A contact is one person, however a channel spells the number, and also without one. */
+/** Contact identities: number variants, channel user ids and usernames identify one contact. */
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { phoneKey } from "../src/platform/contacts/phone.ts";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { openPhone } from "./support/simulator.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 describe("two spellings of one number", () => {
   test.each([
@@ -37,16 +33,16 @@ describe("two spellings of one number", () => {
     expect(phoneKey(one)).not.toBe(phoneKey(other));
   });
 
-  test("a message from one finds the contact that was made with the other, and shows the first", async () => {
+  test("a message from one finds the contact that was made with the other, and shows the stored number", async () => {
     const { data } = await app.call(contacts.create_contact, { phone_number: "+5511987650001" });
     const { conversation_id } = await openPhone(app, "+551187650001").write("oi");
-    expect(await threadOf(conversation_id)).toMatchObject({
+    expect(await getConversation(conversation_id)).toMatchObject({
       contact_id: data.id,
       phone_number: "+5511987650001",
     });
   });
 
-  test("creating is refused with the known id, and find-or-create finds it", async () => {
+  test("creating is rejected with the existing id, and find-or-create finds it", async () => {
     const { data } = await app.call(contacts.create_contact, { phone_number: "+5491155550002" });
     const variant = { phone_number: "+541155550002" };
     const failure = await expectFailure(app.call(contacts.create_contact, variant));
@@ -58,29 +54,31 @@ describe("two spellings of one number", () => {
     });
   });
 
-  test("a spelling that went out of use is taken as the number of today", async () => {
+  test("an obsolete spelling is stored as the current number", async () => {
     const { data } = await app.call(contacts.upsert_contact, { phone_number: "+52 1 55 1234 0003" });
     expect(data.phone_number).toBe("+525512340003");
   });
 
-  test("that write at once make one contact", async () => {
+  test("that write at the same time make one contact", async () => {
     const spellings = ["+5511987650004", "+551187650004"];
-    const writing = Array.from({ length: 12 }, (_, turn) =>
-      openPhone(app, spellings[turn % 2] ?? "").write("oi"),
+    const writing = Array.from({ length: 12 }, (_, index) =>
+      openPhone(app, spellings[index % 2] ?? "").write("oi"),
     );
-    const threads = new Set((await Promise.all(writing)).map(({ conversation_id }) => conversation_id));
-    expect(threads.size).toBe(1);
+    const conversationIds = new Set(
+      (await Promise.all(writing)).map(({ conversation_id }) => conversation_id),
+    );
+    expect(conversationIds.size).toBe(1);
     expect((await app.call(contacts.list_contacts, { search: "87650004" })).meta.total).toBe(1);
   });
 });
 
-describe("a person who hides the number", () => {
+describe("a contact without a visible number", () => {
   const user_id = "US.13491208655302741918";
   const hidden = { from: undefined, user_id, username: "ada.l", name: "Ada" };
 
-  test("is a contact with an id and a thread, found by name and username", async () => {
+  test("has an id and a conversation, and is found by name and username", async () => {
     const { conversation_id } = await openPhone(app, user_id).write("hi", hidden);
-    const { contact_id, phone_number } = await threadOf(conversation_id);
+    const { contact_id, phone_number } = await getConversation(conversation_id);
     expect(phone_number).toBeNull();
     const contact = { id: contact_id, phone_number: null, bsuid: user_id, username: "ada.l", name: "Ada" };
     expect((await app.call(contacts.get_contact, { id: contact_id })).data).toMatchObject(contact);
@@ -92,7 +90,7 @@ describe("a person who hides the number", () => {
     expect(again.conversation_id).toBe(conversation_id);
   });
 
-  test("is answered by that id, which reaches the channel as one", async () => {
+  test("is answered by user id, which the channel receives", async () => {
     const answer = { to: user_id, type: "text", text: { body: "welcome" } } as const;
     const { data } = await app.call(messages.send_message, answer);
     expect(data).toMatchObject({ to: user_id, status: "queued" });
@@ -103,7 +101,7 @@ describe("a person who hides the number", () => {
     });
   });
 
-  test("who never wrote can't be sent to", async () => {
+  test("can't be sent to before it has written", async () => {
     const answer = { to: "US.404", type: "text", text: { body: "hello" } } as const;
     expect(await expectFailure(app.call(messages.send_message, answer))).toMatchObject({
       status: 404,
@@ -112,18 +110,18 @@ describe("a person who hides the number", () => {
     });
   });
 
-  test("keeps thread and contact when the number is told at last", async () => {
-    const told = { user_id: "US.5", name: "Bo" };
-    const { conversation_id } = await openPhone(app, "US.5").write("hi", { ...told, from: undefined });
-    const later = await openPhone(app, "+14155550205").write("it's me", told);
+  test("keeps conversation and contact when the number becomes known", async () => {
+    const identity = { user_id: "US.5", name: "Bo" };
+    const { conversation_id } = await openPhone(app, "US.5").write("hi", { ...identity, from: undefined });
+    const later = await openPhone(app, "+14155550205").write("it's me", identity);
     expect(later.conversation_id).toBe(conversation_id);
-    expect((await threadOf(conversation_id)).phone_number).toBe("+14155550205");
+    expect((await getConversation(conversation_id)).phone_number).toBe("+14155550205");
     const byNumber = await openPhone(app, "+14155550205").write("me again");
     expect(byNumber.conversation_id).toBe(conversation_id);
     expect((await app.call(contacts.list_contacts, { search: "0205" })).meta.total).toBe(1);
   });
 
-  test("is one contact when several messages come at once", async () => {
+  test("is one contact when several messages arrive at once", async () => {
     const writing = Array.from({ length: 10 }, () =>
       openPhone(app, "US.6").write("hi", {
         from: undefined,
@@ -132,22 +130,24 @@ describe("a person who hides the number", () => {
         wa_id: "14155550206",
       }),
     );
-    const threads = new Set((await Promise.all(writing)).map(({ conversation_id }) => conversation_id));
-    expect(threads.size).toBe(1);
+    const conversationIds = new Set(
+      (await Promise.all(writing)).map(({ conversation_id }) => conversation_id),
+    );
+    expect(conversationIds.size).toBe(1);
   });
 });
 
-test("an identity that belongs to another contact stays there, and nobody is merged", async () => {
+test("an identity of another contact stays there, and no contacts are merged", async () => {
   const first = await openPhone(app, "+14155550210").write("hi", { username: "shared" });
   const second = await openPhone(app, "US.7").write("hi", { from: undefined, user_id: "US.7" });
-  // The one says the number of the other.
+  // This message carries the number of the first contact and the user id of the second.
   const third = await openPhone(app, "+14155550210").write("hi", { user_id: "US.7" });
   expect(third.conversation_id).toBe(second.conversation_id);
-  expect((await threadOf(second.conversation_id)).phone_number).toBeNull();
+  expect((await getConversation(second.conversation_id)).phone_number).toBeNull();
   expect((await openPhone(app, "+14155550210").write("hi")).conversation_id).toBe(first.conversation_id);
 });
 
-test("a username that another person took finds nobody else's thread", async () => {
+test("a username taken over by another contact does not lead to the first one's conversation", async () => {
   const before = await openPhone(app, "US.8").write("hi", {
     from: undefined,
     user_id: "US.8",
@@ -161,7 +161,7 @@ test("a username that another person took finds nobody else's thread", async () 
   expect(after.conversation_id).not.toBe(before.conversation_id);
 });
 
-test("no contact is without an identity, and none has another's", async () => {
+test("every contact has an identity", async () => {
   const { rows } = await sql`
     select id from contacts where erased_at is null and not exists (
       select from contact_identities as known
@@ -171,6 +171,6 @@ test("no contact is without an identity, and none has another's", async () => {
   expect(rows).toEqual([]);
 });
 
-async function threadOf(id: string) {
+async function getConversation(id: string) {
   return (await app.call(conversations.get_conversation, { id })).data;
 }

@@ -1,18 +1,14 @@
-/** Contacts: one per number, found by name or number, changed in parts, erased whole. */
+/** Contacts: one per number, found by name or number, updated in part, erased completely. */
 import { sql } from "kysely";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { openPhone, setFaults } from "./support/simulator.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 test("a contact is created with its number in E.164 form", async () => {
   const { data } = await app.call(contacts.create_contact, {
@@ -29,7 +25,7 @@ test("a contact is created with its number in E.164 form", async () => {
   expect(await app.call(contacts.get_contact, { id: data.id })).toEqual({ data });
 });
 
-test("a known number is refused with the id of the contact that has it", async () => {
+test("a known number is rejected with the id of its contact", async () => {
   const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550112" });
   const failure = await expectFailure(app.call(contacts.create_contact, { phone_number: "14155550112" }));
   expect(failure).toMatchObject({ status: 409, code: "contact_exists" });
@@ -47,13 +43,13 @@ test.each([
   expect(data.phone_number).toBe("+14155550120");
 });
 
-test("a number that is none is refused by name", async () => {
+test("an invalid number is rejected with its field", async () => {
   const failure = await expectFailure(app.call(contacts.create_contact, { phone_number: "+1 23" }));
   expect(failure).toMatchObject({ status: 400, code: "invalid_phone_number" });
   expect(failure.error).toMatchObject({ param: "phone_number" });
 });
 
-test("find-or-create makes one contact and changes only what is sent", async () => {
+test("find-or-create makes one contact and changes only the fields sent", async () => {
   const first = await app.call(contacts.upsert_contact, {
     phone_number: "+14155550113",
     metadata: { a: 1 },
@@ -63,7 +59,7 @@ test("find-or-create makes one contact and changes only what is sent", async () 
   expect(second.data).toMatchObject({ id: first.data.id, created: false, name: "Grace", metadata: { a: 1 } });
 });
 
-test("an update changes what is sent and replaces metadata whole", async () => {
+test("an update changes the fields sent and replaces metadata completely", async () => {
   const { data } = await app.call(contacts.create_contact, {
     phone_number: "+14155550114",
     name: "Joan",
@@ -74,7 +70,7 @@ test("an update changes what is sent and replaces metadata whole", async () => {
   expect(changed.data).not.toHaveProperty("organization_id");
 });
 
-test("tags are added once and taken off", async () => {
+test("tags are added once and removed", async () => {
   const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550115" });
   const tag = async (change: object) =>
     (await app.call(contacts.tag_contact, { id: data.id, ...change })).data.tags;
@@ -83,21 +79,21 @@ test("tags are added once and taken off", async () => {
   expect(await tag({})).toEqual(["vip"]);
 });
 
-test("VIP and vip are one tag, by which a list is narrowed", async () => {
+test("tags ignore case, and a list can be filtered by one", async () => {
   const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550122" });
   const tagged = await app.call(contacts.tag_contact, { id: data.id, add: ["Gold", "GOLD ", "skill:fr"] });
   expect(tagged.data.tags).toEqual(["gold", "skill:fr"]);
-  const listed = async (tag: string) =>
+  const list = async (tag: string) =>
     (await app.call(contacts.list_contacts, { tag })).data.map(({ id }) => id);
-  expect(await listed("GOLD")).toEqual([data.id]);
-  expect(await listed("gol")).toEqual([]);
+  expect(await list("GOLD")).toEqual([data.id]);
+  expect(await list("gol")).toEqual([]);
   await app.call(contacts.tag_contact, { id: data.id, remove: ["Gold"] });
-  expect(await listed("gold")).toEqual([]);
+  expect(await list("gold")).toEqual([]);
 });
 
-test("a contact has at most 200 tags, and one that has them can lose some", async () => {
+test("a contact has at most 200 tags, and at the limit one can replace another", async () => {
   const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550123" });
-  const named = (from: number) => Array.from({ length: 50 }, (_, place) => `tag ${from + place}`);
+  const named = (from: number) => Array.from({ length: 50 }, (_, index) => `tag ${from + index}`);
   const tag = (change: object) => app.call(contacts.tag_contact, { id: data.id, ...change });
   for (const from of [0, 50, 100, 150]) {
     await tag({ add: named(from) });
@@ -107,10 +103,10 @@ test("a contact has at most 200 tags, and one that has them can lose some", asyn
   expect((await tag({ add: ["one more"], remove: ["tag 0"] })).data.tags).toHaveLength(200);
 });
 
-test("search finds by part of a name, of a number, and takes wildcards as letters", async () => {
+test("search finds parts of a name or number, and takes wildcards literally", async () => {
   await app.call(contacts.create_contact, { phone_number: "+442079460958", name: "Zoë 100%" });
   const find = async (search: string) =>
-    (await app.call(contacts.list_contacts, { search })).data.map((c) => c.name);
+    (await app.call(contacts.list_contacts, { search })).data.map(({ name }) => name);
   expect(await find("zoë")).toEqual(["Zoë 100%"]);
   expect(await find("20 7946")).toEqual(["Zoë 100%"]);
   expect(await find("100%")).toEqual(["Zoë 100%"]);
@@ -122,7 +118,7 @@ test("search finds by part of a name, of a number, and takes wildcards as letter
   expect(await find("李明")).toEqual([]);
 });
 
-test("search knows no accents and no order of words", async () => {
+test("search ignores accents and the order of words", async () => {
   const { data } = await app.call(contacts.create_contact, {
     phone_number: "+14155550116",
     name: "María-José López",
@@ -143,7 +139,7 @@ test("search knows no accents and no order of words", async () => {
   expect((await app.call(contacts.get_contact, { id: data.id })).data.name).toBeNull();
 });
 
-test("a list is paged, newest first, and says how large it is", async () => {
+test("a list is paged, newest first, with its total", async () => {
   const all = await app.call(contacts.list_contacts, {});
   const second = await app.call(contacts.list_contacts, { page: 2, per_page: 2 });
   expect(second.meta).toEqual({ page: 2, per_page: 2, total: all.meta.total });
@@ -151,14 +147,14 @@ test("a list is paged, newest first, and says how large it is", async () => {
   expect((await app.call(contacts.list_contacts, { per_page: 5000 })).meta.per_page).toBe(100);
 });
 
-test("of two who erase at once, one does", async () => {
+test("of several concurrent erasures one succeeds", async () => {
   const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550118" });
   const erase = () => app.call(contacts.delete_contact, { id: data.id });
   const outcomes = await Promise.allSettled(Array.from({ length: 6 }, erase));
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
 
-test("what is written while a contact is erased is erased with it", async () => {
+test("messages written while a contact is erased are erased too", async () => {
   const number = "+14155550117";
   const send = () => app.call(messages.send_message, { to: number, type: "text", text: { body: "trace" } });
   for (let round = 0; round < 5; round += 1) {
@@ -166,7 +162,7 @@ test("what is written while a contact is erased is erased with it", async () => 
     const erase = app.call(contacts.delete_contact, { id: data.id });
     await Promise.all([erase, ...Array.from({ length: 12 }, send)]);
   }
-  const traces = await app.server.database.queries
+  const remaining = await app.server.database.queries
     .selectFrom("messages")
     .innerJoin("conversations", "conversations.id", "messages.conversation_id")
     .innerJoin("contacts", "contacts.id", "conversations.contact_id")
@@ -174,10 +170,10 @@ test("what is written while a contact is erased is erased with it", async () => 
     .where("contacts.erased_at", "is not", null)
     .where("messages.to", "is not", null)
     .execute();
-  expect(traces).toEqual([]);
+  expect(remaining).toEqual([]);
 });
 
-test("nothing of an erased contact is left in any table but the simulated phone's own", async () => {
+test("an erased contact's data remains in no table except the simulator's", async () => {
   const personal = ["+14155550124", "14155550124", "US.124", "ada124", "Lovelace 124", "my secret 124"];
   const [number = "", wa_id, user_id = "", username, name, text = ""] = personal;
   await openPhone(app, number).write(text, { name, user_id, wa_id, username });
@@ -188,18 +184,18 @@ test("nothing of an erased contact is left in any table but the simulated phone'
   const { data } = await app.call(
     contacts.upsert_contact,
     { phone_number: number, name, metadata: { note: text } },
-    { idempotencyKey: "of the erased" },
+    { idempotencyKey: "before erasure" },
   );
   await app.call(contacts.tag_contact, { id: data.id, add: [name ?? ""] });
-  await notePeople(data.id, text);
-  expect(await traces(personal)).not.toEqual([]);
+  await insertRecords(data.id, text);
+  expect(await findTables(personal)).not.toEqual([]);
   await app.call(contacts.delete_contact, { id: data.id });
   await app.advanceTime(1000);
-  expect(await traces(personal)).toEqual([]);
+  expect(await findTables(personal)).toEqual([]);
   await setFaults(app, {});
 });
 
-test("a send that is repeated after the contact was erased is not sent once more", async () => {
+test("a send repeated after the contact was erased is not sent again", async () => {
   const input = { to: "+14155550125", type: "text", text: { body: "hello" } } as const;
   const send = () => app.call(messages.send_message, input, { idempotencyKey: "before the erasure" });
   const { conversation_id: id } = (await send()).data;
@@ -209,16 +205,16 @@ test("a send that is repeated after the contact was erased is not sent once more
   expect((await app.call(contacts.list_contacts, { search: "4155550125" })).data).toEqual([]);
 });
 
-/** What agents and the app write of a conversation, and an event that no listener has taken. */
-async function notePeople(contact_id: string, text: string): Promise<void> {
-  const thread = sql`(select id from conversations where contact_id = ${contact_id} limit 1)`;
+/** Inserts what agents and the app record about a conversation, and an undelivered event. */
+async function insertRecords(contact_id: string, text: string): Promise<void> {
+  const conversation = sql`(select id from conversations where contact_id = ${contact_id} limit 1)`;
   const organization = sql`(select organization_id from contacts where id = ${contact_id})`;
-  const event = sql`jsonb_build_object('data', jsonb_build_object('conversation_id', ${thread}, 'text', ${text}::text))`;
+  const event = sql`jsonb_build_object('data', jsonb_build_object('conversation_id', ${conversation}, 'text', ${text}::text))`;
   const statements = [
     sql`insert into assignments (organization_id, id, conversation_id, contact_id, assignment_type, reason, over_capacity, created_at)
-      values (${organization}, 'asg_124', ${thread}, ${contact_id}, 'manual', ${text}, false, now())`,
+      values (${organization}, 'asg_124', ${conversation}, ${contact_id}, 'manual', ${text}, false, now())`,
     sql`insert into routing_decisions (organization_id, id, conversation_id, trigger, outcome, explanation, candidates, created_at)
-      values (${organization}, 'rtd_124', ${thread}, 'inbound', 'assigned', ${text}, jsonb_build_array(${text}::text), now())`,
+      values (${organization}, 'rtd_124', ${conversation}, 'inbound', 'assigned', ${text}, jsonb_build_array(${text}::text), now())`,
     sql`insert into dead_jobs (id, name, lane, organization_id, payload, attempts, error, created_at, died_at)
       values ('job_124', 'webhooks:message.received', 'any', ${organization}, ${event}, 1, 'refused', now(), now())`,
     sql`update conversations set tags = array[${text}]::text[] where contact_id = ${contact_id}`,
@@ -228,22 +224,22 @@ async function notePeople(contact_id: string, text: string): Promise<void> {
   }
 }
 
-/** The tables in which any of these words stands, in any column. */
-async function traces(words: readonly string[]): Promise<string[]> {
+/** The tables that contain any of these words, in any column. */
+async function findTables(words: readonly string[]): Promise<string[]> {
   const { queries } = app.server.database;
   const tables = await queries.introspection.getTables();
-  const found = [];
+  const names = [];
   for (const { name } of tables.filter((table) => !table.name.startsWith("simulator_"))) {
     const like = words.map((word) => `%${word}%`);
     const { rows } = await sql`
       select from ${sql.table(name)} as line where line::text ilike any(${like}::text[]) limit 1
     `.execute(queries);
-    found.push(...rows.map(() => name));
+    names.push(...rows.map(() => name));
   }
-  return found;
+  return names;
 }
 
-test("an erased contact is gone, and the text of its messages with it", async () => {
+test("an erased contact is not found, and the text of its messages is deleted", async () => {
   const sent = await app.call(messages.send_message, {
     to: "+14155550119",
     type: "text",

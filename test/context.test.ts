@@ -1,5 +1,5 @@
-/** The context of a conversation: what is there, and a list of what may be done that keeps its word. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/** A conversation's context: its contents, and a list of allowed actions that matches what the API accepts. */
+import { beforeAll, expect, test } from "vitest";
 import { CallFailure } from "../src/client/index.ts";
 import { toolsOf } from "../src/platform/index.ts";
 import { apiKeys } from "../tools/api-keys.ts";
@@ -8,28 +8,26 @@ import { contacts } from "../tools/contacts.ts";
 import type { Scope } from "../tools/contract/index.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
-import { ownerEmail, ownerPassword, startTestApp, type TestApp } from "./support/app.ts";
+import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { openPhone } from "./support/simulator.ts";
 
 const hours = 3_600_000;
-let app: TestApp;
+const app = useTestApp();
 /** A user of the organization. */
 let user: string;
 beforeAll(async () => {
-  app = await startTestApp();
   const login = { email: ownerEmail, password: ownerPassword };
   user = (await app.call(auth.login, login)).data.user.id;
 });
-afterAll(() => app[Symbol.asyncDispose]());
 
 const read = async (id: string, key?: string) =>
   (await app.call(messages.get_conversation_context, { id }, key === undefined ? {} : { key })).data;
 const keyWith = async (scopes: Scope[]) =>
   (await app.call(apiKeys.create_api_key, { name: scopes.join(), scopes })).data.secret_key;
 
-test("it holds the conversation, the contact and the latest messages, oldest first", async () => {
+test("the context contains the conversation, the contact and the latest messages, oldest first", async () => {
   const customer = openPhone(app, "+14155550621");
   const { conversation_id: id } = await customer.write("one", { name: "Ada" });
   const { data: conversation } = await app.call(conversations.get_conversation, { id });
@@ -50,7 +48,7 @@ test("it holds the conversation, the contact and the latest messages, oldest fir
   expect(short.messages.map(({ text }) => text?.body)).toEqual(["two", "three"]);
 });
 
-test("it tells to whom the conversation was given, and why", async () => {
+test("the context says who the conversation is assigned to, and why", async () => {
   const { conversation_id: id } = await openPhone(app, "+14155550629").write("hallo");
   expect((await read(id)).assignment).toBeNull();
   await app.call(conversations.assign_conversation, { id, assigned_to: user, reason: "Writes German" });
@@ -61,7 +59,7 @@ test("it tells to whom the conversation was given, and why", async () => {
   });
 });
 
-test("without contacts:read a contact's tags and attributes are not shown", async () => {
+test("without contacts:read the contact's tags and attributes are not shown", async () => {
   const { conversation_id } = await openPhone(app, "+14155550622").write("hi", { name: "Bo" });
   const { contact } = await read(conversation_id, await keyWith(["inbox:read"]));
   expect(contact).toMatchObject({ name: "Bo", phone_number: "+14155550622" });
@@ -69,7 +67,7 @@ test("without contacts:read a contact's tags and attributes are not shown", asyn
   expect(contact).not.toHaveProperty("metadata");
 });
 
-test("its cursor goes on where its messages end", async () => {
+test("the cursor continues after the last message", async () => {
   const customer = openPhone(app, "+14155550623");
   const { conversation_id } = await customer.write("before");
   const { cursor: after } = await read(conversation_id);
@@ -78,16 +76,16 @@ test("its cursor goes on where its messages end", async () => {
   expect(data.messages.map(({ text }) => text?.body)).toEqual(["after"]);
 });
 
-test("a neighbour's conversation and an erased contact's are not found", async () => {
-  const neighbour = await createOtherTenant(app);
-  expect(await expectFailure(read(neighbour.conversation_id))).toMatchObject({ status: 404 });
+test("another tenant's conversation and an erased contact's are not found", async () => {
+  const other = await createOtherTenant(app);
+  expect(await expectFailure(read(other.conversation_id))).toMatchObject({ status: 404 });
   const { conversation_id } = await openPhone(app, "+14155550624").write("forget me");
   const { contact } = await read(conversation_id);
   await app.call(contacts.delete_contact, { id: contact.id });
   expect(await expectFailure(read(conversation_id))).toMatchObject({ code: "conversation_not_found" });
 });
 
-test("each action is a tool of the app, under its name there", async () => {
+test("each action is named after an existing tool", async () => {
   const { conversation_id } = await openPhone(app, "+14155550625").write("hi");
   const { actions } = await read(conversation_id);
   const names = actions.map(({ tool }) => tool);
@@ -95,7 +93,7 @@ test("each action is a tool of the app, under its name there", async () => {
   expect(names.filter((name) => !toolsOf().has(name))).toEqual([]);
 });
 
-test("a closed window says since when, and what to do instead", async () => {
+test("with a closed window the reason says since when, and what to do instead", async () => {
   const { conversation_id } = await openPhone(app, "+14155550626").write("hi");
   await setRule("strict");
   await app.advanceTime(25 * hours);
@@ -107,7 +105,7 @@ test("a closed window says since when, and what to do instead", async () => {
   await setRule("advisory");
 });
 
-test("who hides the number may be sent to, by the bsuid that it shows", async () => {
+test("a contact without a visible number can be sent to by its bsuid", async () => {
   const user_id = "US.13491208655302740621";
   const { conversation_id } = await openPhone(app, user_id).write("hi", { from: undefined, user_id });
   const { actions, contact } = await read(conversation_id);
@@ -147,65 +145,65 @@ const states: readonly State[] = [
   ),
 ];
 
-test("what it says is allowed is accepted, and what it says is not is refused, in every state and scope", async () => {
+test("allowed actions are accepted and others rejected, in every state and with every set of scopes", async () => {
   const keys = await Promise.all(scopeSets.map(keyWith));
   let number = 4155550700;
-  const lies: object[] = [];
+  const mismatches: object[] = [];
   for (const state of states) {
     for (const [index, key] of keys.entries()) {
       number += 1;
-      const situation = await put(state, `+1${number}`);
-      for (const action of (await read(situation.id, key)).actions) {
-        // Each attempt meets the state that the list was made for.
-        await arrange(state, situation.id);
-        const isAccepted = await attempt(action, situation, key);
+      const target = await createInState(state, `+1${number}`);
+      for (const action of (await read(target.id, key)).actions) {
+        // Each attempt starts in the state that the list was made for.
+        await setState(state, target.id);
+        const isAccepted = await attempt(action, target, key);
         if (isAccepted !== action.is_allowed || (action.reason === null) !== action.is_allowed) {
-          lies.push({ ...state, scopes: scopeSets[index], action, isAccepted });
+          mismatches.push({ ...state, scopes: scopeSets[index], action, isAccepted });
         }
       }
     }
   }
   await setRule("advisory");
-  expect(lies).toEqual([]);
+  expect(mismatches).toEqual([]);
 }, 300_000);
 
 test.runIf(toolsOf().has("update_conversation"))(
-  "the statuses that it names are those that update_conversation takes",
+  "the listed statuses are those that update_conversation accepts",
   async () => {
     for (const [index, status] of statuses.entries()) {
       const state = { status, window: "open", rule: "advisory", isAssigned: false } as const;
-      const { id } = await put(state, `+1415555069${index}`);
+      const { id } = await createInState(state, `+1415555069${index}`);
       const { actions } = await read(id);
-      const named = actions.find(({ tool }) => tool === "update_conversation")?.statuses;
-      const taken: string[] = [];
+      const listed = actions.find(({ tool }) => tool === "update_conversation")?.statuses;
+      const accepted: string[] = [];
       for (const wanted of statuses.filter((one) => one !== status)) {
-        await arrange(state, id);
+        await setState(state, id);
         const answer = await app.fetch(`/v1/conversations/${id}`, {
           method: "PATCH",
           json: { status: wanted },
         });
-        taken.push(...(answer.ok ? [wanted] : []));
+        accepted.push(...(answer.ok ? [wanted] : []));
       }
-      expect([...(named ?? [])].sort()).toEqual(taken.sort());
+      expect([...(listed ?? [])].sort()).toEqual(accepted.sort());
     }
   },
 );
 
 type Context = Awaited<ReturnType<typeof read>>;
-interface Situation {
+interface Target {
   readonly id: string;
   readonly contact_id: string;
   readonly to: string;
 }
 
-async function put(state: State, to: string): Promise<Situation> {
+async function createInState(state: State, to: string): Promise<Target> {
   const { conversation_id: id } = await openPhone(app, to).write("hi");
   const { contact_id } = (await app.call(conversations.get_conversation, { id })).data;
-  await arrange(state, id);
+  await setState(state, id);
   return { id, contact_id, to };
 }
 
-async function arrange({ status, window, rule, isAssigned }: State, id: string): Promise<void> {
+async function setState({ status, window, rule, isAssigned }: State, id: string): Promise<void> {
   await setRule(rule);
   const age = { open: 1, closed: 25, never: undefined }[window];
   const wroteAt = age === undefined ? null : new Date(app.now().getTime() - age * hours).toISOString();
@@ -216,8 +214,8 @@ async function arrange({ status, window, rule, isAssigned }: State, id: string):
     .execute();
 }
 
-/** How each action is done. One that is new in the list and not here fails the test. */
-const attempts: Readonly<Record<string, (situation: Situation, statuses: string[]) => [string, object]>> = {
+/** The call that performs each action. An action that is missing here fails the test. */
+const attempts: Readonly<Record<string, (target: Target, statuses: string[]) => [string, object]>> = {
   send_message: ({ to }) => ["send_message", { to, body: "hello" }],
   send_media_message: ({ to }) => [
     "send_media_message",
@@ -236,12 +234,12 @@ const attempts: Readonly<Record<string, (situation: Situation, statuses: string[
   tag_contact: ({ contact_id }) => ["tag_contact", { id: contact_id, add: ["vip"] }],
 };
 
-async function attempt(action: Context["actions"][number], situation: Situation, key: string) {
-  const [name, given] = attempts[action.tool]?.(situation, action.statuses ?? []) ?? [];
+async function attempt(action: Context["actions"][number], target: Target, key: string) {
+  const [name, input] = attempts[action.tool]?.(target, action.statuses ?? []) ?? [];
   const answer = await app.fetch("/v1/mcp/tools/call", {
     method: "POST",
     key,
-    json: { name, arguments: given },
+    json: { name, arguments: input },
   });
   const body = await answer.text();
   if (answer.status >= 500 || answer.status === 400 || answer.status === 404) {

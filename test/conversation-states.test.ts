@@ -1,6 +1,6 @@
-/** The states of a conversation: whatever is done to one, in whatever order. */
+/** The states of a conversation, under random sequences of events and through the API. */
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   type ConversationEvent,
   type ConversationState,
@@ -9,14 +9,14 @@ import {
 import { conversationStatuses, conversations } from "../tools/conversations.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { openPhone } from "./support/simulator.ts";
 import { createTeamWithMembers, findWrongChatCounts } from "./support/teams.ts";
 
 const times = ["2030-01-01T00:00:00.000Z", "2030-01-02T00:00:00.000Z"] as const;
 
-const happening: fc.Arbitrary<ConversationEvent> = fc.oneof(
+const eventArbitrary: fc.Arbitrary<ConversationEvent> = fc.oneof(
   fc.record({
     type: fc.constant("set" as const),
     status: fc.constantFrom(...conversationStatuses),
@@ -27,15 +27,15 @@ const happening: fc.Arbitrary<ConversationEvent> = fc.oneof(
   fc.record({ type: fc.constant("wake" as const), until: fc.constantFrom(...times) }),
 );
 
-test("100,000 random sequences reach no illegal state, and take no way that is forbidden", () => {
+test("100,000 random sequences reach no illegal state and make no forbidden transition", () => {
   fc.assert(
-    fc.property(fc.array(happening, { maxLength: 12 }), (happenings) => {
+    fc.property(fc.array(eventArbitrary, { maxLength: 12 }), (events) => {
       const start: ConversationState = { status: "open", snoozed_until: null };
-      happenings.reduce((before, one) => {
-        const after = transition(before, one) ?? before;
-        const broken = Object.entries(rules).find(([, holds]) => !holds(before, one, after));
+      events.reduce((before, event) => {
+        const after = transition(before, event) ?? before;
+        const broken = Object.entries(rules).find(([, holds]) => !holds(before, event, after));
         if (broken) {
-          throw new Error(`${broken[0]}: ${JSON.stringify({ before, one, after })}`);
+          throw new Error(`${broken[0]}: ${JSON.stringify({ before, event, after })}`);
         }
         return after;
       }, start);
@@ -44,37 +44,33 @@ test("100,000 random sequences reach no illegal state, and take no way that is f
   );
 });
 
-/** What holds of every step. */
+/** What must hold for every step. */
 const rules: Readonly<
-  Record<string, (before: ConversationState, one: ConversationEvent, after: ConversationState) => boolean>
+  Record<string, (before: ConversationState, event: ConversationEvent, after: ConversationState) => boolean>
 > = {
-  "only what is snoozed waits for a time": (_, __, after) =>
+  "only a snoozed conversation has a wake time": (_, __, after) =>
     after.snoozed_until === null || after.status === "snoozed",
-  "spam is left only by hand, to open or closed": (before, one, after) =>
+  "spam is left only by an update, to open or closed": (before, event, after) =>
     before.status !== "spam" ||
-    ["spam", ...(one.type === "set" ? ["open", "closed"] : [])].includes(after.status),
-  "what the contact writes is never left closed or snoozed": (_, one, after) =>
-    one.type !== "inbound" || ["open", "pending", "spam"].includes(after.status),
-  "what is set is set, but for spam": (before, one, after) =>
-    one.type !== "set" || before.status === "spam" || after.status === one.status,
+    ["spam", ...(event.type === "set" ? ["open", "closed"] : [])].includes(after.status),
+  "an inbound message never leaves a conversation closed or snoozed": (_, event, after) =>
+    event.type !== "inbound" || ["open", "pending", "spam"].includes(after.status),
+  "an update sets the status, except out of spam": (before, event, after) =>
+    event.type !== "set" || before.status === "spam" || after.status === event.status,
 };
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 const update = (id: string, change: object) =>
   app.call(conversations.update_conversation, { id, ...change }).then(({ data }) => data);
 
-test("nothing is snoozed beyond the last year that a time can name", async () => {
+test("a snooze beyond the largest timestamp is rejected", async () => {
   const { conversation_id: id } = await openPhone(app, "+14155550998").write("hi");
-  const late = update(id, { status: "snoozed", snoozed_until: "9999-12-31T23:59:59-12:00" });
-  expect(await expectFailure(late)).toMatchObject({ status: 400, code: "invalid_request" });
+  const snooze = update(id, { status: "snoozed", snoozed_until: "9999-12-31T23:59:59-12:00" });
+  expect(await expectFailure(snooze)).toMatchObject({ status: 400, code: "invalid_request" });
 });
 
-test("what was snoozed opens at its time, and not before", async () => {
+test("a snoozed conversation opens at its time, and not before", async () => {
   const { conversation_id: id } = await openPhone(app, "+14155550141").write("later, please");
   const snoozed_until = new Date(app.now().getTime() + 3_600_000).toISOString();
   expect(await update(id, { status: "snoozed", snoozed_until })).toMatchObject({
@@ -87,7 +83,7 @@ test("what was snoozed opens at its time, and not before", async () => {
   expect(await update(id, {})).toMatchObject({ status: "open", snoozed_until: null });
 });
 
-test("one that was snoozed anew waits for its new time, or until the contact writes", async () => {
+test("a second snooze replaces the first; without a time it lasts until the contact writes", async () => {
   const from = openPhone(app, "+14155550142");
   const { conversation_id: id } = await from.write("later, please");
   const until = (hours: number) => new Date(app.now().getTime() + hours * 3_600_000).toISOString();
@@ -102,7 +98,7 @@ test("one that was snoozed anew waits for its new time, or until the contact wri
   expect((await update(id, {})).status).toBe("open");
 });
 
-test("a snooze into the past is refused by its field", async () => {
+test("a snooze into the past is rejected with its field", async () => {
   const { conversation_id: id } = await openPhone(app, "+14155550143").write("hi");
   const snoozed_until = app.now().toISOString();
   const failure = await expectFailure(update(id, { status: "snoozed", snoozed_until }));
@@ -110,7 +106,7 @@ test("a snooze into the past is refused by its field", async () => {
   expect(failure.error).toMatchObject({ param: "snoozed_until" });
 });
 
-test("spam is left only by open or closed", async () => {
+test("spam can only be changed to open or closed", async () => {
   const { conversation_id: id } = await openPhone(app, "+14155550144").write("win a prize");
   await update(id, { status: "spam" });
   const failure = await expectFailure(update(id, { status: "pending" }));
@@ -120,7 +116,7 @@ test("spam is left only by open or closed", async () => {
   expect((await update(id, { status: "open" })).status).toBe("open");
 });
 
-test("tags, favorite and unread change alone, and only as sent", async () => {
+test("tags, favorite and unread change independently", async () => {
   const { conversation_id: id } = await openPhone(app, "+14155550145").write("hi");
   expect(await update(id, { add_tags: ["billing", "vip"], is_favorite: true })).toMatchObject({
     tags: ["billing", "vip"],
@@ -135,7 +131,7 @@ test("tags, favorite and unread change alone, and only as sent", async () => {
   });
 });
 
-test("after any run through the API every count is a recount", async () => {
+test("after random API calls every chat count equals a recount", async () => {
   const first = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 2 }, Bob: {} });
   const second = await createTeamWithMembers(app, { tier: 2 }, { Cyd: { max_concurrent_chats: 1 } });
   const input = { name: "all", strategy: "load_balanced", target_type: "team", target_id: first.id } as const;
@@ -146,7 +142,7 @@ test("after any run through the API every count is a recount", async () => {
     numbers.map(async (number) => (await openPhone(app, number).write("hi")).conversation_id),
   );
   const pick = <Value>(list: readonly Value[]) => fc.nat().map((n) => list[n % list.length] as Value);
-  const thread = fc.nat({ max: numbers.length - 1 });
+  const conversationIndex = fc.nat({ max: numbers.length - 1 });
   const steps = {
     write: (n: number) => openPhone(app, numbers[n] ?? "").write("hi"),
     set: (n: number, s: number) =>
@@ -165,13 +161,13 @@ test("after any run through the API every count is a recount", async () => {
       const member_id = first.members[name ?? ""] ?? "";
       return app.call(teams.update_team_member, { id: first.id, member_id, is_available: s % 2 === 0 });
     },
-    turn: () => app.advanceTime(130_000),
+    advance: () => app.advanceTime(130_000),
   };
-  const step = fc.tuple(pick(Object.values(steps)), thread, fc.nat({ max: 9 }));
+  const step = fc.tuple(pick(Object.values(steps)), conversationIndex, fc.nat({ max: 9 }));
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25 }), async (run) => {
       for (const [act, n, s] of run) {
-        // Some ways are forbidden; what counts is what is left behind.
+        // Some transitions are forbidden; only the resulting counts matter.
         await act(n, s).catch(() => undefined);
       }
       await app.runDueJobs();

@@ -1,28 +1,20 @@
-/** Conversations: one thread a contact, its window, and how it comes back. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { auth } from "../tools/auth.ts";
+/** Conversations: one per contact, the 24-hour window, lists, tags and erasure. */
+import { expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
-import { routing } from "../tools/routing.ts";
-import { teams } from "../tools/teams.ts";
-import { users } from "../tools/users.ts";
-import { ownerEmail, ownerPassword, startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { openPhone } from "./support/simulator.ts";
-import { createTeamWithMembers, findWrongChatCounts, insertAgent } from "./support/teams.ts";
 
 const hours = 3_600_000;
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 const send = (to: string) => app.call(messages.send_message, { to, type: "text", text: { body: "hello" } });
+const write = async (number: string) => (await openPhone(app, number).write("hi")).conversation_id;
 const get = async (id: string) => (await app.call(conversations.get_conversation, { id })).data;
 
-test("an inbound message from an unknown number makes a contact and an open thread", async () => {
+test("an inbound message from an unknown number creates a contact and an open conversation", async () => {
   const { conversation_id } = await openPhone(app, "+14155550131").write("hi", { name: "Ada" });
   expect(await get(conversation_id)).toMatchObject({
     contact_name: "Ada",
@@ -36,21 +28,21 @@ test("an inbound message from an unknown number makes a contact and an open thre
   });
 });
 
-test("a name that the channel tells is kept for a contact that has none, and changes no other", async () => {
+test("the channel's name is stored for a contact without one, and replaces none", async () => {
   await send("+14155550137");
   const { conversation_id } = await openPhone(app, "+14155550137").write("hi", { name: "Ada" });
   expect((await get(conversation_id)).contact_name).toBe("Ada");
-  await openPhone(app, "+14155550137").write("hi", { name: "Somebody" });
+  await openPhone(app, "+14155550137").write("hi", { name: "Grace" });
   expect((await get(conversation_id)).contact_name).toBe("Ada");
 });
 
-test("a contact has one thread, whoever writes first", async () => {
+test("a contact has one conversation, no matter which side writes first", async () => {
   const sent = await send("+14155550132");
   const { conversation_id } = await openPhone(app, "+14155550132").write("who is this?");
   expect(conversation_id).toBe(sent.data.conversation_id);
 });
 
-test("the window closes 24 hours after the contact's last message; our own do not move it", async () => {
+test("the window closes 24 hours after the contact's last message; outbound messages do not extend it", async () => {
   const { conversation_id } = await openPhone(app, "+14155550133").write("hi");
   await app.advanceTime(23 * hours);
   await send("+14155550133");
@@ -66,7 +58,7 @@ test.each([
   ["snoozed", "open"],
   ["pending", "pending"],
   ["spam", "spam"],
-] as const)("a message into a %s thread makes it %s", async (before, after) => {
+] as const)("an inbound message turns a %s conversation %s", async (before, after) => {
   const from = openPhone(app, "+14155550134");
   const { conversation_id } = await from.write("first");
   await app.server.database.queries
@@ -78,7 +70,7 @@ test.each([
   expect((await get(conversation_id)).status).toBe(after);
 });
 
-test("lists by contact, status and filter, the latest first", async () => {
+test("conversations are listed by contact, status and filter, the latest first", async () => {
   const { conversation_id } = await openPhone(app, "+14155550135").write("anybody?");
   const { contact_id } = await get(conversation_id);
   const list = async (query: object) =>
@@ -95,12 +87,12 @@ test("lists by contact, status and filter, the latest first", async () => {
   expect(await list({ contact_id, filter: "expired_window" })).toEqual([conversation_id]);
 });
 
-test("a filter that needs a person says so to a key", async () => {
+test("assigned_to_me requires a user: a key is rejected", async () => {
   const call = app.call(conversations.list_conversations, { filter: "assigned_to_me" });
   expect(await expectFailure(call)).toMatchObject({ status: 400, code: "needs_user" });
 });
 
-test("an erased contact takes its thread out of every list", async () => {
+test("an erased contact's conversation is not found, and the next message opens a new one", async () => {
   const { conversation_id } = await openPhone(app, "+14155550136").write("forget me");
   const { contact_id } = await get(conversation_id);
   await app.call(contacts.delete_contact, { id: contact_id });
@@ -113,232 +105,20 @@ test("an erased contact takes its thread out of every list", async () => {
   expect(again.conversation_id).not.toBe(conversation_id);
 });
 
-const write = async (number: string) => (await openPhone(app, number).write("hi")).conversation_id;
-const assign = async (id: string, input: object) =>
-  (await app.call(conversations.assign_conversation, { id, ...input })).data;
-const transfer = async (id: string, from_agent = "", to_agent = "") =>
-  (await app.call(conversations.transfer_conversation, { id, from_agent, to_agent })).data;
-const assignmentsOf = async (id: string) =>
-  (await app.call(conversations.list_assignments, { id })).data.map((one) => one.assignment_type);
-
-test("an agent is assigned by hand, and the record says for whom the key acted", async () => {
-  const team = await createTeamWithMembers(app, {}, { Ada: {} });
-  const id = await write("+14155550181");
-  const login = { email: ownerEmail, password: ownerPassword };
-  const owner = (await app.call(auth.login, login)).data.user.id;
-  expect(await assign(id, { assigned_to: team.users.Ada, reason: "knows the case" })).toMatchObject({
-    conversation_id: id,
-    assigned_to: team.users.Ada,
-    assigned_by: owner,
-    assignment_type: "manual",
-    team_id: team.id,
-    reason: "knows the case",
-    over_capacity: false,
-  });
-  expect(await get(id)).toMatchObject({ assigned_to_name: "Ada", team_id: team.id });
-});
-
-test("the team stays if the agent is in it; else it is their active team of the lowest tier, or none", async () => {
-  const [high, low] = [
-    await createTeamWithMembers(app, { tier: 7 }, {}),
-    await createTeamWithMembers(app, { tier: 3 }, {}),
-  ];
-  const [user_id, loner] = [await insertAgent(app, "Both"), await insertAgent(app, "Loner")];
-  for (const { id } of [high, low]) {
-    await app.call(teams.add_team_member, { id, user_id, role: "member" });
-  }
-  const id = await write("+14155550182");
-  expect((await assign(id, { assigned_to: user_id })).team_id).toBe(low.id);
-  expect((await assign(id, { assigned_to: user_id, team_id: high.id })).team_id).toBe(high.id);
-  expect((await assign(id, { assigned_to: user_id })).team_id).toBe(high.id);
-  await app.call(teams.update_team, { id: low.id, is_active: false });
-  expect((await assign(id, { assigned_to: loner })).team_id).toBeNull();
-  expect((await assign(id, { assigned_to: user_id })).team_id).toBe(high.id);
-  expect(await findWrongChatCounts(app)).toEqual([]);
-});
-
-test("a person may exceed a capacity, and is told so", async () => {
-  const team = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 1 } });
-  const [first, second] = [await write("+14155550183"), await write("+14155550184")];
-  expect((await assign(first, { assigned_to: team.users.Ada })).over_capacity).toBe(false);
-  expect((await assign(second, { assigned_to: team.users.Ada })).over_capacity).toBe(true);
-  expect((await assign(first, { assigned_to: team.users.Ada })).over_capacity).toBe(true);
-  const { data } = await app.call(teams.list_team_members, { id: team.id });
-  expect(data[0]?.current_chat_count).toBe(2);
-});
-
-test("a team alone chooses whoever has the most room, and keeps what it can't give yet", async () => {
-  const team = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 1 } });
-  const [first, second] = [await write("+14155550185"), await write("+14155550186")];
-  expect(await assign(first, { team_id: team.id })).toMatchObject({ assigned_to: team.users.Ada });
-  expect(await assign(second, { team_id: team.id })).toMatchObject({
-    assigned_to: null,
-    team_id: team.id,
-    assignment_type: "manual",
-  });
-  await app.call(conversations.update_conversation, { id: first, status: "snoozed" });
-  await app.runDueJobs();
-  expect((await get(second)).assigned_to).toBe(team.users.Ada);
-  expect(await assignmentsOf(second)).toEqual(["routing", "manual"]);
-});
-
-test.each([
-  ["no user", 404, "user_not_found", () => ({ assigned_to: "usr_none" })],
-  ["no team", 404, "team_not_found", () => ({ team_id: "team_none" })],
-  ["neither", 400, "invalid_request", () => ({})],
-])("an assignment to %s is refused", async (_, status, code, input) => {
-  const id = await write("+14155550187");
-  expect(await expectFailure(assign(id, input()))).toMatchObject({ status, code });
-});
-
-test("who is not in the team, or is switched off, is not given its conversations", async () => {
-  const team = await createTeamWithMembers(app, {}, {});
-  const assigned_to = await insertAgent(app, "Stranger");
-  const id = await write("+14155550188");
-  expect(await expectFailure(assign(id, { assigned_to, team_id: team.id }))).toMatchObject({
-    status: 422,
-    code: "not_a_member",
-  });
-  await app.server.database.queries
-    .updateTable("users")
-    .set({ is_active: false })
-    .where("id", "=", assigned_to)
-    .execute();
-  expect(await expectFailure(assign(id, { assigned_to }))).toMatchObject({
-    status: 422,
-    code: "user_inactive",
-  });
-});
-
-test("a transfer names the agent who has it, and takes the team along", async () => {
-  const [desk, experts] = [
-    await createTeamWithMembers(app, {}, { Ada: {} }),
-    await createTeamWithMembers(app, {}, { Eve: {} }),
-  ];
-  const id = await write("+14155550189");
-  const nobody = await expectFailure(transfer(id, desk.users.Ada, experts.users.Eve));
-  expect(nobody.error).toMatchObject({ code: "wrong_agent", current_agent: null });
-  await assign(id, { assigned_to: desk.users.Ada });
-  const wrong = await expectFailure(transfer(id, experts.users.Eve, desk.users.Ada));
-  expect(wrong).toMatchObject({ status: 409, code: "wrong_agent" });
-  expect(wrong.error).toMatchObject({ current_agent: desk.users.Ada });
-  expect(await transfer(id, desk.users.Ada, experts.users.Eve)).toMatchObject({
-    assigned_to: experts.users.Eve,
-    team_id: experts.id,
-    assignment_type: "transfer",
-  });
-  expect(await findWrongChatCounts(app)).toEqual([]);
-});
-
-test("what is taken off its agent is nobody's, and waits for nobody", async () => {
-  const team = await createTeamWithMembers(app, {}, { Ada: {} });
-  const id = await write("+14155550190");
-  await assign(id, { assigned_to: team.users.Ada });
-  const { data } = await app.call(conversations.unassign_conversation, { id, reason: "done here" });
-  expect(data).toMatchObject({ assigned_to: null, assignment_type: "unassign", reason: "done here" });
-  await app.runDueJobs();
-  expect((await get(id)).assigned_to).toBeNull();
-  expect(await assignmentsOf(id)).toEqual(["unassign", "manual"]);
-  expect(await findWrongChatCounts(app)).toEqual([]);
-});
-
-test("an erased contact frees the agent, who is given what waits", async () => {
-  const team = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 1 } });
-  const [first, second] = [await write("+14155550191"), await write("+14155550192")];
-  await assign(first, { team_id: team.id });
-  await assign(second, { team_id: team.id });
-  const { contact_id } = await get(first);
-  await app.call(contacts.delete_contact, { id: contact_id });
-  await app.runDueJobs();
-  expect((await get(second)).assigned_to).toBe(team.users.Ada);
-  expect(await findWrongChatCounts(app)).toEqual([]);
-});
-
-test("a thread that we began is routed when its contact answers", async () => {
-  const team = await createTeamWithMembers(app, {}, { Ada: {} });
-  const sent = await send("+14155550193");
-  const id = sent.data.conversation_id;
-  const policy = await app.call(routing.create_routing_policy, {
-    name: "all",
-    strategy: "round_robin",
-    target_type: "team",
-    target_id: team.id,
-  });
-  await app.runDueJobs();
-  expect((await get(id)).assigned_to).toBeNull();
-  await write("+14155550193");
-  await app.runDueJobs();
-  expect((await get(id)).assigned_to).toBe(team.users.Ada);
-  await app.call(routing.delete_routing_policy, { id: policy.data.id });
-});
-
-test.each(["spam", "pending"] as const)(
-  "what is %s is not routed by what the contact writes",
-  async (status) => {
-    const team = await createTeamWithMembers(app, {}, { Ada: {} });
-    const number = status === "spam" ? "+14155550194" : "+14155550195";
-    const id = await write(number);
-    await app.call(conversations.update_conversation, { id, status });
-    const policy = await app.call(routing.create_routing_policy, {
-      name: "all",
-      strategy: "round_robin",
-      target_type: "team",
-      target_id: team.id,
-    });
-    await write(number);
-    await app.runDueJobs();
-    expect(await get(id)).toMatchObject({ status, assigned_to: null });
-    await app.call(routing.delete_routing_policy, { id: policy.data.id });
-  },
-);
-
-test("one that comes back keeps its agent only while they are there and have room", async () => {
-  const team = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 1 } });
-  const id = await write("+14155550196");
-  const close = () => app.call(conversations.update_conversation, { id, status: "closed" });
-  await assign(id, { assigned_to: team.users.Ada });
-  await close();
-  await write("+14155550196");
-  expect(await get(id)).toMatchObject({ status: "open", assigned_to: team.users.Ada });
-  await close();
-  await assign(await write("+14155550197"), { assigned_to: team.users.Ada });
-  await write("+14155550196");
-  await app.runDueJobs();
-  expect(await get(id)).toMatchObject({ status: "open", assigned_to: null, team_id: team.id });
-  const { data } = await app.call(routing.list_routing_decisions, { id });
-  expect(data.map(({ trigger, outcome }) => `${trigger} ${outcome}`)).toEqual([
-    "reopen queued",
-    "reopen assigned",
-  ]);
-  expect(await findWrongChatCounts(app)).toEqual([]);
-});
-
-test("one that comes back without a team leaves an agent who was switched off, and says why", async () => {
-  const assigned_to = await insertAgent(app, "Sol");
-  const id = await write("+14155550122");
-  await assign(id, { assigned_to });
-  await app.call(conversations.update_conversation, { id, status: "closed" });
-  await app.call(users.update_user, { id: assigned_to, is_active: false });
-  await write("+14155550122");
-  expect(await get(id)).toMatchObject({ status: "open", assigned_to: null });
-  const { data } = await app.call(conversations.list_assignments, { id });
-  expect(data[0]?.reason).toBe("Sol can't take it back: inactive.");
-});
-
-test("nobody waits in what is closed or spam, and who writes to what was closed waits anew", async () => {
-  const waitsIn = async (id: string) => (await get(id)).waiting_since !== null;
+test("waiting_since is null in closed and spam, and is set again when a closed one reopens", async () => {
+  const isWaiting = async (id: string) => (await get(id)).waiting_since !== null;
   const id = await write("+14155550198");
-  expect(await waitsIn(id)).toBe(true);
+  expect(await isWaiting(id)).toBe(true);
   await app.call(conversations.update_conversation, { id, status: "closed" });
-  expect(await waitsIn(id)).toBe(false);
+  expect(await isWaiting(id)).toBe(false);
   await write("+14155550198");
-  expect(await waitsIn(id)).toBe(true);
+  expect(await isWaiting(id)).toBe(true);
   await app.call(conversations.update_conversation, { id, status: "spam" });
   await write("+14155550198");
-  expect(await waitsIn(id)).toBe(false);
+  expect(await isWaiting(id)).toBe(false);
 });
 
-test("a conversation has at most 200 tags, and one that has them can lose some", async () => {
+test("a conversation has at most 200 tags, and at the limit one can replace another", async () => {
   const { conversation_id: id } = await openPhone(app, "+14155550199").write("hi");
   const tag = (change: object) => app.call(conversations.update_conversation, { id, ...change });
   const labels = (from: number) => Array.from({ length: 50 }, (_, index) => `label ${from + index}`);

@@ -205,7 +205,7 @@ describe.runIf(isEmbedded)("on the embedded engine", () => {
     // Each look at the clock finds that the wait for the other process is over.
     let time = Date.now();
     vi.spyOn(Date, "now").mockImplementation(() => (time += 10_000));
-    await expect(open()).rejects.toThrow(/The database in .* is open already/);
+    await expect(open()).rejects.toThrow(/The database in .* is already in use/);
   });
 
   test("when the engine crashes, running and later queries fail and onFailure is called", async () => {
@@ -259,10 +259,10 @@ describe.runIf(!isEmbedded)("on PostgreSQL", () => {
   });
 
   test.each([
-    ["a closed port", (url: URL) => Object.assign(url, { port: "1" }), "Nothing listens there"],
-    ["an unknown database", (url: URL) => Object.assign(url, { pathname: "/missing" }), "no such database"],
+    ["a closed port", (url: URL) => Object.assign(url, { port: "1" }), "The connection was refused"],
+    ["an unknown database", (url: URL) => Object.assign(url, { pathname: "/missing" }), "does not exist"],
     ["an unknown host", (url: URL) => Object.assign(url, { hostname: "none.invalid" }), /host/],
-    ["an unknown user", (url: URL) => Object.assign(url, { username: "nobody_here" }), "can't be used"],
+    ["an unknown user", (url: URL) => Object.assign(url, { username: "missing_user" }), "can't be used"],
   ])("%s fails with advice and without the password", async (_, change, advice) => {
     const url = change(Object.assign(new URL(server), { password: "hunter2" })).href;
     const error = await open({ url }).then(String, String);

@@ -37,8 +37,8 @@ describe.each(pages)("%s", (page) => {
     expect(named.filter((name) => !settings.some((one) => one.name === name))).toEqual([]);
   });
 
-  // The reference to errors is written from the catalogue, which also names operations that are not built.
-  test.skipIf(page.startsWith("docs/reference/"))("names routes that are built", async () => {
+  // The error reference is generated from the catalogue, which also names operations that are not implemented.
+  test.skipIf(page.startsWith("docs/reference/"))("names routes that are implemented", async () => {
     const text = await readFile(page, "utf8");
     const named = matches(text, /((?:GET|POST|PUT|PATCH|DELETE) \/v1\/[\w/{}.-]*\w\}?)/g);
     expect(named.filter((route) => !routes.has(withoutNames(route)))).toEqual([]);
@@ -57,7 +57,7 @@ function withoutNames(route: string): string {
 }
 
 function matches(text: string, pattern: RegExp): string[] {
-  return Array.from(text.matchAll(pattern), ([, found = ""]) => found);
+  return Array.from(text.matchAll(pattern), ([, group = ""]) => group);
 }
 
 async function isReachable(page: string, link: string): Promise<boolean> {
@@ -69,7 +69,7 @@ async function isReachable(page: string, link: string): Promise<boolean> {
   return heading === undefined || headingsOf(await readFile(path, "utf8")).includes(heading);
 }
 
-/** As GitHub makes anchors of them. */
+/** The headings as GitHub turns them into anchors. */
 function headingsOf(text: string): string[] {
   return matches(text, /^#+ (.+)$/gm).map((title) =>
     title

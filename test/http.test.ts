@@ -1,16 +1,12 @@
-/** The REST face: one envelope for every failure, request ids, limits, health. */
+/** The REST transport: one envelope for every failure, request ids, rate limits, health. */
 import { connect } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { errors } from "../tools/errors.ts";
-import { ownerKey, startTestApp, type TestApp } from "./support/app.ts";
+import { ownerKey, startTestApp, useTestApp } from "./support/app.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
-test("every answer has a request id; a caller's own is kept", async () => {
+test("every response has a request id; the caller's own is kept", async () => {
   const answer = await app.fetch("/v1/contacts");
   expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
   const named = await app.fetch("/v1/contacts", { headers: { "x-request-id": "trace-1" } });
@@ -52,7 +48,7 @@ test.each([
     "unstorable_text",
   ],
   ["a zero byte in a search", "/v1/contacts?search=%00", {}, 400, "unstorable_text"],
-  ["a page that is none", "/v1/contacts?page=0", {}, 400, "invalid_request"],
+  ["an invalid page", "/v1/contacts?page=0", {}, 400, "invalid_request"],
 ] as const)("%s is answered in the envelope", async (_, path, options, status, code) => {
   const answer = await app.fetch(path, options);
   expect(answer.status).toBe(status);
@@ -80,7 +76,7 @@ test.each([
   expect(await answer.json()).toMatchObject({ error: { code, request_id } });
 });
 
-test("a value of any depth is refused and not run into", async () => {
+test("a deeply nested value is rejected without a stack overflow", async () => {
   const depth = 50_000;
   const body = `{"phone_number":"+14155550183","metadata":{"a":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
   const answer = await app.fetch("/v1/contacts", post(body));
@@ -88,7 +84,7 @@ test("a value of any depth is refused and not run into", async () => {
   expect(await answer.json()).toMatchObject({ error: { code: "nested_too_deeply" } });
 });
 
-test("whoever guesses keys is slowed down by address", async () => {
+test("key guesses are limited per address", async () => {
   await using strict = await startTestApp({ env: { TIDINGS_RATE_LIMIT: "5", TIDINGS_RATE_BURST: "8" } });
   const statuses: number[] = [];
   for (let guess = 0; guess < 12; guess += 1) {
@@ -98,7 +94,7 @@ test("whoever guesses keys is slowed down by address", async () => {
   expect(statuses).toContain(429);
 });
 
-test("a key travels in X-API-Key or as Bearer", async () => {
+test("a key is accepted in X-API-Key and as Bearer", async () => {
   const key = "sk_live_unknown";
   const answer = await app.fetch("/v1/contacts", {
     key: null,
@@ -107,12 +103,13 @@ test("a key travels in X-API-Key or as Bearer", async () => {
   expect(await answer.json()).toMatchObject({ error: { code: "credential_invalid" } });
 });
 
-test("unknown fields of a body are passed over", async () => {
+test("unknown fields of a body are ignored", async () => {
   const json = { phone_number: "+14155550181", nonsense: true };
   expect((await app.fetch("/v1/contacts", { method: "POST", json })).status).toBe(201);
 });
 
-test("an answer holds what the contract names, and no more", async () => {
+test("a response contains only the fields that the contract names", async () => {
+  await app.fetch("/v1/contacts", { method: "POST", json: { phone_number: "+14155550183" } });
   const { data } = (await (await app.fetch("/v1/contacts")).json()) as { data: object[] };
   expect(Object.keys(data[0] ?? {}).sort()).toEqual([
     "created_at",
@@ -129,10 +126,10 @@ test("health and readiness need no credential", async () => {
   expect(await (await app.fetch("/readyz", { key: null })).json()).toEqual({ status: "ready" });
 });
 
-test("the simulated channel's controls need the scopes of what they show and do", async () => {
+test("the simulator's controls require the scopes of the data they read and change", async () => {
   const json = { name: "reader", scopes: ["contacts:read"] };
-  const made = await app.fetch("/v1/api-keys", { method: "POST", json });
-  const { data } = (await made.json()) as { data: { secret_key: string } };
+  const created = await app.fetch("/v1/api-keys", { method: "POST", json });
+  const { data } = (await created.json()) as { data: { secret_key: string } };
   const key = data.secret_key;
   const read = await app.fetch("/simulator/phones/+14155550181/messages", { key });
   const write = await app.fetch("/simulator/faults", { method: "PUT", json: {}, key });
@@ -140,23 +137,23 @@ test("the simulated channel's controls need the scopes of what they show and do"
   expect(await write.json()).toMatchObject({ error: { required_scope: "inbox:write" } });
 });
 
-test("the rate is told on every answer, and passed by none", async () => {
+test("the rate limit is in every response, and no more requests than it allows succeed", async () => {
   await using strict = await startTestApp({ env: { TIDINGS_RATE_LIMIT: "5", TIDINGS_RATE_BURST: "8" } });
   const answers = await Promise.all(Array.from({ length: 20 }, () => strict.fetch("/v1/contacts")));
-  const refused = answers.filter(({ status }) => status === 429);
+  const rejected = answers.filter(({ status }) => status === 429);
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(8);
-  expect(refused).toHaveLength(12);
-  expect(refused[0]?.headers.get("ratelimit-limit")).toBe("5");
-  expect(refused[0]?.headers.get("ratelimit-remaining")).toBe("0");
-  expect(Number(refused[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
-  expect(await refused[0]?.json()).toMatchObject({ error: { type: "rate_limit", code: "rate_limited" } });
+  expect(rejected).toHaveLength(12);
+  expect(rejected[0]?.headers.get("ratelimit-limit")).toBe("5");
+  expect(rejected[0]?.headers.get("ratelimit-remaining")).toBe("0");
+  expect(Number(rejected[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(await rejected[0]?.json()).toMatchObject({ error: { type: "rate_limit", code: "rate_limited" } });
 });
 
 function post(body: string, type = "application/json") {
   return { method: "POST", body, headers: { "content-type": type } };
 }
 
-/** Sends as urllib and many proxies do: reads nothing before the whole of the body is sent. */
+/** Sends like urllib and many proxies: reads nothing before the whole body is sent. */
 function sendWhole(path: string, headers: Record<string, string>, body: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(app.address).port), "127.0.0.1").pause();
@@ -171,10 +168,10 @@ function sendWhole(path: string, headers: Record<string, string>, body: Buffer):
 const formType = "multipart/form-data; boundary=x";
 
 test.each([
-  ["too large for its route", "/v1/contacts", ownerKey, "application/json", 413],
-  ["a form from a stranger", "/v1/uploads", "sk_live_nobody", formType, 401],
-  ["a file of no known kind", "/v1/uploads", ownerKey, formType, 415],
-])("a refusal reaches a sender who is still sending, over a connection that closes: %s", async (...row) => {
+  ["a body too large for its route", "/v1/contacts", ownerKey, "application/json", 413],
+  ["a form with an unknown key", "/v1/uploads", "sk_live_unknown", formType, 401],
+  ["a file of an unknown type", "/v1/uploads", ownerKey, formType, 415],
+])("a rejection reaches a client that is still sending: %s", async (...row) => {
   const [, path, key, type, status] = row;
   const body = Buffer.alloc(20_000_000, "x");
   body.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a.exe"\r\n\r\n');

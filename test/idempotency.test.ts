@@ -1,20 +1,16 @@
-/** An idempotency key: one effect, and the same answer to whoever repeats it. */
+/** An idempotency key: one effect, and the same response to every repetition. */
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createSealedCodec, hashRequest } from "../src/platform/kernel/idempotency.ts";
 import { contacts } from "../tools/contacts.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 const post = (key: string, json: object, path = "/v1/contacts") =>
   app.fetch(path, { method: "POST", json, headers: { "idempotency-key": key } });
 
-test("the same key 200 times at once has one effect and one answer", async () => {
+test("the same key 200 times at once has one effect and one response", async () => {
   const json = { to: "+14155550171", type: "text", text: { body: "once" } };
   const answers = await Promise.all(
     Array.from({ length: 200 }, () => post("two hundred", json, "/v1/messages")),
@@ -28,7 +24,7 @@ test("the same key 200 times at once has one effect and one answer", async () =>
   expect(rows).toHaveLength(1);
 });
 
-test("the same key with another request is refused", async () => {
+test("the same key with another request is rejected", async () => {
   await post("mine", { phone_number: "+14155550172" });
   const other = await post("mine", { phone_number: "+14155550173" });
   expect(other.status).toBe(422);
@@ -37,7 +33,7 @@ test("the same key with another request is refused", async () => {
   });
 });
 
-test("a refusal by rule is remembered; a mistake in the request is not", async () => {
+test("a rejection by a business rule is stored; an invalid request is not", async () => {
   await app.call(contacts.create_contact, { phone_number: "+14155550174" });
   const [first, second] = [
     await post("known", { phone_number: "+14155550174" }),
@@ -49,14 +45,14 @@ test("a refusal by rule is remembered; a mistake in the request is not", async (
   expect((await post("typo", { phone_number: "+14155550175" })).status).toBe(201);
 });
 
-test("a key is forgotten after 24 hours", async () => {
+test("a key expires after 24 hours", async () => {
   await post("daily", { phone_number: "+14155550176" });
   await app.advanceTime(24 * 3_600_000 + 1);
   const again = await post("daily", { phone_number: "+14155550177" });
   expect(again.status).toBe(201);
 });
 
-test("a key of another route, or of another credential, is another key", async () => {
+test("the same key on another route is another key", async () => {
   expect((await post("shared", { phone_number: "+14155550178" })).status).toBe(201);
   const elsewhere = await post(
     "shared",
@@ -66,7 +62,7 @@ test("a key of another route, or of another credential, is another key", async (
   expect(elsewhere.status).toBe(201);
 });
 
-test("the order of members does not make another request", async () => {
+test("the order of members does not change a request", async () => {
   const metadata = [
     { a: 1, b: { c: 2, d: 3 } },
     { b: { d: 3, c: 2 }, a: 1 },
@@ -78,7 +74,7 @@ test("the order of members does not make another request", async () => {
   expect([first.status, second.status]).toEqual([201, 201]);
 });
 
-test("a secret that an answer shows is replayed, and not to be read in the database", async () => {
+test("a secret in a response is replayed, and stored encrypted", async () => {
   const json = { name: "sealed", scopes: ["contacts:read"] };
   const [first, second] = [
     await (await post("secret", json, "/v1/api-keys")).json(),
@@ -90,7 +86,7 @@ test("a secret that an answer shows is replayed, and not to be read in the datab
   expect(JSON.stringify(rows)).not.toContain(secret_key);
 });
 
-test("a request is known by a hash that tells nothing without the app's secret", async () => {
+test("the stored request hash can't be reproduced without the app's secret", async () => {
   const json = {
     email: "hashed@example.com",
     name: "Hashed",
@@ -110,27 +106,27 @@ test("a request is known by a hash that tells nothing without the app's secret",
   expect(request_hash).not.toBe(guess);
 });
 
-test("after a change of secret a repeated request is known, and its sealed answer read", () => {
+test("after a rotation of the secret a repeated request is recognized, and its response decrypted", () => {
   const [before, after] = ["o".repeat(32), "n".repeat(32)] as [string, string];
   const old = { secret: before, previousSecret: undefined };
   const rotated = { secret: after, previousSecret: before };
-  const [kept] = hashRequest(old, "create_user", { name: "Ada" });
-  expect(hashRequest(rotated, "create_user", { name: "Ada" })).toContain(kept);
-  expect(hashRequest(rotated, "create_user", { name: "Ada" })[0]).not.toBe(kept);
+  const [stored] = hashRequest(old, "create_user", { name: "Ada" });
+  expect(hashRequest(rotated, "create_user", { name: "Ada" })).toContain(stored);
+  expect(hashRequest(rotated, "create_user", { name: "Ada" })[0]).not.toBe(stored);
   const sealed = JSON.parse(createSealedCodec(old).encode({ password: "shown once" }));
   expect(createSealedCodec(rotated).decode(sealed)).toEqual({ password: "shown once" });
   expect(() => createSealedCodec({ secret: after, previousSecret: undefined }).decode(sealed)).toThrow();
 });
 
-test("an erased contact is erased from the stored answers too", async () => {
-  const made = await post("erased", { phone_number: "+14155550169", name: "Eve Personal" });
-  const { data } = (await made.json()) as { data: { id: string } };
+test("an erased contact is erased from the stored responses too", async () => {
+  const created = await post("erased", { phone_number: "+14155550169", name: "Eve Personal" });
+  const { data } = (await created.json()) as { data: { id: string } };
   await app.call(contacts.delete_contact, { id: data.id });
   const rows = await app.server.database.queries.selectFrom("idempotency").select("body").execute();
   expect(JSON.stringify(rows)).not.toContain("Eve Personal");
 });
 
-test("a key over 255 characters is refused", async () => {
+test("a key over 255 characters is rejected", async () => {
   const answer = await post("x".repeat(256), { phone_number: "+14155550179" });
   expect(answer.status).toBe(400);
   expect(await answer.json()).toMatchObject({ error: { code: "invalid_idempotency_key" } });

@@ -1,18 +1,14 @@
-/** The files of imports: how they may be written and where they may come from, and what is said of those that can't be read. */
+/** Import files: accepted formats and sources, and the failures of unreadable files. */
 import type { RequestListener } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readCsv } from "../src/platform/imports/csv.ts";
 import { imports } from "../tools/imports.ts";
 import { uploads } from "../tools/uploads.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { startTestApp, useTestApp } from "./support/app.ts";
 import { createTestDatabase } from "./support/database.ts";
 import { startReceiver } from "./support/receiver.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
 
 async function finish(id: string) {
   await app.runDueJobs();
@@ -28,13 +24,13 @@ async function importText(text: string) {
 const good = (count: number) =>
   Array.from({ length: count }, (_, index) => `+1415600${String(index).padStart(4, "0")},Ann\n`).join("");
 
-describe("a file that is read", () => {
+describe("a readable file", () => {
   const files: readonly [how: string, text: string, badLine: number][] = [
     ["with CRLF, in cells too", 'phone,note\r\n+14155550110,"a\r\nb"\r\n\r\n12,\r\n', 5],
     ["with CR", "phone,note\r+14155550110,a\r12,\r", 3],
-    ["with one and the other", "phone,note\r\n+14155550110,a\n12,\r\n", 3],
-    ["that names its delimiter as Excel does", "sep=;\r\nphone;note\r\n+14155550110;a\r\n12;\r\n", 4],
-    ["with a mark before the header", "\ufeffphone,note\n+14155550110,a\n12,\n", 3],
+    ["with both", "phone,note\r\n+14155550110,a\n12,\r\n", 3],
+    ["with Excel's delimiter line", "sep=;\r\nphone;note\r\n+14155550110;a\r\n12;\r\n", 4],
+    ["with a byte order mark", "\ufeffphone,note\n+14155550110,a\n12,\n", 3],
     ["with tabs", "phone\tnote\n+14155550110\ta\n12\t\n", 3],
     ["with a title of several words", "Phone Number,note\n+14155550110,a\n12,\n", 3],
     ["with a title in one word", "phoneNumber,note\n+14155550110,a\n12,\n", 3],
@@ -44,12 +40,12 @@ describe("a file that is read", () => {
   test.each(files)("%s", async (_, text, badLine) => {
     const report = await importText(text);
     expect(report).toMatchObject({ status: "done", total: 2, rejected: 1, failure: null });
-    // The line where the row begins.
+    // The line on which the row begins.
     expect(report.errors.map(({ line }) => line)).toEqual([badLine]);
   });
 });
 
-describe("a file that is not read, and what to do instead", () => {
+describe("the failure of an unreadable file says what to do", () => {
   const files: readonly [why: string, text: string, failure: RegExp][] = [
     ["no line", " \n\n", /^The file is empty: it needs a line/],
     [
@@ -66,37 +62,37 @@ describe("a file that is not read, and what to do instead", () => {
   });
 
   const broken: readonly [why: string, row: string, failure: RegExp][] = [
-    ["a cell that goes on behind its quotation mark", '+14155550111,"Ann" B\n', /doubled/],
-    ["a quotation mark that is left open at the end", '+14155550111,"Ann\n+14155550112,B\n', /not closed/],
+    ["text after a closing quotation mark", '+14155550111,"Ann" B\n', /doubled/],
+    ["a quotation mark that is not closed", '+14155550111,"Ann\n+14155550112,B\n', /not closed/],
     ["a line of 10 MB", `+14155550111,${"x".repeat(10_000_000)}\n`, /longer than 128 kB/],
     ["ten million empty cells", `+14155550111${",".repeat(10_000_000)}\n`, /longer than 128 kB/],
-    ["rows without end that are empty", ",\n".repeat(200_000), /rows are empty/],
+    ["too many empty rows", ",\n".repeat(200_000), /rows are empty/],
   ];
-  test.each(broken)("%s, and every row before it is imported", async (_, row, failure) => {
+  test.each(broken)("%s: every row before it is imported", async (_, row, failure) => {
     const report = await importText(`phone,name\n${good(1_000)}${row}+14155550113,After\n`);
     expect(report).toMatchObject({ status: "failed", total: 1_000, failure: expect.stringMatching(failure) });
     expect(report.failure).toContain(failure.source.includes("empty") ? "from line 1" : "from line 1002 on");
   });
 });
 
-test("no listener is left at the parser for each piece of a long file", async () => {
+test("reading a long file adds no listeners to the parser", async () => {
   const warnings: Error[] = [];
   const listen = (warning: Error) => warnings.push(warning);
   process.on("warning", listen);
-  const pieces = async function* () {
-    for (let piece = 0; piece < 100; piece += 1) {
+  const chunks = async function* () {
+    for (let chunk = 0; chunk < 100; chunk += 1) {
       yield Buffer.from(good(2_000));
     }
   };
   let rows = 0;
-  for await (const _ of readCsv(pieces())) {
+  for await (const _ of readCsv(chunks())) {
     rows += 1;
   }
   process.off("warning", listen);
   expect([rows, warnings]).toEqual([200_000, []]);
 });
 
-describe("a file at an address", () => {
+describe("a file at a URL", () => {
   const csv = "phone\n+14155550150\n";
 
   async function importFrom(answer: RequestListener, path = "/export") {
@@ -108,7 +104,7 @@ describe("a file at an address", () => {
   }
 
   test.each([["text/csv"], ["text/plain; charset=utf-8"], ["application/octet-stream"], [undefined]])(
-    "is fetched and read when it is called %s",
+    "is fetched and read when its content type is %s",
     async (type) => {
       const report = await importFrom((_, response) => {
         response.writeHead(200, type === undefined ? {} : { "content-type": type }).end(csv);
@@ -117,7 +113,7 @@ describe("a file at an address", () => {
     },
   );
 
-  const refused: readonly [what: string, answer: RequestListener, failure: RegExp][] = [
+  const failing: readonly [what: string, answer: RequestListener, failure: RegExp][] = [
     [
       "a page",
       (_, to) => to.setHeader("content-type", "text/html").end("<html></html>"),
@@ -136,21 +132,21 @@ describe("a file at an address", () => {
         to.writeHead(200, { "content-type": "text/csv", "content-length": "1000" });
         to.write(csv, () => setImmediate(() => to.destroy()));
       },
-      /before its answer was complete.*try again/,
+      /before its response was complete.*try again/,
     ],
   ];
-  test.each(refused)("ends the import where the answer is %s", async (_, answer, failure) => {
+  test.each(failing)("fails the import when the response is %s", async (_, answer, failure) => {
     const report = await importFrom(answer);
     expect(report).toMatchObject({ status: "failed", total: 0, failure: expect.stringMatching(failure) });
   });
 
-  test("is refused at once where no address of its kind may be reached", async () => {
-    const inside = app.call(imports.import_contacts, { url: "http://10.0.0.1/people.csv" });
-    await expect(inside).rejects.toMatchObject({ status: 400, code: "url_not_allowed" });
+  test("is rejected at once when its address is not allowed", async () => {
+    const call = app.call(imports.import_contacts, { url: "http://10.0.0.1/people.csv" });
+    await expect(call).rejects.toMatchObject({ status: 400, code: "url_not_allowed" });
   });
 });
 
-test("an import that is fetching its file when the app stops is begun again by the next, and has not failed", async () => {
+test("an import that is fetching its file when the app stops is restarted by the next process", async () => {
   let answers = false;
   await using source = await startReceiver((_, response) => {
     if (answers) {
@@ -159,7 +155,7 @@ test("an import that is fetching its file when the app stops is begun again by t
   });
   await using database = await createTestDatabase();
   const env = { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" };
-  const first = await startTestApp({ database, env, works: true });
+  const first = await startTestApp({ database, env, runsJobs: true });
   const url = `http://127.0.0.1:${source.port}/people.csv`;
   const { data } = await first.call(imports.import_contacts, { url });
   await expect.poll(() => source.requests).toBe(1);

@@ -1,19 +1,17 @@
-/** Imports: which rows become contacts, which are rejected and why, and what a crash in between does not change. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/** Imports: which rows become contacts, which are rejected and why, and recovery after a crash. */
+import { beforeAll, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
 import { imports } from "../tools/imports.ts";
 import { uploads } from "../tools/uploads.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { createOtherTenant, type OtherTenant } from "./support/other-tenant.ts";
 
-let app: TestApp;
-let neighbour: OtherTenant;
+const app = useTestApp();
+let other: OtherTenant;
 beforeAll(async () => {
-  app = await startTestApp();
-  neighbour = await createOtherTenant(app);
+  other = await createOtherTenant(app);
 });
-afterAll(() => app[Symbol.asyncDispose]());
 
 async function upload(text: string): Promise<string> {
   const content_base64 = Buffer.from(text).toString("base64");
@@ -33,11 +31,11 @@ async function importText(text: string) {
 
 async function find(phone: string) {
   const { data } = await app.call(contacts.list_contacts, { search: phone });
-  const [found] = data;
-  return found && (await app.call(contacts.get_contact, { id: found.id })).data;
+  const [contact] = data;
+  return contact && (await app.call(contacts.get_contact, { id: contact.id })).data;
 }
 
-test("columns become a contact's number, name, tags and attributes, all of them text", async () => {
+test("columns become a contact's number, name, tags and attributes, all as text", async () => {
   const report = await importText(
     '\ufeffPhone,Name,Tags,City,Note\r\n+1 415 555 0110,Ann,"vip; new|old",Köln,=1+1\r\n+14155550111,,,"a ""b"", c",@SUM(A1)\r\n',
   );
@@ -53,7 +51,7 @@ test("columns become a contact's number, name, tags and attributes, all of them 
   });
 });
 
-test("a known contact keeps what the file does not name", async () => {
+test("a known contact keeps the values that the file does not name", async () => {
   await importText("phone,name,tags,city,age\n+14155550120,Bob,vip,Oslo,40\n");
   const report = await importText("phone_number;tags;city\n+14155550120;new;Bergen\n");
   expect(report).toMatchObject({ created: 0, updated: 1 });
@@ -64,7 +62,7 @@ test("a known contact keeps what the file does not name", async () => {
   });
 });
 
-test("a row that can't be taken is reported with its line, and the others are taken", async () => {
+test("a rejected row is reported with its line, and the others are imported", async () => {
   const report = await importText(
     [
       "phone,name,note",
@@ -85,7 +83,7 @@ test("a row that can't be taken is reported with its line, and the others are ta
   );
 });
 
-test("of the rejected lines the first thousand are told", async () => {
+test("at most 1,000 rejected lines are reported", async () => {
   const report = await importText(`phone\n${"1\n".repeat(1_200)}`);
   expect(report).toMatchObject({ status: "done", total: 1_200, rejected: 1_200 });
   expect(report.errors).toHaveLength(1_000);
@@ -98,17 +96,17 @@ test.each([
     `phone,name\n+14155550140,"${"x\n".repeat(80_000)}`,
     "quotation mark",
   ],
-])("%s ends the import, and says so", async (_, text, reason) => {
+])("%s fails the import with its reason", async (_, text, reason) => {
   const report = await importText(text);
   expect(report).toMatchObject({ status: "failed", created: 0, failure: expect.stringContaining(reason) });
 });
 
-test("an import that was cut short goes on after its last batch", async () => {
+test("an interrupted import continues after its last batch", async () => {
   const text = Array.from({ length: 500 }, (_, index) => `+1415556${String(index).padStart(4, "0")}`);
   const { data } = await app.call(imports.import_contacts, {
     upload_id: await upload(`phone\n${text.join("\n")}\n`),
   });
-  // As the first batch's commit left it.
+  // The state after the first batch's commit.
   await app.server.database.queries
     .updateTable("imports")
     .set({ status: "running", position: 200, created: 200 })
@@ -120,14 +118,14 @@ test("an import that was cut short goes on after its last batch", async () => {
   expect(await find("+14155560499")).toMatchObject({ phone_number: "+14155560499" });
 });
 
-test("what stands before a line that can't be read is imported", async () => {
+test("the rows before an unreadable line are imported", async () => {
   const report = await importText(`phone,name\n+14155550160,Ann\n+14155550161,"${"x\n".repeat(80_000)}`);
   expect(report).toMatchObject({ status: "failed", total: 1, created: 1 });
   expect(await find("+14155550160")).toMatchObject({ name: "Ann" });
 });
 
-test("a neighbour's upload, or one that is no CSV, is not imported", async () => {
-  const theirs = app.call(imports.import_contacts, { upload_id: neighbour.upload_id });
+test("another tenant's upload, or one that is not CSV, is rejected", async () => {
+  const theirs = app.call(imports.import_contacts, { upload_id: other.upload_id });
   await expect(theirs).rejects.toMatchObject({ status: 404, code: "upload_not_found" });
   const content_base64 = Buffer.from("hello").toString("base64");
   const { data } = await app.call(uploads.upload_file, { content_base64, file_name: "a.txt" });
@@ -137,7 +135,7 @@ test("a neighbour's upload, or one that is no CSV, is not imported", async () =>
   await expect(none).rejects.toMatchObject({ status: 400, code: "one_source_needed" });
 });
 
-test("of two rows with one number the second adds to the first, whatever its spelling", async () => {
+test("of two rows with the same number the second updates the first, in any spelling", async () => {
   const report = await importText(
     "phone,name,tags,city\n+5511912345670,Ann,vip,Oslo\n+551112345670,Bea,,\n+55 11 91234-5670,Eve,VIP;new,Bergen\n",
   );
@@ -149,7 +147,7 @@ test("of two rows with one number the second adds to the first, whatever its spe
   });
 });
 
-test("what a file says of a contact anew is not written once more", async () => {
+test("an import without changes does not update the contact", async () => {
   const text = "phone,name,tags,city\n+14155550170,Ann,vip,Oslo\n";
   await importText(text);
   const before = await find("+14155550170");
@@ -158,13 +156,13 @@ test("what a file says of a contact anew is not written once more", async () => 
   expect(await find("+14155550170")).toEqual(before);
 });
 
-test("a tag is the tag of a list, in any letters", async () => {
+test("an imported tag is normalized like any other tag", async () => {
   await importText("phone,tags\n+14155550171,Imported;IMPORTED | Läufer\n");
   const { data } = await app.call(contacts.list_contacts, { tag: "Imported" });
   expect(data).toMatchObject([{ phone_number: "+14155550171", tags: ["imported", "läufer"] }]);
 });
 
-test("a contact gets no more tags and attributes by imports than by calls", async () => {
+test("the limits on tags and attributes apply to imports too", async () => {
   const tags = (from: number) => Array.from({ length: 50 }, (_, index) => `t${from + index}`).join(";");
   const lines = [0, 50, 100, 150].map((from) => `+14155550172,${tags(from)}`);
   expect(await importText(`phone,tags\n${lines.join("\n")}\n`)).toMatchObject({ created: 1, updated: 3 });
@@ -181,7 +179,7 @@ test("a contact gets no more tags and attributes by imports than by calls", asyn
   expect(tooFull).toMatchObject({ rejected: 1, errors: [{ reason: expect.stringContaining("16384") }] });
 });
 
-test("a number that a spreadsheet made a quantity is rejected, and makes no contact of another number", async () => {
+test("a number in a spreadsheet's scientific notation is rejected and creates no other contact", async () => {
   const report = await importText(
     'phone\n4.91512E+12\n"4,91512E+12"\n4.91512e12\n4915112345678.0\n+4915112345678\n',
   );
@@ -190,13 +188,13 @@ test("a number that a spreadsheet made a quantity is rejected, and makes no cont
   expect(await find("+49151212")).toBeUndefined();
 });
 
-test("two imports of one file at once are done one after the other, and double nobody", async () => {
+test("two concurrent imports of one file run one after the other, and duplicate no contact", async () => {
   const numbers = Array.from({ length: 300 }, (_, index) => `+1415557${String(index).padStart(4, "0")}`);
   const upload_id = await upload(`phone\n${numbers.join("\n")}\n`);
-  const promised = await Promise.all([1, 2].map(() => app.call(imports.import_contacts, { upload_id })));
+  const started = await Promise.all([1, 2].map(() => app.call(imports.import_contacts, { upload_id })));
   await app.runDueJobs();
   const reports = await Promise.all(
-    promised.map(async ({ data }) => (await app.call(imports.get_import, { id: data.id })).data),
+    started.map(async ({ data }) => (await app.call(imports.get_import, { id: data.id })).data),
   );
   const counts = reports.map(({ created, updated }) => [created, updated]).sort();
   expect(counts).toEqual([
@@ -205,15 +203,15 @@ test("two imports of one file at once are done one after the other, and double n
   ]);
 });
 
-test("an import goes on when the key that asked for it is revoked", async () => {
-  const made = await app.call(apiKeys.create_api_key, { name: "once", scopes: ["contacts.write"] });
+test("an import continues when the key that started it is revoked", async () => {
+  const created = await app.call(apiKeys.create_api_key, { name: "once", scopes: ["contacts.write"] });
   const upload_id = await upload("phone\n+14155550174\n");
-  const promised = await app.call(imports.import_contacts, { upload_id }, { key: made.data.secret_key });
-  await app.call(apiKeys.delete_api_key, { id: made.data.id });
-  expect(await finish(promised.data.id)).toMatchObject({ status: "done", created: 1 });
+  const started = await app.call(imports.import_contacts, { upload_id }, { key: created.data.secret_key });
+  await app.call(apiKeys.delete_api_key, { id: created.data.id });
+  expect(await finish(started.data.id)).toMatchObject({ status: "done", created: 1 });
 });
 
-test("a contact that is imported and tagged at the same time loses no tag", async () => {
+test("a contact that is imported and tagged at the same time keeps all tags", async () => {
   const upload_id = await upload("phone,tags\n+14155550175,imported\n");
   await app.call(imports.import_contacts, { upload_id });
   const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550175" });

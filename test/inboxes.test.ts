@@ -1,36 +1,34 @@
-/** Inboxes: several numbers of one organization, each with its own threads and settings. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/** Inboxes: several numbers of one organization, each with its own conversations and settings. */
+import { beforeAll, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { openPhone } from "./support/simulator.ts";
 
 const secondNumber = "+14155550101";
 
-let app: TestApp;
+const app = useTestApp();
 let first: string;
 let second: string;
 beforeAll(async () => {
-  app = await startTestApp();
   first = (await app.call(inboxes.list_inboxes, {})).data[0]?.id ?? "none";
   second = (await create("+1 (415) 555-0101")).data.id;
 });
-afterAll(() => app[Symbol.asyncDispose]());
 
 const create = (phone_number: string, settings: object = {}) =>
   app.call(inboxes.create_inbox, { name: "Support", phone_number, settings });
 
-const send = (to: string, more: { inbox_id?: string } = {}) =>
-  app.call(messages.send_message, { to, type: "text", text: { body: "hello" }, ...more });
+const send = (to: string, fields: { inbox_id?: string } = {}) =>
+  app.call(messages.send_message, { to, type: "text", text: { body: "hello" }, ...fields });
 
 /** The inbox of the conversation that a message is in. */
 async function inboxOf({ data }: Awaited<ReturnType<typeof send>>): Promise<string> {
-  const thread = await app.call(conversations.get_conversation, { id: data.conversation_id });
-  return thread.data.inbox_id;
+  const conversation = await app.call(conversations.get_conversation, { id: data.conversation_id });
+  return conversation.data.inbox_id;
 }
 
 test("inboxes are listed oldest first, with their number in E.164 form", async () => {
@@ -40,7 +38,7 @@ test("inboxes are listed oldest first, with their number in E.164 form", async (
   expect(meta).toEqual({ total: 2 });
 });
 
-test("a number that has an inbox is refused with its id; another organization may have it too", async () => {
+test("a number that has an inbox is rejected with the inbox's id; another organization may have it too", async () => {
   const failure = await expectFailure(create("14155550101"));
   expect(failure).toMatchObject({ status: 409, code: "inbox_exists", error: { existing_id: second } });
   const { key } = await createOtherTenant(app);
@@ -48,7 +46,7 @@ test("a number that has an inbox is refused with its id; another organization ma
   expect((await app.call(inboxes.create_inbox, input, { key })).data.phone_number).toBe(secondNumber);
 });
 
-test("a number that is none is refused by name", async () => {
+test("an invalid number is rejected with its field", async () => {
   const failure = await expectFailure(create("+1 23"));
   expect(failure).toMatchObject({
     status: 400,
@@ -57,7 +55,7 @@ test("a number that is none is refused by name", async () => {
   });
 });
 
-test("settings are replaced whole, and what is no setting is not kept", async () => {
+test("settings are replaced completely, and unknown ones are not stored", async () => {
   const { data } = await create("+14155550102", {
     stop_words: ["basta"],
     service_window: "advisory",
@@ -71,14 +69,14 @@ test("settings are replaced whole, and what is no setting is not kept", async ()
   expect(changed.data.settings).not.toHaveProperty("stop_words");
 });
 
-test("a setting that does not exist in that form is refused by name", async () => {
+test("an invalid setting is rejected with its field", async () => {
   const json = { settings: { service_window: "lax" } };
   const answer = await app.fetch(`/v1/inboxes/${second}`, { method: "PUT", json });
   expect(answer.status).toBe(400);
   expect(await answer.json()).toMatchObject({ error: { param: "settings.service_window" } });
 });
 
-test("the window rule of an inbox holds for what it sends", async () => {
+test("an inbox's window rule applies to the messages that it sends", async () => {
   const { data } = await create("+14155550103", { service_window: "strict" });
   expect(await expectFailure(send("+14155550211", { inbox_id: data.id }))).toMatchObject({
     status: 422,
@@ -88,11 +86,11 @@ test("the window rule of an inbox holds for what it sends", async () => {
   expect(await inboxOf(await send("+14155550211"))).toBe(data.id);
 });
 
-test("who writes to a second inbox has a thread there, and is answered from it", async () => {
+test("a contact who writes to a second inbox has a conversation there, and is answered from it", async () => {
   const customer = openPhone(app, "+14155550212");
   const { conversation_id } = await customer.write("hi", { to: secondNumber });
-  const { data: thread } = await app.call(conversations.get_conversation, { id: conversation_id });
-  expect(thread.inbox_id).toBe(second);
+  const { data: conversation } = await app.call(conversations.get_conversation, { id: conversation_id });
+  expect(conversation.inbox_id).toBe(second);
   const { data: sent } = await send("+14155550212");
   expect(sent.conversation_id).toBe(conversation_id);
   await app.advanceTime(1000);
@@ -102,7 +100,7 @@ test("who writes to a second inbox has a thread there, and is answered from it",
   expect((await customer.listMessages()).map(({ text }) => text?.body)).toEqual(["hi", "hello"]);
 });
 
-test("a message goes out from the inbox that is named, or of the latest message, or from the first", async () => {
+test("a message is sent from the given inbox, else that of the latest message, else the first", async () => {
   const to = "+14155550213";
   expect(await inboxOf(await send(to))).toBe(first);
   await app.advanceTime(1000);
@@ -116,7 +114,7 @@ test("a message goes out from the inbox that is named, or of the latest message,
   expect(meta.total).toBeGreaterThan(0);
 });
 
-test("an inbox that is not there is refused, and leaves nothing behind", async () => {
+test("an unknown inbox is rejected, and nothing is stored", async () => {
   const failure = await expectFailure(send("+14155550214", { inbox_id: "inb_none" }));
   expect(failure).toMatchObject({ status: 404, code: "inbox_not_found", error: { param: "inbox_id" } });
   const { meta } = await app.call(contacts.list_contacts, { search: "+14155550214" });

@@ -2,17 +2,17 @@
 import { setImmediate as yieldToOthers } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { Lanes } from "../src/jobs/lanes.ts";
-import { makeJob, recorded, useJobsFixture } from "./support/jobs-fixture.ts";
+import { makeJob, recordRuns, useJobsFixture } from "./support/jobs-fixture.ts";
 
 const fixture = useJobsFixture();
 
 test("a lane whose jobs hang uses only its own slots and delays no other lane", async () => {
-  const hanging = recorded(
+  const hanging = recordRuns(
     "a.hang",
     (_, { signal }) =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
   );
-  const other = recorded("a.b");
+  const other = recordRuns("a.b");
   const jobs = fixture.create([hanging.definition, other.definition], { pollMs: 3_600_000 });
   const lanes = Array.from({ length: 300 }, (_, n) => makeJob("a.hang", n, { lane: `hang ${n % 3}` }));
   await fixture.enqueue(jobs, ...lanes);
@@ -26,8 +26,8 @@ test("a lane whose jobs hang uses only its own slots and delays no other lane", 
 });
 
 test("the backlog of one lane delays no other lane", async () => {
-  const busy = recorded("a.busy", async () => yieldToOthers());
-  const other = recorded("a.b");
+  const busy = recordRuns("a.busy", async () => yieldToOthers());
+  const other = recordRuns("a.b");
   const jobs = fixture.create([busy.definition, other.definition]);
   await fixture.enqueue(jobs, ...Array.from({ length: 5_000 }, (_, n) => makeJob("a.busy", n)));
   jobs.start();
@@ -39,7 +39,7 @@ test("the backlog of one lane delays no other lane", async () => {
 });
 
 test("with more lanes than slots, every lane is served in rotation", async () => {
-  const { runs, definition } = recorded("a.b");
+  const { runs, definition } = recordRuns("a.b");
   const jobs = fixture.create([definition], { concurrency: 1 });
   const lanes = Array.from({ length: 20 }, (_, n) => `lane ${n}`);
   await fixture.enqueue(
@@ -65,7 +65,7 @@ test("the last quarter of the slots is reserved for lanes with nothing running",
   expect(lanes.capacity(now).limit).toBe(0);
 });
 
-test("the limit of a lane rises with every job that ends normally, and is forgotten after a second of idling", () => {
+test("the limit of a lane rises with every job that ends normally, and is reset after a second of idling", () => {
   const lanes = new Lanes(16);
   const now = fixture.now();
   const end = { mustBackOff: false, now };
@@ -115,7 +115,7 @@ test("jobs that ran side by side and back off halve the limit once", () => {
 });
 
 test("a lane that backs off repeatedly is paused, and tried again after the pause", async () => {
-  const { runs, definition } = recorded("a.fail", async (_, { backOff }) => {
+  const { runs, definition } = recordRuns("a.fail", async (_, { backOff }) => {
     backOff();
     return undefined;
   });
@@ -129,7 +129,7 @@ test("a lane that backs off repeatedly is paused, and tried again after the paus
   expect(await jobs.runDue()).toBe(1);
 });
 
-/** Starts and ends that many jobs of the lane, one after the other. */
+/** Starts and ends `count` jobs of the lane, one after the other. */
 function endJobs(lanes: Lanes, count: number, end: { mustBackOff: boolean; now: Date }, lane = "a") {
   for (let n = 0; n < count; n += 1) {
     lanes.start(lane)(end);

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { backoffMs } from "../src/jobs/backoff.ts";
-import { makeJob, recorded, useJobsFixture } from "./support/jobs-fixture.ts";
+import { makeJob, recordRuns, useJobsFixture } from "./support/jobs-fixture.ts";
 
 const minute = 60_000;
 const fixture = useJobsFixture();
@@ -10,7 +10,7 @@ const fixture = useJobsFixture();
 test("a failed job is retried with backoff, and moves to the dead-letter queue after its last attempt", async () => {
   const numbers: [number, boolean][] = [];
   const exhausted: unknown[] = [];
-  const { definition } = recorded(
+  const { definition } = recordRuns(
     "a.b",
     async (_, { number, isLast }) => {
       numbers.push([number, isLast]);
@@ -46,7 +46,7 @@ test("a failed job is retried with backoff, and moves to the dead-letter queue a
 
 test("exhausted runs before the job moves to the dead-letter queue, and again if it throws", async () => {
   let calls = 0;
-  const { runs, definition } = recorded("a.b", () => Promise.reject(new Error("no")), {
+  const { runs, definition } = recordRuns("a.b", () => Promise.reject(new Error("no")), {
     maxAttempts: 1,
     async exhausted() {
       calls += 1;
@@ -66,7 +66,7 @@ test("exhausted runs before the job moves to the dead-letter queue, and again if
 });
 
 test("a job that kills its process at every attempt moves to the dead-letter queue", async () => {
-  const { runs, definition } = recorded("a.b", undefined, { maxAttempts: 2 });
+  const { runs, definition } = recordRuns("a.b", undefined, { maxAttempts: 2 });
   const jobs = fixture.create([definition]);
   await fixture.enqueue(jobs, makeJob("a.b"));
   await sql`update jobs set attempts = 2`.execute(fixture.database.queries);
@@ -77,7 +77,7 @@ test("a job that kills its process at every attempt moves to the dead-letter que
 
 test("a run that returns runAgainAt is not counted as an attempt", async () => {
   const numbers: number[] = [];
-  const { definition } = recorded(
+  const { definition } = recordRuns(
     "a.b",
     async (_, { number }) => {
       numbers.push(number);
@@ -96,8 +96,8 @@ test("a run that returns runAgainAt is not counted as an attempt", async () => {
 });
 
 test.each([Number.NaN, 8.64e15])("an invalid runAgainAt (%s) fails its own job and no other", async (ms) => {
-  const { definition } = recorded("a.b", async () => ({ runAgainAt: new Date(ms) }), { maxAttempts: 1 });
-  const other = recorded("c.d");
+  const { definition } = recordRuns("a.b", async () => ({ runAgainAt: new Date(ms) }), { maxAttempts: 1 });
+  const other = recordRuns("c.d");
   const jobs = fixture.create([definition, other.definition]);
   await fixture.enqueue(jobs, makeJob("a.b"), makeJob("c.d"));
   await jobs.runDue();
@@ -106,7 +106,7 @@ test.each([Number.NaN, 8.64e15])("an invalid runAgainAt (%s) fails its own job a
 });
 
 test("a schedule runs once at each of its times across all instances, and once for all missed times", async () => {
-  const { runs, definition } = recorded("a.tick", undefined, { schedule: "*/5 * * * *" });
+  const { runs, definition } = recordRuns("a.tick", undefined, { schedule: "*/5 * * * *" });
   const instances = [fixture.create([definition]), fixture.create([definition])];
   const tick = async () => {
     await Promise.all(instances.map((jobs) => jobs.runDue()));
@@ -130,7 +130,7 @@ test("a schedule runs once at each of its times across all instances, and once f
 
 test("a scheduled job that fails is retried before its next run, and stays scheduled after its last attempt", async () => {
   const numbers: number[] = [];
-  const { definition } = recorded(
+  const { definition } = recordRuns(
     "a.tick",
     async (_, { number }) => {
       numbers.push(number);
@@ -149,7 +149,7 @@ test("a scheduled job that fails is retried before its next run, and stays sched
 });
 
 test("the retry of a scheduled job is never later than its next run", async () => {
-  const { definition } = recorded("a.tick", () => Promise.reject(new Error("no")), {
+  const { definition } = recordRuns("a.tick", () => Promise.reject(new Error("no")), {
     schedule: "* * * * *",
     maxAttempts: 20,
   });
@@ -163,10 +163,14 @@ test("the retry of a scheduled job is never later than its next run", async () =
 
 test("an instance that starts while a scheduled job runs does not run it too", async () => {
   const running: (() => void)[] = [];
-  const { definition } = recorded("a.tick", () => new Promise((end) => running.push(() => end(undefined))), {
-    schedule: "* * * * *",
-    leaseMs: 10 * minute,
-  });
+  const { definition } = recordRuns(
+    "a.tick",
+    () => new Promise((end) => running.push(() => end(undefined))),
+    {
+      schedule: "* * * * *",
+      leaseMs: 10 * minute,
+    },
+  );
   const [first, second] = [fixture.create([definition]), fixture.create([definition])];
   await first.runDue();
   fixture.advance(minute);

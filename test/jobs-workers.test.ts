@@ -37,17 +37,19 @@ test("three workers run each of 2,000 jobs once; jobs of one key run in order, n
   const workers = [1, 2, 3].map(() => fixture.start([definition]));
   const added = Array.from({ length: 2_000 }, (_, n) => ({ n, key: n % 100 }));
   for (let from = 0; from < 2_000; from += 100) {
-    const some = added.slice(from, from + 100);
+    const batch = added.slice(from, from + 100);
     await fixture.database.transaction(async (tx) => {
       await workers[from % 3]?.enqueue(
         tx,
-        ...some.map((one) => makeJob("a.b", one, { key: `k${one.key}`, lane: `l${one.n % 5}` })),
+        ...batch.map((payload) =>
+          makeJob("a.b", payload, { key: `k${payload.key}`, lane: `l${payload.n % 5}` }),
+        ),
       );
     });
   }
   await fixture.waitUntilEmpty();
   expect(done.toSorted((a, b) => a - b)).toEqual(added.map(({ n }) => n));
-  expect([...keys.values()].every((one) => one.every((n, at) => at === 0 || n > (one[at - 1] ?? 0)))).toBe(
+  expect([...keys.values()].every((runs) => runs.every((n, at) => at === 0 || n > (runs[at - 1] ?? 0)))).toBe(
     true,
   );
   expect(await fixture.dead()).toEqual([]);
@@ -229,7 +231,7 @@ test("killed workers lose no job: another worker runs it after its lease", async
   );
 
   await fixture.releaseDatabase(async () => {
-    for (const enough of [200, 500, 800]) {
+    for (const minimum of [200, 500, 800]) {
       const child = spawn(
         process.execPath,
         ["--import", "tsx", killedWorker, JSON.stringify(fixture.address), logFile],
@@ -238,18 +240,18 @@ test("killed workers lose no job: another worker runs it after its lease", async
         },
       );
       onTestFinished(() => void child.kill("SIGKILL"));
-      await expect.poll(async () => (await read()).length, { timeout: 40_000 }).toBeGreaterThan(enough);
+      await expect.poll(async () => (await read()).length, { timeout: 40_000 }).toBeGreaterThan(minimum);
       child.kill("SIGKILL");
       await once(child, "exit");
     }
   });
 
-  const left = await fixture.waiting();
-  expect(left.filter(({ attempts }) => attempts > 0).length).toBeGreaterThan(0);
-  const again: number[] = [];
-  fixture.start([{ name: "a.b", leaseMs: 500, run: async (n) => void again.push(Number(n)) }]);
+  const remaining = await fixture.waiting();
+  expect(remaining.filter(({ attempts }) => attempts > 0).length).toBeGreaterThan(0);
+  const repeated: number[] = [];
+  fixture.start([{ name: "a.b", leaseMs: 500, run: async (n) => void repeated.push(Number(n)) }]);
   await fixture.waitUntilEmpty();
-  const done = [...(await read()), ...again];
+  const done = [...(await read()), ...repeated];
   expect([...new Set(done)].toSorted((a, b) => a - b)).toEqual(all);
   // Only jobs that ran at a kill run twice.
   expect(done.length - all.length).toBeLessThanOrEqual(3 * 16);

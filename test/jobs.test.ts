@@ -3,13 +3,13 @@ import { setImmediate as yieldToOthers } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import type { Database, Transaction } from "../src/database/database.ts";
-import { makeJob, recorded, useJobsFixture } from "./support/jobs-fixture.ts";
+import { makeJob, recordRuns, useJobsFixture } from "./support/jobs-fixture.ts";
 
 const minute = 60_000;
 const fixture = useJobsFixture();
 
 test("a job enqueued in a transaction that rolls back never runs", async () => {
-  const { runs, definition } = recorded("a.b");
+  const { runs, definition } = recordRuns("a.b");
   const jobs = fixture.create([definition]);
   const rolledBack = fixture.database.transaction(async (tx) => {
     await jobs.enqueue(tx, makeJob("a.b"));
@@ -21,7 +21,7 @@ test("a job enqueued in a transaction that rolls back never runs", async () => {
 });
 
 test("a job starts when its transaction commits, not before and not at the next poll", async () => {
-  const { runs, definition } = recorded("a.b");
+  const { runs, definition } = recordRuns("a.b");
   const jobs = fixture.create([definition], { pollMs: 60 * minute });
   jobs.start();
   // Once this job is deleted, the worker waits for its next poll.
@@ -36,7 +36,7 @@ test("a job starts when its transaction commits, not before and not at the next 
 });
 
 test("payloads arrive unchanged, including null, and every job of a large batch runs", async () => {
-  const { runs, definition } = recorded("a.b");
+  const { runs, definition } = recordRuns("a.b");
   const jobs = fixture.create([definition]);
   const payloads = [
     null,
@@ -56,7 +56,7 @@ test("payloads arrive unchanged, including null, and every job of a large batch 
 });
 
 test("a deduplicated job is added once while it waits to start, and again after it has started", async () => {
-  const { runs, definition } = recorded("a.b");
+  const { runs, definition } = recordRuns("a.b");
   const jobs = fixture.create([definition]);
   const add = (n: number) =>
     fixture.enqueue(jobs, { ...makeJob("a.b", n, { key: "k" }), isDeduplicated: true });
@@ -71,7 +71,7 @@ test("a deduplicated job is added once while it waits to start, and again after 
 });
 
 test("a deduplicated job is added when the waiting job of its key has another payload", async () => {
-  const { runs, definition } = recorded("a.b");
+  const { runs, definition } = recordRuns("a.b");
   const jobs = fixture.create([definition]);
   await fixture.enqueue(jobs, makeJob("a.b", 1, { key: "k" }));
   await fixture.enqueue(jobs, { ...makeJob("a.b", 2, { key: "k" }), isDeduplicated: true });
@@ -80,7 +80,7 @@ test("a deduplicated job is added when the waiting job of its key has another pa
 });
 
 test("a job does not run before its runAt", async () => {
-  const { runs, definition } = recorded("a.b");
+  const { runs, definition } = recordRuns("a.b");
   const jobs = fixture.create([definition]);
   await fixture.enqueue(jobs, makeJob("a.b", 1, { runAt: new Date(fixture.now().getTime() + minute) }));
   await jobs.runDue();
@@ -93,7 +93,7 @@ test("a job does not run before its runAt", async () => {
 test("jobs of one key run one at a time and in order, even while an earlier one is retried", async () => {
   let atOnce = 0;
   let failures = 0;
-  const { runs, definition } = recorded("a.b", async (payload) => {
+  const { runs, definition } = recordRuns("a.b", async (payload) => {
     atOnce += 1;
     expect(atOnce).toBe(1);
     await yieldToOthers();
@@ -117,7 +117,7 @@ test("jobs of one key run one at a time and in order, even while an earlier one 
 });
 
 test("a key that waits for a retry delays no other key of its lane", async () => {
-  const { runs, definition } = recorded("a.b", async (payload) => {
+  const { runs, definition } = recordRuns("a.b", async (payload) => {
     if (payload === "bad") {
       throw new Error("no");
     }
@@ -138,7 +138,7 @@ test("a key that waits for a retry delays no other key of its lane", async () =>
 });
 
 test("jobs behind the retry of their key become due with it", async () => {
-  const { definition } = recorded("a.b", () => Promise.reject(new Error("no")));
+  const { definition } = recordRuns("a.b", () => Promise.reject(new Error("no")));
   const jobs = fixture.create([definition]);
   const later = new Date(fixture.now().getTime() + minute);
   await fixture.enqueue(jobs, ...["k", "k", "j"].map((key) => makeJob("a.b", null, { key })));
@@ -150,9 +150,9 @@ test("jobs behind the retry of their key become due with it", async () => {
 });
 
 test("a job of an unknown name is not run, stays unchanged and is logged", async () => {
-  await fixture.enqueue(fixture.create([recorded("new.job").definition]), makeJob("new.job", 1));
+  await fixture.enqueue(fixture.create([recordRuns("new.job").definition]), makeJob("new.job", 1));
   const before = await fixture.waiting();
-  const jobs = fixture.create([recorded("a.b").definition]);
+  const jobs = fixture.create([recordRuns("a.b").definition]);
   expect(await jobs.runDue()).toBe(0);
   expect(await fixture.waiting()).toEqual(before);
   expect(fixture.logged).toEqual([expect.stringContaining("does not know")]);
@@ -171,7 +171,7 @@ test("a claim prepared on the empty table uses the indexes once the table is ful
         return result;
       }),
   };
-  const definitions = [recorded("a.b").definition, recorded("c.d").definition];
+  const definitions = [recordRuns("a.b").definition, recordRuns("c.d").definition];
   const jobs = fixture.create(definitions, { database });
   await sql`vacuum analyze jobs`.execute(fixture.database.queries);
   for (let n = 0; n < 8; n += 1) {

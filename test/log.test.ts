@@ -1,11 +1,11 @@
-/** The log: on stderr, and without a secret in it, wherever it stood. */
+/** The log is written to stderr and contains no secret. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
 const run = promisify(execFile);
 
-test("secrets are taken out by their form and by their value", async () => {
+test("secrets are redacted by pattern and by value", async () => {
   const script = `
     import { createLog } from "./src/adapters/log/pino.ts";
     const log = createLog("info", ["an operator's \\"own\\" secret"]);

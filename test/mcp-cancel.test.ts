@@ -1,4 +1,4 @@
-/** Cancellation: a read that nobody waits for any more ends at the service too; a write, once begun, does not. */
+/** Cancellation: a cancelled read is cancelled at the service too; a write, once sent, is not. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,18 +7,18 @@ import { expect, test } from "vitest";
 import { createClient } from "../src/client/index.ts";
 import { createMcpHttpHandler } from "../src/mcp/http.ts";
 import { allScopes } from "../tools/contract/index.ts";
-import { quietLog } from "./support/mcp-clients.ts";
+import { silentLog } from "./support/app.ts";
 
 type Call = { readonly name: string; readonly arguments: Record<string, unknown> };
-type Begin = (url: URL, call: Call, signal: AbortSignal) => Promise<unknown>;
+type StartCall = (url: URL, call: Call, signal: AbortSignal) => Promise<unknown>;
 
 const key = "sk_live_x";
 
 /**
- * How a call is begun in each era, so that the signal ends it. A client of 2025 cancels by a message of its
- * own, which on stateless HTTP nobody can tell whose call it means: there it is the connection that counts.
+ * Starts a call in each protocol revision so that the signal cancels it. A client of 2025 cancels with a
+ * separate message, which on stateless HTTP can't be related to its call: there, closing the connection cancels.
  */
-const eras: Readonly<Record<string, Begin>> = {
+const revisions: Readonly<Record<string, StartCall>> = {
   async "2026-07-28"(url, call, signal) {
     const client = new Client(
       { name: "test", version: "1.0.0" },
@@ -42,46 +42,49 @@ const eras: Readonly<Record<string, Begin>> = {
     }).then((answer) => answer.text()),
 };
 
-test.each(Object.entries(eras))("in the era %s", async (_, begin) => {
-  /** The service's requests, none of which is ever answered. */
-  const hanging: ServerResponse[] = [];
-  await using service = await listen((response) => void hanging.push(response));
-  const client = createClient({ baseUrl: service.url });
-  const authenticate = async () => ({ scopes: new Set(allScopes) });
-  const face = createMcpHttpHandler({ client, authenticate, version: "0.0.0", log: quietLog });
-  await using door = await listen((response, request) => void face(request, response));
+test.each(Object.entries(revisions))(
+  "in revision %s a cancelled read ends at the service, and a write does not",
+  async (_, startCall) => {
+    /** The service's requests, which it never answers. */
+    const hanging: ServerResponse[] = [];
+    await using service = await listen((response) => void hanging.push(response));
+    const client = createClient({ baseUrl: service.url });
+    const authenticate = async () => ({ scopes: new Set(allScopes) });
+    const handler = createMcpHttpHandler({ client, authenticate, version: "0.0.0", log: silentLog });
+    await using endpoint = await listen((response, request) => void handler(request, response));
 
-  const cancelled = async (call: Call): Promise<ServerResponse | undefined> => {
-    const giveUp = new AbortController();
-    const before = hanging.length;
-    const calling = begin(new URL("/mcp", door.url), call, giveUp.signal);
-    calling.catch(() => undefined);
-    await expect.poll(() => hanging.length).toBe(before + 1);
-    giveUp.abort();
-    await expect(calling).rejects.toThrow();
-    return hanging[before];
-  };
+    const cancel = async (call: Call): Promise<ServerResponse | undefined> => {
+      const controller = new AbortController();
+      const before = hanging.length;
+      const calling = startCall(new URL("/mcp", endpoint.url), call, controller.signal);
+      calling.catch(() => undefined);
+      await expect.poll(() => hanging.length).toBe(before + 1);
+      controller.abort();
+      await expect(calling).rejects.toThrow();
+      return hanging[before];
+    };
 
-  const read = { name: "get_contact", arguments: { id: "con_1" } };
-  const first = await cancelled(read);
-  await expect.poll(() => first?.destroyed).toBe(true);
-  const write = await cancelled({
-    name: "send_message",
-    arguments: { to: "+14155550123", body: "on its way" },
-  });
-  // When a later read has ended, the write would have ended too.
-  const second = await cancelled(read);
-  await expect.poll(() => second?.destroyed).toBe(true);
-  expect(write?.destroyed).toBe(false);
-  await client.close();
-});
+    const read = { name: "get_contact", arguments: { id: "con_1" } };
+    const first = await cancel(read);
+    await expect.poll(() => first?.destroyed).toBe(true);
+    const write = await cancel({
+      name: "send_message",
+      arguments: { to: "+14155550123", body: "on its way" },
+    });
+    // When a later read has ended, the write would have ended too.
+    const second = await cancel(read);
+    await expect.poll(() => second?.destroyed).toBe(true);
+    expect(write?.destroyed).toBe(false);
+    await client.close();
+  },
+);
 
 type Handle = (response: ServerResponse, request: IncomingMessage) => void;
 
 async function listen(handle: Handle) {
   const server = createServer((request, response) => handle(response, request)).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const { port } = server.address() as AddressInfo; // a TCP port, as just asked for
+  const { port } = server.address() as AddressInfo; // it listens on a TCP port
   return {
     url: `http://127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {

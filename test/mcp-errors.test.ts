@@ -1,23 +1,23 @@
-/** What a tool's failure passes on of the service's answer: two known shapes, and nothing of any other. */
+/** The text of a failed tool call: it passes on error responses of two known shapes, and nothing of any other. */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { clientInfo, useMcpServer } from "./support/mcp-clients.ts";
 import type { ScriptedResponse } from "./support/scripted-service.ts";
 
-const face = useMcpServer();
+const server = useMcpServer();
 const client = new Client(clientInfo);
 beforeAll(async () => {
   const requestInit = { headers: { "x-api-key": "sk_live_all" } };
-  await client.connect(new StreamableHTTPClientTransport(new URL(face.url), { requestInit }));
+  await client.connect(new StreamableHTTPClientTransport(new URL(server.url), { requestInit }));
 });
 afterAll(() => client.close());
 
 async function textOf(answer: ScriptedResponse, name = "get_contact"): Promise<unknown> {
-  face.upstream.respond = () => answer;
+  server.upstream.respond = () => answer;
   const result = await client.callTool({ name, arguments: { id: "con_1" } });
   expect(result).toMatchObject({ isError: true });
   expect(result).not.toHaveProperty("structuredContent");
-  return (result as { content: { text: string }[] }).content.map(({ text }) => text).join(); // what every result has
+  return (result as { content: { text: string }[] }).content.map(({ text }) => text).join(); // every result has texts
 }
 
 const envelope = (type: string) => ({
@@ -83,13 +83,13 @@ test.each<[string, ScriptedResponse, string]>([
   expect(await textOf(answer)).toBe(text);
 });
 
-test("a write that failed in another shape may have been done", async () => {
+test("after a write that failed in another shape the text says that it may have run", async () => {
   expect(await textOf({ status: 500, body: trace }, "delete_contact")).toBe(
     "delete_contact failed: http_500 (500). The service answered 500 Internal Server Error. Next: It may have been done all the same: look with a get or list tool before calling again.",
   );
 });
 
-test("keys are redacted: the caller's own by its value, others by their form", async () => {
+test("keys are redacted: the caller's own by value, others by pattern", async () => {
   const message = "sk_live_all may not do this, sk_live_0123456789abcdef may";
   const error = { type: "permission", code: "forbidden", message, fix: "Use another key." };
   expect(await textOf({ status: 403, body: { error } })).toBe(
@@ -97,9 +97,9 @@ test("keys are redacted: the caller's own by its value, others by their form", a
   );
 });
 
-test("the caller's key is redacted where a resource can't be read", async () => {
+test("the caller's key is redacted when a resource can't be read", async () => {
   const error = { type: "permission", code: "forbidden", message: "sk_live_all may not do this" };
-  face.upstream.respond = () => ({ status: 403, body: { error } });
+  server.upstream.respond = () => ({ status: 403, body: { error } });
   const read = client.readResource({ uri: "tidings://contacts/con_1" });
   await expect(read).rejects.toThrow("[secret] may not do this.");
 });

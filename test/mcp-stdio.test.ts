@@ -1,4 +1,4 @@
-/** MCP on standard input and output: the program, and the list while the key's scopes are not known. */
+/** MCP on stdio: the program, the tool list while the key's scopes are unknown, and long lines. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -11,62 +11,63 @@ import type { KeyAccess } from "../src/mcp/tool-list/access.ts";
 import { tools } from "../src/mcp/tool-list/definitions.ts";
 import { allScopes } from "../tools/contract/index.ts";
 import { maxUploadBytes } from "../tools/uploads.ts";
-import { clientInfo, quietLog, stdioProgram, useMcpServer } from "./support/mcp-clients.ts";
+import { silentLog } from "./support/app.ts";
+import { clientInfo, stdioProgram, useMcpServer } from "./support/mcp-clients.ts";
 
-const face = useMcpServer();
+const server = useMcpServer();
 
 const initialize = {
   jsonrpc: "2.0",
   id: 1,
   method: "initialize",
-  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: clientInfo },
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo },
 };
-const lines = (...asked: object[]) => asked.map((one) => `${JSON.stringify(one)}\n`).join("");
+const lines = (...requests: object[]) => requests.map((request) => `${JSON.stringify(request)}\n`).join("");
 const listing = { jsonrpc: "2.0", id: 2, method: "tools/list" };
 
 describe("the program on stdio", () => {
   function start(env: Record<string, string> = {}) {
-    const { command, args, env: usual } = stdioProgram(face.upstream, "sk_live_all");
-    const child = spawn(command, args, { env: { ...usual, ...env } });
+    const { command, args, env: defaults } = stdioProgram(server.upstream, "sk_live_all");
+    const child = spawn(command, args, { env: { ...defaults, ...env } });
     const printed: string[] = [];
-    const complaints: string[] = [];
+    const warnings: string[] = [];
     createInterface(child.stdout).on("line", (line) => printed.push(line));
-    child.stderr.on("data", (chunk) => complaints.push(String(chunk)));
-    return { child, printed, complaints, exited: once(child, "exit") };
+    child.stderr.on("data", (chunk) => warnings.push(String(chunk)));
+    return { child, printed, warnings, exited: once(child, "exit") };
   }
 
-  test("prints nothing but JSON-RPC, whatever libraries print", async () => {
-    const { child, printed, complaints, exited } = start({ NOISE: "hello from a library" });
+  test("prints only JSON-RPC on stdout, even if libraries print", async () => {
+    const { child, printed, warnings, exited } = start({ NOISE: "hello from a library" });
     child.stdin.write(lines(initialize, listing));
     await expect.poll(() => printed).toHaveLength(2);
     expect(printed.map((line) => JSON.parse(line).jsonrpc)).toEqual(["2.0", "2.0"]);
-    expect(complaints.join("")).toContain("hello from a library");
+    expect(warnings.join("")).toContain("hello from a library");
     child.stdin.end();
     await exited;
     expect(printed).toHaveLength(2);
   });
 
-  test("is gone soon after its input ends, even with a call running", async () => {
+  test("exits soon after its input ends, even with a call running", async () => {
     const { child, printed, exited } = start();
     child.stdin.write(lines(initialize));
     await expect.poll(() => printed).toHaveLength(1);
-    face.upstream.respond = () => "hang";
+    server.upstream.respond = () => "hang";
     const params = { name: "send_message", arguments: { to: "+14155550123", body: "hi" } };
     child.stdin.write(lines({ jsonrpc: "2.0", id: 3, method: "tools/call", params }));
-    await expect.poll(() => face.upstream.requests.at(-1)?.path).toBe("/v1/messages");
+    await expect.poll(() => server.upstream.requests.at(-1)?.path).toBe("/v1/messages");
     child.stdin.end();
     expect(await exited).toEqual([0, null]);
     // Less than the 25 s after which the call itself ends.
   }, 20_000);
 
-  test("answers what was piped in before it leaves", async () => {
+  test("answers all piped requests before it exits", async () => {
     const { child, printed, exited } = start();
     child.stdin.end(lines(initialize, listing));
     await exited;
     expect(printed.map((line) => JSON.parse(line).id)).toEqual([1, 2]);
   });
 
-  test("is gone when nobody reads it any more", async () => {
+  test("exits when its output is closed", async () => {
     const { child, printed, exited } = start();
     child.stdin.write(lines(initialize));
     await expect.poll(() => printed).toHaveLength(1);
@@ -76,18 +77,18 @@ describe("the program on stdio", () => {
   });
 });
 
-describe("scopes that are not known", () => {
-  function open(learnAccess: () => Promise<KeyAccess | undefined>, more: Partial<StdioOptions> = {}) {
+describe("while the key's scopes are unknown", () => {
+  function open(discover: () => Promise<KeyAccess | undefined>, options: Partial<StdioOptions> = {}) {
     const [stdin, stdout] = [new PassThrough(), new PassThrough()];
-    const client = createClient({ baseUrl: face.upstream.url, key: "sk_live_all" });
+    const client = createClient({ baseUrl: server.upstream.url, key: "sk_live_all" });
     const connection = serveOverStdio({
       client,
       version: "0.0.0",
-      log: quietLog,
-      discoverAccess: learnAccess,
+      log: silentLog,
+      discoverAccess: discover,
       stdin,
       stdout,
-      ...more,
+      ...options,
     });
     const answers: { result: { tools: { name: string }[] } }[] = [];
     createInterface(stdout).on("line", (line) => answers.push(JSON.parse(line)));
@@ -95,31 +96,31 @@ describe("scopes that are not known", () => {
   }
 
   test.each([
-    ["that nobody knows", () => Promise.resolve(undefined)],
-    ["whose look-up failed", () => Promise.reject(new Error("no"))],
-  ])("a key %s sees every tool", async (_, learn) => {
-    const { stdin, answers } = open(learn);
+    ["whose scopes can't be discovered", () => Promise.resolve(undefined)],
+    ["whose discovery failed", () => Promise.reject(new Error("no"))],
+  ])("a key %s sees every tool", async (_, discover) => {
+    const { stdin, answers } = open(discover);
     stdin.write(lines(initialize, listing));
     await expect.poll(() => answers).toHaveLength(2);
     expect(answers[1]?.result.tools).toHaveLength(tools.filter(({ isCore }) => isCore).length);
   });
 
-  test("a list does not wait for them for ever; once they are known, they count", async () => {
-    let learn: (access: KeyAccess) => void = () => undefined;
-    const learned = new Promise<KeyAccess>((resolve) => {
-      learn = resolve;
+  test("the list waits for a limited time, and is filtered once the scopes are known", async () => {
+    let resolveAccess: (access: KeyAccess) => void = () => undefined;
+    const access = new Promise<KeyAccess>((resolve) => {
+      resolveAccess = resolve;
     });
-    const { stdin, answers } = open(() => learned, { listWaitMs: 20 });
+    const { stdin, answers } = open(() => access, { listWaitMs: 20 });
     stdin.write(lines(initialize, listing));
     await expect.poll(() => answers).toHaveLength(2);
     expect(answers[1]?.result.tools).toHaveLength(tools.filter(({ isCore }) => isCore).length);
-    learn({ scopes: new Set(["contacts:read"]) });
+    resolveAccess({ scopes: new Set(["contacts:read"]) });
     stdin.write(lines({ ...listing, id: 3 }));
     await expect.poll(() => answers).toHaveLength(3);
     expect(answers[2]?.result.tools.map(({ name }) => name)).not.toContain("send_message");
   });
 
-  test("what the service was learned to have is listed, and no more", async () => {
+  test("only the tools that the service has are listed", async () => {
     const access = { scopes: new Set(allScopes), availableTools: new Set(["list_contacts"]) };
     const { stdin, answers } = open(async () => access);
     stdin.write(lines(initialize, listing));
@@ -130,7 +131,7 @@ describe("scopes that are not known", () => {
   test.each([
     ["not at once", 3_600_000, 1, true],
     ["after the retry interval", 0, 2, false],
-  ])("after a failed attempt a list asks again %s", async (_, retryAfterMs, attempts, listsAll) => {
+  ])("after a failed discovery a list tries again %s", async (_, retryAfterMs, attempts, listsAll) => {
     const discover = vi
       .fn<() => Promise<KeyAccess | undefined>>()
       .mockResolvedValueOnce(undefined)
@@ -147,74 +148,74 @@ describe("scopes that are not known", () => {
     expect([names.includes("list_contacts"), names.includes("send_message")]).toEqual([true, listsAll]);
   });
 
-  test("an input that had ended before is noticed", async () => {
+  test("an input that has already ended ends the connection", async () => {
     const stdin = new PassThrough();
     stdin.end();
     stdin.resume();
     await once(stdin, "end");
-    const client = createClient({ baseUrl: face.upstream.url });
-    const learnAccess = async () => undefined;
+    const client = createClient({ baseUrl: server.upstream.url });
+    const discover = async () => undefined;
     const stdout = new PassThrough();
     await serveOverStdio({
       client,
       version: "0.0.0",
-      log: quietLog,
-      discoverAccess: learnAccess,
+      log: silentLog,
+      discoverAccess: discover,
       stdin,
       stdout,
     }).ended;
   });
 });
 
-/** A connection that can reach no service, and what it has told. */
-function openAlone() {
+/** Opens a connection without a reachable service, and records the messages that it sends. */
+function openWithoutService() {
   const client = createClient({ baseUrl: "http://127.0.0.1:9" });
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
-  const told: unknown[] = [];
-  createInterface(stdout).on("line", (line) => told.push(JSON.parse(line)));
-  const learnAccess = async () => undefined;
+  const received: unknown[] = [];
+  createInterface(stdout).on("line", (line) => received.push(JSON.parse(line)));
+  const discover = async () => undefined;
   const { ended } = serveOverStdio({
     client,
     version: "0.0.0",
-    log: quietLog,
-    discoverAccess: learnAccess,
+    log: silentLog,
+    discoverAccess: discover,
     stdin,
     stdout,
   });
-  return { stdin, told, ended };
+  return { stdin, received, ended };
 }
 
-test("a line that is too long is refused before it ends, forgotten, and the next one is read", async () => {
-  const { stdin, told, ended } = openAlone();
-  const part = Buffer.alloc(1_000_000, "x");
-  for (let size = 0; size <= maxLineBytes; size += part.length) {
-    await new Promise((resolve) => stdin.write(part, resolve));
+test("a line that is too long is rejected before it ends, and the next one is read", async () => {
+  const { stdin, received, ended } = openWithoutService();
+  const chunk = Buffer.alloc(1_000_000, "x");
+  for (let size = 0; size <= maxLineBytes; size += chunk.length) {
+    await new Promise((resolve) => stdin.write(chunk, resolve));
   }
-  expect(told).toMatchObject([{ jsonrpc: "2.0", id: null, error: { code: -32_600 } }]);
+  expect(received).toMatchObject([{ jsonrpc: "2.0", id: null, error: { code: -32_600 } }]);
   stdin.end(`\n${lines(initialize)}`);
   await ended;
-  expect(told).toHaveLength(2);
-  expect(told[1]).toMatchObject({ id: 1, result: { serverInfo: { name: "tidings" } } });
+  expect(received).toHaveLength(2);
+  expect(received[1]).toMatchObject({ id: 1, result: { serverInfo: { name: "tidings" } } });
 });
 
-test("the largest file that may be uploaded fits in a line", async () => {
-  const { stdin, told, ended } = openAlone();
+test("the largest uploadable file fits in a line", async () => {
+  const { stdin, received, ended } = openWithoutService();
   const params = {
     name: "no_such_tool",
     arguments: { content_base64: "A".repeat(Math.ceil(maxUploadBytes / 3) * 4) },
   };
   stdin.write(lines(initialize));
   stdin.write(lines({ jsonrpc: "2.0", id: 2, method: "tools/call", params }));
-  await expect.poll(() => told).toHaveLength(2);
-  expect(told[1]).toMatchObject({ id: 2, error: { message: expect.stringContaining("no_such_tool") } });
+  await expect.poll(() => received).toHaveLength(2);
+  expect(received[1]).toMatchObject({ id: 2, error: { message: expect.stringContaining("no_such_tool") } });
   stdin.end();
   await ended;
 });
 
 test("a line separator inside a message does not end it", async () => {
-  const { stdin, told, ended } = openAlone();
+  const { stdin, received, ended } = openWithoutService();
   const clientInfo = { name: "a\u2028b", version: "1" };
   stdin.end(lines({ ...initialize, params: { ...initialize.params, clientInfo } }));
   await ended;
-  expect(told).toMatchObject([{ id: 1, result: { serverInfo: { name: "tidings" } } }]);
+  expect(received).toMatchObject([{ id: 1, result: { serverInfo: { name: "tidings" } } }]);
 });

@@ -1,4 +1,4 @@
-/** A tool that waits: progress while it does, and an end as soon as nobody waits any more. */
+/** wait_for_message over MCP: progress notifications, cancellation and time limits. */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,7 +13,7 @@ import { type ConnectedClient, clientKinds, connectClient, serveMcpHttp } from "
 import type { Upstream } from "./support/scripted-service.ts";
 
 const answer = { data: { messages: [], cursor: "c", is_timed_out: true } };
-/** The waits that have reached the service, by their cursor, and its answers to come. */
+/** The pending responses of the service, by the cursor of their wait. */
 const waiting = new Map<string, ServerResponse>();
 let upstream: Upstream;
 let url: string;
@@ -30,7 +30,7 @@ beforeAll(async () => {
     response.end(JSON.stringify({ data: { scopes: allScopes } }));
   }).listen(0, "127.0.0.1");
   await once(service, "listening");
-  const { port } = service.address() as AddressInfo; // a TCP port, as just asked for
+  const { port } = service.address() as AddressInfo; // it listens on a TCP port
   const requests: Upstream["requests"] = [];
   upstream = {
     url: `http://127.0.0.1:${port}`,
@@ -38,13 +38,13 @@ beforeAll(async () => {
     respond: () => "hang",
     [Symbol.asyncDispose]: async () => void service.closeAllConnections(),
   };
-  const narrowing = createToolFilter(tools, { ...defaultToolFilterSettings, mode: "search" });
-  const faces = [await serveMcpHttp(upstream), await serveMcpHttp(upstream, { toolFilter: narrowing })];
-  open.push(...faces, { close: async () => void service.closeAllConnections() });
-  [url = "", searchUrl = ""] = faces.map((face) => face.url);
+  const toolFilter = createToolFilter(tools, { ...defaultToolFilterSettings, mode: "search" });
+  const endpoints = [await serveMcpHttp(upstream), await serveMcpHttp(upstream, { toolFilter })];
+  open.push(...endpoints, { close: async () => void service.closeAllConnections() });
+  [url = "", searchUrl = ""] = endpoints.map((endpoint) => endpoint.url);
 });
 afterAll(async () => {
-  await Promise.all(open.map((one) => one.close()));
+  await Promise.all(open.map((closable) => closable.close()));
 });
 
 interface Options {
@@ -58,45 +58,45 @@ interface Progress {
 }
 type Call = (call: { name: string; arguments: object }, options: Options) => Promise<object>;
 
-/** Both generations of the client take options, at another place each. */
+/** The two generations of the client take the options in different positions. */
 function callOf(client: ConnectedClient, kind: string): Call {
-  const callTool = client.callTool.bind(client) as (...given: unknown[]) => Promise<object>;
+  const callTool = client.callTool.bind(client) as (...args: unknown[]) => Promise<object>;
   return (call, options) =>
     kind.startsWith("v1") ? callTool(call, undefined, options) : callTool(call, options);
 }
 
-const named = (after: string) => ({
+const waitCall = (after: string) => ({
   name: "wait_for_message",
   arguments: { after, timeout_seconds: 20 },
 });
 
 afterEach(() => void vi.useRealTimers());
 
-/** Whose server runs in this process, where a test can advance its timers. */
+/** The server runs in this process, where a test can advance its timers. */
 const overHttp = clientKinds.filter(([kind]) => kind.endsWith("HTTP"));
 
-test.each(overHttp)("progress is sent every 5 s: %s", async (kind, begin) => {
-  const client = await begin({ upstream, url }, "sk_live_all");
-  await reportsProgress(callOf(client, kind), named(`progress ${kind}`), `progress ${kind}`);
+test.each(overHttp)("progress is sent every 5 s: %s", async (kind, connect) => {
+  const client = await connect({ upstream, url }, "sk_live_all");
+  await expectProgress(callOf(client, kind), waitCall(`progress ${kind}`), `progress ${kind}`);
   await client.close();
 });
 
-test("the same through execute_tool in search mode", async () => {
+test("progress is sent through execute_tool in search mode", async () => {
   const client = await connectClient(searchUrl);
-  const { arguments: given, name } = named("progress search");
-  const call = { name: "execute_tool", arguments: { name, arguments: given } };
-  await reportsProgress(callOf(client, "v2"), call, "progress search");
+  const { arguments: args, name } = waitCall("progress search");
+  const call = { name: "execute_tool", arguments: { name, arguments: args } };
+  await expectProgress(callOf(client, "v2"), call, "progress search");
   await client.close();
 });
 
-async function reportsProgress(
+async function expectProgress(
   call: Call,
-  wanted: { name: string; arguments: object },
+  params: { name: string; arguments: object },
   after: string,
 ): Promise<void> {
   const received: Progress[] = [];
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
-  const result = call(wanted, { onprogress: (progress) => received.push(progress) });
+  const result = call(params, { onprogress: (progress) => received.push(progress) });
   await expect.poll(() => waiting.has(after)).toBe(true);
   for (const progress of [5, 10]) {
     vi.advanceTimersByTime(5_000);
@@ -109,23 +109,23 @@ async function reportsProgress(
   expect(received).toHaveLength(2);
 }
 
-test.concurrent.each(clientKinds)("cancelled, it ends at the service too: %s", async (kind, begin) => {
-  const client = await begin({ upstream, url }, "sk_live_all");
+test.concurrent.each(clientKinds)("a cancelled wait ends at the service too: %s", async (kind, connect) => {
+  const client = await connect({ upstream, url }, "sk_live_all");
   const after = `cancel ${kind}`;
-  const giveUp = new AbortController();
-  const calling = callOf(client, kind)(named(after), { signal: giveUp.signal });
+  const controller = new AbortController();
+  const calling = callOf(client, kind)(waitCall(after), { signal: controller.signal });
   calling.catch(() => undefined);
   await vi.waitFor(() => expect(waiting.has(after)).toBe(true), { timeout: 15_000 });
-  // Over stateless HTTP nobody can tell whose call a cancellation of 2025 means: there the connection counts.
-  const isConnection = kind.endsWith("HTTP") && !kind.includes("2026");
-  await (isConnection ? client.close() : giveUp.abort());
+  // Over stateless HTTP a cancellation of 2025 can't be related to its call: there, closing the connection cancels.
+  const endsByConnection = kind.endsWith("HTTP") && !kind.includes("2026");
+  await (endsByConnection ? client.close() : controller.abort());
   await expect(calling).rejects.toThrow();
   await vi.waitFor(() => expect(waiting.get(after)?.destroyed).toBe(true), { timeout: 5_000 });
   await client.close();
 });
 
-test("a call that waits has its wait and 10 s more, any other its usual time", () => {
-  const waits = (given: object) => waitMsOf(messages.wait_for_message, { ...given });
+test("a waiting call has a timeout of its wait plus 10 s, any other the default", () => {
+  const waits = (input: object) => waitMsOf(messages.wait_for_message, { ...input });
   expect([waits({}), waits({ timeout_seconds: 55 }), waits({ timeout_seconds: 0 })]).toEqual([
     25_000, 55_000, 0,
   ]);

@@ -1,52 +1,50 @@
-/** Tools over REST: the list that the key may see, and a call under every rule of the tool's operation. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/** Tools over REST: the list is filtered by scope, and a call follows all rules of its operation. */
+import { beforeAll, expect, test } from "vitest";
 import { embeddedTools } from "../src/cli/embedded-tools.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
 import { toolNames } from "../tools/contract/index.ts";
 import { catalogue } from "../tools/index.ts";
 import { mcp } from "../tools/mcp.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 
-let app: TestApp;
+const app = useTestApp();
 let narrow: string;
 beforeAll(async () => {
-  app = await startTestApp();
   const { data } = await app.call(apiKeys.create_api_key, { name: "narrow", scopes: ["contacts:read"] });
   narrow = data.secret_key;
 });
-afterAll(() => app[Symbol.asyncDispose]());
 
-test("a narrow key sees only its tools", async () => {
+test("a key sees only the tools of its scopes", async () => {
   const { data } = await app.call(mcp.list_mcp_tools, {}, { key: narrow });
   expect(data.map(({ name }) => name)).toEqual(["list_contacts", "get_contact", "get_import", "whoami"]);
 });
 
-test("a call past the key's scopes is refused by the scope's name", async () => {
+test("a call beyond the key's scopes is rejected with the missing scope", async () => {
   const call = app.call(mcp.call_mcp_tool, { name: "send_message", arguments: {} }, { key: narrow });
   const failure = await expectFailure(call);
   expect(failure).toMatchObject({ status: 403, code: "insufficient_scope" });
   expect(failure.error).toMatchObject({ required_scope: "inbox:write" });
 });
 
-test("a tool that is declared and not built is neither listed nor found", async () => {
+test("a tool that is declared but not implemented is neither listed nor found", async () => {
   const { data } = await app.call(mcp.list_mcp_tools, {});
-  const unbuilt = toolNames(catalogue).filter((name) => !embeddedTools.includes(name));
+  const unimplemented = toolNames(catalogue).filter((name) => !embeddedTools.includes(name));
   expect(data.map(({ name }) => name)).toEqual(embeddedTools);
-  for (const name of unbuilt) {
+  for (const name of unimplemented) {
     const failure = await expectFailure(app.call(mcp.call_mcp_tool, { name }));
     expect(failure, name).toMatchObject({ status: 404, code: "tool_not_found" });
   }
 });
 
-test("send_message answers what the specification shows", async () => {
+test("send_message returns what the specification shows", async () => {
   const given = { name: "send_message", arguments: { to: "+14155550161", body: "hello" } };
   const { data } = await app.call(mcp.call_mcp_tool, given);
   expect(data).toMatchObject({ to: "+14155550161", status: "queued", id: expect.stringMatching(/^msg_/) });
 });
 
-test("a list keeps its paging", async () => {
+test("a list result includes its paging", async () => {
   const answer = await app.call(mcp.call_mcp_tool, { name: "list_contacts", arguments: { per_page: "1" } });
   expect(answer).toMatchObject({
     data: [{ id: expect.stringMatching(/^con_/) }],
@@ -54,13 +52,13 @@ test("a list keeps its paging", async () => {
   });
 });
 
-test.each(["constructor", "__proto__", "toString"])("a tool named %s is no tool", async (name) => {
+test.each(["constructor", "__proto__", "toString"])("the name %s is not a tool", async (name) => {
   expect(await expectFailure(app.call(mcp.call_mcp_tool, { name }))).toMatchObject({
     code: "tool_not_found",
   });
 });
 
-test("an unknown tool is 404, and a made-up argument is answered with the known ones", async () => {
+test("an unknown tool is 404, and an unknown argument is rejected with the known ones", async () => {
   expect(await expectFailure(app.call(mcp.call_mcp_tool, { name: "fly" }))).toMatchObject({
     status: 404,
     code: "tool_not_found",
@@ -72,7 +70,7 @@ test("an unknown tool is 404, and a made-up argument is answered with the known 
   expect(failure.error).toMatchObject({ known: "to, body" });
 });
 
-test("the call's idempotency key holds for the operation that it runs", async () => {
+test("the call's idempotency key applies to its operation", async () => {
   const given = { name: "create_contact", arguments: { phone_number: "+14155550162" } };
   const first = await app.call(mcp.call_mcp_tool, given, { idempotencyKey: "once" });
   const second = await app.call(mcp.call_mcp_tool, given, { idempotencyKey: "once" });

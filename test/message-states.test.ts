@@ -1,4 +1,4 @@
-/** The states of a message, whatever order a channel tells them in. */
+/** The states of a message, with receipts in any order. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { advanceStatus, type MessageProgress } from "../src/platform/messages/states.ts";
@@ -26,10 +26,10 @@ test("100,000 random sequences reach no illegal state", () => {
       const { status, ...times } = run(receipts);
       const highest = Math.max(0, ...receipts.map((type) => (type === "failed" ? 0 : rank[type])));
       const isFailed = receipts.includes("failed") && highest < 2;
-      // Proof of delivery wins; short of it a failure does, unless it never came.
+      // A delivery receipt overrides a failure; without one, a failure decides.
       expect(status === "failed").toBe(isFailed);
       expect(isFailed || rank[status] === highest).toBe(true);
-      // Who has read was delivered, who was delivered was sent.
+      // A read message was delivered, and a delivered one was sent.
       expect(times.read_at === null || times.delivered_at !== null).toBe(true);
       expect(times.delivered_at === null || times.sent_at !== null).toBe(true);
       expect((times.failed_at !== null) === (status === "failed")).toBe(true);
@@ -38,13 +38,13 @@ test("100,000 random sequences reach no illegal state", () => {
   );
 });
 
-test("a repeated receipt moves nothing", () => {
+test("a repeated receipt changes nothing", () => {
   const once = run(["sent", "delivered"]);
   expect(advanceStatus(once, "delivered", "2030-01-01T00:00:00.000Z").moved).toBe(false);
   expect(advanceStatus(once, "sent", "2030-01-01T00:00:00.000Z").moved).toBe(false);
 });
 
-test("a failure after delivery is not shown, a delivery after a failure is", () => {
+test("a failure after delivery is ignored, a delivery after a failure is not", () => {
   expect(run(["sent", "delivered", "failed"]).status).toBe("delivered");
   expect(run(["sent", "failed", "delivered"])).toMatchObject({ status: "delivered", failed_at: null });
   expect(run(["failed", "sent"]).status).toBe("failed");

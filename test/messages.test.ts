@@ -1,63 +1,59 @@
-/** Messages: queued at once, handed over at most once, followed by their receipts. */
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+/** Messages: queued at once, sent at most once, updated by their receipts. */
+import { beforeEach, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { openPhone, setFaults } from "./support/simulator.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 beforeEach(() => setFaults(app, {}));
 
 const text = (to: string, body = "hello") =>
   app.call(messages.send_message, { to, type: "text", text: { body } });
 
-async function follow({ data }: Awaited<ReturnType<typeof text>>) {
+async function reload({ data }: Awaited<ReturnType<typeof text>>) {
   const { id: message_id, conversation_id } = data;
   return (await app.call(messages.get_message, { message_id, conversation_id })).data;
 }
 
-test("a text is queued, sent, delivered and read, each with its time", async () => {
+test("a text is queued, sent, delivered and read, each with its timestamp", async () => {
   const sent = await text("+14155550141");
   expect(sent.data).toMatchObject({ to: "+14155550141", type: "text", status: "queued" });
-  expect(await follow(sent)).toMatchObject({ status: "queued", sent_at: null });
+  expect(await reload(sent)).toMatchObject({ status: "queued", sent_at: null });
   await app.runDueJobs();
-  expect(await follow(sent)).toMatchObject({ status: "sent", delivered_at: null });
+  expect(await reload(sent)).toMatchObject({ status: "sent", delivered_at: null });
   await app.advanceTime(1000);
-  expect(await follow(sent)).toMatchObject({ status: "delivered", read_at: null });
+  expect(await reload(sent)).toMatchObject({ status: "delivered", read_at: null });
   await openPhone(app, "+14155550141").read();
-  const read = await follow(sent);
+  const read = await reload(sent);
   expect(read.status).toBe("read");
   expect([read.sent_at, read.delivered_at, read.read_at]).toEqual(
     [read.sent_at, read.delivered_at, read.read_at].sort(),
   );
 });
 
-test("a text to somebody who has not written is taken on the simulated channel, with a warning", async () => {
+test("a text to a contact who has not written is accepted on the simulated channel, with a warning", async () => {
   expect((await text("+14155550142")).data.warnings).toEqual(["outside_service_window"]);
   await openPhone(app, "+14155550142").write("hi");
   expect((await text("+14155550142")).data).not.toHaveProperty("warnings");
 });
 
-test("a strict inbox refuses free text outside the window, and a queued one that waited past it", async () => {
+test("a strict inbox rejects free text outside the window, and fails a queued message whose window closes", async () => {
   await setRule("strict");
-  const refused = await expectFailure(text("+14155550143"));
-  expect(refused).toMatchObject({ status: 422, code: "outside_service_window" });
+  const failure = await expectFailure(text("+14155550143"));
+  expect(failure).toMatchObject({ status: 422, code: "outside_service_window" });
   await openPhone(app, "+14155550143").write("hi");
   await setFaults(app, { failures: [{ code: 130429, share: 1 }] });
   const sent = await text("+14155550143");
   await app.runDueJobs();
   await setFaults(app, {});
   await app.advanceTime(25 * 3_600_000);
-  expect(await follow(sent)).toMatchObject({ status: "failed", error: { code: "outside_service_window" } });
+  expect(await reload(sent)).toMatchObject({ status: "failed", error: { code: "outside_service_window" } });
   await setRule("advisory");
 });
 
-test("media travels by its address, and choices as they were checked", async () => {
+test("media is sent by URL, and interactive messages as validated", async () => {
   const to = "+14155550144";
   await app.call(messages.send_message, {
     to,
@@ -97,7 +93,7 @@ test.each([
   [{ type: "image", media_url: "ftp://example.com/x" }, "media_url"],
   [{ type: "interactive", interactive: { body: "?" } }, "interactive.buttons"],
   [{ type: "carrier pigeon" }, "type"],
-])("%j is refused by the field's name", async (input, field) => {
+])("%j is rejected with its field", async (input, field) => {
   const answer = await app.fetch("/v1/messages", {
     method: "POST",
     json: { to: "+14155550145", ...input },
@@ -116,11 +112,11 @@ test("messages of one conversation reach the phone in the order in which they we
   expect(shown.map((message) => message.text?.body)).toEqual(bodies);
 });
 
-test("a refusal of the channel fails the message and says what to do", async () => {
+test("a rejection by the channel fails the message with its error", async () => {
   await setFaults(app, { failures: [{ code: 131026, share: 1 }] });
   const sent = await text("+14155550147");
   await app.advanceTime(1000);
-  const failed = await follow(sent);
+  const failed = await reload(sent);
   expect(failed).toMatchObject({
     status: "failed",
     error: { code: "undeliverable", channel_code: 131026, retryable: false },
@@ -128,71 +124,71 @@ test("a refusal of the channel fails the message and says what to do", async () 
   expect(failed.failed_at).not.toBeNull();
 });
 
-test("a busy channel is tried again until it takes the message, once", async () => {
+test("a send to a busy channel is retried until it is accepted, once", async () => {
   await setFaults(app, { failures: [{ code: 130429, share: 1 }] });
   const sent = await text("+14155550148");
   await app.advanceTime(1000);
-  expect(await follow(sent)).toMatchObject({ status: "queued", error: null });
+  expect(await reload(sent)).toMatchObject({ status: "queued", error: null });
   await setFaults(app, {});
   await app.advanceTime(3_600_000);
   await app.advanceTime(1000);
-  expect((await follow(sent)).status).toBe("delivered");
+  expect((await reload(sent)).status).toBe("delivered");
   expect(await openPhone(app, "+14155550148").listMessages()).toHaveLength(1);
 });
 
-test("a lost answer is looked up, and the message is never sent twice", async () => {
+test("after a lost response the message is looked up, and never sent twice", async () => {
   await setFaults(app, { lost_answers: 1 });
   const sent = await text("+14155550149");
   await app.runDueJobs();
   await setFaults(app, {});
   await app.advanceTime(3_600_000);
   await app.advanceTime(1000);
-  expect((await follow(sent)).status).toBe("delivered");
+  expect((await reload(sent)).status).toBe("delivered");
   expect(await openPhone(app, "+14155550149").listMessages()).toHaveLength(1);
 });
 
-test("a message that was taken up before a crash is not sent to a contact erased since", async () => {
+test("a message claimed before a crash is not sent to a contact erased since", async () => {
   const to = "+14155550154";
   const sent = await text(to);
-  await claimAsIfCrashed(sent.data.id);
+  await simulateCrashAfterClaim(sent.data.id);
   const [contact] = (await app.call(contacts.list_contacts, { search: to })).data;
   await app.call(contacts.delete_contact, { id: contact?.id ?? "" });
   await app.runDueJobs();
-  const row = await messageRow(sent.data.id);
+  const row = await findMessageRow(sent.data.id);
   expect(row).toMatchObject({ status: "failed", error: { code: "recipient_erased" } });
   expect(await openPhone(app, to).listMessages()).toEqual([]);
 });
 
-test("a message that was taken up before a crash is not sent after its window has closed", async () => {
+test("a message claimed before a crash is not sent after its window has closed", async () => {
   const to = "+14155550155";
   await setRule("strict");
   await openPhone(app, to).write("hi");
   const sent = await text(to);
-  await claimAsIfCrashed(sent.data.id);
+  await simulateCrashAfterClaim(sent.data.id);
   await app.server.database.queries
     .updateTable("conversations")
     .set({ last_user_message_at: new Date(app.now().getTime() - 25 * 3_600_000).toISOString() })
     .where("id", "=", sent.data.conversation_id)
     .execute();
   await app.runDueJobs();
-  expect(await follow(sent)).toMatchObject({ status: "failed", error: { code: "outside_service_window" } });
+  expect(await reload(sent)).toMatchObject({ status: "failed", error: { code: "outside_service_window" } });
   await setRule("advisory");
 });
 
-test("doubled, swapped and lost receipts leave the right state", async () => {
+test("duplicate, swapped and lost receipts lead to the right state", async () => {
   await setFaults(app, { doubled_receipts: 1, swapped_receipts: 1 });
   const sent = await text("+14155550150");
   await app.advanceTime(5000);
   await openPhone(app, "+14155550150").read();
   await app.advanceTime(5000);
-  expect((await follow(sent)).status).toBe("read");
+  expect((await reload(sent)).status).toBe("read");
   await setFaults(app, { lost_receipts: 1 });
   const lost = await text("+14155550150");
   await app.advanceTime(5000);
-  expect((await follow(lost)).status).toBe("sent");
+  expect((await reload(lost)).status).toBe("sent");
 });
 
-test("a template that is not approved is refused by its name", async () => {
+test("an unapproved template is rejected with its name", async () => {
   const template = { name: "order_update", language: "en_US" };
   const call = app.call(messages.send_message, { to: "+14155550154", type: "template", template });
   const failure = await expectFailure(call);
@@ -200,13 +196,13 @@ test("a template that is not approved is refused by its name", async () => {
   expect(failure.message).toContain("order_update");
 });
 
-test("the same inbound message twice is one message", async () => {
+test("an inbound message received twice is stored once", async () => {
   const first = await openPhone(app, "+14155550151").write("hi", { channel_message_id: "sim_same" });
   const second = await openPhone(app, "+14155550151").write("hi", { channel_message_id: "sim_same" });
   expect(second).toEqual(first);
 });
 
-test("a message of another conversation is not found in this one", async () => {
+test("a message is not found in another conversation", async () => {
   const { data: mine } = await text("+14155550152");
   const { data: other } = await text("+14155550153");
   const call = app.call(messages.get_message, {
@@ -216,14 +212,14 @@ test("a message of another conversation is not found in this one", async () => {
   expect(await expectFailure(call)).toMatchObject({ status: 404, code: "message_not_found" });
 });
 
-/** What a process leaves that dies between its claim and the channel's answer. */
-async function claimAsIfCrashed(id: string): Promise<void> {
+/** Sets the state after a crash between the claim of a message and the channel's response. */
+async function simulateCrashAfterClaim(id: string): Promise<void> {
   const claimed_at = app.now().toISOString();
   const { queries } = app.server.database;
   await queries.updateTable("messages").set({ status: "sending", claimed_at }).where("id", "=", id).execute();
 }
 
-function messageRow(id: string) {
+function findMessageRow(id: string) {
   const { queries } = app.server.database;
   return queries.selectFrom("messages").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
 }

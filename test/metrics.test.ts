@@ -1,4 +1,4 @@
-/** The figures: who may scrape them, that they count right, and that no client can make more of them. */
+/** Metrics: who may scrape them, that they count correctly, and that no client can add series. */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
@@ -12,51 +12,51 @@ const to = "+14155550123";
 
 const send = { to, type: "text", text: { body: "Hello" } } as const;
 
-test("without the setting there is no such route", async () => {
+test("without the setting the route does not exist", async () => {
   await using app = await startTestApp();
   const absent = await app.fetch("/metrics", { headers: { authorization: `Bearer ${token}` } });
   expect([absent.status, await codeOf(absent)]).toEqual([404, "route_not_found"]);
 });
 
-test("only the operator's token opens them, and guesses are bounded", async () => {
+test("only the operator's token is accepted, and guesses are limited", async () => {
   await using app = await startTestApp({
     env: { TIDINGS_METRICS_TOKEN: token, TIDINGS_RATE_LIMIT: "20", TIDINGS_RATE_BURST: "20" },
   });
-  const ask = (headers: Record<string, string>, key: string | null = null) =>
+  const request = (headers: Record<string, string>, key: string | null = null) =>
     app.fetch("/metrics", { key, headers });
-  const none = await ask({});
+  const none = await request({});
   expect([none.status, await codeOf(none)]).toEqual([401, "credential_missing"]);
-  // An API key of the app is none here, wherever it stands.
+  // An API key is not accepted here.
   expect((await app.fetch("/metrics")).status).toBe(401);
-  const wrong = await ask({ authorization: `Bearer ${token}x` });
+  const wrong = await request({ authorization: `Bearer ${token}x` });
   expect([wrong.status, await codeOf(wrong)]).toEqual([401, "credential_invalid"]);
-  const right = await ask({ authorization: `Bearer ${token}` });
+  const right = await request({ authorization: `Bearer ${token}` });
   expect([right.status, right.headers.get("content-type")]).toEqual([
     200,
     "text/plain; version=0.0.4; charset=utf-8",
   ]);
   const guesses = await Promise.all(
-    Array.from({ length: 40 }, () => ask({ authorization: `Bearer ${randomUUID()}` })),
+    Array.from({ length: 40 }, () => request({ authorization: `Bearer ${randomUUID()}` })),
   );
   expect(guesses.some(({ status }) => status === 429)).toBe(true);
 });
 
-test("what was done is what is counted", async () => {
-  await using app = await watchedHouse();
+test("requests, tool calls, jobs and messages are counted", async () => {
+  await using app = await startAppWithMetrics();
   for (let times = 0; times < 3; times += 1) {
     await app.call(contacts.list_contacts, {});
   }
-  await app.fetch("/v1/contacts/con_nobody");
+  await app.fetch("/v1/contacts/con_none");
   await app.call(messages.send_message, send);
   await callTool(app, "send_message", { to, body: "Hello again" });
-  await callTool(app, "get_contact", { id: "con_nobody" });
+  await callTool(app, "get_contact", { id: "con_none" });
   await app.advanceTime(60_000);
-  const figures = await scrape(app);
+  const metrics = await scrape(app);
 
-  const count = (name: string, labels: string) => figures.get(`tidings_${name}{${labels}}`);
+  const count = (name: string, labels: string) => metrics.get(`tidings_${name}{${labels}}`);
   expect(count("http_requests_total", 'operation="list_contacts",method="GET",status="2xx"')).toBe(3);
   expect(count("http_request_duration_seconds_count", 'operation="list_contacts"')).toBe(3);
-  // By REST, and by the tool.
+  // One request over REST, one by the tool.
   expect(count("http_requests_total", 'operation="get_contact",method="GET",status="4xx"')).toBe(2);
   expect(count("http_requests_total", 'operation="send_message",method="POST",status="2xx"')).toBe(2);
   expect(count("http_requests_total", 'operation="/mcp",method="POST",status="2xx"')).toBe(2);
@@ -69,14 +69,14 @@ test("what was done is what is counted", async () => {
   for (const state of ["queued", "sent", "delivered"]) {
     expect([state, count("messages_total", `state="${state}"`)]).toEqual([state, 2]);
   }
-  expect(figures.get("tidings_database_up")).toBe(1);
+  expect(metrics.get("tidings_database_up")).toBe(1);
   expect(count("database_connections", 'what="waiting"')).toBe(0);
-  expect(figures.get("nodejs_eventloop_lag_seconds")).toBeGreaterThanOrEqual(0);
-  expect(figures.get("process_resident_memory_bytes")).toBeGreaterThan(1e6);
+  expect(metrics.get("nodejs_eventloop_lag_seconds")).toBeGreaterThanOrEqual(0);
+  expect(metrics.get("process_resident_memory_bytes")).toBeGreaterThan(1e6);
 });
 
-test("waiting and dead jobs are read from the database", async () => {
-  await using app = await watchedHouse();
+test("waiting and dead-letter jobs are counted in the database", async () => {
+  await using app = await startAppWithMetrics();
   const { queries } = app.server.database;
   await app.runDueJobs();
   const add = (lane: string, secondsAgo: number) =>
@@ -89,16 +89,16 @@ test("waiting and dead jobs are read from the database", async () => {
     values ('dead', 'message.deliver', 'channel:one', 'null', 12, 'It broke.', now(), now())`.execute(
     queries,
   );
-  const figures = await scrape(app);
-  expect(figures.get('tidings_jobs_waiting{group="channel",when="due"}')).toBe(2);
-  expect(figures.get('tidings_jobs_waiting{group="channel",when="later"}')).toBe(1);
-  expect(figures.get('tidings_jobs_oldest_due_seconds{group="channel"}')).toBe(90);
-  expect(figures.get('tidings_jobs_dead{name="message.deliver"}')).toBe(1);
+  const metrics = await scrape(app);
+  expect(metrics.get('tidings_jobs_waiting{group="channel",when="due"}')).toBe(2);
+  expect(metrics.get('tidings_jobs_waiting{group="channel",when="later"}')).toBe(1);
+  expect(metrics.get('tidings_jobs_oldest_due_seconds{group="channel"}')).toBe(90);
+  expect(metrics.get('tidings_jobs_dead{name="message.deliver"}')).toBe(1);
 });
 
-test("no client makes new series, and none holds an id, a number or an organization", async () => {
-  await using app = await watchedHouse();
-  const wander = async () => {
+test("no request adds a series, and no label contains an id, a number or an organization", async () => {
+  await using app = await startAppWithMetrics();
+  const sendVariedRequests = async () => {
     const id = randomUUID();
     await app.fetch(`/v1/contacts/${id}`);
     await app.fetch(`/${id}`);
@@ -112,12 +112,12 @@ test("no client makes new series, and none holds an id, a number or an organizat
     });
     await app.runDueJobs();
   };
-  await wander();
-  // The second scrape shows the first; what it tells of the database may be that of the first.
+  await sendVariedRequests();
+  // Only the second scrape counts the first; its database figures may be those of the first.
   await scrape(app);
   const before = [...(await scrape(app)).keys()].filter((name) => name.startsWith("tidings_"));
   for (let times = 0; times < 10; times += 1) {
-    await wander();
+    await sendVariedRequests();
   }
   const after = [...(await scrape(app)).keys()].filter((name) => name.startsWith("tidings_"));
   expect(after.filter((name) => !before.includes(name))).toEqual([]);
@@ -128,11 +128,11 @@ async function codeOf(response: Response): Promise<string> {
   return ((await response.json()) as { error: { code: string } }).error.code;
 }
 
-function watchedHouse(): Promise<TestApp> {
+function startAppWithMetrics(): Promise<TestApp> {
   return startTestApp({ env: { TIDINGS_METRICS_TOKEN: token } });
 }
 
-/** Every line is a comment or a series with its value. */
+/** Returns the value of each series. Every line must be a comment or a series. */
 async function scrape(app: TestApp): Promise<Map<string, number>> {
   const response = await app.fetch("/metrics", { headers: { authorization: `Bearer ${token}` } });
   const lines = (await response.text()).split("\n").filter((line) => line !== "");
@@ -142,7 +142,7 @@ async function scrape(app: TestApp): Promise<Map<string, number>> {
         return [];
       }
       const [, series, value] = /^(\w+(?:\{(?:\w+="[^"]*",?)+\})?) (\S+)$/.exec(line) ?? [];
-      // The library writes Nan for the mean of no lags at all, in a spelling that Prometheus reads.
+      // The library writes Nan, which Prometheus accepts, for a mean without samples.
       expect(value, line).toMatch(/^(?:-?\d[\d.e+-]*|\+Inf|Nan)$/);
       return [[String(series), Number(value)]];
     }),

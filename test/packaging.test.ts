@@ -1,4 +1,4 @@
-/** What Tidings is packed and announced as: one version everywhere, and nothing that is not there. */
+/** Package metadata: one version everywhere, and only files, tools and settings that exist. */
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import about from "../package.json" with { type: "json" };
@@ -10,11 +10,11 @@ import { settings } from "../src/config/index.ts";
 
 const known = settings.map(({ name }) => name);
 
-test("every file that names the version names the same one", () => {
+test("all files contain the same version", () => {
   expect([version, server.version, manifest.version]).toEqual(Array(3).fill(about.version));
 });
 
-test("server.json has what the registry requires", () => {
+test("server.json meets the registry's requirements", () => {
   expect(server.$schema).toMatch(/\/schemas\/2025-12-11\/server\.schema\.json$/);
   expect(server.name).toMatch(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
   expect(server.name).toBe(about.mcpName);
@@ -22,7 +22,7 @@ test("server.json has what the registry requires", () => {
   expect(server.description.length).toBeLessThanOrEqual(100);
 });
 
-test("server.json announces no package while none is published", () => {
+test("server.json lists no package while none is published", () => {
   expect(about.private).toBe(true);
   expect(server).not.toHaveProperty("packages");
 });
@@ -39,7 +39,7 @@ test("every variable of a remote's address and headers is declared, and the key 
   }
 });
 
-test("the bundle lists the tools that there are and asks for what forwarding needs", () => {
+test("the bundle lists the existing tools and asks for the settings that forwarding needs", () => {
   expect(manifest.tools.map(({ name }) => name)).toEqual(embeddedTools);
   const { env } = manifest.server.mcp_config;
   expect(known).toEqual(expect.arrayContaining(Object.keys(env)));
@@ -48,7 +48,7 @@ test("the bundle lists the tools that there are and asks for what forwarding nee
   expect(manifest.user_config.api_key.sensitive).toBe(true);
 });
 
-test("the image sets only settings that there are", async () => {
+test("the image sets only existing settings", async () => {
   const dockerfile = await readFile("Dockerfile", "utf8");
   const [, line = ""] = /^ENV (.*)$/m.exec(dockerfile) ?? [];
   const names = Array.from(line.matchAll(/(\w+)=/g), ([, name]) => name);

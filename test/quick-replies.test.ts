@@ -1,14 +1,10 @@
-/** Quick replies: one text for each short code, found by either. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/** Quick replies: one text per short code, found by either. */
+import { expect, test } from "vitest";
 import { quickReplies } from "../tools/quick-replies.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 const create = (short_code: string, content = `The text of ${short_code}`) =>
   app.call(quickReplies.create_quick_reply, { short_code, content });
@@ -18,7 +14,7 @@ const find = async (search?: string) =>
     ({ short_code }) => short_code,
   );
 
-test("a reply is saved under its code, and changed in parts", async () => {
+test("a reply is created, and updated in part", async () => {
   const { data } = await create(" hours ", "We are open from 9 to 5.");
   expect(data).toMatchObject({ short_code: "hours", created_by: expect.stringMatching(/^usr_/) });
   await app.advanceTime(1000);
@@ -33,7 +29,7 @@ test("a reply is saved under its code, and changed in parts", async () => {
   });
 });
 
-test("a code is taken in whichever letters, and the answer names its holder", async () => {
+test("codes ignore case, and a conflict names the existing reply", async () => {
   const { data } = await create("Réfund");
   const again = await expectFailure(create("rÉFUND"));
   expect(again).toMatchObject({ status: 409, code: "quick_reply_exists", error: { existing_id: data.id } });
@@ -46,18 +42,18 @@ test("a code is taken in whichever letters, and the answer names its holder", as
   expect(own.data.short_code).toBe("RÉFUND");
 });
 
-test("of several who take a code at once, by making or by renaming, one does", async () => {
-  const made = await Promise.all(["a1", "a2", "a3"].map((code) => create(code)));
-  const rename = made.map(({ data }) =>
+test("of several concurrent creations and renames to one code, one succeeds", async () => {
+  const created = await Promise.all(["a1", "a2", "a3"].map((code) => create(code)));
+  const renames = created.map(({ data }) =>
     app.call(quickReplies.update_quick_reply, { id: data.id, short_code: "wanted" }),
   );
-  const outcomes = await Promise.allSettled([...rename, create("Wanted"), create("WANTED")]);
+  const outcomes = await Promise.allSettled([...renames, create("Wanted"), create("WANTED")]);
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   const failures = outcomes.flatMap((one) => (one.status === "rejected" ? [one.reason.status] : []));
   expect(failures).toEqual([409, 409, 409, 409]);
 });
 
-test("search finds part of a code or of a text, and takes wildcards as letters", async () => {
+test("search finds part of a code or text, and takes wildcards literally", async () => {
   await create("discount", "10% off, code SAVE_10");
   await create("zebra", "Nothing here");
   expect(await find("DISC")).toEqual(["discount"]);
@@ -70,7 +66,7 @@ test("search finds part of a code or of a text, and takes wildcards as letters",
   expect(all.at(-1)).toBe("zebra");
 });
 
-test("a deleted reply is gone, and its code free again", async () => {
+test("a deleted reply is not found, and its code can be used again", async () => {
   const { data } = await create("gone");
   const remove = () => app.call(quickReplies.delete_quick_reply, { id: data.id });
   expect(await remove()).toEqual({ data: { deleted: true } });
@@ -78,6 +74,6 @@ test("a deleted reply is gone, and its code free again", async () => {
   await create("gone");
 });
 
-test("a blank code is refused by name", async () => {
+test("a blank code is rejected with its field", async () => {
   expect(await expectFailure(create("  "))).toMatchObject({ status: 400, error: { param: "short_code" } });
 });

@@ -1,11 +1,11 @@
-/** Roles: a person who is signed in may do what the scopes of the role permit, operation by operation. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+/** Roles: a signed-in user may call exactly the operations that the role's scopes permit. */
+import { beforeAll, describe, expect, test } from "vitest";
 import { operationsOf } from "../src/platform/index.ts";
 import { allScopes, type Operation, permits, type Scope } from "../tools/contract/index.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { createUserWithRole, signIn, trustedProxyEnv } from "./support/users.ts";
 
-/** Said once more, so that a change of the table in the platform is noticed here. */
+/** A copy of the platform's table, so that a change there fails here. */
 const scopesOf: Readonly<Record<"owner" | "admin" | "supervisor" | "agent", readonly Scope[]>> = {
   owner: allScopes,
   admin: allScopes,
@@ -34,19 +34,17 @@ const roles = Object.keys(scopesOf) as (keyof typeof scopesOf)[]; // the keys of
 
 const guarded = Object.entries(operationsOf()).filter(([, { credential }]) => credential !== "none");
 
-let app: TestApp;
+const app = useTestApp({ env: trustedProxyEnv });
 const tokens = new Map<string, string>();
 beforeAll(async () => {
-  app = await startTestApp({ env: trustedProxyEnv });
   for (const role of roles) {
     const { email } = await createUserWithRole(app, role);
     tokens.set(role, (await signIn(app, email)).access_token);
   }
 });
-afterAll(() => app[Symbol.asyncDispose]());
 
 /** As the owner's API key if no role is given. */
-const ask = (role: string | undefined, method: string, path: string, json?: object) =>
+const request = (role: string | undefined, method: string, path: string, json?: object) =>
   app.fetch(path, {
     method,
     ...(role === undefined ? {} : { key: null, headers: { authorization: `Bearer ${tokens.get(role)}` } }),
@@ -56,11 +54,11 @@ const ask = (role: string | undefined, method: string, path: string, json?: obje
 /** Calls the operation without input. */
 function attempt(role: string | undefined, { method, path, waits }: Operation) {
   const filled = path.replace(/\{\w+\}/g, "none") + (waits ? "?timeout_seconds=0" : "");
-  return ask(role, method, filled, method === "GET" || method === "DELETE" ? undefined : {});
+  return request(role, method, filled, method === "GET" || method === "DELETE" ? undefined : {});
 }
 
 describe.each(roles)("signed in as %s", (role) => {
-  test.each(guarded)("%s", async (_name, operation) => {
+  test.each(guarded)("%s is permitted by scope", async (_name, operation) => {
     const { status, ...answer } = await outcome(await attempt(role, operation));
     if (permits(new Set(scopesOf[role]), operation.scope)) {
       const withFullScopes = await attempt(undefined, operation);
@@ -71,9 +69,9 @@ describe.each(roles)("signed in as %s", (role) => {
     expect(answer).toMatchObject({ body: { error: { code: "insufficient_scope" } } });
   });
 
-  test("owners and admins alone make keys for developers", async () => {
+  test("only owners and admins create keys for developers", async () => {
     const json = { name: "mine", scopes: ["inbox:read"] };
-    const { status } = await ask(role, "POST", "/v1/developer-access/api-keys", json);
+    const { status } = await request(role, "POST", "/v1/developer-access/api-keys", json);
     expect(status).toBe(role === "owner" || role === "admin" ? 201 : 403);
   });
 });

@@ -1,4 +1,4 @@
-/** Scope rules: one scope, any of several, all of several, or none at all. */
+/** Scope rules: one scope, any of several, all of several, or none. */
 import { expect, test } from "vitest";
 import { describeRule, permits, type Scope, type ScopeRule } from "../tools/contract/index.ts";
 
@@ -13,11 +13,11 @@ test.each<[ScopeRule | null, Scope[], boolean]>([
   [either, ["contacts:write"], false],
   [both, ["contacts:read"], false],
   [both, ["contacts:read", "inbox:read"], true],
-])("%j, held %j: %s", (rule, held, isPermitted) => {
-  expect(permits(new Set(held), rule)).toBe(isPermitted);
+])("rule %j with scopes %j: %s", (rule, scopes, isPermitted) => {
+  expect(permits(new Set(scopes), rule)).toBe(isPermitted);
 });
 
-test("a rule is told in words", () => {
+test("a rule is described in words", () => {
   expect(describeRule("inbox:read")).toBe("inbox:read");
   expect(describeRule(either)).toBe("one of inbox:read, contacts:read");
   expect(describeRule(both)).toBe("inbox:read and contacts:read");

@@ -1,9 +1,9 @@
-/** Sessions: how a sign-in goes on, how it ends, and what guessing at one meets. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+/** Sessions: renewal, expiry and revocation, and limits on password guesses. */
+import { describe, expect, test } from "vitest";
 import { readAccessToken, signAccessToken } from "../src/platform/identity/access-tokens.ts";
 import { auth } from "../tools/auth.ts";
 import { users } from "../tools/users.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import {
   createUserWithRole,
@@ -14,11 +14,7 @@ import {
   trustedProxyEnv,
 } from "./support/users.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp({ env: trustedProxyEnv });
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp({ env: trustedProxyEnv });
 
 const day = 24 * 3_600_000;
 const invalid = { status: 401, code: "refresh_token_invalid" };
@@ -36,7 +32,7 @@ describe("a refresh token", () => {
     expect(await expectFailure(refresh(next))).toMatchObject(invalid);
   });
 
-  test("is renewed for thirty days at most, and says how long it still has", async () => {
+  test("is renewed for at most thirty days, and returns its remaining time", async () => {
     const { email } = await createUserWithRole(app, "agent");
     let session = await signIn(app, email);
     const lasts = [session.refresh_expires_in];
@@ -50,7 +46,7 @@ describe("a refresh token", () => {
     expect(await expectFailure(refresh(session))).toMatchObject(invalid);
   });
 
-  test("that two use at once ends that sign-in, and no other", async () => {
+  test("used twice at once ends its session, and no other", async () => {
     const { email } = await createUserWithRole(app, "agent");
     const stolen = await signIn(app, email);
     const other = await signIn(app, email);
@@ -65,9 +61,9 @@ describe("a refresh token", () => {
 
 describe.each([
   ["a new password", { password: "another long password" }],
-  ["switching off", { is_active: false }],
+  ["deactivation", { is_active: false }],
 ])("%s", (_, change) => {
-  test("ends every sign-in of the person at once, and nobody else's", async () => {
+  test("ends all sessions of the user at once, and of no other", async () => {
     const [one, other] = [
       await createUserWithRole(app, "supervisor"),
       await createUserWithRole(app, "supervisor"),
@@ -82,7 +78,7 @@ describe.each([
     expect((await whoami(await refresh(untouched))).data.user?.id).toBe(other.id);
   });
 
-  test("is not undone by switching on again", async () => {
+  test("is not undone by reactivation", async () => {
     const { id, email } = await createUserWithRole(app, "agent");
     const session = await signIn(app, email);
     await app.call(users.update_user, { id, ...change });
@@ -92,14 +88,14 @@ describe.each([
   });
 });
 
-test("after a new password the old one is wrong", async () => {
+test("after a password change the old password is rejected", async () => {
   const { id, email } = await createUserWithRole(app, "agent");
   await app.call(users.update_user, { id, password: "another long password" });
   expect((await requestLogin(app, email, testPassword)).status).toBe(401);
   await whoami(await signIn(app, email, "another long password"));
 });
 
-test("a sign-in that began under the old password does not outlive its change", async () => {
+test("a sign-in that started with the old password does not survive its change", async () => {
   const { id, email } = await createUserWithRole(app, "agent");
   const change = () => app.call(users.update_user, { id, password: "another long password" });
   const [attempts] = await Promise.all([
@@ -113,7 +109,7 @@ test("a sign-in that began under the old password does not outlive its change", 
   }
 });
 
-test("another role holds from the next request on", async () => {
+test("a changed role applies from the next request", async () => {
   const { id, email } = await createUserWithRole(app, "admin");
   const session = await signIn(app, email);
   expect((await whoami(session)).data.scopes).toContain("tokens:create");
@@ -122,8 +118,8 @@ test("another role holds from the next request on", async () => {
   expect((await whoami(session)).data.scopes).not.toContain("tokens:create");
 });
 
-describe("guessing a password", () => {
-  test("is refused after five tries from one address", async () => {
+describe("password guesses", () => {
+  test("are rejected after five attempts from one address", async () => {
     const { email } = await createUserWithRole(app, "agent");
     const statuses: number[] = [];
     for (let tries = 0; tries < 7; tries += 1) {
@@ -134,7 +130,7 @@ describe("guessing a password", () => {
     expect((await requestLogin(app, email, testPassword)).status).toBe(200);
   });
 
-  test("is refused after ten tries at one account, in whichever letters and wherever from", async () => {
+  test("are rejected after ten attempts at one account, in any case and from any address", async () => {
     const { email } = await createUserWithRole(app, "agent");
     for (let tries = 0; tries < 10; tries += 1) {
       expect((await requestLogin(app, tries % 2 ? email : email.toUpperCase(), "wrong")).status).toBe(401);
@@ -144,7 +140,7 @@ describe("guessing a password", () => {
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(60);
   });
 
-  test("from an address that is refused locks nobody out", async () => {
+  test("from a rejected address do not lock the account", async () => {
     const { email } = await createUserWithRole(app, "agent");
     for (let tries = 0; tries < 20; tries += 1) {
       await requestLogin(app, email, "wrong", "198.51.100.2");
@@ -152,20 +148,20 @@ describe("guessing a password", () => {
     expect((await requestLogin(app, email, testPassword)).status).toBe(200);
   });
 
-  test("takes as long for an address that nobody has", async () => {
+  test("take as long for an unknown account", async () => {
     const { email } = await createUserWithRole(app, "agent");
     const times = { known: [] as number[], unknown: [] as number[] };
     for (let tries = 0; tries < 8; tries += 1) {
-      times.unknown.push(await cpuTimeOf(() => requestLogin(app, `nobody${email}`, "wrong")));
-      times.known.push(await cpuTimeOf(() => requestLogin(app, email, "wrong")));
+      times.unknown.push(await measureCpu(() => requestLogin(app, `unknown${email}`, "wrong")));
+      times.known.push(await measureCpu(() => requestLogin(app, email, "wrong")));
     }
-    // The hash alone takes 20 ms: without it an unknown address would be answered in a tenth of the time.
+    // The hash alone takes 20 ms: without it an unknown account would be answered in a tenth of the time.
     expect(fastest(times.unknown)).toBeGreaterThan(fastest(times.known) / 2);
     expect(fastest(times.unknown)).toBeLessThan(fastest(times.known) * 2);
   });
 });
 
-test("a token names the secret that signed it; the one before still reads, and no other does", async () => {
+test("a token names its signing secret; the previous secret is still accepted, and no other", async () => {
   const user = { id: "usr_1", organization_id: "org_1", session_version: 1 };
   const [old, next, other] = ["o", "n", "x"].map((letter) => letter.repeat(32)) as [string, string, string];
   const before = { secret: old, previousSecret: undefined, now: app.now };
@@ -180,14 +176,14 @@ test("a token names the secret that signed it; the one before still reads, and n
 });
 
 /** The processor time, in microseconds: unlike the time on the clock, it does not depend on other processes. */
-async function cpuTimeOf(work: () => Promise<unknown>): Promise<number> {
+async function measureCpu(call: () => Promise<unknown>): Promise<number> {
   const begin = process.cpuUsage();
-  await work();
+  await call();
   const { user, system } = process.cpuUsage(begin);
   return user + system;
 }
 
-/** What else the machine does only ever adds to a time. */
+/** The smallest time, since other load on the machine only adds to it. */
 function fastest(times: readonly number[]): number {
   return Math.min(...times);
 }

@@ -1,4 +1,4 @@
-/** The simulated channel's ledger, on both engines: what it promises is kept, once, whoever asks. */
+/** The simulated channel's ledger, on both engines: atomic, shared between instances, without duplicates. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,7 +54,7 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
     await sql`truncate simulator_messages, simulator_faults, jobs`.execute(database.queries);
   });
 
-  test("a message and its receipts are promised together", async () => {
+  test("a message and its receipt jobs are stored together", async () => {
     const { send } = simulate();
     const sent = await send();
     const jobs = await dueJobs();
@@ -68,7 +68,7 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
     ]);
   });
 
-  test("a message whose receipts can't be promised was never taken", async () => {
+  test("a message whose receipt jobs can't be stored is not accepted", async () => {
     const { send, channel } = simulate(async () => {
       throw new Error("crash");
     });
@@ -76,7 +76,7 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
     expect(await channel.find("msg_1", "org_1")).toEqual({ outcome: "absent" });
   });
 
-  test("another instance finds it, delivers it, and shows it", async () => {
+  test("another instance finds, delivers and lists a message", async () => {
     const { send } = simulate();
     const sent = await send();
     const { channel, controls, receiptJob, receipts } = simulate();
@@ -100,7 +100,7 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
     ]);
   });
 
-  test("a message that was sent twice shows twice, and the first is found", async () => {
+  test("a message sent twice is listed twice, and the first is found", async () => {
     const { send, channel, controls } = simulate();
     const first = await send();
     await send();
@@ -108,7 +108,7 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
     expect(await channel.find("msg_1", "org_1")).toEqual(first);
   });
 
-  test("two who read at once read each message once, and a late receipt changes nothing", async () => {
+  test("concurrent reads read each message once, and a late receipt changes nothing", async () => {
     const { send, controls, receiptJob } = simulate();
     await Promise.all(Array.from({ length: 20 }, (_, index) => send({ token: `msg_${index}` })));
     const delivered = await dueJobs();
@@ -124,7 +124,7 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
     expect(new Set(messages.map(({ status }) => status))).toEqual(new Set(["read"]));
   });
 
-  test("faults last, are the organization's own, and are replaced as a whole", async () => {
+  test("faults are stored per organization, and replaced as a whole", async () => {
     await simulate().controls.replaceFaults("org_1", { lost_answers: 1 });
     await simulate().controls.replaceFaults("org_1", { failures: [{ code: 131051 }] });
     const { send, controls } = simulate();
@@ -136,7 +136,7 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
     expect(await send({ organization_id: "org_2" })).toMatchObject({ outcome: "accepted" });
   });
 
-  test("receipts of a message are promised in the order in which they are due, since they wait for each other", async () => {
+  test("receipt jobs of a message are enqueued in the order in which they are due, since they run in sequence", async () => {
     const { send, controls } = simulate();
     await controls.replaceFaults("org_1", { swapped_receipts: 1, doubled_receipts: 1 });
     await send();
@@ -145,7 +145,7 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
     expect(times).toEqual([...times].sort());
   });
 
-  test("what a contact wrote is kept once; newest stands first", async () => {
+  test("an inbound message is stored once; the newest is listed first", async () => {
     await simulate().send();
     const { channel, controls } = simulate(enqueueNow, "2026-03-01T10:00:01.000Z");
     const message = {
@@ -154,8 +154,8 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
       content: { type: "text", text: { body: "Hi" } },
       channel_message_id: "an id that sorts first",
     } as const;
-    const heard = await Promise.all([controls.receiveInbound(message), controls.receiveInbound(message)]);
-    expect(heard[0]).toEqual(heard[1]);
+    const results = await Promise.all([controls.receiveInbound(message), controls.receiveInbound(message)]);
+    expect(results[0]).toEqual(results[1]);
     const { messages, total } = await controls.listMessages("org_1", phone, { limit: 1 });
     expect(await channel.find(message.channel_message_id, "org_1")).toEqual({ outcome: "absent" });
     expect({ total, messages }).toMatchObject({
@@ -171,8 +171,8 @@ function simulate(enqueue = enqueueNow, at = now().toISOString()) {
     store: createSimulatorStore({ database, enqueue }),
     now: () => new Date(at),
     callbacks: {
-      onReceipts: async (told) => {
-        receipts.push(...told);
+      onReceipts: async (delivered) => {
+        receipts.push(...delivered);
       },
       onMessage: async ({ channel_message_id }) => ({
         message_id: channel_message_id,
@@ -191,7 +191,7 @@ async function enqueueNow(tx: Transaction, ...jobs: readonly NewJob[]): Promise<
 
 async function dueJobs() {
   const jobs = await database.queries.selectFrom("jobs").selectAll().orderBy("id").execute();
-  // The simulator alone adds jobs here.
+  // Only the simulator adds jobs here.
   return jobs.map((job) => ({ ...job, payload: job.payload as DueReceipt }));
 }
 

@@ -1,4 +1,4 @@
-/** The simulator's routes: a phone that is driven over HTTP, and the faults of the channel. */
+/** The simulator's routes: controlling a phone over HTTP, and the faults of the channel. */
 import { expect, test } from "vitest";
 import type { SimulatorRequest, SimulatorResponse } from "../src/adapters/channel/simulator/routes.ts";
 import { createMemorySimulator } from "./support/simulator-memory.ts";
@@ -8,7 +8,7 @@ const inboundLine = "POST /simulator/inbound";
 const messagesLine = "GET /simulator/phones/{number}/messages";
 
 test.each(["+14155550123", "14155550123", "%2B14155550123", " 14155550123"])(
-  "the phone %s is known",
+  "the phone number %s is accepted",
   async (number) => {
     const app = createMemorySimulator();
     await app.send();
@@ -21,7 +21,7 @@ test.each(["+14155550123", "14155550123", "%2B14155550123", " 14155550123"])(
 );
 
 test.each(["", "0415555", "4155", "+1 415 555 0123", "alice"])(
-  "the phone %j is refused by name",
+  "the phone number %j is rejected with its field",
   async (number) => {
     const read = call(createMemorySimulator(), "POST /simulator/phones/{number}/read", {
       params: { number },
@@ -30,7 +30,7 @@ test.each(["", "0415555", "4155", "+1 415 555 0123", "alice"])(
   },
 );
 
-test.each(["Yes", "y"])("a phone taps the button %s that it was sent", async (button) => {
+test.each(["Yes", "y"])("a phone can tap the button %s that it was sent", async (button) => {
   const app = createMemorySimulator();
   const buttons = [
     { id: "y", title: "Yes" },
@@ -42,7 +42,7 @@ test.each(["Yes", "y"])("a phone taps the button %s that it was sent", async (bu
   expect(app.inbound[0]?.content).toEqual({ type: "interactive", reply: { id: "y", title: "Yes" } });
 });
 
-test("a phone chooses a row of a list; a choice that it was never sent is refused", async () => {
+test("a phone can choose a row of a list; a choice that it was not sent is rejected", async () => {
   const app = createMemorySimulator();
   const nothing = call(app, inboundLine, { body: { from: phone, button: "Red" } });
   expect(await nothing).toEqual({
@@ -65,13 +65,13 @@ test.each([
     { media: { type: "audio", url: "https://example.com/a.ogg" } },
     { type: "audio", media: { url: "https://example.com/a.ogg", caption: null, file_name: null } },
   ],
-])("a contact says %j", async (said, content) => {
+])("a contact can send %j", async (fields, content) => {
   const app = createMemorySimulator();
-  await call(app, inboundLine, { body: { from: phone, name: "Ana", ...said } });
+  await call(app, inboundLine, { body: { from: phone, name: "Ana", ...fields } });
   expect(app.inbound[0]).toMatchObject({ name: "Ana", content });
 });
 
-test("a contact writes to the inbox that it names, or to none in particular", async () => {
+test("a contact can write to a given inbox, or to none in particular", async () => {
   const app = createMemorySimulator();
   await call(app, inboundLine, { body: { from: phone, to: "15550000002", text: "Hi" } });
   await call(app, inboundLine, { body: { from: phone, text: "Hi" } });
@@ -87,11 +87,11 @@ test.each([
   [{ text: "Hi" }, "from"],
   [undefined, "from"],
   ["Hi", ""],
-])("%j is refused, naming the field", async (body, field) => {
+])("%j is rejected with its field", async (body, field) => {
   expect(await call(createMemorySimulator(), inboundLine, { body })).toMatchObject({ invalid: { field } });
 });
 
-test("faults are replaced as a whole, and a misspelt one is refused", async () => {
+test("faults are replaced as a whole, and a misspelt one is rejected", async () => {
   const app = createMemorySimulator();
   const faultsLine = "PUT /simulator/faults";
   await call(app, faultsLine, { body: { lost_receipts: 0.5 } });
@@ -105,12 +105,12 @@ test("faults are replaced as a whole, and a misspelt one is refused", async () =
     lost_answers: 0,
     failures: [{ code: 131026, share: 1, to: phone }],
   });
-  const refusals = [
+  const invalid = [
     [{ lost_receipt: 1 }, "lost_receipt"],
     [{ lost_answers: 2 }, "lost_answers"],
-    [{ failures: [{ code: 131026, to: "nobody" }] }, "failures.0.to"],
+    [{ failures: [{ code: 131026, to: "no number" }] }, "failures.0.to"],
   ] as const;
-  for (const [body, field] of refusals) {
+  for (const [body, field] of invalid) {
     expect(await call(app, faultsLine, { body })).toMatchObject({ invalid: { field } });
   }
 });

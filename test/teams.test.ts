@@ -1,29 +1,25 @@
-/** Teams: who is in one, what each takes, and what happens to conversations when that changes. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/** Teams: members, capacities, and the effect of changes on conversations. */
+import { expect, test } from "vitest";
 import { conversations } from "../tools/conversations.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { openPhone } from "./support/simulator.ts";
 import { createTeamWithMembers, findWrongChatCounts, insertAgent } from "./support/teams.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 const get = async (id: string) => (await app.call(conversations.get_conversation, { id })).data;
 
-test("a team begins switched off, in the first tier and empty", async () => {
+test("a new team is inactive, in the first tier and empty", async () => {
   const { data } = await app.call(teams.create_team, { name: "Sales" });
   expect(data).toMatchObject({ name: "Sales", description: null, settings: {}, is_active: false, tier: 1 });
   expect(await app.call(teams.get_team, { id: data.id })).toEqual({ data });
   await app.call(teams.delete_team, { id: data.id });
 });
 
-test("a list shows the lowest tier first, with members, their names and their load", async () => {
+test("teams are listed by tier, with members, their names and chat counts", async () => {
   const high = await createTeamWithMembers(app, { name: "Experts", tier: 9 }, { Eve: { skills: ["fr"] } });
   const low = await createTeamWithMembers(app, { name: "Desk", tier: -1 }, {});
   const { data } = await app.call(teams.list_teams, {});
@@ -44,23 +40,23 @@ test("a list shows the lowest tier first, with members, their names and their lo
   expect(members.data).toMatchObject([{ id: high.members.Eve, name: "Eve" }]);
 });
 
-test("an update changes what is sent and replaces settings whole", async () => {
+test("an update changes the fields sent and replaces settings completely", async () => {
   const { data } = await app.call(teams.create_team, { name: "Old", settings: { a: 1 } });
   const changed = await app.call(teams.update_team, { id: data.id, name: "New", settings: { b: 2 } });
   expect(changed.data).toMatchObject({ name: "New", settings: { b: 2 }, tier: 1 });
 });
 
-test("a user is a member once, and must be one of the organization's", async () => {
+test("a user can be a member once, and must belong to the organization", async () => {
   const team = await createTeamWithMembers(app, {}, { Ada: {} });
   const add = (user_id: string) =>
     expectFailure(app.call(teams.add_team_member, { id: team.id, user_id, role: "lead" }));
   const twice = await add(team.users.Ada ?? "");
   expect(twice).toMatchObject({ status: 409, code: "team_member_exists" });
   expect(twice.error).toMatchObject({ existing_id: team.members.Ada });
-  expect(await add("usr_nobody")).toMatchObject({ status: 404, code: "user_not_found" });
+  expect(await add("usr_none")).toMatchObject({ status: 404, code: "user_not_found" });
 });
 
-test("of several who add the same user at once, one does", async () => {
+test("of several concurrent additions of one user, one succeeds", async () => {
   const team = await createTeamWithMembers(app, {}, {});
   const user_id = await insertAgent(app, "Dan");
   const add = () => app.call(teams.add_team_member, { id: team.id, user_id, role: "member" });
@@ -68,7 +64,7 @@ test("of several who add the same user at once, one does", async () => {
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
 
-test("a member of another team is not found in this one", async () => {
+test("a member is not found in another team", async () => {
   const [one, other] = [
     await createTeamWithMembers(app, {}, { Ada: {} }),
     await createTeamWithMembers(app, {}, {}),
@@ -77,7 +73,7 @@ test("a member of another team is not found in this one", async () => {
   expect(await expectFailure(call)).toMatchObject({ status: 404, code: "team_member_not_found" });
 });
 
-test("a team to which an active policy sends is kept; without it, its conversations keep their agents", async () => {
+test("a team used by an active policy can't be deleted; a deleted team's conversations keep their agents", async () => {
   const team = await createTeamWithMembers(app, {}, { Ada: {} });
   const { data: policy } = await app.call(routing.create_routing_policy, {
     name: "Everything",
@@ -104,7 +100,7 @@ test("a team to which an active policy sends is kept; without it, its conversati
 const setMember = (id: string, member_id = "", change: object = {}) =>
   app.call(teams.update_team_member, { id, member_id, ...change });
 
-test("whoever leaves a team keeps their conversations, which count again on return", async () => {
+test("a removed member keeps their conversations, which count again on return", async () => {
   const team = await createTeamWithMembers(app, {}, { Ada: {} });
   const { conversation_id: id } = await openPhone(app, "+14155550163").write("hi");
   await app.call(conversations.assign_conversation, { id, team_id: team.id });
@@ -121,24 +117,24 @@ test("whoever leaves a team keeps their conversations, which count again on retu
 
 test.each([
   ["becomes available", { is_available: false }, { is_available: true }],
-  ["is given more room", { max_concurrent_chats: 1 }, { max_concurrent_chats: 2 }],
-] as const)("who %s is given the conversation that waits", async (_, before, after) => {
+  ["gets more capacity", { max_concurrent_chats: 1 }, { max_concurrent_chats: 2 }],
+] as const)("an agent who %s gets the waiting conversation", async (_, before, after) => {
   const team = await createTeamWithMembers(app, {}, { Ada: before });
   const write = async (number: string) => (await openPhone(app, number).write("hi")).conversation_id;
   const [first, second] = [await write("+14155550164"), await write("+14155550165")];
   await app.call(conversations.assign_conversation, { id: first, team_id: team.id });
   await app.advanceTime(1000);
   await app.call(conversations.assign_conversation, { id: second, team_id: team.id });
-  const waits = "is_available" in before ? first : second;
-  expect((await get(waits)).assigned_to).toBeNull();
+  const waiting = "is_available" in before ? first : second;
+  expect((await get(waiting)).assigned_to).toBeNull();
   await setMember(team.id, team.members.Ada, after);
   await app.runDueJobs();
-  expect((await get(waits)).assigned_to).toBe(team.users.Ada);
+  expect((await get(waiting)).assigned_to).toBe(team.users.Ada);
   await app.call(conversations.update_conversation, { id: first, status: "closed" });
   await app.call(conversations.update_conversation, { id: second, status: "closed" });
 });
 
-test("a new member, and a team that is switched on, take what waits", async () => {
+test("a new member, and an activated team, get waiting conversations", async () => {
   const team = await createTeamWithMembers(app, { is_active: false }, { Ada: { max_concurrent_chats: 1 } });
   const write = async (number: string) => (await openPhone(app, number).write("hi")).conversation_id;
   const [first, second] = [await write("+14155550166"), await write("+14155550167")];
@@ -157,12 +153,12 @@ test("a new member, and a team that is switched on, take what waits", async () =
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
-test("a conversation that is given to a team which is being deleted is left to no team that there is not", async () => {
+test("an assignment during the deletion of its team leaves no deleted team behind", async () => {
   for (let round = 0; round < 8; round += 1) {
     const team = await createTeamWithMembers(app, {}, { Ada: {} });
     const { conversation_id: id } = await openPhone(app, `+1415555${2200 + round}`).write("hi");
-    const assign = (given: object) =>
-      expectFailure(app.call(conversations.assign_conversation, { id, ...given })).catch(() => undefined);
+    const assign = (target: object) =>
+      expectFailure(app.call(conversations.assign_conversation, { id, ...target })).catch(() => undefined);
     await Promise.all([
       assign({ team_id: team.id }),
       assign({ team_id: team.id, assigned_to: team.users.Ada }),

@@ -1,4 +1,4 @@
-/** Traces: one from a tool call to the channel, continued from the caller's, and a collector that nobody waits for. */
+/** Traces: one from a tool call to the channel, continued from the caller's, and without delays by the collector. */
 import { expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
@@ -18,7 +18,7 @@ test("a tool call, its request, its job and the channel are one trace", async ()
     await callTool(app, "send_message", { to: send.to, body: send.text.body });
     await app.runDueJobs();
   }
-  expect(wayTo("send by simulator", collector.spans)).toEqual([
+  expect(pathTo("send by simulator", collector.spans)).toEqual([
     "/mcp",
     "tools/call send_message",
     "send_message",
@@ -43,25 +43,25 @@ test("the caller's trace is continued: from a header, and from the meta of a too
   const continued = collector.spans.filter((span) => span.parentSpanId === spanId);
   expect(continued.map(({ name }) => name).sort()).toEqual(["list_contacts", "tools/call list_contacts"]);
   expect(continued.map((span) => span.traceId)).toEqual([traceId, traceId]);
-  // Nonsense begins a trace; and what the caller does not sample is not sent.
+  // An invalid header starts a new trace; a trace that the caller does not sample is not sent.
   expect(collector.spans.filter(({ name }) => name === "list_contacts")).toHaveLength(3);
 });
 
-test("what fails is marked, by its code alone", async () => {
+test("a failed span contains only the error code", async () => {
   await using collector = await startTraceCollector();
   {
     await using app = await startTestApp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
-    await app.fetch("/v1/contacts/con_nobody");
+    await app.fetch("/v1/contacts/con_none");
     await app.fetch("/healthz");
   }
   const failed = collector.spans.filter(({ status }) => status.code === 2).map(({ name }) => name);
   expect(failed).toEqual(["call get_contact"]);
   expect(collector.text).toContain("contact_not_found");
-  expect(collector.text).not.toContain("con_nobody");
+  expect(collector.text).not.toContain("con_none");
   expect(collector.spans.some(({ name }) => name === "/healthz")).toBe(false);
 });
 
-test("a collector that is not there, or never answers, delays and fails nothing", async () => {
+test("an unreachable or silent collector causes no failure or delay", async () => {
   await using silent = await startTraceCollector({ isSilent: true });
   for (const url of ["http://127.0.0.1:1", silent.url]) {
     const app = await startTestApp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: url } });
@@ -73,8 +73,8 @@ test("a collector that is not there, or never answers, delays and fails nothing"
   }
 });
 
-/** The names from the root to the span of this name. */
-function wayTo(name: string, spans: readonly CollectedSpan[]): string[] {
+/** The names of the spans from the root to the span of this name. */
+function pathTo(name: string, spans: readonly CollectedSpan[]): string[] {
   const names: string[] = [];
   let span = spans.find((one) => one.name === name);
   while (span) {

@@ -13,7 +13,7 @@ import { readConfig } from "../src/config/index.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { messages } from "../tools/messages/index.ts";
 import { uploads } from "../tools/uploads.ts";
-import { ownerKey, startTestApp, type TestApp } from "./support/app.ts";
+import { ownerKey, startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { type Bucket, openBucket } from "./support/bucket.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import {
@@ -38,13 +38,11 @@ import { type Receiver, startReceiver } from "./support/receiver.ts";
 const cdn = "https://cdn.example.com/files";
 const limit = 33_554_432;
 
-let app: TestApp;
-let neighbour: OtherTenant;
+const app = useTestApp({ env: { TIDINGS_CDN_URL: `${cdn}/` } });
+let other: OtherTenant;
 beforeAll(async () => {
-  app = await startTestApp({ env: { TIDINGS_CDN_URL: `${cdn}/` } });
-  neighbour = await createOtherTenant(app);
+  other = await createOtherTenant(app);
 });
-afterAll(() => app[Symbol.asyncDispose]());
 
 interface Uploaded {
   readonly id: string;
@@ -74,8 +72,8 @@ async function stored(): Promise<string[]> {
 
 const rows = () => app.server.database.queries.selectFrom("uploads").selectAll().execute();
 
-describe("a file that is taken", () => {
-  const taken: readonly [name: string, type: string, bytes: Buffer, kept: string][] = [
+describe("an accepted file", () => {
+  const accepted: readonly [name: string, type: string, bytes: Buffer, storedType: string][] = [
     ["photo.png", "image/png", png, "image/png"],
     ["PHOTO.JPG", "image/jpeg", jpeg, "image/jpeg"],
     ["anim.gif", "", gif, "image/gif"],
@@ -89,22 +87,22 @@ describe("a file that is taken", () => {
     ["notes.txt", "text/plain", Buffer.from("año — 1 < 2"), "text/plain"],
   ];
 
-  test.each(taken)("%s, declared as %j", async (name, type, bytes, kept) => {
+  test.each(accepted)("%s, declared as %j", async (name, type, bytes, storedType) => {
     const { status, data } = await send(multipartForm({ name, type, bytes }));
     expect(status).toBe(201);
-    expect(data).toMatchObject({ file_name: name, file_size: bytes.length, content_type: kept });
+    expect(data).toMatchObject({ file_name: name, file_size: bytes.length, content_type: storedType });
     const file = await fetch(data.storage_url);
     expect(file.status).toBe(200);
-    expect(file.headers.get("content-type")).toBe(kept);
+    expect(file.headers.get("content-type")).toBe(storedType);
     expect(Buffer.from(await file.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  test("has a CDN address only when it is asked for, before the file or after it", async () => {
-    const asked = { generate_cdn: "true" };
+  test("has a CDN URL only on request, with the field before or after the file", async () => {
+    const fields = { generate_cdn: "true" };
     const [none, before, after] = await Promise.all([
       send(multipartForm({ bytes: png })),
-      send(multipartForm({ bytes: png }, asked)),
-      send(multipartForm({ bytes: png }, {}, asked)),
+      send(multipartForm({ bytes: png }, fields)),
+      send(multipartForm({ bytes: png }, {}, fields)),
     ]);
     expect(none.data).not.toHaveProperty("cdn_url");
     for (const { data } of [before, after]) {
@@ -119,7 +117,7 @@ describe("a file that is taken", () => {
     expect((await app.fetch(new URL(none.data.storage_url).pathname, { key: null })).status).toBe(404);
   });
 
-  test("keeps its name, and no path of it", async () => {
+  test("keeps its name, without a path", async () => {
     const { data } = await send(multipartForm({ name: "../../etc/año\u202egnp.png", bytes: png }));
     expect(data.file_name).toBe("añognp.png");
     const outside = (await stored()).filter((path) => !path.startsWith(join(app.dataDir, "files")));
@@ -127,7 +125,7 @@ describe("a file that is taken", () => {
     expect(await rows()).not.toContainEqual(expect.objectContaining({ key: expect.stringContaining("png") }));
   });
 
-  test("comes as base64 or as JSON too, and in one way only", async () => {
+  test("can be sent as base64 or JSON, from exactly one source", async () => {
     const content_base64 = png.toString("base64");
     const { data } = await app.call(uploads.upload_file, { content_base64, file_name: "dot.png" });
     expect(data).toMatchObject({ file_name: "dot.png", file_size: png.length });
@@ -145,19 +143,19 @@ describe("a file that is taken", () => {
   });
 });
 
-describe("a file that is refused, of which nothing is left", () => {
+describe("a rejected file is not stored", () => {
   const html = Buffer.from("<!DOCTYPE html><html><script>alert(1)</script></html>");
   const php = Buffer.from("<?php system($_GET['c']); ?>");
   const archive = zip({ "index.html": html.toString() });
-  const refused: readonly [why: string, name: string, type: string, bytes: Buffer, code: string][] = [
+  const rejected: readonly [reason: string, name: string, type: string, bytes: Buffer, code: string][] = [
     ["SVG", "a.svg", "image/svg+xml", Buffer.from("<svg/>"), "file_type_not_allowed"],
     ["HTML", "a.html", "text/html", html, "file_type_not_allowed"],
     ["an executable", "a.exe", "", executable, "file_type_not_allowed"],
-    ["no ending", "photo", "image/png", png, "file_type_not_allowed"],
+    ["no file extension", "photo", "image/png", png, "file_type_not_allowed"],
     ["an executable called a picture", "a.png", "image/png", executable, "file_type_mismatch"],
     ["SVG called a picture", "a.png", "image/png", Buffer.from("<svg xmlns='x'/>"), "file_type_mismatch"],
     ["a picture declared as a film", "a.png", "video/mp4", png, "file_type_mismatch"],
-    ["a picture of another kind", "a.jpg", "image/jpeg", png, "file_type_mismatch"],
+    ["a picture of another type", "a.jpg", "image/jpeg", png, "file_type_mismatch"],
     ["HTML called text", "a.txt", "text/plain", html, "file_unsafe"],
     ["a program called CSV", "a.csv", "text/csv", Buffer.from("#!/bin/sh\nrm -rf /\n"), "file_unsafe"],
     ["binary called CSV", "a.csv", "text/csv", Buffer.from([97, 44, 0, 255, 254]), "file_type_mismatch"],
@@ -200,14 +198,14 @@ describe("a file that is refused, of which nothing is left", () => {
     ["nothing", "a.png", "", Buffer.alloc(0), "file_empty"],
   ];
 
-  test.each(refused)("%s", async (_why, name, type, bytes, code) => {
+  test.each(rejected)("%s", async (_reason, name, type, bytes, code) => {
     const before = [await stored(), await rows()];
     const { status, error } = await send(multipartForm({ name, type, bytes }));
     expect([status, error.code]).toEqual([code === "file_empty" ? 400 : 415, code]);
     expect([await stored(), await rows()]).toEqual(before);
   });
 
-  test("a mark across two chunks is seen", async () => {
+  test("a signature across two chunks is detected", async () => {
     for (const at of [65_530, 65_533, 65_536]) {
       const padded = Buffer.concat([
         png,
@@ -219,7 +217,7 @@ describe("a file that is refused, of which nothing is left", () => {
     }
   });
 
-  test("32 MB are taken and one byte more is not", async () => {
+  test("32 MB are accepted and one byte more is not", async () => {
     const bytes = Buffer.concat([png, Buffer.alloc(limit - png.length + 1)]);
     const before = (await stored()).length;
     const whole = await send(multipartForm({ bytes: bytes.subarray(0, limit) }));
@@ -229,7 +227,7 @@ describe("a file that is refused, of which nothing is left", () => {
     expect((await stored()).length).toBe(before + 1);
   });
 
-  test("far more than 32 MB is refused before it is read, and the sender is told", async () => {
+  test("far more than 32 MB is rejected before it is read", async () => {
     const { status } = await send(multipartForm({ bytes: Buffer.alloc(limit + 200_000) }));
     expect(status).toBe(413);
   });
@@ -242,11 +240,11 @@ describe("a file that is refused, of which nothing is left", () => {
       "malformed_form",
     ],
     [
-      "a file and an address",
+      "a file and a URL",
       (data: FormData) => data.append("url", "https://example.com/a.png"),
       "one_source_needed",
     ],
-    // Cut by the parser, it was kept without its end.
+    // The parser cut such a field, and the file was stored without its end.
     [
       "a field that is too long",
       (data: FormData) => {
@@ -266,15 +264,15 @@ describe("a file that is refused, of which nothing is left", () => {
     expect([await stored(), await rows()]).toEqual(before);
   });
 
-  test("an upload whose sender goes away", async () => {
+  test("an aborted upload", async () => {
     const before = [await stored(), await rows()];
     for (const share of [0.2, 0.9]) {
-      await breakOff(2_000_000, share);
+      await abortUpload(2_000_000, share);
     }
     await expect.poll(async () => [await stored(), await rows()]).toEqual(before);
   });
 
-  test("what a killed process left is forgotten after an hour", async () => {
+  test("the row and file of an upload interrupted by a crash are deleted after an hour", async () => {
     const { data } = await send(multipartForm({ bytes: png }));
     await app.server.database.queries
       .updateTable("uploads")
@@ -288,7 +286,7 @@ describe("a file that is refused, of which nothing is left", () => {
   });
 });
 
-test("a file that was public is so no longer when there is no CDN any more", async () => {
+test("a public file is not public any more without a CDN", async () => {
   await using later = await startTestApp();
   const answer = await later.fetch("/v1/uploads", { method: "POST", body: multipartForm({ bytes: png }) });
   const { data } = (await answer.json()) as { data: Uploaded };
@@ -297,7 +295,7 @@ test("a file that was public is so no longer when there is no CDN any more", asy
   const [path = ""] = data.storage_url.slice(later.address.length).split("?");
   const statusOf = async (url: string) => {
     const answer = await fetch(url);
-    // An answer that is not read keeps the app from closing.
+    // An unread response would keep the app from closing.
     await answer.arrayBuffer();
     return answer.status;
   };
@@ -305,7 +303,7 @@ test("a file that was public is so no longer when there is no CDN any more", asy
   expect(await statusOf(data.storage_url)).toBe(200);
 });
 
-test("what a process that was killed left half-way goes, also when the next one runs on", async () => {
+test("partial files of a killed process are deleted, also while the next one keeps running", async () => {
   const folder = await mkdtemp(join(tmpdir(), "tidings-store-"));
   const storage = createDiskStorage(folder);
   const body = async function* () {
@@ -314,9 +312,9 @@ test("what a process that was killed left half-way goes, also when the next one 
   const facts = { contentType: "image/png", disposition: "inline" };
   try {
     await storage.write("org_a/first", body(), facts);
-    await writeFile(join(folder, "arriving", "left"), "half");
+    await writeFile(join(folder, "arriving", "partial"), "half");
     await storage.write("org_a/second", body(), facts);
-    expect(await readdir(join(folder, "arriving"))).toEqual(["left"]);
+    expect(await readdir(join(folder, "arriving"))).toEqual(["partial"]);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 3_600_000 });
     await storage.write("org_a/third", body(), facts);
     expect(await readdir(join(folder, "arriving"))).toEqual([]);
@@ -326,8 +324,8 @@ test("what a process that was killed left half-way goes, also when the next one 
   }
 });
 
-/** Sends a part of a form and ends the connection. */
-async function breakOff(length: number, share: number): Promise<void> {
+/** Sends a share of a form and ends the connection. */
+async function abortUpload(length: number, share: number): Promise<void> {
   const head = `--x\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\nContent-Type: image/png\r\n\r\n`;
   const body = Buffer.concat([Buffer.from(head), png, Buffer.alloc(length)]);
   const headers = {
@@ -345,7 +343,7 @@ async function breakOff(length: number, share: number): Promise<void> {
 }
 
 describe("under an idempotency key", () => {
-  test("the same file is one upload, and another file is refused", async () => {
+  test("the same file is one upload, and another file is rejected", async () => {
     const headers = { "idempotency-key": "once" };
     const before = (await stored()).length;
     const first = await send(multipartForm({ bytes: png }), { headers });
@@ -357,17 +355,17 @@ describe("under an idempotency key", () => {
     expect((await stored()).length).toBe(before + 1);
   });
 
-  test("two at once are one upload", async () => {
-    const headers = { "idempotency-key": "twins" };
+  test("two concurrent requests are one upload", async () => {
+    const headers = { "idempotency-key": "concurrent" };
     const before = (await stored()).length;
-    const twins = await Promise.all([1, 2].map(() => send(multipartForm({ bytes: png }), { headers })));
-    expect(twins.map(({ status }) => status)).toEqual([201, 201]);
-    expect(new Set(twins.map(({ data }) => data.id)).size).toBe(1);
+    const answers = await Promise.all([1, 2].map(() => send(multipartForm({ bytes: png }), { headers })));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+    expect(new Set(answers.map(({ data }) => data.id)).size).toBe(1);
     expect((await stored()).length).toBe(before + 1);
   });
 });
 
-test("a key without any of the scopes may not upload, and its file is not read", async () => {
+test("a key without the scope can't upload", async () => {
   const { data } = await app.call(apiKeys.create_api_key, { name: "reader", scopes: ["contacts:read"] });
   const before = await rows();
   const { status, error } = await send(multipartForm({ bytes: png }), { key: data.secret_key });
@@ -376,7 +374,7 @@ test("a key without any of the scopes may not upload, and its file is not read",
 });
 
 describe("a link", () => {
-  test("lasts seven days, tells a browser how long to keep the file, and to run nothing", async () => {
+  test("lasts seven days, and its response is cacheable and sandboxed", async () => {
     const { storage_url } = await upload({ bytes: png });
     const answer = await fetch(storage_url);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -388,7 +386,7 @@ describe("a link", () => {
     });
   });
 
-  test("to a document saves it under its name", async () => {
+  test("to a document downloads it under its name", async () => {
     const { storage_url } = await upload({ name: 'año "x".pdf', bytes: pdf });
     const disposition = (await fetch(storage_url)).headers.get("content-disposition");
     expect(disposition).toBe("attachment; filename=\"a_o x.pdf\"; filename*=UTF-8''a%C3%B1o%20x.pdf");
@@ -401,7 +399,7 @@ describe("a link", () => {
     ["GET", "bytes=-4", 206, "bytes 66-69/70"],
     ["GET", "bytes=70-", 416, null],
     ["GET", "lines=1-2", 200, null],
-  ])("answers %s with Range %j by %i", async (method, range, status, contentRange) => {
+  ])("answers %s with Range %j with status %i", async (method, range, status, contentRange) => {
     const { storage_url } = await upload({ bytes: png });
     const answer = await fetch(storage_url, { method, headers: range ? { range } : {} });
     expect([answer.status, answer.headers.get("content-range")]).toEqual([status, contentRange]);
@@ -412,7 +410,7 @@ describe("a link", () => {
     }
   });
 
-  test("that was changed, or is another file's, is refused", async () => {
+  test("that was changed, or is another file's, is rejected", async () => {
     const [one, other] = [await upload({ bytes: png }), await upload({ bytes: gif, name: "a.gif" })];
     const [url, theirs] = [new URL(one.storage_url), new URL(other.storage_url)];
     const { expires = "", signature = "" } = Object.fromEntries(url.searchParams);
@@ -433,20 +431,20 @@ describe("a link", () => {
     }
   });
 
-  test("that has expired is refused", async () => {
+  test("that has expired is rejected", async () => {
     const { storage_url } = await upload({ bytes: png });
     await app.advanceTime(7 * 24 * 3_600_000 + 2_000);
     expect((await fetch(storage_url)).status).toBe(403);
   });
 });
 
-test("the S3 settings come together", () => {
+test("the S3 settings are required together", () => {
   expect(() => readConfig({ TIDINGS_S3_BUCKET: "files" })).toThrow("TIDINGS_S3_ACCESS_KEY_ID takes a value");
 });
 
-test("a neighbour's upload is theirs alone", async () => {
-  const theirs = await send(multipartForm({ bytes: png }), { key: neighbour.key });
-  expect(new URL(theirs.data.storage_url).pathname).toContain(neighbour.organization_id);
+test("another tenant's upload is stored under its organization", async () => {
+  const theirs = await send(multipartForm({ bytes: png }), { key: other.key });
+  expect(new URL(theirs.data.storage_url).pathname).toContain(other.organization_id);
 });
 
 test("uploads are listed newest first, found by name, and each has a fresh link", async () => {
@@ -464,17 +462,17 @@ test("uploads are listed newest first, found by name, and each has a fresh link"
   expect((await fetch(again.storage_url)).status).toBe(200);
 });
 
-test("a deleted upload is gone: its row, its links and its file", async () => {
+test("a deleted upload's row, links and file are deleted", async () => {
   const before = await stored();
   const { id, storage_url } = await upload({ name: "gone.png", bytes: png });
   expect((await fetch(storage_url)).status).toBe(200);
   await app.call(uploads.delete_upload, { id });
-  const gone = { status: 404, code: "upload_not_found" };
-  expect(await expectFailure(app.call(uploads.get_upload, { id }))).toMatchObject(gone);
-  expect(await expectFailure(app.call(uploads.delete_upload, { id }))).toMatchObject(gone);
+  const notFound = { status: 404, code: "upload_not_found" };
+  expect(await expectFailure(app.call(uploads.get_upload, { id }))).toMatchObject(notFound);
+  expect(await expectFailure(app.call(uploads.delete_upload, { id }))).toMatchObject(notFound);
   expect((await fetch(storage_url)).status).toBe(404);
   const message = { to: "+14155550124", type: "image" as const, media_url: storage_url };
-  expect(await expectFailure(app.call(messages.send_message, message))).toMatchObject(gone);
+  expect(await expectFailure(app.call(messages.send_message, message))).toMatchObject(notFound);
   await app.runDueJobs();
   expect(await stored()).toEqual(before);
 });
@@ -484,8 +482,8 @@ describe("an upload in a message", () => {
   const send = (type: "image" | "document" | "audio", media_url: string) =>
     app.call(messages.send_message, { to, type, media_url }).catch((error: CallFailure) => error);
 
-  /** What the phone was sent last. */
-  async function shown() {
+  /** The media of the latest message on the phone. */
+  async function latestMedia() {
     await app.runDueJobs();
     const answer = await app.fetch(`/simulator/phones/${encodeURIComponent(to)}/messages`);
     const { data } = (await answer.json()) as {
@@ -494,47 +492,47 @@ describe("an upload in a message", () => {
     return data[0]?.media;
   }
 
-  test("reaches the channel by a link made when it is sent, long after its own has expired", async () => {
+  test("reaches the channel with a new link, even after its own has expired", async () => {
     const { storage_url } = await upload({ name: "menu.pdf", bytes: pdf });
     await app.advanceTime(8 * 24 * 3_600_000);
     expect((await fetch(storage_url)).status).toBe(403);
     await send("document", storage_url.replace("127.0.0.1", "an-earlier-host"));
-    const media = await shown();
+    const media = await latestMedia();
     expect(media?.file_name).toBe("menu.pdf");
     expect(media?.url).not.toBe(storage_url);
     expect((await fetch(media?.url ?? "")).status).toBe(200);
     expect(media).not.toHaveProperty("upload");
   });
 
-  test("of a neighbour is refused as one that does not exist", async () => {
+  test("of another tenant is rejected like one that does not exist", async () => {
     const theirs = await app.fetch("/v1/uploads", {
       method: "POST",
       body: multipartForm({ bytes: png }),
-      key: neighbour.key,
+      key: other.key,
     });
     const { data } = (await theirs.json()) as { data: Uploaded };
     const none = data.storage_url.replace(/\/files\/[^?]+/, (path) => `${path.slice(0, -3)}xyz`);
-    const refusals = [await send("image", data.storage_url), await send("image", none)];
-    for (const refusal of refusals) {
-      expect(refusal).toMatchObject({ status: 404, code: "upload_not_found", error: { param: "media_url" } });
+    const failures = [await send("image", data.storage_url), await send("image", none)];
+    for (const failure of failures) {
+      expect(failure).toMatchObject({ status: 404, code: "upload_not_found", error: { param: "media_url" } });
     }
   });
 
-  test("is refused where the channel would refuse its type or its size", async () => {
+  test("is rejected if the channel would reject its type or size", async () => {
     const large = await upload({ bytes: Buffer.concat([png, Buffer.alloc(5 * 1024 * 1024)]) });
     const animation = await upload({ name: "a.gif", bytes: gif });
-    const refusals = [
+    const failures = [
       await send("image", large.storage_url),
       await send("image", animation.storage_url),
       await send("audio", animation.storage_url),
     ];
-    for (const refusal of refusals) {
-      expect(refusal).toMatchObject({ status: 422, code: "media_not_sendable" });
+    for (const failure of failures) {
+      expect(failure).toMatchObject({ status: 422, code: "media_not_sendable" });
     }
   });
 });
 
-describe("a file from an address", () => {
+describe("a file from a URL", () => {
   let local: TestApp;
   let source: Receiver;
   const files: Readonly<Record<string, [status: number, type: string, body: Buffer]>> = {
@@ -547,8 +545,8 @@ describe("a file from an address", () => {
   };
   beforeAll(async () => {
     local = await startTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
-    source = await startReceiver((asked, response) => {
-      const [status, type, body] = files[asked.url ?? ""] ?? [500, "text/plain", Buffer.alloc(0)];
+    source = await startReceiver((request, response) => {
+      const [status, type, body] = files[request.url ?? ""] ?? [500, "text/plain", Buffer.alloc(0)];
       response.writeHead(status, { "content-type": type, location: "/dot.png" }).end(body);
     });
   });
@@ -556,22 +554,22 @@ describe("a file from an address", () => {
     await source[Symbol.asyncDispose]();
     await local[Symbol.asyncDispose]();
   });
-  const take = (path: string, options: CallOptions = {}) =>
+  const uploadFrom = (path: string, options: CallOptions = {}) =>
     local.call(uploads.upload_file, { url: `http://127.0.0.1:${source.port}${path}` }, options).then(
       ({ data }) => data,
       (error: CallFailure) => error,
     );
 
-  test("is named by its path, and by its type where that has no ending", async () => {
-    expect(await take("/dot.png")).toMatchObject({ file_name: "dot.png", content_type: "image/png" });
-    expect(await take("/download")).toMatchObject({ file_name: "download.pdf", file_size: pdf.length });
+  test("is named by its path, with an extension for its type if it has none", async () => {
+    expect(await uploadFrom("/dot.png")).toMatchObject({ file_name: "dot.png", content_type: "image/png" });
+    expect(await uploadFrom("/download")).toMatchObject({ file_name: "download.pdf", file_size: pdf.length });
   });
 
   test("is fetched once under an idempotency key", async () => {
-    const first = await take("/dot.png", { idempotencyKey: "fetched" });
-    const asked = source.requests;
-    expect(await take("/dot.png", { idempotencyKey: "fetched" })).toEqual(first);
-    expect(source.requests).toBe(asked);
+    const first = await uploadFrom("/dot.png", { idempotencyKey: "fetched" });
+    const { requests } = source;
+    expect(await uploadFrom("/dot.png", { idempotencyKey: "fetched" })).toEqual(first);
+    expect(source.requests).toBe(requests);
   });
 
   test.each([
@@ -579,16 +577,16 @@ describe("a file from an address", () => {
     ["/moved.png", 422, "source_failed"],
     ["/gone.png", 422, "source_failed"],
     ["/large.png", 413, "file_too_large"],
-  ])("%s is refused", async (path, status, code) => {
-    expect(await take(path)).toMatchObject({ status, code });
-    const left = await local.server.database.queries.selectFrom("uploads").select("status").execute();
-    expect(left.filter((row) => row.status === "arriving")).toEqual([]);
+  ])("%s is rejected", async (path, status, code) => {
+    expect(await uploadFrom(path)).toMatchObject({ status, code });
+    const remaining = await local.server.database.queries.selectFrom("uploads").select("status").execute();
+    expect(remaining.filter((row) => row.status === "arriving")).toEqual([]);
   });
 
-  test("is not fetched from this machine otherwise", async () => {
+  test("is not fetched from this machine without the setting", async () => {
     const url = `https://127.0.0.1:${source.port}/dot.png`;
-    const refusal = app.call(uploads.upload_file, { url });
-    await expect(refusal).rejects.toMatchObject({ status: 400, code: "url_not_allowed" });
+    const call = app.call(uploads.upload_file, { url });
+    await expect(call).rejects.toMatchObject({ status: 400, code: "url_not_allowed" });
   });
 });
 
@@ -604,7 +602,7 @@ describe("with a bucket", () => {
     await bucket[Symbol.asyncDispose]();
   });
 
-  test("files are written, read in parts, sent by a presigned link, and refused without a trace", async () => {
+  test("files are stored, read in ranges, sent by a presigned link, and not stored if rejected", async () => {
     const body = multipartForm({ bytes: png });
     const { data } = (await (await app.fetch("/v1/uploads", { method: "POST", body })).json()) as {
       data: Uploaded;
@@ -633,11 +631,11 @@ describe("with a bucket", () => {
   });
 });
 
-/** Python's `requests` sends files so, and not alone. */
+// Python's `requests` is one of the clients that send files this way.
 test.each([
   ["photo.png", png, "image/png"],
   ["list.csv", Buffer.from("phone_number\n+14155550100"), "text/csv"],
-])("a part that names no type is what its name and content say: %s", async (name, bytes, type) => {
+])("a part without a content type gets it from its name and content: %s", async (name, bytes, type) => {
   const head = `--x\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n`;
   const answer = await app.fetch("/v1/uploads", {
     method: "POST",
@@ -648,16 +646,16 @@ test.each([
   expect(await answer.json()).toMatchObject({ data: { file_name: name, content_type: type } });
 });
 
-describe("a form that is none", () => {
+describe("an invalid form", () => {
   const disposition = 'Content-Disposition: form-data; name="file"; filename="a.png"';
   test.each([
     ["without a boundary", "multipart/form-data", "--x--\r\n"],
     ["empty", "multipart/form-data; boundary=x", ""],
-    ["of nothing", "multipart/form-data; boundary=x", "--x--\r\n"],
+    ["without parts", "multipart/form-data; boundary=x", "--x--\r\n"],
     ["cut off", "multipart/form-data; boundary=x", `--x\r\n${disposition}\r\n\r\nabc`],
-    ["of other bytes", "multipart/form-data; boundary=x", "{}"],
+    ["with another format", "multipart/form-data; boundary=x", "{}"],
     [
-      "with a field that no object has",
+      "with a field named __proto__",
       "multipart/form-data; boundary=x",
       '--x\r\nContent-Disposition: form-data; name="__proto__"\r\n\r\n1\r\n--x--\r\n',
     ],
@@ -667,11 +665,11 @@ describe("a form that is none", () => {
       `${'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(100)}--x--\r\n`,
     ],
     [
-      "with a file that has no name",
+      "with a file without a name",
       "multipart/form-data; boundary=x",
       '--x\r\nContent-Disposition: form-data; name="file"\r\nContent-Type: image/png\r\n\r\nabc\r\n--x--\r\n',
     ],
-  ])("is refused: %s", async (_, type, body) => {
+  ])("is rejected: %s", async (_, type, body) => {
     const before = [await stored(), await rows()];
     const answer = await app.fetch("/v1/uploads", {
       method: "POST",
@@ -685,10 +683,10 @@ describe("a form that is none", () => {
   });
 });
 
-test("a process that passes requests on passes files on, whatever its body limit", async () => {
+test("a process that forwards requests forwards files of any size", async () => {
   const server = createProxy({ address: async () => app.address, bodyLimit: 1_000 });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo; // a TCP port, as just asked for
+  const { port } = server.address() as AddressInfo; // it listens on a TCP port
   const answer = await fetch(`http://127.0.0.1:${port}/v1/uploads`, {
     method: "POST",
     headers: { "x-api-key": ownerKey },

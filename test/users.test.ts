@@ -1,29 +1,25 @@
-/** Users: who may be made what by whom, and an organization that always has an owner. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+/** Users: creation, the roles that a key may grant, and an organization that always has an owner. */
+import { describe, expect, test } from "vitest";
 import { auth } from "../tools/auth.ts";
 import { users } from "../tools/users.ts";
-import { ownerEmail, ownerPassword, startTestApp, type TestApp } from "./support/app.ts";
+import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { createUserWithRole, requestLogin, signIn, testPassword, trustedProxyEnv } from "./support/users.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp({ env: trustedProxyEnv });
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp({ env: trustedProxyEnv });
 
 const ownerId = async () =>
   (await app.call(users.list_users, { search: ownerEmail })).data[0]?.id ?? "no owner";
 
-/** A key with `tokens:create`, which only a person can make, and of the rest what is given. */
+/** Creates a key with `tokens:create`, which only a signed-in user can grant, and the given scopes. */
 async function keyWith(scopes: readonly string[]): Promise<string> {
   const { access_token } = await signIn(app, ownerEmail, ownerPassword);
   const answer = await app.fetch("/v1/developer-access/api-keys", {
     method: "POST",
     key: null,
     headers: { authorization: `Bearer ${access_token}` },
-    json: { name: "people", scopes: ["tokens:create", ...scopes] },
+    json: { name: "users", scopes: ["tokens:create", ...scopes] },
   });
   return ((await answer.json()) as { data: { secret_key: string } }).data.secret_key;
 }
@@ -37,7 +33,7 @@ const agentScopes = [
   "broadcasts:read",
 ];
 
-test("a person without a password is given one, shown once, that signs in", async () => {
+test("a user without a password gets a generated one, shown once", async () => {
   const { data } = await app.call(users.create_user, { email: "Ada@Example.com", name: "Ada" });
   expect(data).toMatchObject({ email: "Ada@Example.com", role: "agent", is_active: true });
   const listed = await app.call(users.list_users, { search: "ada@" });
@@ -45,7 +41,7 @@ test("a person without a password is given one, shown once, that signs in", asyn
   expect((await signIn(app, "ada@EXAMPLE.com", data.password)).user.id).toBe(data.id);
 });
 
-test("a password that was chosen is not shown, and none is kept in clear", async () => {
+test("a chosen password is not returned, and passwords are stored hashed", async () => {
   const { id, ...answer } = await createUserWithRole(app, "agent");
   expect(answer).not.toHaveProperty("password");
   const { password_hash } = await app.server.database.queries
@@ -56,10 +52,10 @@ test("a password that was chosen is not shown, and none is kept in clear", async
   expect(password_hash).toMatch(/^\$argon2id\$/);
 });
 
-test("an address belongs to one person, in whichever letters and organization", async () => {
+test("an e-mail address belongs to one user, in any case and organization", async () => {
   const { email, id } = await createUserWithRole(app, "agent");
   const again = await expectFailure(
-    app.call(users.create_user, { email: email.toUpperCase(), name: "Twin" }),
+    app.call(users.create_user, { email: email.toUpperCase(), name: "Other" }),
   );
   expect(again).toMatchObject({ status: 409, code: "user_exists", error: { existing_id: id } });
   const { user_id } = await createOtherTenant(app);
@@ -69,7 +65,7 @@ test("an address belongs to one person, in whichever letters and organization", 
   expect(theirs.error).not.toHaveProperty("existing_id");
 });
 
-test("the list is searched by name or address, with wildcards as letters, and by role", async () => {
+test("users are searched by name or address, with literal wildcards, and filtered by role", async () => {
   await app.call(users.create_user, {
     email: "grace_h@example.org",
     name: "Grace 100%",
@@ -85,17 +81,17 @@ test("the list is searched by name or address, with wildcards as letters, and by
   expect(await find({ role: "admin", search: "grace" })).toEqual([]);
 });
 
-test("a key can grant a role only if it holds all that the role may do", async () => {
+test("a key can grant a role only if it has all of its scopes", async () => {
   const key = await keyWith(agentScopes);
   const make = (role: "agent" | "supervisor" | "owner") =>
     app.call(users.create_user, { email: `${role}@granted.example`, name: role, role }, { key });
   expect((await make("agent")).data.role).toBe("agent");
   expect(await expectFailure(make("supervisor"))).toMatchObject({ status: 403, code: "scope_not_held" });
-  const refused = await expectFailure(make("owner"));
-  expect(refused.error?.required_scopes).toContain("tokens:read");
+  const failure = await expectFailure(make("owner"));
+  expect(failure.error?.required_scopes).toContain("tokens:read");
 });
 
-test("a key can't change a person who may do more, nor raise one above itself", async () => {
+test("a key can't change a user with more scopes, nor grant more than it has", async () => {
   const key = await keyWith(agentScopes);
   const admin = await createUserWithRole(app, "admin");
   const agent = await createUserWithRole(app, "agent");
@@ -115,7 +111,7 @@ test("a key can't change a person who may do more, nor raise one above itself", 
   expect((await requestLogin(app, admin.email, testPassword)).status).toBe(200);
 });
 
-test("an update changes what is sent and nothing else", async () => {
+test("an update changes only the fields sent", async () => {
   const before = await createUserWithRole(app, "agent");
   await app.advanceTime(1000);
   const { data } = await app.call(users.update_user, { id: before.id, role: "supervisor" });
@@ -123,9 +119,9 @@ test("an update changes what is sent and nothing else", async () => {
   expect((await requestLogin(app, before.email, testPassword)).status).toBe(200);
 });
 
-describe("an organization is never without an active owner", () => {
+describe("an organization always has an active owner", () => {
   test.each([{ role: "admin" as const }, { is_active: false }])(
-    "%j is refused to the last one",
+    "%j is rejected for the last one",
     async (change) => {
       const id = await ownerId();
       expect(await expectFailure(app.call(users.update_user, { id, ...change }))).toMatchObject({
@@ -136,7 +132,7 @@ describe("an organization is never without an active owner", () => {
     },
   );
 
-  test("one who is switched off does not count", async () => {
+  test("an inactive owner does not count", async () => {
     const other = await createUserWithRole(app, "owner");
     await app.call(users.update_user, { id: other.id, is_active: false });
     expect(
@@ -144,7 +140,7 @@ describe("an organization is never without an active owner", () => {
     ).toMatchObject({ code: "last_owner" });
   });
 
-  test("of several who step down at once, one stays", async () => {
+  test("of several owners deactivated at once, one remains", async () => {
     const others = [
       await createUserWithRole(app, "owner"),
       await createUserWithRole(app, "owner"),
@@ -160,14 +156,14 @@ describe("an organization is never without an active owner", () => {
   });
 });
 
-test("of two who take the same address at once, one does", async () => {
+test("of two users created with one address at once, one is", async () => {
   const make = (email: string) =>
-    app.call(users.create_user, { email, name: "Twin", password: testPassword });
-  const outcomes = await Promise.allSettled([make("twin@example.com"), make("TWIN@example.com")]);
+    app.call(users.create_user, { email, name: "Other", password: testPassword });
+  const outcomes = await Promise.allSettled([make("same@example.com"), make("SAME@example.com")]);
   expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
 });
 
-test("a repeated request makes one person and shows the same password", async () => {
+test("a repeated request creates one user and returns the same password", async () => {
   const create = () =>
     app.call(users.create_user, { email: "once@example.com", name: "Once" }, { idempotencyKey: "once" });
   const [first, second] = [await create(), await create()];
@@ -175,7 +171,7 @@ test("a repeated request makes one person and shows the same password", async ()
   await signIn(app, "once@example.com", first.data.password);
 });
 
-test("whoever is switched off can't sign in until switched on again", async () => {
+test("an inactive user can't sign in until reactivated", async () => {
   const { id, email } = await createUserWithRole(app, "agent");
   await app.call(users.update_user, { id, is_active: false });
   expect((await requestLogin(app, email, testPassword)).status).toBe(401);

@@ -1,22 +1,18 @@
-/** Waiting for messages: nothing is lost and nothing comes twice, whatever commits when. */
+/** Waiting for messages: each is returned exactly once, in any order of commits. */
 import { EventEmitter, once, setMaxListeners } from "node:events";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { newId } from "../src/database/id.ts";
 import { readCursor, writeCursor } from "../src/platform/messages/waiting/cursor.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { openPhone } from "./support/simulator.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 interface Wait {
   readonly conversation_id?: string;
@@ -26,7 +22,7 @@ interface Wait {
 
 const wait = async (input: Wait, options: { key?: string; signal?: AbortSignal } = {}) =>
   (await app.call(messages.wait_for_message, input, options)).data;
-const begin = async () => (await wait({ timeout_seconds: 0 })).cursor;
+const currentCursor = async () => (await wait({ timeout_seconds: 0 })).cursor;
 const bodies = (list: readonly { text: { body: string } | null }[]) => list.map(({ text }) => text?.body);
 
 /** Makes a call, and returns its answer to come as soon as the app waits for messages. */
@@ -39,8 +35,8 @@ async function startWaiting<Answer>(call: () => Promise<Answer>): Promise<{ answ
   return { answer };
 }
 
-test("what came after the cursor is answered at once, oldest first", async () => {
-  const after = await begin();
+test("messages after the cursor are returned at once, oldest first", async () => {
+  const after = await currentCursor();
   await openPhone(app, "+14155550601").write("one");
   await openPhone(app, "+14155550602").write("two");
   const answer = await wait({ after });
@@ -49,23 +45,23 @@ test("what came after the cursor is answered at once, oldest first", async () =>
   expect((await wait({ after: answer.cursor, timeout_seconds: 0 })).messages).toEqual([]);
 });
 
-test("a call that waits is answered when a contact writes", async () => {
+test("a waiting call returns when a contact writes", async () => {
   const { answer } = await startWaiting(() => wait({}));
   await openPhone(app, "+14155550603").write("at last");
   expect(bodies((await answer).messages)).toEqual(["at last"]);
 });
 
-test("in one conversation only that one counts; our own messages never do", async () => {
+test("a wait for one conversation ignores other conversations and outbound messages", async () => {
   const { conversation_id } = await openPhone(app, "+14155550604").write("first");
   const { answer } = await startWaiting(() => wait({ conversation_id }));
-  await openPhone(app, "+14155550605").write("somebody else");
+  await openPhone(app, "+14155550605").write("other");
   await app.call(messages.send_message, { to: "+14155550604", type: "text", text: { body: "ours" } });
   await openPhone(app, "+14155550604").write("second");
   expect(bodies((await answer).messages)).toEqual(["second"]);
 });
 
-test("when the time is up the answer is empty, and its cursor goes on exactly there", async () => {
-  const after = await begin();
+test("a timed-out wait returns no messages, and a cursor that continues there", async () => {
+  const after = await currentCursor();
   const waiting = await startWaiting(() => wait({ after, timeout_seconds: 30 }));
   await app.advanceTime(31_000);
   const answer = await waiting.answer;
@@ -74,7 +70,7 @@ test("when the time is up the answer is empty, and its cursor goes on exactly th
   expect(bodies((await wait({ after: answer.cursor })).messages)).toEqual(["late"]);
 });
 
-test("after a message that was just sent comes the reply to it", async () => {
+test("a wait after a sent message returns the reply", async () => {
   const to = "+14155550607";
   await openPhone(app, to).write("before");
   const { data } = await app.call(messages.send_message, { to, type: "text", text: { body: "well?" } });
@@ -89,66 +85,66 @@ test.each([
   Buffer.from("[1,2]").toString("base64url"),
   Buffer.from('["0.5","msg_00000000000000000000000000",null,null]').toString("base64url"),
   Buffer.from('["2.5.9","msg_00000000000000000000000000",null,null]').toString("base64url"),
-])("%s is no cursor", async (after) => {
-  const refused = await expectFailure(wait({ after }));
-  expect(refused).toMatchObject({ status: 400, code: "invalid_cursor", error: { param: "after" } });
+])("%s is not a valid cursor", async (after) => {
+  const failure = await expectFailure(wait({ after }));
+  expect(failure).toMatchObject({ status: 400, code: "invalid_cursor", error: { param: "after" } });
 });
 
-test("a neighbour's message is no place to begin, and nobody hears a neighbour's messages", async () => {
-  const neighbour = await createOtherTenant(app);
-  expect(await expectFailure(wait({ after: neighbour.message_id }))).toMatchObject({
+test("another tenant's message is not a valid cursor, and its messages are not returned", async () => {
+  const other = await createOtherTenant(app);
+  expect(await expectFailure(wait({ after: other.message_id }))).toMatchObject({
     code: "invalid_cursor",
   });
-  const theirs = expectFailure(wait({ conversation_id: neighbour.conversation_id }));
+  const theirs = expectFailure(wait({ conversation_id: other.conversation_id }));
   expect(await theirs).toMatchObject({ status: 404, code: "conversation_not_found" });
-  const { cursor: after } = await wait({ timeout_seconds: 0 }, { key: neighbour.key });
+  const { cursor: after } = await wait({ timeout_seconds: 0 }, { key: other.key });
   await openPhone(app, "+14155550608").write("ours");
-  expect((await wait({ after, timeout_seconds: 0 }, { key: neighbour.key })).messages).toEqual([]);
+  expect((await wait({ after, timeout_seconds: 0 }, { key: other.key })).messages).toEqual([]);
 });
 
-test("a burst comes in pages of 20, and each cursor stays short", async () => {
-  let after = await begin();
+test("many messages are returned in pages of 20, with short cursors", async () => {
+  let after = await currentCursor();
   const sent = Array.from({ length: 45 }, (_, number) => `burst ${number}`);
   for (const body of sent) {
     await openPhone(app, "+14155550609").write(body);
   }
-  const given: (string | undefined)[][] = [];
+  const pages: (string | undefined)[][] = [];
   for (let left = 4; left > 0; left -= 1) {
     const answer = await wait({ after, timeout_seconds: 0 });
     expect(answer.cursor.length).toBeLessThan(300);
-    given.push(bodies(answer.messages));
+    pages.push(bodies(answer.messages));
     after = answer.cursor;
   }
-  expect(given.map(({ length }) => length)).toEqual([20, 20, 5, 0]);
-  expect(given.flat()).toEqual(sent);
+  expect(pages.map(({ length }) => length)).toEqual([20, 20, 5, 0]);
+  expect(pages.flat()).toEqual(sent);
 });
 
-test("200 messages during the waits of two: each hears every one once", async () => {
+test("200 messages during two sequences of waits: each sequence returns every one once", async () => {
   const number = "+14155550610";
   const { conversation_id } = await openPhone(app, number).write("hello");
   const total = 200;
-  const hear = async (scope: Wait): Promise<(string | undefined)[]> => {
-    const heard: (string | undefined)[] = [];
+  const collect = async (scope: Wait): Promise<(string | undefined)[]> => {
+    const received: (string | undefined)[] = [];
     let { after } = scope;
-    while (heard.length < total) {
+    while (received.length < total) {
       const answer = await wait({ ...scope, after });
-      heard.push(...bodies(answer.messages));
+      received.push(...bodies(answer.messages));
       after = answer.cursor;
     }
-    return heard;
+    return received;
   };
-  const begun = await begin();
-  const hearing = Promise.all([hear({ after: begun }), hear({ after: begun, conversation_id })]);
+  const start = await currentCursor();
+  const collecting = Promise.all([collect({ after: start }), collect({ after: start, conversation_id })]);
   const sent = Array.from({ length: total }, (_, index) => `number ${index}`);
   for (let index = 0; index < total; index += 10) {
     await Promise.all(sent.slice(index, index + 10).map((body) => openPhone(app, number).write(body)));
   }
-  for (const heard of await hearing) {
-    expect([...heard].sort()).toEqual([...sent].sort());
+  for (const received of await collecting) {
+    expect([...received].sort()).toEqual([...sent].sort());
   }
 });
 
-test("a message of another process is heard too", async () => {
+test("a message stored by another process is returned too", async () => {
   const { conversation_id } = await openPhone(app, "+14155550611").write("hello");
   const { answer } = await startWaiting(() => wait({ conversation_id }));
   await app.server.database.transaction((tx) => insert(tx, conversation_id, "from elsewhere"));
@@ -156,10 +152,10 @@ test("a message of another process is heard too", async () => {
 });
 
 test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
-  "of two transactions the one that began first commits last, and is neither lost nor doubled",
+  "a message whose transaction began first and commits last is neither lost nor repeated",
   async () => {
     const { conversation_id } = await openPhone(app, "+14155550612").write("hello");
-    const after = await begin();
+    const after = await currentCursor();
     const { database } = app.server;
     const gate = new EventEmitter();
     const isIn = once(gate, "in");
@@ -182,7 +178,7 @@ test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
   },
 );
 
-test("a cursor is read as it was written, and stays short however many transactions run", () => {
+test("a cursor is decoded as encoded, and stays short with many running transactions", () => {
   const id = newId("msg", app.now());
   const running = Array.from({ length: 1_000 }, (_, index) => 5_000_000_000 + index * 1_000_000);
   const snapshot = `4000000000:9000000000:${running.join(",")}`;
@@ -191,12 +187,12 @@ test("a cursor is read as it was written, and stays short however many transacti
   const busy = { seen: snapshot, from: id, page: { until: snapshot, last: id } };
   const text = writeCursor(busy);
   expect(text.length).toBeLessThanOrEqual(4096);
-  // What the later ones wrote counts as not seen.
+  // Messages of later transactions count as not seen.
   expect(readCursor(text).seen?.split(":")[1]).toBe(String(running[200]));
 });
 
-test("of an erased contact nothing is heard", async () => {
-  const after = await begin();
+test("messages of an erased contact are not returned", async () => {
+  const after = await currentCursor();
   const { conversation_id } = await openPhone(app, "+14155550613").write("forget me");
   const [message] = (await wait({ after, timeout_seconds: 0 })).messages;
   expect(message?.conversation_id).toBe(conversation_id);
@@ -206,44 +202,44 @@ test("of an erased contact nothing is heard", async () => {
   expect(await expectFailure(wait({ conversation_id }))).toMatchObject({ status: 404 });
 });
 
-test("a credential has 20 waits at once; hanging up makes room at once, and other calls go on", async () => {
+test("a credential has at most 20 concurrent waits; a closed connection frees its place, and other calls are not limited", async () => {
   const { data } = await app.call(apiKeys.create_api_key, { name: "waits", scopes: ["inbox:read"] });
   const key = data.secret_key;
-  const hangUp = new AbortController();
-  setMaxListeners(0, hangUp.signal);
-  const waits = Array.from({ length: 21 }, () => wait({}, { key, signal: hangUp.signal }));
-  const refused = await Promise.race(waits.map(expectFailure));
-  expect(refused).toMatchObject({ status: 429, code: "rate_limited", retryAfterSeconds: 5 });
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  const waits = Array.from({ length: 21 }, () => wait({}, { key, signal: controller.signal }));
+  const failure = await Promise.race(waits.map(expectFailure));
+  expect(failure).toMatchObject({ status: 429, code: "rate_limited", retryAfterSeconds: 5 });
   expect((await wait({ timeout_seconds: 0 })).messages).toEqual([]);
   await app.call(auth.whoami, {}, { key });
-  hangUp.abort();
+  controller.abort();
   await Promise.allSettled(waits);
   await vi.waitFor(() => wait({ timeout_seconds: 0 }, { key }), { timeout: 10_000 });
 });
 
-test("an assistant's waits leave its other calls their turns, and end with its connections", async () => {
+test("an assistant's waits do not block its other calls, and end with its connections", async () => {
   const { data } = await app.call(apiKeys.create_api_key, { name: "mcp", scopes: ["inbox:read"] });
-  const hangUp = new AbortController();
-  setMaxListeners(0, hangUp.signal);
-  const call = async (name: string, given: object, signal?: AbortSignal) => {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  const call = async (name: string, args: object, signal?: AbortSignal) => {
     const answer = await app.fetch("/mcp", {
       method: "POST",
       key: data.secret_key,
       headers: { accept: "application/json, text/event-stream" },
-      json: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: given } },
+      json: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } },
       ...(signal ? { signal } : {}),
     });
     return answer.text();
   };
-  const waits = Array.from({ length: 21 }, () => call("wait_for_message", {}, hangUp.signal));
+  const waits = Array.from({ length: 21 }, () => call("wait_for_message", {}, controller.signal));
   expect(await Promise.race(waits)).toContain("Wait 5 s and try again");
   expect(await call("list_conversations", {})).toContain("per_page");
-  hangUp.abort();
+  controller.abort();
   await Promise.allSettled(waits);
   await expect.poll(() => call("wait_for_message", { timeout_seconds: 0 })).toContain("is_timed_out");
 });
 
-test("a app that stops answers those who wait, with a cursor that goes on", async () => {
+test("an app that stops answers its waiting calls", async () => {
   const other = await startTestApp();
   const waiting = await startWaiting(() => other.fetch("/v1/messages/wait?timeout_seconds=55"));
   await other[Symbol.asyncDispose]();
@@ -253,7 +249,7 @@ test("a app that stops answers those who wait, with a cursor that goes on", asyn
 
 type Tx = Parameters<Parameters<TestApp["server"]["database"]["transaction"]>[0]>[0];
 
-/** What another process would commit: no bell rings for it here. */
+/** Inserts a message like another process: without a signal in this one. */
 async function insert(tx: Tx, conversation_id: string, body: string): Promise<void> {
   const { organization_id } = await tx
     .selectFrom("conversations")

@@ -17,27 +17,27 @@ import { startReceiver } from "./support/receiver.ts";
 
 const production = createWebRules({ allow: [], isLocalAllowed: false });
 const development = createWebRules({ allow: [], isLocalAllowed: true });
-/** Only the address decides. */
-const anyDoor = { ...production, schemes: ["http:", "https:"], ports: "any" as const };
-/** 127.0.0.1 plays the public internet; the rest of the machine is private as ever. */
-const publicHere = { ...anyDoor, allowed: [readSubnet("127.0.0.1")] };
+/** Restricts only addresses. */
+const anySchemeAndPort = { ...production, schemes: ["http:", "https:"], ports: "any" as const };
+/** Treats 127.0.0.1 as public and all other local addresses as private. */
+const loopbackIsPublic = { ...anySchemeAndPort, allowed: [readSubnet("127.0.0.1")] };
 
-const noNames = async () => {
-  throw new Error("nobody is to be asked");
+const resolveNothing = async () => {
+  throw new Error("no name must be resolved");
 };
 
-const usual = { method: "GET", timeoutMs: 5_000, maxBytes: 1_000 } as const;
+const defaults = { method: "GET", timeoutMs: 5_000, maxBytes: 1_000 } as const;
 
 function open(options: Partial<WebOptions> = {}) {
-  const web = createWeb({ rules: publicHere, resolve: noNames, ...options });
-  const send = (url: string, more: Partial<SendRequest> = {}) =>
-    web.send({ ...usual, tooLarge: "cut", url, ...more });
+  const web = createWeb({ rules: loopbackIsPublic, resolve: resolveNothing, ...options });
+  const send = (url: string, options: Partial<SendRequest> = {}) =>
+    web.send({ ...defaults, tooLarge: "cut", url, ...options });
   return {
     check: web.check,
     send,
-    /** The whole body, as text. */
-    download: (url: string, more: Partial<WebRequest> = {}) =>
-      web.download({ ...usual, url, ...more }, async ({ body }) => {
+    /** Resolves with the whole body as text. */
+    download: (url: string, options: Partial<WebRequest> = {}) =>
+      web.download({ ...defaults, url, ...options }, async ({ body }) => {
         const chunks: Uint8Array[] = [];
         for await (const chunk of body) {
           chunks.push(chunk);
@@ -57,27 +57,30 @@ beforeEach(() => {
 });
 afterEach(() => attempts[Symbol.dispose]());
 
-describe("an address that is not public is never connected to", () => {
-  test.each(Object.entries(forbiddenAddresses))("%s, as it is and behind a name", async (_, addresses) => {
-    for (const address of addresses) {
-      await using web = open({ rules: anyDoor, resolve: async () => [address] });
-      for (const url of [`http://${toUrlHost(address)}:8080/`, `https://${toUrlHost(address)}/`]) {
-        expect(web.check(url), url).toMatchObject({ outcome: "forbidden", reason: "address" });
-        expect(await web.send(url), url).toMatchObject({ outcome: "forbidden", reason: "address" });
+describe("no connection is made to an address that is not public", () => {
+  test.each(Object.entries(forbiddenAddresses))(
+    "%s, as a literal and behind a name",
+    async (_, addresses) => {
+      for (const address of addresses) {
+        await using web = open({ rules: anySchemeAndPort, resolve: async () => [address] });
+        for (const url of [`http://${toUrlHost(address)}:8080/`, `https://${toUrlHost(address)}/`]) {
+          expect(web.check(url), url).toMatchObject({ outcome: "forbidden", reason: "address" });
+          expect(await web.send(url), url).toMatchObject({ outcome: "forbidden", reason: "address" });
+        }
+        expect(web.check("https://intranet.example.com/")).toBeUndefined();
+        for (const url of ["https://intranet.example.com/", "http://intranet.example.com.:8080/"]) {
+          const answer = await web.send(url);
+          expect(answer, address).toMatchObject({ outcome: "forbidden", reason: "address" });
+          expect(answer).not.toMatchObject({ detail: expect.stringContaining(address) });
+          expect(await web.download(url), address).toMatchObject({ outcome: "forbidden" });
+        }
       }
-      expect(web.check("https://intranet.example.com/")).toBeUndefined();
-      for (const url of ["https://intranet.example.com/", "http://intranet.example.com.:8080/"]) {
-        const answer = await web.send(url);
-        expect(answer, address).toMatchObject({ outcome: "forbidden", reason: "address" });
-        expect(answer).not.toMatchObject({ detail: expect.stringContaining(address) });
-        expect(await web.download(url), address).toMatchObject({ outcome: "forbidden" });
-      }
-    }
-    expect(attempts.addresses).toEqual([]);
-  });
+      expect(attempts.addresses).toEqual([]);
+    },
+  );
 
   test.each(Object.entries(forbiddenHosts))("%s", async (_, hosts) => {
-    await using web = open({ rules: anyDoor });
+    await using web = open({ rules: anySchemeAndPort });
     for (const url of hosts.flatMap((host) => [`http://${host}:8080/`, `https://${host}/x`])) {
       expect(web.check(url), url).toMatchObject({ reason: "address" });
       expect(await web.send(url), url).toMatchObject({ reason: "address" });
@@ -85,19 +88,19 @@ describe("an address that is not public is never connected to", () => {
     expect(attempts.addresses).toEqual([]);
   });
 
-  test("the connection's own guard stands alone, for literals too", async () => {
+  test("the agent rejects it by itself, also as a literal", async () => {
     await using receiver = await startReceiver();
     const { signal: stopping } = new AbortController();
-    const agent = await openAgent({ rules: anyDoor, resolve: async () => ["127.0.0.1"], stopping });
+    const agent = await openAgent({ rules: anySchemeAndPort, resolve: async () => ["127.0.0.1"], stopping });
     for (const host of ["127.0.0.1", "[::1]", "[::ffff:7f00:1]", "localhost", "intranet.example.com"]) {
-      const asked = agent.request({ origin: `http://${host}:${receiver.port}`, path: "/", method: "GET" });
-      await expect(asked, host).rejects.toThrow(ForbiddenAddressError);
+      const call = agent.request({ origin: `http://${host}:${receiver.port}`, path: "/", method: "GET" });
+      await expect(call, host).rejects.toThrow(ForbiddenAddressError);
     }
     await agent.destroy();
     expect([receiver.connections, attempts.addresses]).toEqual([0, []]);
   });
 
-  test("a name that is public when it is checked and private afterwards", async () => {
+  test("a name that resolves to a public address first and a private one later", async () => {
     await using outside = await startReceiver((_, response) => {
       response.setHeader("connection", "close").end("ok");
     });
@@ -115,7 +118,7 @@ describe("an address that is not public is never connected to", () => {
     expect(attempts.addresses).toEqual(["127.0.0.1", "127.0.0.1"]);
   });
 
-  test("a name that leads to public and private addresses: only the public ones are tried", async () => {
+  test("of a name with public and private addresses only the public ones are tried", async () => {
     await using outside = await startReceiver();
     await using web = open({ resolve: async () => ["10.0.0.1", "127.0.0.1", "::1", "64:ff9b::7f00:1"] });
     const answer = await web.send(`http://mixed.example.com:${outside.port}/`);
@@ -123,15 +126,15 @@ describe("an address that is not public is never connected to", () => {
     expect(attempts.addresses).toEqual(["127.0.0.1"]);
   });
 
-  test("a redirect is an answer, and is not followed", async () => {
+  test("a redirect is returned, and not followed", async () => {
     await using inside = await startReceiver(undefined, { host: "127.0.0.2" });
-    const places = [
+    const locations = [
       `http://127.0.0.2:${inside.port}/`,
       `http://0x7f.2:${inside.port}/`,
       "file:///etc/passwd",
     ];
     for (const status of [301, 302, 303, 307, 308]) {
-      for (const location of places) {
+      for (const location of locations) {
         await using outside = await startReceiver((_, response) => {
           response.writeHead(status, { location }).end();
         });
@@ -144,12 +147,12 @@ describe("an address that is not public is never connected to", () => {
     expect(new Set(attempts.addresses)).toEqual(new Set(["127.0.0.1"]));
   });
 
-  test("what a proxy of the environment would reach", async () => {
+  test("an environment's proxy is ignored", async () => {
     await using proxy = await startReceiver();
     const address = `http://127.0.0.1:${proxy.port}`;
     Object.assign(process.env, { HTTP_PROXY: address, HTTPS_PROXY: address, http_proxy: address });
     try {
-      await using web = open({ rules: anyDoor });
+      await using web = open({ rules: anySchemeAndPort });
       expect(await web.send("http://10.0.0.1/")).toMatchObject({ outcome: "forbidden" });
     } finally {
       for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy"]) {
@@ -160,13 +163,13 @@ describe("an address that is not public is never connected to", () => {
   });
 });
 
-describe("an address is refused when it is given", () => {
-  const refused: readonly [url: string, reason: string, detail: RegExp][] = [
+describe("a URL", () => {
+  const rejected: readonly [url: string, reason: string, detail: RegExp][] = [
     ["intranet", "url", /https:\/\/host\/path/],
-    ["", "url", /no address/],
-    ["https://", "url", /no address/],
-    ["https://[fe80::1%25eth0]/", "url", /no address/],
-    ["https://exa mple.com/", "url", /no address/],
+    ["", "url", /not a URL/],
+    ["https://", "url", /not a URL/],
+    ["https://[fe80::1%25eth0]/", "url", /not a URL/],
+    ["https://exa mple.com/", "url", /not a URL/],
     ["http://example.com/", "scheme", /must start with https:\/\/\.$/],
     ["HTTP://EXAMPLE.COM/", "scheme", /https/],
     ["ftp://example.com/", "scheme", /https/],
@@ -187,11 +190,11 @@ describe("an address is refused when it is given", () => {
     ["https://example.com:0/", "port", /Port 0 /],
   ];
 
-  test.each(refused)("%j: %s", async (url, reason, detail) => {
+  test.each(rejected)("%j is rejected: %s", async (url, reason, detail) => {
     await using web = open({ rules: production });
-    const refusal = { outcome: "forbidden", reason, detail: expect.stringMatching(detail) };
-    expect(web.check(url)).toEqual(refusal);
-    expect(await web.send(url)).toEqual(refusal);
+    const failure = { outcome: "forbidden", reason, detail: expect.stringMatching(detail) };
+    expect(web.check(url)).toEqual(failure);
+    expect(await web.send(url)).toEqual(failure);
     expect(attempts.addresses).toEqual([]);
   });
 
@@ -204,12 +207,12 @@ describe("an address is refused when it is given", () => {
     "https://[2606:4700:4700::1111]/",
     "https://[::ffff:8.8.8.8]/",
     "https://localhost.example.com/",
-  ])("and %s is not", async (url) => {
+  ])("%s is accepted", async (url) => {
     await using web = open({ rules: production });
     expect(web.check(url)).toBeUndefined();
   });
 
-  test("only by what the operator allowed: networks, by https", async () => {
+  test("of an allowed network is accepted by https only", async () => {
     const rules = createWebRules({
       allow: ["10.1.0.0/16", "fd00:1::/32", "192.168.7.7"],
       isLocalAllowed: false,
@@ -226,7 +229,7 @@ describe("an address is refused when it is given", () => {
     expect(web.check("https://10.1.2.3:8080/")).toMatchObject({ reason: "port" });
   });
 
-  test("in development this machine is allowed, and nothing else that is private", async () => {
+  test("of this machine is accepted in development, and of no other private network", async () => {
     await using receiver = await startReceiver();
     await using web = open({ rules: development });
     for (const host of ["127.0.0.1", "localhost", "127.1", "hooks.localhost", "[::ffff:127.0.0.1]"]) {
@@ -237,7 +240,7 @@ describe("an address is refused when it is given", () => {
     }
   });
 
-  test("and so is a header that is not the customer's to set", async () => {
+  test("with a header that a customer may not set is rejected", async () => {
     await using receiver = await startReceiver();
     await using web = open();
     const url = `http://127.0.0.1:${receiver.port}/`;
@@ -257,8 +260,8 @@ describe("an address is refused when it is given", () => {
   });
 });
 
-describe("an exchange", () => {
-  test("carries method, headers and body, and brings back the answer, over connections that are kept", async () => {
+describe("a request", () => {
+  test("sends method, headers and body, and returns the response, over reused connections", async () => {
     const seen: unknown[] = [];
     await using receiver = await startReceiver(async (request, response) => {
       const chunks: Buffer[] = [];
@@ -277,12 +280,12 @@ describe("an exchange", () => {
     });
     await using web = open();
     const url = `http://127.0.0.1:${receiver.port}/hook?q=1#part`;
-    const more = { method: "POST", headers: { "X-Mine": "yes" } } as const;
-    const answer = await web.send(url, { ...more, body: "text" });
+    const options = { method: "POST", headers: { "X-Mine": "yes" } } as const;
+    const answer = await web.send(url, { ...options, body: "text" });
     expect(answer).toMatchObject({ outcome: "answered", status: 201, isCut: false });
     expect(answer).toMatchObject({ headers: { "x-theirs": "a, b" }, ms: expect.any(Number) });
     expect(text(answer)).toBe("taken");
-    await web.send(url, { ...more, body: Buffer.from("bytes") });
+    await web.send(url, { ...options, body: Buffer.from("bytes") });
     expect(await web.download(url)).toMatchObject({ outcome: "answered", status: 201, value: "taken" });
     expect(seen).toEqual([
       ["POST", "/hook?q=1", "yes", "identity", "text"],
@@ -290,13 +293,13 @@ describe("an exchange", () => {
       ["GET", "/hook?q=1", undefined, "identity", ""],
     ]);
     for (let times = 0; times < 20; times += 1) {
-      await web.send(url, more);
+      await web.send(url, options);
     }
-    // Two: the one that has just answered is not free again at once.
+    // Two, because a connection that has just answered is not free again at once.
     expect(receiver.connections).toBeLessThanOrEqual(2);
   });
 
-  test("leaves an idle connection before its host, which says nothing of it, closes it", async () => {
+  test("closes an idle connection soon, without a keep-alive header of the host", async () => {
     await using web = open();
     let [opened, closed] = [0, 0];
     const server = createServer((socket) => {
@@ -307,21 +310,21 @@ describe("an exchange", () => {
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo; // a TCP port, as just asked for
+    const { port } = server.address() as AddressInfo; // it listens on a TCP port
     expect(await web.send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 200 });
     expect([opened, closed]).toEqual([1, 0]);
     await expect.poll(() => closed, { timeout: 1_900 }).toBe(1);
     server.close();
   });
 
-  test("by https trusts only certificates that are", async () => {
+  test("over https requires a trusted certificate", async () => {
     await using receiver = await startReceiver(undefined, {
       tls: { key: certificateKey, cert: certificate },
     });
     const resolve = async () => ["127.0.0.1"];
     const at = (host: string) => `https://${host}:${receiver.port}/`;
-    await using doubtful = open({ resolve });
-    expect(await doubtful.send(at("receiver.test"))).toMatchObject({ outcome: "failed", reason: "tls" });
+    await using untrusting = open({ resolve });
+    expect(await untrusting.send(at("receiver.test"))).toMatchObject({ outcome: "failed", reason: "tls" });
     expect(receiver.requests).toBe(0);
     await using trusting = open({ resolve, ca: certificate });
     expect(await trusting.send(at("receiver.test"))).toMatchObject({ outcome: "answered", status: 200 });
@@ -336,8 +339,8 @@ describe("an exchange", () => {
   };
 
   test.each([
-    ["headers that do not come", never],
-    ["a body that drips", drip],
+    ["missing headers", never],
+    ["a slow body", drip],
   ])("has one time limit: %s", async (_, answer) => {
     await using receiver = await startReceiver(answer);
     await using web = open();
@@ -349,7 +352,7 @@ describe("an exchange", () => {
     expect(await web.download(url, { timeoutMs: 60 })).toMatchObject(late);
   });
 
-  test("has one time limit: a name server that is silent", async () => {
+  test("has one time limit: a silent name server", async () => {
     await using web = open({ resolve: () => new Promise(() => undefined) });
     const answer = await web.send("http://silent.example.com/", { timeoutMs: 40 });
     expect(answer).toMatchObject({ reason: "timeout" });
@@ -357,32 +360,32 @@ describe("an exchange", () => {
     expect(attempts.addresses).toEqual([]);
   });
 
-  test("is not sent any more when its time was up before there was a connection", async () => {
+  test("is not sent if its time ended before the connection was made", async () => {
     await using receiver = await startReceiver();
-    let tell = (_: string[]) => {};
-    await using web = open({ resolve: () => new Promise((resolve) => (tell = resolve)) });
+    let answer = (_: string[]) => {};
+    await using web = open({ resolve: () => new Promise((resolve) => (answer = resolve)) });
     const url = `http://slow.example.com:${receiver.port}/`;
     expect(await web.send(url, { timeoutMs: 40 })).toMatchObject({ reason: "timeout" });
     const next = web.send(url);
     await sleep(20);
-    tell(["127.0.0.1"]);
+    answer(["127.0.0.1"]);
     await sleep(20);
-    tell(["127.0.0.1"]);
+    answer(["127.0.0.1"]);
     expect(await next).toMatchObject({ outcome: "answered" });
     expect(receiver.requests).toBe(1);
   });
 
-  test("takes no more of a body than it was told", async () => {
+  test("reads no more of a body than its limit", async () => {
     let written = 0;
     const endless: RequestListener = (_, response) => {
       const chunk = Buffer.alloc(1_000, "x");
-      const more = () => {
+      const fill = () => {
         while (!response.destroyed && response.write(chunk)) {
           written += chunk.length;
         }
       };
-      response.on("drain", more);
-      more();
+      response.on("drain", fill);
+      fill();
     };
     await using receiver = await startReceiver(endless);
     await using web = open();
@@ -390,21 +393,21 @@ describe("an exchange", () => {
     const cut = await web.send(url, { maxBytes: 2_500 });
     expect(cut).toMatchObject({ outcome: "answered", isCut: true });
     expect(text(cut)).toHaveLength(2_500);
-    expect(await web.send(url, { tooLarge: "refuse" })).toMatchObject({ reason: "too_large" });
+    expect(await web.send(url, { tooLarge: "fail" })).toMatchObject({ reason: "too_large" });
     expect(await web.download(url)).toMatchObject({ outcome: "failed", reason: "too_large" });
     expect(written).toBeLessThan(30_000_000);
   });
 
-  test("of exactly the length that is taken is whole", async () => {
+  test("with a response of exactly the limit is complete", async () => {
     await using receiver = await startReceiver((_, response) => response.end("x".repeat(1_000)));
     await using web = open();
     const url = `http://127.0.0.1:${receiver.port}/`;
-    expect(await web.send(url, { tooLarge: "refuse" })).toMatchObject({ outcome: "answered", isCut: false });
+    expect(await web.send(url, { tooLarge: "fail" })).toMatchObject({ outcome: "answered", isCut: false });
     expect(await web.download(url)).toMatchObject({ value: "x".repeat(1_000) });
     expect(await web.download(url, { maxBytes: 999 })).toMatchObject({ reason: "too_large" });
   });
 
-  test("unpacks nothing", async () => {
+  test("does not decompress the response", async () => {
     const bomb = gzipSync(Buffer.alloc(1_000_000));
     await using receiver = await startReceiver((_, response) => {
       response.writeHead(200, { "content-encoding": "gzip" }).end(bomb);
@@ -416,15 +419,15 @@ describe("an exchange", () => {
     expect(await web.download(url, { maxBytes: 5_000 })).toMatchObject({ reason: "malformed" });
   });
 
-  test("ends when its caller gives up, and when the app stops", async () => {
+  test("ends when the caller aborts, and when the app stops", async () => {
     await using receiver = await startReceiver(never);
     await using web = open();
     const url = `http://127.0.0.1:${receiver.port}/`;
     const controller = new AbortController();
-    const given = web.send(url, { signal: controller.signal });
+    const aborted = web.send(url, { signal: controller.signal });
     await sleep(20);
     controller.abort();
-    expect(await given).toMatchObject({ outcome: "failed", reason: "aborted" });
+    expect(await aborted).toMatchObject({ outcome: "failed", reason: "aborted" });
     expect(await web.send(url, { signal: AbortSignal.abort() })).toMatchObject({ reason: "aborted" });
     expect(receiver.requests).toBe(1);
     const running = web.send(url);
@@ -434,7 +437,7 @@ describe("an exchange", () => {
     expect(await web.send(url)).toMatchObject({ outcome: "failed", reason: "aborted" });
   });
 
-  test("says how it failed", async () => {
+  test("fails with its reason", async () => {
     await using breaking = await startReceiver((request) => request.socket.destroy());
     await using short = await startReceiver((_, response) => {
       response.writeHead(200, { "content-length": "10" }).write("x");
@@ -452,7 +455,7 @@ describe("an exchange", () => {
     expect(await web.send("http://nowhere.example.com/")).toMatchObject({ reason: "unresolved" });
   });
 
-  test("that hangs keeps no other receiver waiting", async () => {
+  test("that hangs delays no other receiver", async () => {
     await using hanging = await startReceiver(never);
     await using healthy = await startReceiver();
     await using web = open();
@@ -469,21 +472,21 @@ describe("an exchange", () => {
     await Promise.all(stuck);
   });
 
-  test("whose answer its taker leaves or fails to take ends all the same", async () => {
+  test("ends even if its consumer stops or fails", async () => {
     await using receiver = await startReceiver(drip);
     await using web = open();
-    const request = { ...usual, url: `http://127.0.0.1:${receiver.port}/` };
-    const left = await web.web.download(request, async ({ status }) => status);
-    expect(left).toMatchObject({ outcome: "answered", value: 200 });
+    const request = { ...defaults, url: `http://127.0.0.1:${receiver.port}/` };
+    const stopped = await web.web.download(request, async ({ status }) => status);
+    expect(stopped).toMatchObject({ outcome: "answered", value: 200 });
     const failing = web.web.download(request, async () => {
       throw new Error("the disk is full");
     });
     await expect(failing).rejects.toThrow("the disk is full");
-    // It swallows what it is told: half a file is no file.
+    // A consumer that ignores the error must not turn half a file into a success.
     const swallowed = await web.web.download({ ...request, maxBytes: 3 }, async ({ body }) => {
       const drain = async () => {
         for await (const _ of body) {
-          // read on
+          // reads to the end
         }
       };
       await drain().catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Deliveries of webhooks: tried until they succeed, in order while they do, never lost, never in each other's way. */
+/** Webhook deliveries: retried until they succeed, in order, never lost, and independent of other webhooks. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { retryDelaysMs } from "../src/platform/webhooks/schedule.ts";
 import { messages } from "../tools/messages/index.ts";
@@ -10,11 +10,11 @@ import { startWebhookReceiver, type WebhookReceiver } from "./support/webhook-re
 
 const [minute, day] = [60_000, 24 * 3_600_000];
 const warnings: object[] = [];
-const open = (more: { works?: boolean } = {}) =>
+const open = (options: { runsJobs?: boolean } = {}) =>
   startTestApp({
     env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" },
     log: { ...silentLog, warn: (facts, message) => void warnings.push({ ...facts, message }) },
-    ...more,
+    ...options,
   });
 
 let app: TestApp;
@@ -35,8 +35,8 @@ afterEach(async () => {
   await receiver[Symbol.asyncDispose]();
 });
 
-async function subscribe(to = receiver, where = app): Promise<string> {
-  const { data } = await where.call(webhooks.create_webhook, { url: to.url, events: webhookEvents });
+async function subscribe(to = receiver, at = app): Promise<string> {
+  const { data } = await at.call(webhooks.create_webhook, { url: to.url, events: webhookEvents });
   to.secret = data.signing_secret;
   return data.id;
 }
@@ -46,11 +46,11 @@ async function deliveries(id: string) {
   return data;
 }
 
-const write = (text = "hi", where = app) => openPhone(where, "+14155550141").write(text);
+const write = (text = "hi", at = app) => openPhone(at, "+14155550141").write(text);
 const ids = (from = receiver) => from.received.map(({ event }) => event.id);
 
-describe("a failure is tried again", () => {
-  test("ten times over three days, with the same id and bytes, and is then given up", async () => {
+describe("a failed delivery", () => {
+  test("is tried ten times over three days with the same id and body, then fails", async () => {
     const id = await subscribe();
     receiver.respond = () => ({ status: 404, body: "no such page" });
     await write();
@@ -70,7 +70,7 @@ describe("a failure is tried again", () => {
     expect(delivery?.attempts[0]).toMatchObject({ number: 1, status_code: 404, answer: "no such page" });
   });
 
-  test("until it succeeds", async () => {
+  test("is retried until it succeeds", async () => {
     const id = await subscribe();
     receiver.respond = () => ({ status: receiver.received.length < 3 ? 500 : 204 });
     await write();
@@ -87,7 +87,7 @@ describe("a failure is tried again", () => {
     expect(filtered).toMatchObject({ data: [], meta: { total: 0 } });
   });
 
-  test("and a redirect is one", async () => {
+  test("includes a redirect", async () => {
     const id = await subscribe();
     receiver.respond = () => ({ status: 301, headers: { location: receiver.url } });
     await write();
@@ -96,7 +96,7 @@ describe("a failure is tried again", () => {
     expect((await deliveries(id))[0]).toMatchObject({ status: "pending", attempts: [{ status_code: 301 }] });
   });
 
-  test("of a long answer the first 4 kB are kept", async () => {
+  test("stores the first 4 kB of the response", async () => {
     const id = await subscribe();
     receiver.respond = () => ({ status: 500, body: `\0${"é".repeat(10_000)}` });
     await write();
@@ -105,7 +105,7 @@ describe("a failure is tried again", () => {
   });
 });
 
-test("a message's events keep their order, and a failure does not keep back what follows", async () => {
+test("a message's events keep their order, and a failure does not delay later events", async () => {
   await subscribe();
   let failures = 1;
   receiver.respond = () => ({ status: failures-- > 0 ? 500 : 200 });
@@ -114,8 +114,8 @@ test("a message's events keep their order, and a failure does not keep back what
   });
   await app.advanceTime(1000);
   await app.advanceTime(10_000);
-  const told = receiver.received.filter(({ event }) => event.data.message_id === data.id);
-  expect(told.map(({ event }) => event.data.sequence)).toEqual([1, 3, 1]);
+  const delivered = receiver.received.filter(({ event }) => event.data.message_id === data.id);
+  expect(delivered.map(({ event }) => event.data.sequence)).toEqual([1, 3, 1]);
   receiver.received.length = 0;
   await Promise.all(Array.from({ length: 20 }, (_, number) => write(`number ${number}`)));
   await app.runDueJobs();
@@ -123,30 +123,30 @@ test("a message's events keep their order, and a failure does not keep back what
   expect(ids()).toEqual(sorted);
 });
 
-test("what waits for another try is recovered too, once, when the receiver is well again", async () => {
+test("recovery includes deliveries that wait for a retry, and sends each once", async () => {
   const id = await subscribe();
   receiver.respond = () => ({ status: 500 });
   await write("first");
   await write("second");
   await app.advanceTime(6_000);
   await app.advanceTime(6 * minute);
-  const tried = receiver.received.length;
+  const attempts = receiver.received.length;
   receiver.respond = () => ({});
   const since = new Date(app.now().getTime() - day).toISOString();
   const recovered = await app.call(webhooks.recover_webhook_deliveries, { id, since });
   expect(recovered).toEqual({ data: { recovering: 2 } });
   await app.runDueJobs();
-  expect(receiver.received.slice(tried).map(({ event }) => event.data.text)).toEqual([
+  expect(receiver.received.slice(attempts).map(({ event }) => event.data.text)).toEqual([
     { body: "first" },
     { body: "second" },
   ]);
   await app.advanceTime(4 * day);
-  expect(receiver.received).toHaveLength(tried + 2);
+  expect(receiver.received).toHaveLength(attempts + 2);
   expect((await deliveries(id)).map(({ status }) => status)).toEqual(["delivered", "delivered"]);
 });
 
-describe("a webhook is switched off", () => {
-  test("at once by 410; what comes then is held, and recovered on demand", async () => {
+describe("a webhook is deactivated", () => {
+  test("at once by 410; later deliveries are held, and recovered on demand", async () => {
     const id = await subscribe();
     receiver.respond = () => ({ status: 410 });
     await write("first");
@@ -181,7 +181,7 @@ describe("a webhook is switched off", () => {
     expect(ids()[1]).toBe(ids()[0]);
   });
 
-  test("after five days of nothing but failures", async () => {
+  test("after five days without a success", async () => {
     const id = await subscribe();
     receiver.respond = () => ({ status: 500 });
     await write();
@@ -197,7 +197,7 @@ describe("a webhook is switched off", () => {
     });
   });
 
-  test("not when one success lies between", async () => {
+  test("not after a success in between", async () => {
     const id = await subscribe();
     receiver.respond = () => ({ status: 500 });
     await write();
@@ -214,7 +214,7 @@ describe("a webhook is switched off", () => {
   });
 });
 
-test("a delivery is replayed under its id, in place of the try that was to come", async () => {
+test("a replay has the same id, and replaces the next retry", async () => {
   const id = await subscribe();
   receiver.respond = () => ({ status: 500 });
   await write();
@@ -232,7 +232,7 @@ test("a delivery is replayed under its id, in place of the try that was to come"
   });
 });
 
-test("what was sent and not written down is sent again under the same id", async () => {
+test("a delivery whose result was not stored is sent again with the same id", async () => {
   const id = await subscribe();
   await write();
   const { queries } = app.server.database;
@@ -241,7 +241,7 @@ test("what was sent and not written down is sent again under the same id", async
   const jobs = queries.selectFrom("jobs").selectAll().where("lane", "=", `webhook:${id}`);
   const job = await jobs.executeTakeFirstOrThrow();
   await app.runDueJobs();
-  // As a crash after the answer leaves it: the delivery as it was, and its job due again.
+  // The state after a crash that follows the response: the delivery unchanged, and its job due again.
   await queries
     .updateTable("webhook_deliveries")
     .set({ ...before, attempts: "[]" })
@@ -257,19 +257,19 @@ test("what was sent and not written down is sent again under the same id", async
   expect((await deliveries(id))[0]).toMatchObject({ status: "delivered" });
 });
 
-test("one that hangs and one that refuses delay nobody", async () => {
-  await using live = await open({ works: true });
+test("a hanging and a failing webhook delay no other", async () => {
+  await using live = await open({ runsJobs: true });
   await using hanging = await startWebhookReceiver();
-  await using refusing = await startWebhookReceiver();
+  await using failing = await startWebhookReceiver();
   hanging.respond = () => ({ hangs: true });
-  refusing.respond = () => ({ status: 503 });
-  for (const one of [hanging, refusing, receiver]) {
+  failing.respond = () => ({ status: 503 });
+  for (const one of [hanging, failing, receiver]) {
     await subscribe(one, live);
   }
   for (let number = 0; number < 40; number += 1) {
     await write(`number ${number}`, live);
   }
   await expect.poll(() => new Set(ids()).size).toBe(40);
-  // What hangs has no more than its own share of tries at once.
+  // The hanging webhook has only its own share of concurrent attempts.
   expect(hanging.received.length).toBeLessThanOrEqual(32);
 });

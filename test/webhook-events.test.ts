@@ -1,24 +1,20 @@
-/** Events as they are kept: read by a cursor, each once, and gone with their contact or after 15 days. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/** Stored events: read by a cursor, each once, deleted with their contact or after 15 days. */
+import { expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { openPhone } from "./support/simulator.ts";
 import { startWebhookReceiver } from "./support/webhook-receiver.ts";
 
 const [hour, day] = [3_600_000, 24 * 3_600_000];
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
 
 const write = (text: string) => openPhone(app, "+14155550151").write(text);
 
-test("events are read in order by a cursor, each once, and forgotten after 15 days", async () => {
+test("events are read in order by a cursor, each once, and deleted after 15 days", async () => {
   const start = await app.call(webhooks.list_events, {});
   await write("one");
   const first = await app.call(webhooks.list_events, { after: start.data.cursor });
@@ -31,7 +27,7 @@ test("events are read in order by a cursor, each once, and forgotten after 15 da
   expect((await app.call(webhooks.list_events, { after: start.data.cursor })).data.events).toEqual([]);
 });
 
-test("an erased contact's events are gone, from what waits too", async () => {
+test("an erased contact's events are deleted, also pending ones", async () => {
   await using receiver = await startWebhookReceiver();
   const input = { url: receiver.url, events: webhookEvents };
   const { id, signing_secret } = (await app.call(webhooks.create_webhook, input)).data;
@@ -46,7 +42,7 @@ test("an erased contact's events are gone, from what waits too", async () => {
   expect((await app.call(webhooks.list_events, { after: start.cursor })).data.events).toEqual([]);
 });
 
-test("more events than one answer holds are read in several, and a made-up cursor is refused", async () => {
+test("events are read in pages of 100, and an invalid cursor is rejected", async () => {
   let after = (await app.call(webhooks.list_events, {})).data.cursor;
   for (let number = 0; number < 210; number += 1) {
     await write(`number ${number}`);
@@ -62,8 +58,8 @@ test("more events than one answer holds are read in several, and a made-up curso
     }
   }
   expect([sizes, seen.size]).toEqual([[100, 100, 10, 0], 210]);
-  for (const made of ["x", "5:4:", "1:9:7,3", "1:9:/x", `1:9:/1:9:/${"9".repeat(30)}.evt_1`]) {
-    expect(await expectFailure(app.call(webhooks.list_events, { after: made })), made).toMatchObject({
+  for (const cursor of ["x", "5:4:", "1:9:7,3", "1:9:/x", `1:9:/1:9:/${"9".repeat(30)}.evt_1`]) {
+    expect(await expectFailure(app.call(webhooks.list_events, { after: cursor })), cursor).toMatchObject({
       status: 400,
       code: "invalid_cursor",
     });

@@ -41,7 +41,7 @@ export const apiKeys = {
   create_api_key: operation({
     method: "POST",
     path: "/v1/api-keys",
-    also: [{ path: "/v1/developer-access/api-keys", credential: "bearer", scope: null }],
+    also: [{ path: "/v1/developer-access/api-keys", credential: "bearer", scope: null, variant: "personal" }],
     scope: "tokens:create",
     title: "Create API key",
     description:

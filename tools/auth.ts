@@ -30,6 +30,7 @@ export const auth = {
     method: "POST",
     path: "/v1/auth/login",
     credential: "none",
+    sensitive: true,
     scope: null,
     title: "Log in",
     description: "Exchange an e-mail address and a password for an access token and a refresh token.",
@@ -42,6 +43,7 @@ export const auth = {
     method: "PUT",
     path: "/v1/auth/password",
     credential: "none",
+    sensitive: true,
     scope: null,
     title: "Change one's own password",
     description:

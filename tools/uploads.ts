@@ -83,14 +83,16 @@ export const uploads = {
         description:
           "Keep an image, video, document, audio or CSV file of up to 32 MB. Its storage_url is a media_url for send_media_message, its id an upload_id for import_contacts. Give the file in exactly one way.",
         input: Source,
-        local: z.object({
-          file_path: z
+        local: {
+          field: "file_path",
+          schema: z
             .string()
             .min(1)
             .max(4096)
             .optional()
             .describe("Path of a file on this machine, inside the folder that is open to uploads"),
-        }),
+          insteadOf: ["content_base64", "url"],
+        },
       },
     },
   }),

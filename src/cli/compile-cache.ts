@@ -1,16 +1,16 @@
-/** Lets Node keep what V8 has compiled, for the next start: an eighth of its CPU time (Node 22.8 and later). */
+/** Enables Node's compile cache (Node 22.8 and later), which saves an eighth of the CPU time of the next start. */
 import module from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** Where nothing can be kept, nothing is, and nothing is said. */
+/** Best effort: without a writable home directory there is no cache, and no warning. */
 export function startCompileCache(): void {
-  // Newer than the types, which are those of the oldest Node that this runs on.
+  // Missing from the types, which are those of the oldest supported Node.
   const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => unknown };
   try {
-    // Not in the temporary folder, which is Node's choice: whoever can write there decides what runs here.
+    // Not in the temporary folder, which is Node's default: anyone who can write there could inject code.
     enableCompileCache?.(join(homedir(), ".cache", "tidings"));
   } catch {
-    // A user without a home.
+    // The user has no home directory.
   }
 }

@@ -1,8 +1,8 @@
 /**
- * What the service of this very version has, of all that the catalogue declares.
+ * Names the tools that the service of this version implements, of all that the catalogue declares.
  *
- * A build puts this module's value in its place, as it does for the tools, so that a list of them loads
- * no service: it exports JSON and nothing else.
+ * The build replaces this module by its value, as it does with the tool definitions, so that listing tools
+ * does not load the service. It may therefore export only JSON.
  */
 import { toolNames } from "../../tools/contract/index.ts";
 import { operationsOf } from "../platform/index.ts";

@@ -1,4 +1,4 @@
-/** What the first start made, as a person is told once. */
+/** Formats the credentials that the first start created; they are printed once. */
 import type { BootstrapResult } from "../platform/bootstrap.ts";
 
 export function describeFirstStart({ email, password, key, isProvided }: BootstrapResult): string {

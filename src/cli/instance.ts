@@ -1,36 +1,36 @@
 /**
- * This process's share of a service on one data folder: it owns the folder and serves, or follows the
- * process that does, and takes over when that one ends.
+ * This process's part in a service on one data folder: it owns the folder and serves, or follows the owner
+ * and takes over when that process ends.
  *
- * On PostgreSQL there is nothing to own: every process serves for itself.
+ * With PostgreSQL there is no owner: every process runs the service itself.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type App, startApp } from "../app.ts";
 import type { Config } from "../config/index.ts";
 import type { BootstrapResult } from "../platform/bootstrap.ts";
 import type { Log } from "../ports/log.ts";
-import type { DataFolder } from "./data-folder.ts";
+import type { DataFolder } from "./data-folder/index.ts";
 
 export interface InstanceOptions {
   readonly config: Config;
   readonly folder: DataFolder;
   readonly log: Log;
-  /** Where to listen when the service is started here at once; after a take-over it is any port on loopback. */
+  /** Where to listen if the service starts here at once; after a takeover it is any port on loopback. */
   readonly listen: { readonly host: string; readonly port: number };
-  /** The folder or its database was lost: this process must end. */
+  /** The folder or its database was lost: this process must exit. */
   onLost(): void;
-  /** Told what the very first start made, once. */
-  onFirstStart(made: BootstrapResult): void;
+  /** Called once, with what the very first start created. */
+  onFirstStart(created: BootstrapResult): void;
 }
 
 export interface Instance extends AsyncDisposable {
-  /** Whether the service was started here or by another process. */
+  /** Whether the service runs in this process or in another one. */
   readonly role: "owner" | "follower";
-  /** Where the service is now; it is started here if nobody runs it any more. */
+  /** The current address of the service; starts it here if no process runs it any more. */
   address(): Promise<string>;
 }
 
-/** How often a starting owner is asked for its address, and for how long. */
+/** How often, and for how long, to look for the address of an owner that is starting. */
 const pollMs = 50;
 const ownerTimeoutMs = 60_000;
 
@@ -43,7 +43,6 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
   return instance;
 }
 
-/** On PostgreSQL. */
 function createPostgresInstance({ config, folder, log, listen, onFirstStart }: InstanceOptions): Instance {
   let starting: Promise<App> | undefined;
   let app: App | undefined;
@@ -62,10 +61,10 @@ function createPostgresInstance({ config, folder, log, listen, onFirstStart }: I
   };
 }
 
-/** On the embedded database, which one process at a time may have. */
+/** With the embedded database, which only one process at a time may open. */
 function createEmbeddedInstance(options: InstanceOptions): Instance {
   const { config, folder, log, listen, onLost, onFirstStart } = options;
-  const following = new AbortController();
+  const closing = new AbortController();
   let app: App | undefined;
   let release: (() => Promise<void>) | undefined;
   let isFollower = false;
@@ -77,12 +76,12 @@ function createEmbeddedInstance(options: InstanceOptions): Instance {
       return undefined;
     }
     release = () => ownership.release();
-    const where = isFollower ? { host: "127.0.0.1", port: 0 } : listen;
+    const listenOn = isFollower ? { host: "127.0.0.1", port: 0 } : listen;
     try {
       app = await startApp({
         config,
         log,
-        listen: where,
+        listen: listenOn,
         localKey: await folder.credential(),
         onFailure: onLost,
         onFirstStart,
@@ -96,8 +95,8 @@ function createEmbeddedInstance(options: InstanceOptions): Instance {
   }
 
   async function locate(): Promise<string> {
-    const until = Date.now() + ownerTimeoutMs;
-    while (Date.now() < until) {
+    const deadline = Date.now() + ownerTimeoutMs;
+    while (Date.now() < deadline) {
       const owner = await folder.owner();
       const address = owner ? owner.address : await start();
       if (address !== undefined) {
@@ -106,13 +105,13 @@ function createEmbeddedInstance(options: InstanceOptions): Instance {
       isFollower ||= owner !== undefined;
       await sleep(pollMs);
     }
-    throw new Error(`The process that owns ${config.dataDir} does not answer; end it and try again.`);
+    throw new Error(`The process that owns ${config.dataDir} does not answer; stop it and try again.`);
   }
 
   async function follow(): Promise<void> {
-    while (app === undefined && !following.signal.aborted) {
-      await folder.waitForOwnerEnd(following.signal);
-      if (!following.signal.aborted) {
+    while (app === undefined && !closing.signal.aborted) {
+      await folder.waitForOwnerEnd(closing.signal);
+      if (!closing.signal.aborted) {
         log.info({}, "the owner of the data folder ended: taking over");
         await address();
       }
@@ -126,12 +125,12 @@ function createEmbeddedInstance(options: InstanceOptions): Instance {
     pending ??= locate().finally(() => {
       pending = undefined;
     });
-    const found = await pending;
+    const current = await pending;
     if (!app && !isFollower) {
       isFollower = true;
       follow().catch((error: unknown) => log.error({ err: error }, "could not take over"));
     }
-    return found;
+    return current;
   }
 
   return {
@@ -140,7 +139,7 @@ function createEmbeddedInstance(options: InstanceOptions): Instance {
     },
     address,
     async [Symbol.asyncDispose]() {
-      following.abort();
+      closing.abort();
       await app?.[Symbol.asyncDispose]();
       await release?.();
     },

@@ -1,4 +1,4 @@
-/** A log whose library is loaded when there is something to log: most runs of `tidings mcp` log nothing. */
+/** A log that loads its library with the first entry: most runs of `tidings mcp` log nothing. */
 import type { Log } from "../ports/log.ts";
 
 export function createLazyLog(level: string, secrets: readonly string[]): Log {

@@ -1,15 +1,15 @@
-/** `tidings listen`: forwards the organization's events to a program under development, signed as a webhook's. */
+/** `tidings listen`: forwards the organization's events to a program under development, signed like webhooks. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { webhooks } from "../../tools/webhooks.ts";
 import { CallFailure, type Client, createClient } from "../client/index.ts";
 import { type Config, readConfig } from "../config/index.ts";
 import { newSigningSecret, signDelivery } from "../platform/webhooks/index.ts";
-import { openDataFolder } from "./data-folder.ts";
+import { openDataFolder } from "./data-folder/index.ts";
 import { version } from "./version.ts";
 
-/** Soon enough for a person, and two requests a second for the service. */
+/** Fast enough for interactive use, at a load of two requests a second. */
 const pollMs = 500;
-/** As long as a webhook's receiver has. */
+/** The timeout of a webhook delivery. */
 const forwardTimeoutMs = 30_000;
 
 interface Event {
@@ -22,11 +22,11 @@ export async function runListen(forwardTo: string | undefined): Promise<void> {
     throw new Error("tidings listen takes an address: --forward-to http://127.0.0.1:4000/hooks");
   }
   const { config } = readConfig();
-  const { client, where: description } = await connect(config);
+  const { client, description } = await connect(config);
   const secret = newSigningSecret();
   process.on("SIGINT", () => process.exit(0));
   process.on("SIGTERM", () => process.exit(0));
-  console.log(`Forwarding events to ${forwardTo}\nSigning secret, for this run: ${secret}`);
+  console.log(`Forwarding events to ${forwardTo}\nSigning secret for this run: ${secret}`);
   let after: string | undefined;
   for (;;) {
     const answer = await poll(client, after, description);
@@ -43,11 +43,11 @@ export async function runListen(forwardTo: string | undefined): Promise<void> {
   }
 }
 
-/** The service that the settings name or, without them, the one that owns the data folder or has the port. */
+/** The service in the settings; otherwise the owner of the data folder, or what listens on the port. */
 async function connect({ upstream, dataDir, host, port }: Config) {
   const settings = { userAgent: `tidings-listen/${version}`, retries: 0 };
   if (upstream) {
-    return { client: createClient({ ...settings, ...upstream }), where: upstream.baseUrl };
+    return { client: createClient({ ...settings, ...upstream }), description: upstream.baseUrl };
   }
   const folder = await openDataFolder(dataDir);
   const defaultUrl = `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`;
@@ -56,10 +56,13 @@ async function connect({ upstream, dataDir, host, port }: Config) {
     baseUrl: async () => (await folder.owner())?.address ?? defaultUrl,
     key: () => folder.credential(),
   });
-  return { client, where: `the folder ${dataDir}, or at ${defaultUrl}` };
+  return { client, description: `the folder ${dataDir}, or at ${defaultUrl}` };
 }
 
-/** Waits for a service that is away: what happens meanwhile comes after. @throws what the service refuses. */
+/**
+ * Retries while the service is unavailable; events of that time follow later.
+ * @throws CallFailure when the service rejects the request.
+ */
 async function poll(client: Client, after: string | undefined, description: string) {
   for (let isAnnounced = false; ; isAnnounced = true) {
     try {
@@ -70,14 +73,14 @@ async function poll(client: Client, after: string | undefined, description: stri
         throw error;
       }
       if (!isAnnounced) {
-        console.log(`Waiting for the service of ${description}.`);
+        console.log(`Waiting for the service at ${description}.`);
       }
       await sleep(pollMs);
     }
   }
 }
 
-/** Sends it once, and says in one line how that went. */
+/** Sends it once. @returns one line with the result. */
 async function forwardEvent(event: Event, url: string, secret: string): Promise<string> {
   const body = JSON.stringify(event);
   const now = new Date();

@@ -1,4 +1,4 @@
-/** The command line: reads the arguments, starts what they name, stops on a signal. */
+/** The command line: parses the arguments and runs the command. */
 import { parseArgs } from "node:util";
 import { startCompileCache } from "./compile-cache.ts";
 import { version } from "./version.ts";
@@ -9,10 +9,10 @@ Usage: tidings <command>
 
   serve     Serve REST (/v1) and MCP (/mcp) over HTTP, with an embedded database or DATABASE_URL.
   mcp       Serve MCP on stdin and stdout. With TIDINGS_BASE_URL and TIDINGS_API_KEY it forwards to
-            that service; without them it runs the embedded one, and shares it with other processes.
-  listen    Forward this organization's events to a program under development, as its webhook would be
-            told of them: tidings listen --forward-to http://127.0.0.1:4000/hooks. Of the service at
-            TIDINGS_BASE_URL with TIDINGS_API_KEY or, without them, of the one that runs on this machine.
+            that service; without them it runs the embedded one and shares it with other processes.
+  listen    Forward this organization's events to a program under development, in the form of webhooks:
+            tidings listen --forward-to http://127.0.0.1:4000/hooks. Reads from the service at
+            TIDINGS_BASE_URL with TIDINGS_API_KEY or, without them, from the one on this machine.
 
       --forward-to <address>   Where listen sends the events.
   -h, --help     Show this.
@@ -49,7 +49,7 @@ async function main(args: string[]): Promise<void> {
   }
   const forwardTo = values["forward-to"];
   if (forwardTo !== undefined && name !== "listen") {
-    throw new Error(`--forward-to belongs to tidings listen, not to tidings ${name}.`);
+    throw new Error(`--forward-to is an option of tidings listen, not of tidings ${name}.`);
   }
   await command(forwardTo);
 }
@@ -73,13 +73,12 @@ function parseArguments(args: string[]) {
 async function help(): Promise<void> {
   const { settings } = await import("../config/index.ts");
   const rows = settings.map(({ name, description, default: value }) => {
-    const given = value === "" ? "" : ` (${value})`;
-    return `  ${name.padEnd(24)} ${description}${given}`;
+    const suffix = value === "" ? "" : ` (${value})`;
+    return `  ${name.padEnd(24)} ${description}${suffix}`;
   });
   console.log(usage + rows.join("\n"));
 }
 
-/** One line for a person. */
 function reportAndExit(error: unknown): void {
   console.error(`tidings: ${error instanceof Error ? error.message : String(error)}`);
   process.exit(1);

@@ -1,11 +1,11 @@
-/** `tidings mcp`: MCP on stdin and stdout, before a service elsewhere or the embedded one. */
+/** `tidings mcp`: MCP on stdin and stdout, in front of a remote service or the embedded one. */
 import { allScopes } from "../../tools/contract/index.ts";
 import { createClient } from "../client/index.ts";
 import { appSecrets, type Config, readConfig } from "../config/index.ts";
 import { guardStdout, type StdioConnection, serveOverStdio } from "../mcp/stdio.ts";
 import { createToolFilter, discoverAccess, tools } from "../mcp/tool-list/index.ts";
 import type { Log } from "../ports/log.ts";
-import { openDataFolder } from "./data-folder.ts";
+import { openDataFolder } from "./data-folder/index.ts";
 import { embeddedTools } from "./embedded-tools.ts";
 import { describeFirstStart } from "./first-start.ts";
 import type { Instance } from "./instance.ts";
@@ -25,7 +25,7 @@ export async function runMcp(): Promise<void> {
   process.on("SIGTERM", () => process.exit(0));
   process.on("SIGINT", () => process.exit(0));
   await ended;
-  // Whatever still runs is safe to leave: what was accepted is in the database, and the rest was not.
+  // Exiting now is safe: accepted calls are in the database, the others had no effect.
   process.exit(0);
 }
 
@@ -36,12 +36,11 @@ function serveUpstream(config: Config, { baseUrl, key }: { baseUrl: string; key:
   return serveOverStdio({ ...sharedOptions(config), client, log, discoverAccess: discover });
 }
 
-/** What both ways have in common. */
 function sharedOptions({ toolFilter, resultLimit, uploadRoot }: Config) {
   return { version, toolFilter: createToolFilter(tools, toolFilter), resultLimit, uploadRoot };
 }
 
-/** The list is answered at once; the service starts behind it, and calls wait for it. */
+/** Answers tools/list at once and starts the service in the background; calls wait for it. */
 async function serveEmbedded(config: Config, log: Log): Promise<StdioConnection> {
   const settings = sharedOptions(config);
   const folder = await openDataFolder(config.dataDir);
@@ -54,7 +53,7 @@ async function serveEmbedded(config: Config, log: Log): Promise<StdioConnection>
         log,
         listen: { host: "127.0.0.1", port: 0 },
         onLost: () => process.exit(1),
-        onFirstStart: (made) => console.error(describeFirstStart(made)),
+        onFirstStart: (created) => console.error(describeFirstStart(created)),
       }),
     );
     return starting;

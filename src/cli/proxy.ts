@@ -1,9 +1,9 @@
 /**
- * Passes every request on to the process that owns the data folder.
+ * Forwards every request to the process that owns the data folder.
  *
- * The owner may end at any time: the address is asked for again at each try. A request that may have
- * been taken is tried again only if that is safe, that is, if it reads or carries an idempotency key. A
- * form is passed on as it comes, because it may hold a file, and so it is tried once.
+ * The owner may end at any time, so each attempt looks up its address again. A request that may have been
+ * processed is retried only if that is safe: if it reads, or has an idempotency key. A form is streamed,
+ * because it may hold a file, and is therefore tried once.
  */
 import {
   createServer,
@@ -16,7 +16,7 @@ import { Failure } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 
 export interface ProxyOptions {
-  /** Where the owner listens now. */
+  /** The owner's current address. */
   address(): Promise<string>;
   readonly bodyLimit: number;
 }
@@ -75,14 +75,15 @@ function forwardOnce(
 }
 
 function isRepeatable({ method, headers }: IncomingMessage, error: unknown): boolean {
-  const wasNotTaken = (error as NodeJS.ErrnoException).code === "ECONNREFUSED";
-  return wasNotTaken || method === "GET" || headers["idempotency-key"] !== undefined;
+  const wasNotSent = (error as NodeJS.ErrnoException).code === "ECONNREFUSED"; // from node:http
+  return wasNotSent || method === "GET" || headers["idempotency-key"] !== undefined;
 }
 
 async function readBody(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+  const body: AsyncIterable<Buffer> = incoming;
+  for await (const chunk of body) {
     size += chunk.length;
     if (size > limit) {
       throw fail("body_too_large", { limit });

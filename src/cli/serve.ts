@@ -1,10 +1,9 @@
-/** `tidings serve`: the service over HTTP, until a signal ends it. */
-
+/** `tidings serve`: runs the service over HTTP until a signal stops it. */
 import { createLog } from "../adapters/log/pino.ts";
 import { appSecrets, readConfig } from "../config/index.ts";
 import { createToolFilter, tools } from "../mcp/tool-list/index.ts";
 import type { BootstrapResult } from "../platform/bootstrap.ts";
-import { openDataFolder } from "./data-folder.ts";
+import { openDataFolder } from "./data-folder/index.ts";
 import { describeFirstStart } from "./first-start.ts";
 import { type Instance, openInstance } from "./instance.ts";
 import { createProxy } from "./proxy.ts";
@@ -16,7 +15,7 @@ export async function runServe(): Promise<void> {
   for (const warning of warnings) {
     log.warn({}, warning);
   }
-  // A wrong name is told before anything is opened.
+  // Reports an unknown tool name before anything is opened.
   createToolFilter(tools, config.toolFilter);
   const folder = await openDataFolder(config.dataDir);
   const listen = { host: config.host, port: config.port };
@@ -24,7 +23,7 @@ export async function runServe(): Promise<void> {
     log.error({}, "the data folder was lost: stopping");
     process.exit(1);
   };
-  const onFirstStart = (made: BootstrapResult) => console.log(describeFirstStart(made));
+  const onFirstStart = (created: BootstrapResult) => console.log(describeFirstStart(created));
   const [instance, address] = await explainListenError(listen, async () => {
     const opened = await openInstance({ config, folder, log, listen, onLost, onFirstStart });
     const instanceAddress = await opened.address();
@@ -39,7 +38,7 @@ export async function runServe(): Promise<void> {
   );
 }
 
-/** Another process owns the folder: this one opens its port and passes requests through. */
+/** Another process owns the folder: this one listens on its own port and forwards requests. */
 async function serveProxy(
   instance: Instance,
   listen: { host: string; port: number },
@@ -55,7 +54,7 @@ async function serveProxy(
   return `http://${listen.host}:${port}`;
 }
 
-/** Says what to do about a port that can't be had. */
+/** Replaces the system's error by one that says which setting to change. */
 async function explainListenError<Result>(
   { host, port }: { host: string; port: number },
   start: () => Promise<Result>,
@@ -63,12 +62,12 @@ async function explainListenError<Result>(
   try {
     return await start();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const { code } = error as NodeJS.ErrnoException; // from node:net; another error has no code
     if (code === "EADDRINUSE") {
-      throw new Error(`Port ${port} of ${host} is taken. Set PORT to another one.`, { cause: error });
+      throw new Error(`Port ${port} of ${host} is in use. Set PORT to another one.`, { cause: error });
     }
     if (code === "EADDRNOTAVAIL" || code === "EACCES") {
-      throw new Error(`Nothing can listen on ${host}:${port} here (${code}). Set HOST or PORT.`, {
+      throw new Error(`Can't listen on ${host}:${port} (${code}). Set HOST or PORT.`, {
         cause: error,
       });
     }
@@ -76,7 +75,7 @@ async function explainListenError<Result>(
   }
 }
 
-/** The first signal lets what runs end; a second one does not wait. */
+/** The first signal shuts down gracefully; the second exits at once. */
 function stopOnSignal(instance: Instance): void {
   let isStopping = false;
   const stop = async () => {
@@ -91,20 +90,20 @@ function stopOnSignal(instance: Instance): void {
   process.on("SIGINT", stop);
 }
 
-function startMessage(address: string, { role }: Instance, place: DataLocation): string {
-  const database = place.isEmbedded ? "embedded database" : "PostgreSQL";
+function startMessage(address: string, { role }: Instance, location: DataLocation): string {
+  const database = location.isEmbedded ? "embedded database" : "PostgreSQL";
   const shared = role === "owner" ? "" : ", served by another process on this folder";
   return [
     `Tidings ${version}`,
     "",
     `  REST   ${address}/v1`,
     `  MCP    ${address}/mcp`,
-    `  Data   ${place.dataDir} (${database}${shared})`,
-    `  Key    shown at the first start; ${place.dataDir}/credential holds this machine's own`,
+    `  Data   ${location.dataDir} (${database}${shared})`,
+    `  Key    shown at the first start; ${location.dataDir}/credential holds this machine's own`,
     "",
     "For an MCP client on this machine:",
     "",
-    JSON.stringify(clientConfig(address, place), null, 2),
+    JSON.stringify(clientConfig(address, location), null, 2),
     "",
     `Over HTTP: ${address}/mcp with the header Authorization: Bearer <API key>.`,
   ].join("\n");
@@ -115,7 +114,7 @@ interface DataLocation {
   readonly isEmbedded: boolean;
 }
 
-/** This very program with absolute paths, so that it works from any folder. */
+/** This program with absolute paths, so that it works from any folder. */
 function clientConfig(address: string, { dataDir, isEmbedded }: DataLocation) {
   const [command, script] = process.argv;
   const env = isEmbedded

@@ -1,7 +1,7 @@
-/** The ways to a service: directly on this machine, by the environment's proxy to any other. */
+/** Connection pools: direct for loopback addresses, through the environment's proxy for all others. */
 import type { Dispatcher } from "undici";
 
-/** Answers are read whole; none of ours comes near this. */
+/** Responses are read whole; Tidings never answers with nearly as much. */
 const maxResponseBytes = 20_000_000;
 
 export interface Connections {
@@ -9,7 +9,7 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-/** Made when first used, and kept alive between calls. */
+/** Opened on first use and kept alive between calls. */
 export function createConnections(): Connections {
   let dispatchers: Promise<Dispatchers> | undefined;
   return {
@@ -31,10 +31,10 @@ interface Dispatchers {
 }
 
 async function createDispatchers(): Promise<Dispatchers> {
-  // Loaded at the first call: it takes longer to load than all else here. By its default export, because
-  // a bundler knows no others of a CommonJS module that is imported on demand.
+  // Imported at the first call because it loads slowly. By its default export: a bundler knows no named
+  // exports of a CommonJS module that is imported dynamically.
   const { Agent, EnvHttpProxyAgent } = (await import("undici")).default;
-  // The call's deadline ends it; undici's own timers would only cost.
+  // The deadline of the call applies, so undici's own timeouts are off.
   const options = {
     maxResponseSize: maxResponseBytes,
     headersTimeout: 0,
@@ -44,7 +44,7 @@ async function createDispatchers(): Promise<Dispatchers> {
   return { direct: new Agent(options), proxied: new EnvHttpProxyAgent(options) };
 }
 
-/** No proxy leads back to this machine, whatever NO_PROXY says. */
+/** Loopback never goes through a proxy, whatever NO_PROXY says. */
 function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -1,39 +1,39 @@
-/** The end of a call: when its time is up, or when its caller gives up. */
+/** The deadline of a call: its timeout, or the caller's abort. */
 import type { Operation } from "../../tools/contract/index.ts";
 
 export interface CallDeadline {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** Who is being asked, for the sentence that says that no answer came. */
+  /** Named in the error message when there is no response. */
   host: string;
   remainingMs(): number;
-  /** Throws the caller's reason, if it was the caller who ended the call. */
+  /** Throws the caller's reason if the caller aborted. */
   throwIfAborted(): void;
-  /** Waits for something that can't be aborted itself. */
+  /** Waits for a promise that can't be aborted itself. */
   within<Value>(promise: Promise<Value>): Promise<Value>;
-  /** To be called when the call is over. */
+  /** Call this when the call is over. */
   stop(): void;
 }
 
-/** What a call that waits may take beyond its wait. */
+/** Added to the wait of a call that waits. */
 const responseMarginMs = 10_000;
 
-/** How long an operation waits by its input, before it must answer; 0 for one that does not wait. */
+/** How long the input makes an operation wait before it answers; 0 if it does not wait. */
 export function waitMsOf(
-  { waits, input }: Pick<Operation, "input"> & Partial<Pick<Operation, "waits">>,
-  given: Readonly<Record<string, unknown>>,
+  { waits, input: schema }: Pick<Operation, "input"> & Partial<Pick<Operation, "waits">>,
+  input: Readonly<Record<string, unknown>>,
 ): number {
-  const seconds = waits ? input.shape.timeout_seconds?.safeParse(given.timeout_seconds).data : 0;
+  const seconds = waits ? schema.shape.timeout_seconds?.safeParse(input.timeout_seconds).data : 0;
   return typeof seconds === "number" ? seconds * 1000 : 0;
 }
 
-/** How long a call may take: a wait's own time and some more, else as long as any. */
-export function timeoutFor(waitMs: number, otherwiseMs: number): number {
-  return waitMs > 0 ? waitMs + responseMarginMs : otherwiseMs;
+/** The timeout of a call: its wait and a margin, or the default if it does not wait. */
+export function timeoutFor(waitMs: number, defaultMs: number): number {
+  return waitMs > 0 ? waitMs + responseMarginMs : defaultMs;
 }
 
 export function startCallDeadline(timeoutMs: number, caller: AbortSignal | undefined): CallDeadline {
-  // Not AbortSignal.any and AbortSignal.timeout: they cost several times as much on every call.
+  // AbortSignal.any and AbortSignal.timeout cost several times as much on every call.
   const controller = new AbortController();
   const { signal } = controller;
   const end = performance.now() + timeoutMs;

@@ -1,4 +1,4 @@
-/** How a call fails: the service refused it, or no answer came. */
+/** The errors of a call: an error response, or no response. */
 import { STATUS_CODES } from "node:http";
 import type { ErrorBody } from "../../tools/contract/index.ts";
 import type { CallDeadline } from "./deadline.ts";
@@ -14,15 +14,15 @@ interface CallFailureDetails {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** The service's refusal. */
+/** The service answered with an error. */
 export class CallFailure extends Error {
   readonly status: number;
   readonly code: string;
-  /** The body's error, where it is in our own envelope. */
+  /** The error of the body, if it is in our envelope. */
   readonly error: ErrorFields | undefined;
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
-  /** Whether the call may have taken effect all the same. */
+  /** Whether the call may have taken effect nevertheless. */
   mayHaveRun: boolean;
 
   constructor({ status, code, message, error, requestId, retryAfterSeconds }: CallFailureDetails) {
@@ -33,11 +33,11 @@ export class CallFailure extends Error {
     this.error = error;
     this.requestId = requestId;
     this.retryAfterSeconds = retryAfterSeconds;
-    // A service that says in our own words that it failed has undone what it began.
+    // A service that answers in our envelope has rolled the call back.
     this.mayHaveRun = error === undefined && (status >= 500 || status < 300);
   }
 
-  /** All that can be said of a refusal of which nothing but the status is known. */
+  /** The message for an error of which only the status is known. */
   static messageForStatus(status: number): string {
     return `The service answered ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd().concat(".");
   }
@@ -50,17 +50,17 @@ export class CallFailure extends Error {
   }
 }
 
-/** No answer came. */
+/** There was no response. */
 export class NoResponseError extends Error {
   readonly code: "unreachable" | "timeout";
   readonly isRetryable: boolean;
   readonly retryAfterSeconds = undefined;
-  /** Whether the call may have taken effect all the same. */
+  /** Whether the call may have taken effect nevertheless. */
   mayHaveRun: boolean;
 
   private constructor(message: string, kind: NoResponseKind, cause: unknown) {
     super(message, { cause });
-    this.name = "Unreachable";
+    this.name = "NoResponseError";
     this.code = kind.code ?? "unreachable";
     this.isRetryable = kind.isRetryable;
     this.mayHaveRun = kind.mayHaveRun;
@@ -99,7 +99,7 @@ const unknownHost: NoResponseKind = {
 const connectionBroken: NoResponseKind = {
   isRetryable: true,
   mayHaveRun: true,
-  message: (host) => `The connection to ${host} broke before an answer came.`,
+  message: (host) => `The connection to ${host} broke before it answered.`,
 };
 const responseTooLarge: NoResponseKind = {
   ...connectionBroken,

@@ -1,10 +1,10 @@
 /**
- * Calls any operation over HTTP: `client.call(contacts.get_contact, { id })`.
+ * A typed HTTP client for every operation: `client.call(contacts.get_contact, { id })`.
  *
- * A call has one deadline, within which it is tried again where that is safe: reads, and writes under
- * their idempotency key, after 429, 502, 503, 504 and broken connections. A wait that would pass the
- * deadline is not begun: the failure is answered at once. Aborting a read is harmless; an aborted write
- * may have been done, so repeat it with the same `idempotencyKey` or not at all.
+ * A call has one deadline and is retried within it after 429, 502, 503, 504 and broken connections; writes
+ * carry an idempotency key. If the next wait would pass the deadline, the error is thrown at once. Aborting a
+ * read is harmless. An aborted write may have been executed: repeat it with the same `idempotencyKey` or not
+ * at all.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { InputOf, Operation, OutputOf } from "../../tools/contract/index.ts";
@@ -18,15 +18,15 @@ import { readFailure, readResponse } from "./response.ts";
 export { CallFailure, type FileToSend, NoResponseError, timeoutFor, waitMsOf };
 
 export interface ClientOptions {
-  /** Where the service is, or how to learn it: asked again at every attempt. */
+  /** The address of the service, or a function that finds it: called at every attempt. */
   readonly baseUrl: string | (() => Promise<string>);
-  /** An API key or an access token, or how to learn it; a call may name another. */
+  /** An API key or access token, or a function that finds it; a call may override it. */
   readonly key?: string | (() => Promise<string | undefined>);
-  /** For the whole call, with all its attempts and waits. */
+  /** For the whole call, including retries and waits. */
   readonly timeoutMs?: number;
-  /** How often a call is tried again. */
+  /** How many times a call is retried. */
   readonly retries?: number;
-  /** The first wait between attempts; each one after it is twice as long. */
+  /** The first wait between attempts; it doubles after each attempt. */
   readonly backoffMs?: number;
   readonly userAgent?: string;
   /** Waits between attempts; a test replaces it. */
@@ -35,42 +35,50 @@ export interface ClientOptions {
 
 export interface CallOptions {
   readonly key?: string;
-  /** The name under which a write happens only once; random when left out. */
+  /** A write with the same key is executed only once; random by default. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
-  /** A service that asks for a longer wait than this is not waited for. */
+  /** If the service asks for a longer wait, the error is thrown at once. */
   readonly maxRetryWaitMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** For an operation that takes one. */
+  /** For an operation that takes a file. */
   readonly file?: FileToSend;
 }
 
 export interface Client {
   /**
-   * @throws CallFailure when the service refuses, or answers what can't be read.
-   * @throws Unreachable when no answer came.
-   * @throws the signal's reason when `signal` is aborted.
+   * @throws CallFailure for an error response, or one that is not a JSON object.
+   * @throws NoResponseError when there was no response.
+   * @throws the reason of `signal` when it aborts.
    */
   call<Op extends Operation>(operation: Op, input: InputOf<Op>, options?: CallOptions): Promise<OutputOf<Op>>;
-  /** Ends its connections, and with them the calls that are running. */
+  /** Closes the connections, which fails the calls that are running. */
   close(): Promise<void>;
 }
 
 export function createClient(options: ClientOptions): Client {
   const connections = createConnections();
   return {
-    async call<Op extends Operation>(operation: Op, input: InputOf<Op>, given: CallOptions = {}) {
-      const request = writeRequest(operation, input as Record<string, unknown>, given);
-      const defaultTimeoutMs = timeoutFor(waitMsOf(operation, input as Record<string, unknown>), 30_000);
+    async call<Op extends Operation>(operation: Op, input: InputOf<Op>, callOptions: CallOptions = {}) {
+      const fields: Readonly<Record<string, unknown>> = { ...input };
+      const request = writeRequest(operation, fields, callOptions);
+      const defaultTimeoutMs = timeoutFor(waitMsOf(operation, fields), 30_000);
       const deadline = startCallDeadline(
-        given.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs,
-        given.signal,
+        callOptions.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs,
+        callOptions.signal,
       );
-      const key = given.key ?? options.key;
+      const key = callOptions.key ?? options.key;
       try {
-        const answer = await callWithRetries({ ...options, ...given, key, request, deadline, connections });
-        // What the operation declares; a caller who must be sure of a foreign service parses it.
+        const answer = await callWithRetries({
+          ...options,
+          ...callOptions,
+          key,
+          request,
+          deadline,
+          connections,
+        });
+        // As the operation declares; not parsed, so check the response of a service that is not Tidings.
         return answer as OutputOf<Op>;
       } finally {
         deadline.stop();
@@ -87,7 +95,7 @@ interface PendingCall extends ClientOptions, Pick<CallOptions, "maxRetryWaitMs">
   readonly connections: Connections;
 }
 
-/** Tries until there is an answer, or a failure that another try would not mend or has no time for. */
+/** Retries until there is a response, an error that is not retryable, or no time left. */
 async function callWithRetries(call: PendingCall): Promise<unknown> {
   const { deadline, retries = 4, backoffMs = 100, maxRetryWaitMs = 10_000, sleep = sleepUntilAborted } = call;
   let mayHaveRun = false;
@@ -136,7 +144,7 @@ async function attempt({
   const connection = await connections.dispatcherFor(base);
   const { statusCode, headers, body } = await connection.request({
     origin: base.origin,
-    // Not resolved against the base: that would swallow a segment made of dots.
+    // Not resolved against the base, which would drop dot segments.
     path: base.pathname.replace(/\/+$/, "") + request.path,
     method: request.method,
     headers: { ...request.headers, ...credentialHeaders(credential, userAgent) },

@@ -1,19 +1,19 @@
 /**
- * Writes multipart/form-data: the plain fields, then one file, which is read while it is sent.
+ * Writes multipart/form-data: the plain fields, then one file, which is streamed.
  *
- * The file is the call's own, or comes as `content_base64` with `file_name` and perhaps `content_type`, and
- * goes as the part `file`. It is the last part, so that a service that reads the body as a stream knows the
- * rest by then.
+ * The file is passed with the call, or as `content_base64` with `file_name` and an optional `content_type`.
+ * It is sent as the part `file`, which is the last one, so that a service that streams the body has all
+ * fields before it.
  */
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 
-/** A file that is sent beside a call's fields. */
+/** A file that is sent with the fields of a call. */
 export interface FileToSend {
   readonly name: string;
-  /** In bytes: said before it is sent. */
+  /** In bytes; sent in advance as the content length. */
   readonly size: number;
-  /** Begins to read it; again for each attempt. */
+  /** Opens the content; called once for each attempt. */
   open(): AsyncIterable<Uint8Array>;
 }
 
@@ -23,12 +23,12 @@ export interface MultipartBody {
   readonly body: () => Readable;
 }
 
-/** Undefined when there is no file: then the fields may travel as any others do. */
+/** Undefined without a file: then the fields can be sent as JSON. */
 export function writeMultipart(
   { content_base64, ...input }: Readonly<Record<string, unknown>>,
-  given?: FileToSend,
+  fileToSend?: FileToSend,
 ): MultipartBody | undefined {
-  const file = given ?? fromBase64(content_base64, input.file_name);
+  const file = fileToSend ?? fromBase64(content_base64, input.file_name);
   if (!file) {
     return undefined;
   }
@@ -69,7 +69,7 @@ function disposition(names: Readonly<Record<string, string>>): string {
   return `Content-Disposition: form-data${written.join("")}`;
 }
 
-/** As browsers do: what would end the name, or the line, is written in percent. */
+/** Percent-encodes what would end the name or the line, like browsers do. */
 function escapeQuotes(text: string): string {
   return text.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
 }

@@ -1,4 +1,4 @@
-/** Writes the HTTP request of an operation: which field travels in the path, the query or the body, and how. */
+/** Writes the HTTP request of an operation: which field goes into the path, the query or the body, and how. */
 import { randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
 import type { Operation } from "../../tools/contract/index.ts";
@@ -9,7 +9,7 @@ export interface HttpRequest {
   readonly method: Operation["method"];
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A stream is opened anew for each attempt. */
+  /** A function opens the stream again for each attempt. */
   readonly body: string | null | (() => Readable);
 }
 
@@ -19,20 +19,20 @@ interface RequestOptions {
   readonly file?: FileToSend;
 }
 
-/** @throws CallFailure for a path field that no path can carry. */
+/** @throws CallFailure for a value that can't be a path segment. */
 export function writeRequest(
   { method, path, encoding }: Pick<Operation, "method" | "path"> & Partial<Pick<Operation, "encoding">>,
   input: Readonly<Record<string, unknown>>,
-  { idempotencyKey, headers: given, file }: RequestOptions,
+  { idempotencyKey, headers: extraHeaders, file }: RequestOptions,
 ): HttpRequest {
   const rest: Record<string, unknown> = { ...input };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     delete rest[name];
     return toPathSegment(name, input[name]);
   });
-  const headers: Record<string, string> = { ...given, accept: "application/json" };
+  const headers: Record<string, string> = { ...extraHeaders, accept: "application/json" };
   if (method !== "GET") {
-    // Chosen here and not for each attempt: it is what makes them one.
+    // One key for all attempts, so that they are executed once.
     headers["idempotency-key"] = idempotencyKey ?? randomUUID();
   }
   if (method === "GET" || method === "DELETE") {
@@ -48,7 +48,7 @@ export function writeRequest(
   return { method, path: filled, headers, body: JSON.stringify(rest) };
 }
 
-/** One segment of a path. Whoever resolves dots on the way would turn them into another operation. */
+/** One path segment. Dot segments are rejected: a proxy that resolves them would reach another operation. */
 function toPathSegment(name: string, value: unknown): string {
   const text = String(value ?? "");
   if (/^\.{0,2}$/.test(text)) {
@@ -61,7 +61,7 @@ function toPathSegment(name: string, value: unknown): string {
   return encodeURIComponent(text);
 }
 
-/** Lists and objects travel as JSON. */
+/** Lists and objects are sent as JSON. */
 function toQueryString(fields: Readonly<Record<string, unknown>>): string {
   const written = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) {

@@ -1,9 +1,9 @@
 /**
- * Reads what a service answered: a JSON object, or a failure.
+ * Reads the response of a service: a JSON object, or an error.
  *
- * The body of a failure is passed on only in two shapes: our own error envelope, and the problem details of
- * RFC 9457 with a 4xx status. Anything else may hold internals of a service or of a proxy before it (stack
- * traces, SQL, addresses), which no list of patterns finds. Its place takes the sentence for the status.
+ * The body of an error is passed on only in two shapes: our own error envelope, and the problem details of
+ * RFC 9457 with a 4xx status. Anything else may hold internals of a service or of a proxy in front of it
+ * (stack traces, SQL, addresses), which no list of patterns finds. The message for the status replaces it.
  */
 import { ErrorBody, parseJson, readRetryAfterMs } from "../../tools/contract/index.ts";
 import { CallFailure } from "./failure.ts";
@@ -14,7 +14,7 @@ export interface HttpResponse {
   readonly text: string;
 }
 
-/** The JSON object that a call was answered. */
+/** The JSON object of a successful response. @throws CallFailure for anything else. */
 export function readResponse(answer: HttpResponse): object {
   const body = parseJson(answer.text);
   if (isObject(body)) {
@@ -29,7 +29,7 @@ export function readResponse(answer: HttpResponse): object {
   });
 }
 
-/** The failure that an answer reports. */
+/** The error of an unsuccessful response. */
 export function readFailure(answer: HttpResponse): CallFailure {
   const { status, headers } = answer;
   const error = readEnvelope(answer);
@@ -44,20 +44,20 @@ export function readFailure(answer: HttpResponse): CallFailure {
   });
 }
 
-/** Of a 5xx only the members that every error has: no 5xx of ours has further facts. */
-const withoutFacts = ErrorBody.shape.error.strip();
+/** A 5xx of ours has no further members than these. */
+const baseErrorSchema = ErrorBody.shape.error.strip();
 
 function readEnvelope({ status, text }: HttpResponse): ErrorBody["error"] | undefined {
   const error = ErrorBody.safeParse(parseJson(text)).data?.error;
-  return error && status >= 500 ? withoutFacts.parse(error) : error;
+  return error && status >= 500 ? baseErrorSchema.parse(error) : error;
 }
 
-/** Title and detail of an RFC 9457 document. A 5xx is left out: frameworks put the exception's text there. */
+/** Title and detail of an RFC 9457 document; not of a 5xx, where frameworks put the exception's text. */
 function readProblem({ status, headers, text }: HttpResponse): string | undefined {
   const isProblem = /^application\/problem\+json\s*(?:;|$)/i.test(String(headers["content-type"] ?? ""));
   const body = isProblem && status < 500 ? parseJson(text) : undefined;
-  const said = isObject(body) ? [body.title, body.detail].filter(isText) : [];
-  return said.length === 0 ? undefined : said.join(": ");
+  const texts = isObject(body) ? [body.title, body.detail].filter(isText) : [];
+  return texts.length === 0 ? undefined : texts.join(": ");
 }
 
 function readRequestId({ headers }: HttpResponse): string | undefined {

@@ -1,4 +1,4 @@
-/** Every setting: its name, what it takes, its default, and its line in docs/reference/settings.md. */
+/** Every setting: name, type, default, and description for --help and docs/reference/settings.md. */
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { z } from "zod";
@@ -15,7 +15,7 @@ export const Environment = z.object({
     .describe("Address that the service listens on"),
   PORT: wholeNumber(0, 65_535)
     .default(3000)
-    .describe("Port that the service listens on; 0 takes any free one"),
+    .describe("Port that the service listens on; 0 selects any free port"),
   TIDINGS_DATA_DIR: z
     .string()
     .transform(expandHome)
@@ -28,43 +28,41 @@ export const Environment = z.object({
       expected("a PostgreSQL address, for example postgres://user@host:5432/name"),
     )
     .optional()
-    .describe("PostgreSQL to use in place of the embedded database, `postgres://…`"),
+    .describe("PostgreSQL to use instead of the embedded database, `postgres://…`"),
   TIDINGS_SECRET: z
     .string()
     .min(32, expected("at least 32 characters"))
     .optional()
     .describe(
-      "Signs access tokens and links; at least 32 characters. Left out, one is generated and kept in the database",
+      "Signs access tokens and links; at least 32 characters. Default: one is generated and stored in the database",
     ),
   TIDINGS_PREVIOUS_SECRET: z
     .string()
     .min(32, expected("at least 32 characters"))
     .optional()
-    .describe(
-      "The secret that `TIDINGS_SECRET` replaced; what was signed under it stays good until it expires",
-    ),
+    .describe("The secret that `TIDINGS_SECRET` replaced; what it signed stays valid until it expires"),
   TIDINGS_BASE_URL: z
     .url({ protocol: /^https?$/, ...expected("the address of a Tidings service, http:// or https://") })
     .optional()
     .describe("A running service for `tidings mcp` to forward to, with `TIDINGS_API_KEY`"),
-  TIDINGS_API_KEY: z.string().optional().describe("The key to use there"),
+  TIDINGS_API_KEY: z.string().optional().describe("API key for `TIDINGS_BASE_URL`"),
   TIDINGS_SCOPES: commaList(readScope, `scopes separated by commas, of: ${allScopes.join(", ")}`).describe(
-    "What the key may do, for `tidings mcp`, in either spelling; left out, the service is asked",
+    "Scopes of the key, for `tidings mcp`, in either spelling. Default: read from the service",
   ),
-  TIDINGS_TOOLSETS: nameList("Only the tools of these resources, for example contacts,messages"),
+  TIDINGS_TOOLSETS: nameList("Offer only the tools of these resources, for example contacts,messages"),
   TIDINGS_READ_ONLY: z
     .enum(["true", "false", "1", "0"], expected("true or false"))
     .default("false")
-    .describe("Whether tools that change something are hidden and refused"),
-  TIDINGS_TOOLS_ALLOW: nameList("Only these tools"),
-  TIDINGS_TOOLS_DENY: nameList("Not these tools, whatever else is allowed"),
+    .describe("Whether tools that change data are hidden and rejected"),
+  TIDINGS_TOOLS_ALLOW: nameList("Offer only these tools"),
+  TIDINGS_TOOLS_DENY: nameList("Never offer these tools, even if another setting allows them"),
   TIDINGS_TOOL_MODE: z
     .enum(toolModes, expected(`one of ${toolModes.join(", ")}`))
     .default("core")
-    .describe("core: the usual tools; all: every tool; search: two tools that find and run the others"),
+    .describe("core: the most used tools; all: every tool; search: two tools that find and run the others"),
   TIDINGS_RESULT_LIMIT: wholeNumber(2_000, 10_000_000)
     .default(80_000)
-    .describe("Longest answer of a tool, in characters; a longer one is cut after an item"),
+    .describe("Longest answer of a tool, in characters; longer answers are cut after an item"),
   TIDINGS_OWNER_EMAIL: z
     .email(expected("an e-mail address"))
     .optional()
@@ -74,42 +72,44 @@ export const Environment = z.object({
     .min(8, expected("at least 8 characters"))
     .optional()
     .describe(
-      "First start: the owner's password, at least 8 characters. Left out, one is generated and printed",
+      "First start: the owner's password, at least 8 characters. Default: one is generated and printed",
     ),
   TIDINGS_BOOTSTRAP_KEY: z
     .string()
     .regex(/^sk_live_[!-~]{24,}$/, expected("a key that starts with sk_live_, at least 32 characters long"))
     .optional()
     .describe(
-      "First start: the first API key, `sk_live_` and at least 24 more characters. Left out, one is generated and printed",
+      "First start: the first API key, `sk_live_` and at least 24 more characters. Default: one is generated and printed",
     ),
   TIDINGS_LOG_LEVEL: z
     .enum(logLevels, expected(`one of ${logLevels.join(", ")}`))
     .default("info")
-    .describe(`How much is logged, to stderr: ${logLevels.join(", ")}`),
+    .describe(`Level of the log on stderr: ${logLevels.join(", ")}`),
   TIDINGS_RATE_LIMIT: wholeNumber(1, 1_000_000)
     .default(50)
-    .describe("Requests a second for each credential, sustained"),
-  TIDINGS_RATE_BURST: wholeNumber(1, 1_000_000).default(100).describe("Requests at once for each credential"),
+    .describe("Sustained requests a second for each credential"),
+  TIDINGS_RATE_BURST: wholeNumber(1, 1_000_000)
+    .default(100)
+    .describe("Burst of requests for each credential"),
   TIDINGS_ALLOWED_HOSTS: commaList(readHost, "host names without a port, separated by commas").describe(
-    "Host names by which /mcp may be called, beside the loopback ones",
+    "Host names that requests to /mcp may use, in addition to the loopback names",
   ),
   TIDINGS_ALLOWED_ORIGINS: commaList(
     readOrigin,
     "origins such as https://app.example.com, separated by commas",
-  ).describe("Origins of web pages that may call /mcp, beside the loopback ones"),
+  ).describe("Origins of web pages that may call /mcp, in addition to the loopback origins"),
   TIDINGS_TRUSTED_PROXIES: commaList(
     readNetwork,
     "IP addresses or networks such as 10.0.0.0/8, separated by commas",
-  ).describe("Proxies whose X-Forwarded-For is believed: IP addresses and networks"),
+  ).describe("Proxies whose X-Forwarded-For is trusted: IP addresses and networks"),
   TIDINGS_BODY_LIMIT: wholeNumber(1_024, 104_857_600)
     .default(1_048_576)
-    .describe("Largest request body that is taken, in bytes"),
+    .describe("Largest request body that is accepted, in bytes"),
   TIDINGS_PUBLIC_URL: z
     .url({ protocol: /^https?$/, ...expected("the address of this service, http:// or https://") })
     .optional()
     .describe(
-      "Address by which others reach this service, for links to its files; left out, the one it listens on",
+      "Public address of this service, for links to its files. Default: the address that it listens on",
     ),
   TIDINGS_CDN_URL: z
     .url({ protocol: /^https?$/, ...expected("an address, http:// or https://") })
@@ -121,44 +121,40 @@ export const Environment = z.object({
     .string()
     .transform(expandHome)
     .optional()
-    .describe(
-      "Folder from which `upload_file` of `tidings mcp` may read files of this machine; left out, none",
-    ),
+    .describe("Folder from which `upload_file` of `tidings mcp` may read local files. Default: none"),
   TIDINGS_S3_BUCKET: z
     .string()
     .regex(/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/, expected("the name of a bucket"))
     .optional()
-    .describe("Bucket that keeps the files in place of the data folder, with the two keys below"),
+    .describe("Bucket that stores files instead of the data folder, with the two keys below"),
   TIDINGS_S3_ENDPOINT: z
-    .url({ protocol: /^https?$/, ...expected("the address of a store that speaks S3") })
+    .url({ protocol: /^https?$/, ...expected("the address of an S3-compatible store") })
     .optional()
-    .describe("Store that the bucket is in; left out, Amazon's"),
+    .describe("S3-compatible store of the bucket. Default: Amazon S3"),
   TIDINGS_S3_REGION: z.string().default("us-east-1").describe("Region of the bucket"),
-  TIDINGS_S3_ACCESS_KEY_ID: z.string().optional().describe("The bucket's access key"),
-  TIDINGS_S3_SECRET_ACCESS_KEY: z.string().optional().describe("The secret that belongs to it"),
+  TIDINGS_S3_ACCESS_KEY_ID: z.string().optional().describe("Access key id for the bucket"),
+  TIDINGS_S3_SECRET_ACCESS_KEY: z.string().optional().describe("Secret of the access key"),
   TIDINGS_WEB_ALLOW: commaList(
     readNetwork,
     "IP addresses or networks such as 10.1.0.0/16, separated by commas",
-  ).describe(
-    "Networks that are not public and may be reached all the same, as webhook receivers and sources of files; by https, on ports 443 and 8443",
-  ),
+  ).describe("Private networks that webhooks and file downloads may reach, by https on ports 443 and 8443"),
   TIDINGS_ALLOW_LOCAL_WEBHOOKS: z
     .enum(["true", "false", "1", "0"], expected("true or false"))
     .default("false")
     .describe(
-      "For development: receivers on this machine, plain http and any port. Refused unless `HOST` is loopback",
+      "For development: allows receivers on this machine, plain http and any port. Requires a loopback `HOST`",
     ),
   TIDINGS_METRICS_TOKEN: z
     .string()
     .regex(/^[!-~]{16,}$/, expected("at least 16 characters without spaces"))
     .optional()
     .describe(
-      "Opens `GET /metrics` (Prometheus) to `Authorization: Bearer` with this token, at least 16 characters",
+      "Enables `GET /metrics` (Prometheus) for `Authorization: Bearer` with this token, at least 16 characters",
     ),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, ...expected("the address of an OTLP collector, http:// or https://") })
     .optional()
-    .describe("Collector that traces are sent to, by OTLP over HTTP, for example `http://localhost:4318`"),
+    .describe("Collector that receives traces by OTLP over HTTP, for example `http://localhost:4318`"),
 });
 
 function expandHome(path: string): string {

@@ -1,23 +1,23 @@
-/** How the text of a setting is read, and what it takes when it can't be. */
+/** Parsers for the text of settings. */
 import ipaddr from "ipaddr.js";
 import { z } from "zod";
 
-/** A field's complaint, which ends the sentence "NAME takes …"; it never repeats the value, which may be secret. */
+/** The error of a field: completes "NAME takes …" and never repeats the value, which may be secret. */
 export const expected = (what: string) => ({ error: what });
 
-/** Names between commas; whoever knows the tools says whether they exist. */
+/** Names separated by commas; the caller checks whether they exist. */
 export function nameList(description: string) {
   const read = (text: string) => (/^[\w-]{1,64}$/.test(text) ? text : undefined);
   return commaList(read, "names separated by commas").describe(description);
 }
 
-/** A whole number within limits. */
+/** A whole number from `from` to `to`. */
 export function wholeNumber(from: number, to: number) {
   const what = expected(`a whole number from ${from} to ${to}`);
   return z.string().regex(/^\d+$/, what).transform(Number).pipe(z.number().min(from, what).max(to, what));
 }
 
-/** Texts between commas, each read by `read`, which answers undefined to what it can't read. */
+/** Items separated by commas, each parsed by `read`, which returns undefined for an invalid one. */
 export function commaList<Value extends string>(read: (text: string) => Value | undefined, what: string) {
   return z
     .string()

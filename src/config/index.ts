@@ -1,4 +1,4 @@
-/** The settings: the environment, parsed once by one schema. Nothing else reads process.env. */
+/** The configuration: environment variables, parsed once by one schema. Nothing else reads process.env. */
 import { z } from "zod";
 import { Environment } from "./environment.ts";
 import { isLoopback, isTrue } from "./fields.ts";
@@ -8,7 +8,7 @@ const Settings = Environment.superRefine((env, context) => {
   const { TIDINGS_BASE_URL, TIDINGS_API_KEY } = env;
   if (isTrue(env.TIDINGS_ALLOW_LOCAL_WEBHOOKS) && !isLoopback(env.HOST)) {
     const message =
-      "true only while HOST is loopback: strangers could reach this machine's own services by it";
+      "true only while HOST is loopback: otherwise anyone could reach this machine's own services through it";
     context.addIssue({ code: "custom", path: ["TIDINGS_ALLOW_LOCAL_WEBHOOKS"], message });
   }
   if ((TIDINGS_BASE_URL === undefined) !== (TIDINGS_API_KEY === undefined)) {
@@ -28,17 +28,17 @@ const Settings = Environment.superRefine((env, context) => {
 
 export type Config = z.output<typeof Settings>;
 
-/** Every setting as docs/reference/settings.md shows it; the default is empty where there is none. */
+/** Every setting as docs/reference/settings.md shows it; an empty default means none. */
 export const settings: readonly { name: string; default: string; description: string }[] = Object.entries(
   Environment.shape,
 ).map(([name, field]) => ({ name, default: defaultOf(field), description: field.description ?? "" }));
 
-/** A setting is wrong: one line that names it and what it takes. */
+/** A setting is invalid; the message is one line that names it and the values that it takes. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** Reads the settings; an empty text is as good as none. @throws ConfigError */
+/** Parses the settings; an empty value counts as not set. @throws ConfigError */
 export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): {
   config: Config;
   warnings: string[];
@@ -55,7 +55,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   };
 }
 
-/** The settings in the house's own words. */
 function toConfig(env: z.output<typeof Environment>) {
   const { TIDINGS_BASE_URL: baseUrl, TIDINGS_API_KEY: key } = env;
   return {
@@ -65,9 +64,9 @@ function toConfig(env: z.output<typeof Environment>) {
     databaseUrl: env.DATABASE_URL,
     secret: env.TIDINGS_SECRET,
     previousSecret: env.TIDINGS_PREVIOUS_SECRET,
-    /** The service to forward to, in place of one of our own. */
+    /** The remote service to forward to, instead of running one. */
     upstream: baseUrl !== undefined && key !== undefined ? { baseUrl, key } : undefined,
-    /** What the first start is to make. */
+    /** What the first start creates. */
     owner: {
       email: env.TIDINGS_OWNER_EMAIL,
       password: env.TIDINGS_OWNER_PASSWORD,
@@ -79,15 +78,15 @@ function toConfig(env: z.output<typeof Environment>) {
     allowedOrigins: env.TIDINGS_ALLOWED_ORIGINS,
     trustedProxies: env.TIDINGS_TRUSTED_PROXIES,
     bodyLimit: env.TIDINGS_BODY_LIMIT,
-    /** Which addresses that customers give may be reached, beside the public ones. */
+    /** Which non-public addresses webhooks and downloads may reach. */
     web: { allow: env.TIDINGS_WEB_ALLOW, isLocalAllowed: isTrue(env.TIDINGS_ALLOW_LOCAL_WEBHOOKS) },
-    /** Undefined: files are kept in the data folder. */
+    /** Undefined: files are stored in the data folder. */
     s3: readS3Settings(env),
     publicUrl: env.TIDINGS_PUBLIC_URL?.replace(/\/+$/, ""),
     cdnUrl: env.TIDINGS_CDN_URL?.replace(/\/+$/, ""),
     uploadRoot: env.TIDINGS_UPLOAD_ROOT,
     telemetry: { token: env.TIDINGS_METRICS_TOKEN, collector: env.OTEL_EXPORTER_OTLP_ENDPOINT },
-    /** What the key is said to be allowed; undefined if the service is to be asked. */
+    /** The scopes of the key; undefined: read from the service. */
     scopes: env.TIDINGS_SCOPES.length > 0 ? env.TIDINGS_SCOPES : undefined,
     toolFilter: {
       toolsets: env.TIDINGS_TOOLSETS,
@@ -106,12 +105,12 @@ function readS3Settings(env: z.output<typeof Environment>) {
     TIDINGS_S3_ACCESS_KEY_ID: accessKeyId,
     TIDINGS_S3_SECRET_ACCESS_KEY: secretAccessKey,
   } = env;
-  const isWhole = bucket !== undefined && accessKeyId !== undefined && secretAccessKey !== undefined;
+  const isComplete = bucket !== undefined && accessKeyId !== undefined && secretAccessKey !== undefined;
   const { TIDINGS_S3_ENDPOINT: endpoint, TIDINGS_S3_REGION: region } = env;
-  return isWhole ? { endpoint, region, bucket, accessKeyId, secretAccessKey } : undefined;
+  return isComplete ? { endpoint, region, bucket, accessKeyId, secretAccessKey } : undefined;
 }
 
-/** The values that no log may show. */
+/** The values that must never appear in a log. */
 export function appSecrets(config: Config): string[] {
   const { upstream, secret, previousSecret, owner, databaseUrl, telemetry, s3 } = config;
   const passwords = [databaseUrl, telemetry.collector].flatMap(passwordsIn);
@@ -120,13 +119,12 @@ export function appSecrets(config: Config): string[] {
   return values.flatMap((value) => value || []);
 }
 
-/** The password in an address, in both its spellings. */
+/** The password in a URL, percent-encoded and decoded. */
 function passwordsIn(address = ""): string[] {
   const password = URL.canParse(address) ? new URL(address).password : "";
   return [password, decode(password)];
 }
 
-/** As it was before it was written into an address; as it stands if that can't be read. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -136,6 +134,6 @@ function decode(text: string): string {
 }
 
 function defaultOf(field: z.ZodType): string {
-  const isGiven = field instanceof z.ZodDefault || field instanceof z.ZodPrefault;
-  return isGiven ? String(field.def.defaultValue) : "";
+  const hasDefault = field instanceof z.ZodDefault || field instanceof z.ZodPrefault;
+  return hasDefault ? String(field.def.defaultValue) : "";
 }

@@ -1,6 +1,6 @@
-/** Names the setting that a misspelt one was meant to be. */
+/** Warns about misspelt settings, which would otherwise be ignored silently. */
 
-/** A misspelt setting does nothing, which nobody notices. */
+/** One warning for each unknown name, with the nearest known one. */
 export function warnAboutUnknown(names: readonly string[], known: readonly string[]): string[] {
   const isOurs = (name: string) => name.startsWith("TIDINGS_") && !name.startsWith("TIDINGS_TEST_");
   return names
@@ -12,7 +12,7 @@ function nearest(name: string, known: readonly string[]): string | undefined {
   return known.toSorted((a, b) => distance(name, a) - distance(name, b))[0];
 }
 
-/** How many letters must be added, removed or replaced (Levenshtein). */
+/** Levenshtein distance. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [line, letter] of [...from].entries()) {

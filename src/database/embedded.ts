@@ -37,7 +37,7 @@ export async function startEmbedded(dataDir: string, onFailure: (error: Error) =
   const socket = folder === undefined ? undefined : join(folder, socketName);
 
   const thread = startThread({ data, socket });
-  const { port } = await listening(thread, data);
+  const { port } = await waitUntilListening(thread, data);
   let isClosing = false;
   let failure = new Error("The embedded database stopped.");
   thread.on("error", (error) => {
@@ -50,7 +50,7 @@ export async function startEmbedded(dataDir: string, onFailure: (error: Error) =
   });
 
   return {
-    settings: settings(folder === undefined ? { host: "127.0.0.1", port } : { host: folder, port: 5432 }),
+    settings: poolSettings(folder === undefined ? { host: "127.0.0.1", port } : { host: folder, port: 5432 }),
     async [Symbol.asyncDispose]() {
       isClosing = true;
       await stop(thread);
@@ -61,7 +61,7 @@ export async function startEmbedded(dataDir: string, onFailure: (error: Error) =
   };
 }
 
-function settings(address: { host: string; port: number }): pg.PoolConfig {
+function poolSettings(address: { host: string; port: number }): pg.PoolConfig {
   return {
     ...address,
     user: "postgres",
@@ -88,8 +88,8 @@ async function claimSocketFolder(data: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
 
   // The temporary folder is writable for all: never use a folder that another user has created there.
-  const found = await lstat(folder);
-  if (!found.isDirectory() || found.uid !== uid) {
+  const entry = await lstat(folder);
+  if (!entry.isDirectory() || entry.uid !== uid) {
     throw new Error(`${folder} belongs to another user. Remove it, or set TMPDIR to a folder of your own.`);
   }
   await chmod(folder, 0o700);
@@ -97,7 +97,7 @@ async function claimSocketFolder(data: string): Promise<string> {
   const socket = join(folder, socketName);
   if (!(await isReleased(socket))) {
     throw new Error(
-      `The database in ${data} is open already. Close the process that uses it, or set another folder.`,
+      `The database in ${data} is already in use. Stop the process that uses it, or set another folder.`,
     );
   }
   await rm(socket, { force: true });
@@ -109,9 +109,9 @@ const releaseTimeoutMs = 3_000;
 
 /** Waits until no process listens on the socket; false if one still does. */
 async function isReleased(socket: string): Promise<boolean> {
-  const until = Date.now() + releaseTimeoutMs;
+  const deadline = Date.now() + releaseTimeoutMs;
   while (await isListening(socket)) {
-    if (Date.now() > until) {
+    if (Date.now() > deadline) {
       return false;
     }
     await sleep(20);
@@ -151,7 +151,7 @@ function runSource({ href }: URL): string {
 }
 
 /** Waits until the thread listens; throws if it exits first. */
-async function listening(thread: Worker, data: string): Promise<Listening> {
+async function waitUntilListening(thread: Worker, data: string): Promise<Listening> {
   const exit = new AbortController();
   thread.once("exit", () => exit.abort());
   try {
@@ -160,7 +160,7 @@ async function listening(thread: Worker, data: string): Promise<Listening> {
   } catch (cause) {
     const reason = exit.signal.aborted || !(cause instanceof Error) ? "its thread exited" : cause.message;
     throw new Error(
-      `The database in ${data} did not start: ${reason}. If it was written by another version or is damaged, set another folder.`,
+      `The database in ${data} did not start: ${reason}. If another version wrote it or it is damaged, set another folder.`,
       { cause },
     );
   }

@@ -1,9 +1,9 @@
 /**
  * Vacuum, analyze and checkpoint for the embedded engine, which has no background processes.
  *
- * Without statistics the planner scans: a list of 25 out of 200,000 rows took 37 to 118 ms before its
- * table was analyzed, and 0.25 ms after. Tables are chosen by the thresholds
- * of autovacuum and processed one by one, so that other queries can use the only connection in between.
+ * Without statistics the planner reads whole tables: a list of 25 out of 200,000 rows took 37 to 118 ms before
+ * its table was analyzed, and 0.25 ms after. Tables are selected by the thresholds of autovacuum and processed
+ * one by one, so that other queries can use the only connection in between.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";

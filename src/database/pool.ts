@@ -85,7 +85,7 @@ function wrap(client: pg.PoolClient): PostgresPoolClient {
     },
     release: () => client.release(isInvalid),
   };
-  return connection as PostgresPoolClient; // lacks cursors, which only streamed queries use, and there are none
+  return connection as PostgresPoolClient; // without cursors, which only streamed queries use: there are none
 }
 
 function statement(text: string, values: readonly unknown[], names: Set<string>): pg.QueryConfig {
@@ -111,7 +111,7 @@ function explain(cause: unknown, timeoutMs: number | undefined): unknown {
     return cause;
   }
   return new Error(
-    `No database connection became free in ${timeoutMs} ms. Inside a transaction, query through its \`tx\` alone.`,
+    `No database connection became free in ${timeoutMs} ms. Inside a transaction, use only its \`tx\` for queries.`,
     { cause },
   );
 }

@@ -6,7 +6,7 @@ import type { Queries } from "./database.ts";
 /** For connecting, and for acquiring a connection of the pool. */
 const connectionTimeoutMs = 10_000;
 
-/** Earlier versions lack parts of the SQL that the service uses. */
+/** Earlier versions do not support all the SQL that the service uses. */
 const minMajorVersion = 15;
 
 export function postgresSettings(url: string, poolSize: number): pg.PoolConfig {
@@ -28,19 +28,19 @@ export async function requireVersion(queries: Queries): Promise<void> {
   `.execute(queries);
   const version = rows[0]?.version ?? 0;
   if (version < minMajorVersion) {
-    throw new Error(`It is PostgreSQL ${version}: Tidings needs ${minMajorVersion} or later.`);
+    throw new Error(`It is PostgreSQL ${version}, but Tidings needs ${minMajorVersion} or later.`);
   }
 }
 
 const advice = new Map([
-  ["ECONNREFUSED", "Nothing listens there: start PostgreSQL, or correct the host and the port."],
-  ["ENOENT", "Its socket is not there: start PostgreSQL, or correct the host."],
-  ["ENOTFOUND", "There is no such host: correct it."],
-  ["EAI_AGAIN", "The host's name can't be looked up just now: check the network and try again."],
-  ["28P01", "It refuses the password: correct the user and the password."],
-  ["28000", "It refuses the user: correct it, or allow it in the server's pg_hba.conf."],
-  ["3D000", "It has no such database: create it with createdb, or correct the name."],
-  ["53300", "It has no connection left: close some, or raise its max_connections."],
+  ["ECONNREFUSED", "The connection was refused: start PostgreSQL, or correct the host and the port."],
+  ["ENOENT", "Its socket does not exist: start PostgreSQL, or correct the host."],
+  ["ENOTFOUND", "The host does not exist: correct it."],
+  ["EAI_AGAIN", "The host name can't be resolved at the moment: check the network and try again."],
+  ["28P01", "The password is wrong: correct the user and the password."],
+  ["28000", "The user is not allowed to connect: correct it, or allow it in the server's pg_hba.conf."],
+  ["3D000", "The database does not exist: create it with createdb, or correct the name."],
+  ["53300", "The server has no free connection: close some, or raise its max_connections."],
   [
     "ERR_INVALID_URL",
     "It is not a URL: write postgres://user:password@host:5432/database, special characters as %40.",
@@ -50,11 +50,11 @@ const advice = new Map([
 /** For the operator: which server, what is wrong, what to do. Never contains the password. */
 export function connectionError(url: string, cause: unknown): Error {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  const reason = advice.get(code) ?? (cause instanceof Error ? cause.message : "It does not answer.");
-  return new Error(`The database of DATABASE_URL (${host(url)}) can't be used. ${reason}`, { cause });
+  const reason = advice.get(code) ?? (cause instanceof Error ? cause.message : "The server does not answer.");
+  return new Error(`The database of DATABASE_URL (${hostOf(url)}) can't be used. ${reason}`, { cause });
 }
 
-function host(url: string): string {
-  const known = URL.canParse(url) ? new URL(url).host : "";
-  return known || "no host";
+function hostOf(url: string): string {
+  const host = URL.canParse(url) ? new URL(url).host : "";
+  return host || "no host";
 }

@@ -1,47 +1,54 @@
-/** Mounts the controls that an adapter brings (the simulated channel's), for the organization of the key. */
+/** Mounts the routes of an adapter, such as the simulator's; each acts for the organization of the API key. */
 import type { FastifyInstance } from "fastify";
 import { permits } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import { authenticateRequest } from "./router.ts";
 
-/** A control as an adapter describes it. */
+export interface AdapterRequest {
+  /** The organization of the credential. */
+  readonly organization_id: string;
+  /** The placeholders of the path, decoded. */
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  /** The JSON body; undefined if there is none. */
+  readonly body: unknown;
+}
+
+/** A response, or the invalid field of the request and what is wrong with it; an empty field is the whole body. */
+export type AdapterResponse =
+  | { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
+  | { readonly invalid: { readonly field: string; readonly message: string } };
+
 export interface AdapterRoute {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** With `{name}` placeholders. */
+  readonly method: "GET" | "POST" | "PUT";
+  /** With placeholders in braces: `/simulator/phones/{number}/messages`. */
   readonly path: string;
-  handle(request: {
-    readonly organization_id: string;
-    readonly params: Readonly<Record<string, string>>;
-    readonly query: Readonly<Record<string, unknown>>;
-    readonly body: unknown;
-  }): Promise<
-    | { readonly status: number; readonly body: unknown }
-    | { readonly invalid: { readonly field: string; readonly message: string } }
-  >;
+  handle(request: AdapterRequest): Promise<AdapterResponse>;
+}
+
+interface RouteTypes {
+  Params: Record<string, string>;
+  Querystring: Record<string, unknown>;
 }
 
 export function addAdapterRoutes(
   app: FastifyInstance,
   platform: Platform,
-  controls: readonly AdapterRoute[],
+  routes: readonly AdapterRoute[],
 ): void {
-  for (const { method, path, handle } of controls) {
-    app.route({
+  for (const { method, path, handle } of routes) {
+    app.route<RouteTypes>({
       method,
       url: path.replace(/\{(\w+)\}/g, ":$1"),
       async handler(request, reply) {
         const { organization_id, scopes } = await authenticateRequest(platform, request);
-        const needed = method === "GET" ? "inbox:read" : "inbox:write";
-        if (!permits(scopes, needed)) {
-          throw fail("insufficient_scope", { required_scope: needed });
+        const required_scope = method === "GET" ? "inbox:read" : "inbox:write";
+        if (!permits(scopes, required_scope)) {
+          throw fail("insufficient_scope", { required_scope });
         }
-        const answer = await handle({
-          organization_id,
-          params: request.params as Record<string, string>,
-          query: request.query as Record<string, unknown>,
-          body: request.body,
-        });
+        const { params, query, body } = request;
+        const answer = await handle({ organization_id, params, query, body });
         if ("invalid" in answer) {
           throw invalidRequest(answer.invalid);
         }

@@ -1,10 +1,9 @@
 /**
- * Reads a refused request to its end before a connection that closes is closed.
+ * Reads the rest of a rejected request before its connection is closed.
  *
- * A socket that is closed while bytes of a request still come answers them with a reset, and that takes the
- * refusal along before its sender has read it: a file that is too large ended as a broken pipe. Where the
- * connection stays, what comes is dropped behind the answer. It costs no more than a slow sender may cost
- * anyway: the request's own time limit ends it.
+ * A socket that is closed while bytes still arrive sends a reset, which discards the error response before
+ * the client has read it: an upload that was too large ended as a broken pipe. On a connection that stays
+ * open, the rest is dropped after the response. The request timeout limits how long this takes.
  */
 import { finished } from "node:stream/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -15,6 +14,6 @@ export async function drainRequest({ raw }: FastifyRequest, reply: FastifyReply)
     return;
   }
   raw.resume();
-  // A sender who is gone hears nothing, whatever is done.
+  // Nothing to do if the client has disconnected.
   await finished(raw, { writable: false }).catch(() => undefined);
 }

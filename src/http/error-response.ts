@@ -1,4 +1,4 @@
-/** Turns whatever went wrong into the one envelope; what is ours to mend is logged and never sent. */
+/** Maps any error to the error envelope; causes of 5xx are logged and never sent. */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { Failure } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
@@ -33,16 +33,16 @@ function toFailure(error: unknown, request: FastifyRequest): Failure {
   if (!(error instanceof Error)) {
     return fail("internal", {}, error);
   }
-  const { code = "", statusCode = 500, message } = error as FastifyError;
-  const known = byFastifyCode[code];
-  if (known) {
-    return known(request);
+  const { code = "", statusCode = 500, message }: Partial<FastifyError> = error;
+  const mapped = byFastifyCode[code]?.(request);
+  if (mapped) {
+    return mapped;
   }
-  const isCallers = statusCode >= 400 && statusCode < 500;
-  return isCallers ? fail("malformed_body", { reason: message }, error) : fail("internal", {}, error);
+  const isClientError = statusCode >= 400 && statusCode < 500;
+  return isClientError ? fail("malformed_body", { reason: message }, error) : fail("internal", {}, error);
 }
 
-/** What Fastify itself refuses before a handler runs. */
+/** Requests that Fastify rejects before a handler runs. */
 const byFastifyCode: Readonly<Record<string, (request: FastifyRequest) => Failure>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: (request) => fail("body_too_large", { limit: request.routeOptions.bodyLimit }),
   FST_ERR_BAD_URL: () => fail("malformed_request"),

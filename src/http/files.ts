@@ -1,4 +1,4 @@
-/** Serves files to whoever has a link, in a way that no browser can be made to run one. */
+/** Serves files by signed link, with headers that keep a browser from executing them. */
 import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import type { Platform } from "../platform/index.ts";
@@ -32,7 +32,7 @@ export function addFiles(app: FastifyInstance, platform: Platform): void {
         "cache-control": file.cacheControl,
         "accept-ranges": "bytes",
         etag: `"${file.sha256}"`,
-        // Nothing else than what it says it is, and if it is a page after all, one that may do nothing.
+        // No content sniffing, and if it is a page after all, no scripts.
         "x-content-type-options": "nosniff",
         "content-security-policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'; media-src 'self'",
         "cross-origin-resource-policy": "cross-origin",
@@ -46,7 +46,7 @@ export function addFiles(app: FastifyInstance, platform: Platform): void {
   });
 }
 
-/** Undefined when it is left out; a name that is given twice is no text, and fits no signature. */
+/** Undefined if it is missing; a repeated parameter becomes a text that matches no signature. */
 function textOf(value: unknown): string | undefined {
   return value === undefined ? undefined : String(value);
 }

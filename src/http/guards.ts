@@ -1,4 +1,4 @@
-/** What stands before every operation: whose credential it is, and how often it may ask. */
+/** Guards in front of every operation: rate limits and the idempotency key. */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
@@ -18,16 +18,16 @@ export function readIdempotencyKey(headers: FastifyRequest["headers"]): string |
 }
 
 export interface RateLimits {
-  /** Requests a second that a credential may make for long. */
+  /** Sustained requests a second for each credential. */
   readonly perSecond: number;
-  /** Requests that it may make at once. */
+  /** Requests that a credential may make at once. */
   readonly burst: number;
 }
 
-/** How long the extra of a burst takes to come back. */
+/** How long a burst takes to be replenished. */
 const burstSeconds = 10;
 
-/** Limits requests by credential, or by address where there is none. */
+/** Limits requests by credential, or by IP address without one. */
 export function createRateLimit({ perSecond, burst }: RateLimits) {
   const steady = new RateLimiterMemory({ points: perSecond, duration: 1 });
   const extra = new RateLimiterMemory({
@@ -36,13 +36,12 @@ export function createRateLimit({ perSecond, burst }: RateLimits) {
     duration: burstSeconds,
   });
   const limiter = new BurstyRateLimiter(steady, extra);
-  /** Credentials that were none, by address: whoever guesses is not looked up for long. */
+  /** Failed authentications by IP address: saves the look-ups of a client that guesses. */
   const failures = new RateLimiterMemory({ keyPrefix: "failed", points: perSecond, duration: 1 });
 
   const limit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const credential = readCredential(request.headers);
-    const isAnonymous =
-      credential === undefined || pathsWithoutCredential.has(request.routeOptions.url ?? "");
+    const isAnonymous = credential === undefined || request.routeOptions.config.credential === "none";
     const failedAttempts = isAnonymous ? null : await failures.get(request.ip);
     const state: LimiterState =
       failedAttempts && failedAttempts.remainingPoints <= 0
@@ -55,28 +54,22 @@ export function createRateLimit({ perSecond, burst }: RateLimits) {
       throw fail("rate_limited", { retry_after: retrySeconds(state) });
     }
   };
-  /** Notes that a request's credential was none. */
-  const noteFailure = async (request: FastifyRequest): Promise<void> => {
+  /** Counts a request whose credential was invalid. */
+  const countFailure = async (request: FastifyRequest): Promise<void> => {
     await failures.consume(request.ip).catch(toRejectedState);
   };
-  return { limit, noteFailure };
+  return { limit, countFailure };
 }
 
-/** Where a credential is not looked at. */
-const pathsWithoutCredential = new Set([
-  ...["/v1/auth/login", "/v1/auth/password", "/v1/auth/refresh"],
-  ...["/v1/openapi.json", "/metrics"],
-]);
-
-/** Passwords are guessed at: few tries for an address, and for an account wherever they come from. */
+/** Limits password attempts by IP address, and by account from any address. */
 export function createLoginLimit() {
   const byAddress = new RateLimiterMemory({ keyPrefix: "login-ip", points: 5, duration: 5 * 60 });
   const byAccount = new RateLimiterMemory({ keyPrefix: "login-account", points: 10, duration: 15 * 60 });
 
   return async (request: FastifyRequest): Promise<void> => {
-    const { email } = (request.body ?? {}) as { email?: unknown };
+    const { email } = (request.body ?? {}) as { email?: unknown }; // any JSON: a member may be missing
     const address: LimiterState = await byAddress.consume(request.ip).catch(toRejectedState);
-    // An address that is refused uses up no account's tries: it would lock out whom it likes.
+    // A limited address must not use up an account's attempts: it could lock any account out.
     const account = hash(String(email).trim().toLowerCase());
     const state: LimiterState = address.isRejected
       ? address

@@ -1,8 +1,8 @@
 /**
- * Multipart forms: handed to the platform as they come, so that no file is ever whole in memory.
+ * Multipart forms, streamed to the platform so that no file is ever in memory as a whole.
  *
- * The parser reads on only as fast as the file is taken. When a form is given up half-way, what is left of
- * it is read and dropped, so that the refusal reaches a sender who is still sending.
+ * The parser reads only as fast as the file is consumed. After an error the rest of the form is read and
+ * dropped, so that the response reaches a client that is still sending.
  */
 import multipart from "@fastify/multipart";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -16,10 +16,10 @@ type Form = NonNullable<Parameters<Platform["call"]>[0]["form"]>;
 /** For the fields and the boundaries beside the file. */
 const maxOverheadBytes = 64 * 1024;
 
-/** Longer than any field but `content_base64` may be, and a file has a part of its own here. */
+/** Longer than any field may be except `content_base64`, for which a form has a file part. */
 const maxFieldBytes = 4096;
 
-/** One file more than there may be, so that a second one is refused in our words. The file is counted by whoever takes it. */
+/** Allow two files so that we, not busboy, reject the second. The platform limits the size of the file. */
 const limits = {
   files: 2,
   fields: 16,
@@ -33,18 +33,18 @@ export async function registerMultipart(app: FastifyInstance): Promise<void> {
   await app.register(multipart, { limits, throwFileSizeLimit: false });
 }
 
-/** The request's form; undefined for a request of another type. */
+/** The form of the request; undefined for another content type. */
 export function readForm(operation: Operation, request: FastifyRequest): Form | undefined {
   if (operation.encoding !== "multipart" || !request.isMultipart()) {
     return undefined;
   }
   return {
-    async read(take) {
+    async read(consume) {
       if (Number(request.headers["content-length"]) > maxUploadBytes + maxOverheadBytes) {
         throw fail("file_too_large", { limit: maxUploadBytes, param: "file" });
       }
       try {
-        const { file, fields } = await readParts(request, take);
+        const { file, fields } = await readParts(request, consume);
         return { file, fields: coerceFields(operation.input, fields) };
       } catch (error) {
         request.raw.unpipe();
@@ -57,15 +57,15 @@ export function readForm(operation: Operation, request: FastifyRequest): Form | 
   };
 }
 
-async function readParts<Taken>(
+async function readParts<Result>(
   request: FastifyRequest,
-  take: (file: Parameters<Parameters<Form["read"]>[0]>[0]) => Promise<Taken>,
+  consume: (file: Parameters<Parameters<Form["read"]>[0]>[0]) => Promise<Result>,
 ) {
   const fields: Record<string, unknown> = {};
-  const files: Taken[] = [];
+  const files: Result[] = [];
   for await (const part of request.parts()) {
     if (part.type === "field") {
-      // The parser has cut it: what is left would be taken for the whole.
+      // The parser truncated the value: reject it instead of using a part of it.
       if (part.valueTruncated) {
         const reason = `its field ${part.fieldname} is longer than ${maxFieldBytes} bytes.`;
         throw fail("malformed_form", { reason, param: part.fieldname });
@@ -76,7 +76,7 @@ async function readParts<Taken>(
       throw fail("malformed_form", { reason, param: part.fieldname });
     } else {
       files.push(
-        await take({
+        await consume({
           name: decodeFileName(part.filename),
           type: declaredType(part.mimetype),
           body: part.file,
@@ -87,20 +87,20 @@ async function readParts<Taken>(
   return { fields, file: files[0] };
 }
 
-/** Browsers write a quotation mark in percent, since it would end the name. */
+/** Browsers percent-encode quotation marks, which would end the name. */
 function decodeFileName(name: string | undefined): string | undefined {
   return name?.replaceAll("%22", '"');
 }
 
 /**
- * The type of a part that names none is text by the rules of forms, and the parser says so. Many clients name
- * none, whatever the file is: so text says nothing here.
+ * A part without a type is text/plain by the standard, and the parser reports that. Many clients send no type
+ * whatever the file is, so text/plain counts as unknown.
  */
 function declaredType(type: string): string | undefined {
   return type === "text/plain" ? undefined : type;
 }
 
-/** What the parser says of a form, and of a sender who is gone. */
+/** Whether the parser rejected the form, or the client disconnected. */
 function isParserError(error: unknown): error is Error {
   const { code = "", message = "" } = error as { code?: string; message?: string };
   return (

@@ -1,5 +1,4 @@
-/** The OpenAPI 3.1 description, derived from the catalogue. */
-
+/** Derives the OpenAPI 3.1 document from the catalogue. */
 import {
   type Credential,
   describeRule,
@@ -10,7 +9,6 @@ import {
   toJsonSchema,
 } from "../../tools/contract/index.ts";
 
-/** The whole document for these operations. */
 export function describeApi(operations: Readonly<Record<string, Operation>>, version: string): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const [name, operation] of Object.entries(operations)) {
@@ -98,7 +96,7 @@ function describeInput({ input, method, encoding }: Operation, path: string): Js
   };
 }
 
-/** A form holds the file itself where JSON holds its base64. */
+/** A form has a file part in place of the base64 field of JSON. */
 function contentOf(encoding: Operation["encoding"], schema: { properties: JsonSchema }): JsonSchema {
   const json = { "application/json": { schema } };
   if (encoding === "json") {

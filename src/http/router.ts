@@ -1,4 +1,4 @@
-/** The routes, made from the catalogue: nothing here knows any one of them. */
+/** Derives the routes from the catalogue; nothing here names an operation. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { coerceFields, type Operation, readCredential } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
@@ -6,7 +6,6 @@ import type { Platform } from "../platform/index.ts";
 import { createLoginLimit, readIdempotencyKey } from "./guards.ts";
 import { readForm, registerMultipart } from "./multipart.ts";
 
-/** What is known of a request's caller before its operation runs. */
 export type Authenticate = Platform["authenticate"];
 
 export function addOperations(
@@ -27,7 +26,7 @@ export function addOperations(
       addOperation(app, { name, operation, platform, limitLogin });
     }
   }
-  // In a room of their own: the parser of forms has hooks, which other requests do without.
+  // In a scope of their own: the multipart plugin adds hooks that other requests do not need.
   app.register(async (scope) => {
     await registerMultipart(scope);
     for (const route of multipartRoutes) {
@@ -46,15 +45,13 @@ interface Route {
   readonly limitLogin: ReturnType<typeof createLoginLimit>;
 }
 
-const passwordOperations = new Set(["login", "change_password"]);
-
 function addOperation(app: FastifyInstance, { name, operation, platform, limitLogin }: Route): void {
   for (const { path, credential } of [operation, ...operation.also]) {
     app.route({
       method: operation.method,
       url: toUrl(path),
-      config: { operation: name },
-      ...(passwordOperations.has(name) ? { preHandler: limitLogin } : {}),
+      config: { operation: name, credential },
+      ...(operation.sensitive ? { preHandler: limitLogin } : {}),
       async handler(request, reply) {
         const caller = credential === "none" ? null : await authenticateRequest(platform, request);
         const form = readForm(operation, request);
@@ -84,7 +81,7 @@ export async function authenticateRequest(platform: { authenticate: Authenticate
   return platform.authenticate(credential);
 }
 
-/** Aborted when the caller goes before it is answered. Not Fastify's own, which a request's end aborts too. */
+/** Aborts when the client disconnects before the response. Fastify's own signal also aborts at the request's end. */
 function abortOnClose({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController();
   raw.once("close", () => {
@@ -95,11 +92,11 @@ function abortOnClose({ raw }: FastifyReply): AbortSignal {
   return controller.signal;
 }
 
-/** A known path with a method that it does not answer. */
+/** Answers 405 on a known path for every other method. */
 function addMethodNotAllowed(app: FastifyInstance, path: string, allowed: readonly HTTPMethods[]): void {
-  const all: HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+  const methods: HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
   app.route({
-    method: all.filter((method) => !allowed.includes(method)),
+    method: methods.filter((method) => !allowed.includes(method)),
     url: toUrl(path),
     handler(request: FastifyRequest, reply: FastifyReply) {
       reply.header("allow", allowed.join(", "));
@@ -108,7 +105,7 @@ function addMethodNotAllowed(app: FastifyInstance, path: string, allowed: readon
   });
 }
 
-/** One flat input: the path's fields, then the query's or the body's. */
+/** One flat input: the fields of the query or the body, and those of the path. */
 function readInput(operation: Operation, request: FastifyRequest): Record<string, unknown> {
   const isInQuery = operation.method === "GET" || operation.method === "DELETE";
   const sent = isInQuery

@@ -1,4 +1,4 @@
-/** The REST face: one Fastify server with the catalogue's routes, health, and what else is mounted on it. */
+/** The REST transport: a Fastify server with the catalogue's routes, health checks, files, /metrics and /mcp. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -13,10 +13,9 @@ import { drainRequest } from "./drain.ts";
 import { sendFailure } from "./error-response.ts";
 import { addFiles, filesPath } from "./files.ts";
 import { createRateLimit, type RateLimits } from "./guards.ts";
-import { instrumentRequests } from "./instrument.ts";
-import { addMetrics, type MetricsEndpoint } from "./metrics.ts";
 import { describeApi } from "./openapi.ts";
 import { addOperations } from "./router.ts";
+import { addMetrics, instrumentRequests, type MetricsEndpoint } from "./telemetry.ts";
 
 export interface ServerOptions {
   readonly platform: Platform;
@@ -25,23 +24,23 @@ export interface ServerOptions {
   readonly log: Log;
   readonly rateLimits: RateLimits;
   readonly bodyLimit: number;
-  /** Whose X-Forwarded-For is believed. */
+  /** Proxies whose X-Forwarded-For is trusted: IP addresses and networks. */
   readonly trustedProxies: readonly string[];
-  /** Whether the service can do its work now; throws when it can't. */
+  /** Throws if the service can't process requests now. */
   checkReady(): Promise<void>;
-  /** The controls of adapters that have some, with an API key. */
+  /** Routes of adapters, such as the simulator's; they require an API key. */
   readonly adapterRoutes: readonly AdapterRoute[];
-  /** The MCP face, which answers at /mcp by itself. */
+  /** The MCP transport, which handles /mcp. */
   readonly mcp: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly telemetry: { readonly metrics: Metrics; readonly tracer: Tracer };
-  /** Undefined: /metrics is a route that there is not. */
+  /** Undefined: there is no /metrics route. */
   readonly metricsEndpoint: MetricsEndpoint | undefined;
 }
 
 export interface HttpServer {
-  /** @returns the address, `http://host:port`; loopback where it listens on every interface. */
+  /** @returns the address, `http://host:port`; the loopback one if it listens on every interface. */
   listen(host: string, port: number): Promise<string>;
-  /** Ends when every request was answered, or closes the connections after `graceMs`. */
+  /** Waits for running requests; closes the remaining connections after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -76,7 +75,7 @@ function createApp(options: ServerOptions): FastifyInstance {
     forceCloseConnections: "idle",
     genReqId: (request) => toRequestId(request.headers["x-request-id"]),
     requestTimeout: requestTimeoutMs,
-    // An id that is too long is refused by its schema, in words; a header's limit is the only other one.
+    // Lets ids that are too long reach their schema, whose error is clearer than the router's.
     routerOptions: { maxParamLength: 16_384 },
     frameworkErrors: (error, request, reply) => sendFailure(log, error, request, reply),
     clientErrorHandler: handleClientError,
@@ -100,7 +99,7 @@ function createApp(options: ServerOptions): FastifyInstance {
     };
     log.debug({ ...facts, request_id }, "answered");
   });
-  const { limit, noteFailure } = createRateLimit(options.rateLimits);
+  const { limit, countFailure } = createRateLimit(options.rateLimits);
   app.addHook("onRequest", async (request, reply) => {
     if (!pathsWithoutRateLimit.has(request.routeOptions.url ?? "")) {
       await limit(request, reply);
@@ -115,11 +114,11 @@ function createApp(options: ServerOptions): FastifyInstance {
       await drainRequest(request, reply);
     }
     if (isClosing) {
-      // Idle connections were closed when it began: one that is kept after this answer would be waited for.
+      // Idle connections are closed already; a connection kept alive now would delay the shutdown.
       reply.header("connection", "close");
     }
     if (reply.statusCode === 401) {
-      await noteFailure(request);
+      await countFailure(request);
     }
   });
   addHealth(app, options);
@@ -131,20 +130,20 @@ function createApp(options: ServerOptions): FastifyInstance {
   addAdapterRoutes(app, platform, options.adapterRoutes);
   addFiles(app, platform);
   const document = describeApi(operations, options.version);
-  app.get("/v1/openapi.json", () => document);
+  app.get("/v1/openapi.json", { config: { credential: "none" } }, () => document);
   return app;
 }
 
 /**
- * Health is asked by machines that must be answered; what a tool call does is counted where it arrives, at
- * REST; and a channel fetches all its files from few addresses. A made-up link costs no query.
+ * Health checks must always be answered. Requests of tool calls are counted when they reach REST. A channel
+ * fetches all its files from few addresses; a forged link is rejected without a query.
  */
 const pathsWithoutRateLimit = new Set(["/healthz", "/readyz", "/mcp", filesPath]);
 
 /** How long a request may take to arrive: 32 MB at 1 Mbit/s. */
 const requestTimeoutMs = 300_000;
 
-/** What is no HTTP, or too much of it, still gets the envelope. */
+/** Answers requests that are malformed or too large for the HTTP parser, in the error envelope. */
 function handleClientError(error: Error, socket: Socket): void {
   if (socket.writable) {
     const body = JSON.stringify(fail("malformed_request", {}, error).body(toRequestId(undefined)));
@@ -153,12 +152,12 @@ function handleClientError(error: Error, socket: Socket): void {
   }
 }
 
-/** A caller's own request id is kept where it is harmless in a log. */
-function toRequestId(given: string | string[] | undefined): string {
-  return typeof given === "string" && /^[\w.-]{1,64}$/.test(given) ? given : `req_${randomUUID()}`;
+/** Accepts the caller's request id if it is safe to log. */
+function toRequestId(header: string | string[] | undefined): string {
+  return typeof header === "string" && /^[\w.-]{1,64}$/.test(header) ? header : `req_${randomUUID()}`;
 }
 
-/** JSON bodies; an empty one is an empty object, for operations that need none. */
+/** Parses JSON bodies; an empty body counts as an empty object. */
 function addJsonParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -166,7 +165,7 @@ function addJsonParser(app: FastifyInstance): void {
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
     let text: string;
     try {
-      text = utf8.decode(body as Buffer);
+      text = utf8.decode(body as Buffer); // by parseAs: "buffer"
     } catch {
       done(fail("malformed_body", { reason: "it is not UTF-8." }));
       return;
@@ -187,12 +186,12 @@ function addHealth(app: FastifyInstance, { checkReady }: ServerOptions): void {
   });
 }
 
-/** The MCP face reads its own body and writes its own answer. */
+/** The MCP transport reads the body and writes the response itself. */
 function addMcp(app: FastifyInstance, { mcp }: ServerOptions): void {
-  app.register(async (raw) => {
-    raw.removeAllContentTypeParsers();
-    raw.addContentTypeParser("*", (_request, _payload, done) => done(null));
-    raw.all("/mcp", async (request, reply) => {
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
+    scope.all("/mcp", async (request, reply) => {
       reply.hijack();
       reply.raw.setHeader("x-request-id", request.id);
       await mcp(request.raw, reply.raw);

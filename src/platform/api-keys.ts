@@ -15,8 +15,8 @@ import { type Caller, implement } from "./kernel/index.ts";
 
 export const apiKeys = implement(contract, {
   operations: {
-    async create_api_key({ name, scopes: wanted, expires_at }, { tx, caller, organization, path, now }) {
-      const isPersonal = path !== contract.create_api_key.path;
+    async create_api_key({ name, scopes: wanted, expires_at }, { tx, caller, organization, variant, now }) {
+      const isPersonal = variant === "personal";
       const spell = isPersonal ? (scope: Scope) => scope : toDottedScope;
       const scopes = readScopes(wanted, caller, isPersonal);
       if (expires_at !== undefined && Date.parse(expires_at) <= now.getTime()) {

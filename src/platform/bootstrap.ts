@@ -1,4 +1,4 @@
-/** The first start: one organization with an owner, an inbox on the simulated channel, and a full key. */
+/** The first start: creates an organization with an owner, a simulated inbox, and an API key with all scopes. */
 import { allScopes } from "../../tools/contract/index.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
@@ -7,31 +7,31 @@ import { hashPassword, hashSecret, newKeySecret, newPassword, randomSecret } fro
 import { insertInbox } from "./inboxes.ts";
 import { insertUser } from "./users.ts";
 
-/** What the operator chose; what is left out is generated. */
+/** The operator's choices for the first start; omitted values are generated. */
 export interface OwnerOptions {
   readonly email?: string | undefined;
   readonly password?: string | undefined;
   readonly key?: string | undefined;
 }
 
-/** What the first start created; its secrets are shown once. */
+/** The credentials that the first start created. They are shown once. */
 export interface BootstrapResult {
   readonly email: string;
   readonly password: string;
   readonly key: string;
-  /** Whether the operator chose them, so that they need not be shown. */
+  /** Whether the operator chose the value, so that it need not be shown. */
   readonly isProvided: { readonly password: boolean; readonly key: boolean };
 }
 
-/** The number of a simulated inbox: reserved for fiction, so no real phone has it. */
+/** The number of the simulated inbox; reserved for fiction, so no phone has it. */
 const inboxNumber = "+14155550100";
 
 export interface BootstrapOptions {
   readonly owner: OwnerOptions;
-  /** The key that the processes of this data folder share. */
+  /** The API key that the processes of this data folder share. */
   readonly localKey: string | undefined;
   readonly now: Date;
-  /** Called at once when the first organization was created: its secrets are not generated again. */
+  /** Called right after the first organization was created: its secrets cannot be read again. */
   onFirstStart?(created: BootstrapResult): void;
 }
 
@@ -52,19 +52,19 @@ export async function bootstrap(database: Database, options: BootstrapOptions): 
   return loadOrCreateSecret(database);
 }
 
-/** Creates the first organization if there is none; of several processes at once, one does. */
+/** Creates the first organization unless it exists; safe when several processes start at once. */
 async function createFirstOrganization(
   database: Database,
   owner: OwnerOptions,
   now: Date,
 ): Promise<BootstrapResult | undefined> {
-  const made = {
+  const created: BootstrapResult = {
     email: owner.email ?? "owner@example.com",
     password: owner.password ?? newPassword(),
     key: owner.key ?? newKeySecret(),
     isProvided: { password: owner.password !== undefined, key: owner.key !== undefined },
   };
-  const password_hash = await hashPassword(made.password);
+  const password_hash = await hashPassword(created.password);
   const isFirst = await database.transaction(async (tx) => {
     const organization = newId("org", now);
     if (!(await insertSetting(tx, "first_organization", organization))) {
@@ -73,7 +73,7 @@ async function createFirstOrganization(
     await createOrganization(tx, { id: organization, name: "My organization", now });
     const user = await insertUser(tx, {
       organization,
-      email: made.email,
+      email: created.email,
       name: "Owner",
       role: "owner",
       password_hash,
@@ -82,17 +82,17 @@ async function createFirstOrganization(
     await insertKey(tx, {
       organization,
       name: "First key",
-      secret_key: made.key,
+      secret_key: created.key,
       scopes: allScopes,
       created_by: user?.id ?? null,
       now,
     });
     return true;
   });
-  return isFirst ? made : undefined;
+  return isFirst ? created : undefined;
 }
 
-/** An organization with what it needs to answer at all: an inbox on the simulated channel. */
+/** Creates an organization with a simulated inbox, so that it can send and receive at once. */
 export async function createOrganization(
   tx: Transaction,
   { id, name, now }: { id: string; name: string; now: Date },
@@ -110,8 +110,8 @@ export async function createOrganization(
 }
 
 /**
- * Makes the key that the data folder's processes share valid, whichever database is behind it; once, so that
- * one that was revoked stays so.
+ * Inserts the API key that the processes of this data folder share. Only once per key, so that a revoked key
+ * stays revoked.
  */
 async function registerLocalKey(database: Database, secret_key: string, now: Date): Promise<void> {
   await database.transaction(async (tx) => {
@@ -144,7 +144,7 @@ async function loadOrCreateSecret(database: Database): Promise<string> {
   return value;
 }
 
-/** Sets a setting that nobody has set; false if somebody has. */
+/** Inserts a setting; returns false if it exists. */
 async function insertSetting(tx: Transaction, name: string, value: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto("settings")

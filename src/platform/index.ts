@@ -1,7 +1,7 @@
-/** The platform: its modules put together, given a world, and offered as one thing to call. */
+/** The platform: all modules connected with their jobs, events and channels. */
 
 import { type Operation, toolMappingsOf } from "../../tools/contract/index.ts";
-import type { EventName } from "../../tools/events.ts";
+import { type Event, type EventName, events } from "../../tools/events.ts";
 import type { JobDefinition, Jobs } from "../jobs/job.ts";
 import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
 import type { ChannelCallbacks } from "../ports/channel.ts";
@@ -32,7 +32,7 @@ import { type FileRequest, type OpenedFile, openFile, uploads } from "./uploads/
 import { users } from "./users.ts";
 import { webhooks } from "./webhooks/index.ts";
 
-/** Every module that is built, under the name of its file in the catalogue and in its order. */
+/** Every implemented module, by the name of its file in `tools/`, in the catalogue's order. */
 export const modules: Modules = {
   contacts,
   conversations,
@@ -52,29 +52,30 @@ export const modules: Modules = {
 
 export type Modules = Readonly<Record<string, Module>>;
 
-/** Every operation that these modules have, by name. */
-export function operationsOf(built: Modules = modules): Readonly<Record<string, Operation>> {
-  return Object.assign({}, ...Object.values(built).map(({ contract }) => contract));
-}
-
-/** Every tool that these modules offer, by name, with the operation that it calls. */
-export function toolsOf(built: Modules = modules): ReadonlyMap<string, Operation> {
-  return new Map(
-    Object.entries(operationsOf(built)).flatMap(([name, operation]) =>
-      Object.keys(toolMappingsOf(name, operation)).map((tool) => [tool, operation] as const),
-    ),
-  );
-}
-
 export interface Platform {
   readonly call: Call;
   /** @throws Failure `credential_invalid`. */
   authenticate(credential: string): Promise<Caller>;
-  /** A file for a signed link. @throws Failure `link_invalid`, `file_not_found`. */
+  /** Opens the file of a signed link. @throws Failure `link_invalid`, `file_not_found`. */
   openFile(request: FileRequest): Promise<OpenedFile>;
   /** Where channels deliver inbound messages and receipts. */
   readonly callbacks: ChannelCallbacks;
   readonly jobs: RunningJobs;
+}
+
+/** What `createPlatform` needs from outside; the other members of `World` follow from the modules. */
+export interface PlatformParts
+  extends Omit<World, "jobs" | "channels" | "listeners" | "recorders" | "tools"> {
+  /** Default: all. */
+  readonly enabledModules?: Modules;
+  /** How many jobs of one lane run at once in this process. */
+  readonly concurrency?: number;
+  readonly instruments?: Instruments;
+  /** Opens the channels. They report to `callbacks` and may have jobs of their own. */
+  openChannels(
+    callbacks: ChannelCallbacks,
+    enqueue: Jobs["enqueue"],
+  ): { readonly channels: World["channels"]; readonly jobs: readonly JobDefinition[] };
 }
 
 /** Wraps calls and jobs with telemetry. */
@@ -84,100 +85,120 @@ export interface Instruments {
   job(job: JobDefinition): JobDefinition;
 }
 
-/** What the platform is given; the rest of its world follows from the modules. */
-export interface PlatformParts
-  extends Omit<World, "jobs" | "channels" | "listeners" | "recorders" | "tools"> {
-  /** All by default. */
-  readonly built?: Modules;
-  /** Jobs of one lane at once in this process. */
-  readonly concurrency?: number;
-  readonly instruments?: Instruments;
-  /** Opens the channels, which deliver to `ears` and may have jobs of their own. */
-  openChannels(
-    ears: ChannelCallbacks,
-    enqueue: Jobs["enqueue"],
-  ): { readonly channels: World["channels"]; readonly jobs: readonly JobDefinition[] };
-}
-
-/** Puts modules, channels and jobs together, each of which calls the others. */
+/**
+ * Connects modules, channels and jobs. They refer to each other: jobs run with the world, the world holds the
+ * jobs and the channels, and channels call back into the modules. So the callbacks and jobs below read
+ * `world` only when they run, after this function has assigned it.
+ */
 export function createPlatform(parts: PlatformParts): Platform {
-  const { built = modules, concurrency, instruments, openChannels, ...given } = parts;
-  const { database, now, log } = given;
-  const ears: ChannelCallbacks = {
+  const {
+    enabledModules = modules,
+    concurrency,
+    instruments = noInstruments,
+    openChannels,
+    ...outside
+  } = parts;
+  const { database, now, log } = outside;
+  const callbacks: ChannelCallbacks = {
     onMessage: (message) => receiveMessage(world, message),
     onReceipts: (receipts) => receiveReceipts(world, receipts),
   };
-  const opened = openChannels(ears, (tx, ...added) => jobs.enqueue(tx, ...added));
-  const definitions = [...defineJobs(() => world, built), ...opened.jobs].map(
-    (job) => instruments?.job(job) ?? job,
+  const { channels, jobs: channelJobs } = openChannels(callbacks, (tx, ...newJobs) =>
+    jobs.enqueue(tx, ...newJobs),
   );
+  const moduleJobs = jobsOf(enabledModules).map((job) => toJobDefinition(job, () => world));
+  const definitions = [...moduleJobs, ...channelJobs].map((job) => instruments.job(job));
   const engine = createJobs({ database, now, definitions, log, ...(concurrency && { concurrency }) });
-  const jobs = { ...engine, enqueue: instruments?.enqueue(engine.enqueue) ?? engine.enqueue };
+  const jobs = { ...engine, enqueue: instruments.enqueue(engine.enqueue) };
   const world: World = {
-    ...given,
+    ...outside,
     jobs,
-    channels: opened.channels,
-    listeners: listenersOf(built),
-    recorders: recordersOf(built),
-    tools: toolsOf(built),
+    channels,
+    listeners: listenersOf(enabledModules),
+    recorders: recordersOf(enabledModules),
+    tools: toolsOf(enabledModules),
   };
-  const call = createCall(Object.values(built), world);
   return {
-    call: instruments?.call(call) ?? call,
+    call: instruments.call(createCall(Object.values(enabledModules), world)),
     authenticate: (credential) => authenticate(world, credential),
     openFile: (request) => openFile(world, request),
-    callbacks: ears,
+    callbacks,
     jobs,
   };
 }
 
-/** The engine's definitions of every job and listener; the world is asked for when one runs. */
-function defineJobs(world: () => World, built: Modules = modules): JobDefinition[] {
-  const work = Object.entries(built).flatMap(([name, module]) => [
-    ...module.jobs,
-    ...Object.entries(module.on).map(([event, listen]) =>
-      createListenerJob(name, event as EventName, listen),
-    ),
-  ]);
-  return [...work, deleteExpiredResponsesJob].map(({ run, exhausted, ...rest }) => ({
-    ...rest,
-    // A payload was written by the module that reads it.
-    run: (payload, attempt) => run(payload as never, world(), attempt),
-    ...(exhausted ? { exhausted: (payload, error) => exhausted(payload as never, world(), error) } : {}),
-  }));
+const noInstruments: Instruments = {
+  call: (call) => call,
+  enqueue: (enqueue) => enqueue,
+  job: (job) => job,
+};
+
+/** Every operation of these modules, by name. */
+export function operationsOf(enabledModules: Modules = modules): Readonly<Record<string, Operation>> {
+  return Object.assign({}, ...Object.values(enabledModules).map(({ contract }) => contract));
 }
 
-/** Which jobs listen to which event. */
-export function listenersOf(built: Modules = modules): ReadonlyMap<EventName, readonly string[]> {
-  const map = new Map<EventName, string[]>();
-  for (const [name, module] of Object.entries(built)) {
-    for (const event of Object.keys(module.on) as EventName[]) {
-      map.set(event, [...(map.get(event) ?? []), listenerName(name, event)]);
+/** Every tool of these modules, by name, with the operation that it calls. */
+export function toolsOf(enabledModules: Modules = modules): ReadonlyMap<string, Operation> {
+  return new Map(
+    Object.entries(operationsOf(enabledModules)).flatMap(([name, operation]) =>
+      Object.keys(toolMappingsOf(name, operation)).map((tool) => [tool, operation] as const),
+    ),
+  );
+}
+
+/** The names of the listener jobs of each event. */
+export function listenersOf(enabledModules: Modules = modules): ReadonlyMap<EventName, readonly string[]> {
+  const jobNames = new Map<EventName, string[]>();
+  for (const [name, module] of Object.entries(enabledModules)) {
+    for (const event of listenedEvents(module)) {
+      jobNames.set(event, [...(jobNames.get(event) ?? []), listenerJobName(name, event)]);
     }
   }
-  return map;
+  return jobNames;
 }
 
-/** Who writes of each event in its own transaction. */
-export function recordersOf(built: Modules = modules): readonly EventRecorder[] {
-  return Object.values(built).flatMap(({ recordEvents }) => recordEvents ?? []);
+/** The recorders that run in the transaction of every event. */
+export function recordersOf(enabledModules: Modules = modules): readonly EventRecorder[] {
+  return Object.values(enabledModules).flatMap(({ recordEvents }) => recordEvents ?? []);
+}
+
+/** Every job of these modules, their listeners' included, and the kernel's own. */
+function jobsOf(enabledModules: Modules): ModuleJob[] {
+  const moduleJobs = Object.entries(enabledModules).flatMap(([name, module]) => [
+    ...module.jobs,
+    ...listenedEvents(module).map((event) => createListenerJob(name, event, module.on[event])),
+  ]);
+  return [...moduleJobs, deleteExpiredResponsesJob];
+}
+
+function toJobDefinition({ run, exhausted, ...job }: ModuleJob, world: () => World): JobDefinition {
+  return {
+    ...job,
+    run: (payload, attempt) => run(payload, world(), attempt),
+    ...(exhausted ? { exhausted: (payload, error) => exhausted(payload, world(), error) } : {}),
+  };
 }
 
 function createListenerJob<Name extends EventName>(
   module: string,
   event: Name,
-  listen: NonNullable<Listeners[Name]>,
-): ModuleJob<never> {
+  listen: Listeners[Name],
+): ModuleJob<Event<Name>> {
   return {
-    name: listenerName(module, event),
+    name: listenerJobName(module, event),
     async run(payload, world, attempt) {
-      await listen(payload, world, attempt);
+      await listen?.(payload, world, attempt);
       return undefined;
     },
   };
 }
 
-/** Durable: a job that waits in the table under this name is found again by a later version. */
-function listenerName(module: string, event: EventName): string {
+function listenedEvents({ on }: Module): EventName[] {
+  return Object.keys(on).filter((name): name is EventName => Object.hasOwn(events, name));
+}
+
+/** Stored with each job: a later version of the app finds waiting jobs under this name, so it must not change. */
+function listenerJobName(module: string, event: EventName): string {
   return `${module}:${event}`;
 }

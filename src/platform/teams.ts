@@ -1,4 +1,4 @@
-/** Teams: the agents who answer conversations, and how much each of them takes. */
+/** Teams: the agents who answer conversations, and the capacity of each. */
 import type { Selectable } from "kysely";
 import { fail } from "../../tools/errors.ts";
 import { teams as contract } from "../../tools/teams.ts";
@@ -28,10 +28,15 @@ export const teams = implement(contract, {
     },
 
     async list_teams(paging, { db, organization }) {
-      const found = db.selectFrom("teams").selectAll().where("organization_id", "=", organization);
-      const { rows, meta } = await readPage(found.orderBy("tier").orderBy("id"), paging);
+      const query = db
+        .selectFrom("teams")
+        .selectAll()
+        .where("organization_id", "=", organization)
+        .orderBy("tier")
+        .orderBy("id");
+      const { rows, meta } = await readPage(query, paging);
       const ids = rows.map(({ id }) => id);
-      const members = ids.length > 0 ? await membersOf(db, organization, ids).execute() : [];
+      const members = ids.length > 0 ? await selectMembers(db, organization, ids).execute() : [];
       const data = rows.map((team) => ({
         ...team,
         members: members.filter(({ team_id }) => team_id === team.id),
@@ -66,7 +71,7 @@ export const teams = implement(contract, {
       await requireUnused(tx, organization, id);
       await detachConversations(tx, organization, id);
       await lockMembers(tx, organization, id);
-      // Those that a member was given before the members were held.
+      // Again: a conversation may have been assigned to a member before the members were locked.
       await detachConversations(tx, organization, id);
       await tx.deleteFrom("teams").where("organization_id", "=", organization).where("id", "=", id).execute();
       return { data: { deleted: true as const } };
@@ -97,7 +102,7 @@ export const teams = implement(contract, {
 
     async list_team_members({ id, ...paging }, { db, organization }) {
       await getTeam(db, organization, id);
-      const { rows, meta } = await readPage(membersOf(db, organization, [id]), paging);
+      const { rows, meta } = await readPage(selectMembers(db, organization, [id]), paging);
       return { data: rows, meta };
     },
 
@@ -167,8 +172,8 @@ async function getMember(
   return member;
 }
 
-/** The members of these teams with the users' names, in the order in which they came. */
-function membersOf(db: Queries, organization: string, team_ids: readonly string[]) {
+/** The members of these teams with the users' names, the oldest first. */
+function selectMembers(db: Queries, organization: string, team_ids: readonly string[]) {
   return db
     .selectFrom("team_members")
     .innerJoin("users", (join) => join.on(refersTo("team_members.user_id", "users")))
@@ -179,7 +184,7 @@ function membersOf(db: Queries, organization: string, team_ids: readonly string[
     .orderBy("team_members.id");
 }
 
-/** Without a team nobody's load counts them, and the members' rows go too: no count is left wrong. */
+/** Takes the conversations out of the team. The members' counts are deleted with the team, so none is updated. */
 async function detachConversations(tx: Transaction, organization: string, team_id: string): Promise<void> {
   await tx
     .updateTable("conversations")
@@ -189,7 +194,7 @@ async function detachConversations(tx: Transaction, organization: string, team_i
     .execute();
 }
 
-/** In the order in which a choice locks them, which the deletion would not keep. */
+/** Locks the members in the order in which routing locks them; a plain delete would lock them in any order. */
 async function lockMembers(tx: Transaction, organization: string, team_id: string): Promise<void> {
   await tx
     .selectFrom("team_members")
@@ -206,7 +211,10 @@ interface Membership {
   readonly user_id: string;
 }
 
-/** @throws Failure `user_not_found` or `team_member_exists`. The team is locked: nobody adds the same user meanwhile. */
+/**
+ * The team must be locked, so that the same user is not added concurrently.
+ * @throws Failure `user_not_found` or `team_member_exists`.
+ */
 async function requireNewMember(
   tx: Transaction,
   organization: string,
@@ -229,7 +237,7 @@ async function requireNewMember(
   }
 }
 
-/** What a former member who comes back still has. Locked, so that none is closed between count and row. */
+/** The load of a returning member. Locks the conversations, so that none is closed before the member is inserted. */
 async function countConversations(
   tx: Transaction,
   organization: string,
@@ -248,7 +256,7 @@ async function countConversations(
   return conversations.filter(({ status }) => countsAsLoad(status)).length;
 }
 
-/** @throws Failure `team_in_use`, naming the active policies that send conversations here. */
+/** @throws Failure `team_in_use`, naming the active policies that target the team. */
 async function requireUnused(tx: Transaction, organization: string, id: string): Promise<void> {
   const policies = await tx
     .selectFrom("routing_policies")

@@ -1,4 +1,4 @@
-/** What the house needs of a messaging channel. Called outside any transaction. */
+/** The port to a messaging channel. Called outside any transaction. */
 
 export type MessageContent =
   | { readonly type: "text"; readonly text: { readonly body: string } }
@@ -14,19 +14,19 @@ export type MessageContent =
 
 export interface OutboundMessage {
   readonly organization_id: string;
-  /** The inbox's own number, E.164. */
+  /** The inbox's phone number, E.164. */
   readonly from: string;
-  /** The recipient: a number in E.164 form or, of a person who hides it, the channel's business-scoped id. */
+  /** The recipient: a phone number in E.164 form, or the business-scoped user id of a person who hides it. */
   readonly to: string;
-  /** What `to` is: WhatsApp loses a message without a word whose id stands where a number is due. */
+  /** Selects the field for `to`: WhatsApp silently drops a message with an id in the field for numbers. */
   readonly to_kind: "phone" | "bsuid";
-  /** Ours; the channel repeats it in receipts and, where it can, finds the message by it. */
+  /** Set by this service; the channel repeats it in receipts and, if it can, finds the message by it. */
   readonly token: string;
   readonly content: MessageContent;
 }
 
 export interface ChannelFailure {
-  /** The channel's own code, for example 131047. */
+  /** The channel's error code, for example 131047. */
   readonly channel_code: number | null;
   readonly title: string;
   readonly detail: string | null;
@@ -34,20 +34,20 @@ export interface ChannelFailure {
 
 export type SendResult =
   | { readonly outcome: "accepted"; readonly channel_message_id: string }
-  /** The channel will never take it. */
+  /** The channel rejects the message permanently. */
   | { readonly outcome: "refused"; readonly failure: ChannelFailure }
-  /** Certainly not taken this time: try again, not before `retryAfterMs`. */
+  /** The message was certainly not accepted; retry after `retryAfterMs` at the earliest. */
   | { readonly outcome: "busy"; readonly retryAfterMs: number; readonly failure: ChannelFailure };
 
 export type FindResult =
   | { readonly outcome: "accepted"; readonly channel_message_id: string }
   | { readonly outcome: "absent" }
-  /** This channel can't tell: wait for a receipt. */
+  /** The channel has no lookup: wait for a receipt. */
   | { readonly outcome: "unknown" };
 
 /**
- * A messaging channel. `send` may throw: then nobody knows whether the message was taken, and
- * it is looked up with `find` before anything else is done.
+ * A messaging channel. If `send` throws, it is unknown whether the message was accepted, and `find` must be
+ * called before anything else is done.
  */
 export interface Channel {
   send(message: OutboundMessage, signal: AbortSignal): Promise<SendResult>;
@@ -56,7 +56,7 @@ export interface Channel {
 
 export type ReceiptType = "sent" | "delivered" | "read" | "failed";
 
-/** What a channel tells of a message that it took. */
+/** A status update of a message that the channel accepted. */
 export interface Receipt {
   readonly organization_id: string;
   readonly channel_message_id: string;
@@ -66,24 +66,24 @@ export interface Receipt {
   readonly failure: ChannelFailure | null;
 }
 
-/** What a channel calls a person beside the number. */
+/** A person's identities on a channel, apart from the phone number. */
 export interface Identities {
-  /** The number in the channel's own spelling, digits alone. */
+  /** The phone number as the channel writes it, digits only. */
   readonly wa_id?: string | null | undefined;
-  /** The id that the channel gives this person towards this business, for example US.13491208655302741918. */
+  /** The business-scoped user id: the channel's id of this person for this business, for example US.13491208655302741918. */
   readonly bsuid?: string | null | undefined;
-  /** Chosen by the person, who may change it, and another take it. */
+  /** Chosen by the person, who can change it; another person may then take it. */
   readonly username?: string | null | undefined;
 }
 
-/** What a contact sent. */
+/** A message from a contact. */
 export interface InboundMessage {
   readonly organization_id: string;
   readonly channel_message_id: string;
-  /** The sender's number, E.164; null of a person who hides it, and whom an identity names. */
+  /** The sender's number, E.164; null if the person hides it, with an identity instead. */
   readonly from: string | null;
   readonly identities?: Identities | undefined;
-  /** The inbox's number; null: the organization's first one. */
+  /** The inbox's number; null for the organization's first inbox. */
   readonly to: string | null;
   readonly name: string | null;
   readonly occurred_at: string;
@@ -92,7 +92,7 @@ export interface InboundMessage {
     | { readonly type: "interactive"; readonly reply: { readonly id: string; readonly title: string } };
 }
 
-/** Where a channel delivers what it hears. Resolves once it is durable; both are safe to repeat. */
+/** The functions that a channel calls. They resolve when the data is durable, and are safe to repeat. */
 export interface ChannelCallbacks {
   onReceipts(receipts: readonly Receipt[]): Promise<void>;
   onMessage(message: InboundMessage): Promise<{ message_id: string; conversation_id: string }>;

@@ -1,2 +1,2 @@
-/** The time, injected everywhere so that tests can turn it. */
+/** The current time; injected everywhere, so that tests can set it. */
 export type Clock = () => Date;

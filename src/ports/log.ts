@@ -1,7 +1,7 @@
-/** A logger, as much of it as the house uses; pino is behind it. */
+/** The subset of pino's logger that the service uses. */
 export interface Log {
-  debug(facts: object, message: string): void;
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
 }

@@ -1,12 +1,12 @@
-/** What the house needs of a store of files. Called outside any transaction. */
+/** The port to the file store. Called outside any transaction. */
 
-/** From the first byte to the last, both included. */
+/** The positions of the first and the last byte, both inclusive. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** What a store that serves files by itself must know of one. */
+/** The headers with which a store serves a file itself. */
 export interface FileMetadata {
   readonly contentType: string;
   readonly disposition: string;
@@ -14,14 +14,14 @@ export interface FileMetadata {
 
 export interface Storage {
   /**
-   * Keeps a body under a key of ours (`letters/letters`, never a caller's name). It is there whole or not at
-   * all: a body that throws leaves nothing. Memory does not grow with it.
+   * Stores a body under a key that this service generated (`letters/letters`, never a caller's file name).
+   * Atomic: a body that throws leaves nothing. Memory use does not depend on the size.
    */
-  write(key: string, body: AsyncIterable<Uint8Array>, facts: FileMetadata): Promise<void>;
-  /** The file, or a part of it; undefined if there is none. */
+  write(key: string, body: AsyncIterable<Uint8Array>, metadata: FileMetadata): Promise<void>;
+  /** The file, or a part of it; undefined if it does not exist. */
   read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** There is no such file afterwards, whether there was or not. */
+  /** Succeeds also if the file does not exist. */
   delete(key: string): Promise<void>;
-  /** An address at the store itself from which anyone can read for a while; undefined if it has none. */
+  /** A URL of the store itself, readable by anyone until it expires; undefined if the store has no such URLs. */
   presign(key: string, seconds: number): Promise<string | undefined>;
 }

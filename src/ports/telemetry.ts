@@ -1,64 +1,64 @@
 /**
- * What the house tells of its own work: figures that are scraped, and spans that make a trace.
+ * The port for telemetry: metrics to be scraped, and spans of traces.
  *
- * Every text here is one of few: the name of an operation, a tool, a job, a channel. Never an id, an
- * address, a number or a name of a person's: figures would have no end of series, and traces leave the house.
+ * Every text has few possible values: the name of an operation, a tool, a job or a channel. Never an id, an
+ * address, a phone number or a person's name: each value is a new time series, and traces leave the service.
  */
 
-/** Counts and times, in seconds. */
+/** Counters and histograms; times in seconds. */
 export interface Metrics {
-  request(done: { operation: string; method: string; status: number; seconds: number }): void;
-  toolCall(done: { tool: string; outcome: "done" | "failed" | "refused"; seconds: number }): void;
-  /** One attempt; `waited` from when it was due until it was begun. */
-  job(done: { name: string; outcome: "done" | "again" | "failed"; seconds: number; waited: number }): void;
-  /** A message has come to this state. */
+  request(result: { operation: string; method: string; status: number; seconds: number }): void;
+  toolCall(result: { tool: string; outcome: "done" | "failed" | "refused"; seconds: number }): void;
+  /** One attempt; `waited` is the time from when it was due until it started. */
+  job(result: { name: string; outcome: "done" | "again" | "failed"; seconds: number; waited: number }): void;
+  /** Counts a message that entered this state. */
   message(state: "received" | "queued" | "sent" | "delivered" | "read" | "failed"): void;
-  channelSend(done: {
+  channelSend(result: {
     channel: string;
     outcome: "accepted" | "refused" | "busy" | "unknown";
     seconds: number;
   }): void;
-  /** One attempt to tell a subscriber. */
-  webhook(done: { outcome: "delivered" | "refused" | "unreachable"; seconds: number }): void;
+  /** One attempt to deliver to a webhook. */
+  webhook(result: { outcome: "delivered" | "refused" | "unreachable"; seconds: number }): void;
 }
 
 export interface SpanOptions {
   readonly name: string;
   readonly kind: "server" | "client" | "producer" | "consumer" | "internal";
-  /** The `traceparent` that it continues; null begins a trace. Left out: the span that is running. */
+  /** The `traceparent` that it continues; null starts a new trace. Default: the current span. */
   readonly parent?: string | null | undefined;
   readonly attributes?: SpanAttributes;
 }
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
-/** A span whose end its beginner tells. */
+/** A span that its creator must end. */
 export interface Span {
-  /** Runs work in it: what begins there is its child. */
+  /** Runs `work` with this span as the current one: spans started there are its children. */
   within<Result>(work: () => Result): Result;
-  /** `failure` is a code or the name of a kind of error; never a message, which may hold anything. */
-  end(facts?: { readonly attributes?: SpanAttributes; readonly failure?: string | undefined }): void;
+  /** `failure` is an error code or the name of an error class; never a message, which may contain personal data. */
+  end(result?: { readonly attributes?: SpanAttributes; readonly failure?: string | undefined }): void;
 }
 
 export interface Tracer {
-  startSpan(facts: SpanOptions): Span;
-  /** Runs work in a span of its own, which fails when the work does. */
-  withSpan<Result>(facts: SpanOptions, work: () => Promise<Result>): Promise<Result>;
-  /** The W3C header of the span that is running. */
+  startSpan(options: SpanOptions): Span;
+  /** Runs `work` in a new span, which fails when `work` does. */
+  withSpan<Result>(options: SpanOptions, work: () => Promise<Result>): Promise<Result>;
+  /** The W3C header of the current span. */
   traceparent(): string | undefined;
 }
 
-/** What the house can be asked for its gauges. */
+/** The lengths of the job queues, read for each scrape. */
 export interface Gauges {
-  /** Jobs by group of lanes, and the dead by name. */
   readonly lanes: readonly {
-    /** What stands before the first colon of a lane: the rest names an inbox, an organization or an event. */
+    /** The part of the lane's name before the first colon; the rest names an inbox, an organization or an event. */
     readonly group: string;
     readonly due: number;
     readonly later: number;
-    /** How long the oldest that is due has waited. */
+    /** How long the oldest due job has waited. */
     readonly oldestSeconds: number;
   }[];
+  /** Jobs in the dead-letter queue, by job name. */
   readonly deadLetters: readonly { readonly name: string; readonly count: number }[];
 }
 
@@ -67,7 +67,7 @@ export interface PoolUsage {
   readonly waiting: number;
 }
 
-/** Where the figures that nobody tells are read. */
+/** The metrics that are read at each scrape instead of being reported. */
 export interface GaugeSources {
   gauges(): Promise<Gauges>;
   pool(): PoolUsage;
@@ -76,8 +76,8 @@ export interface GaugeSources {
 export interface Telemetry {
   readonly metrics: Metrics;
   readonly tracer: Tracer;
-  /** The figures as Prometheus reads them; undefined while nobody may scrape. */
+  /** The metrics in Prometheus' text format; undefined when scraping is not enabled. */
   readonly scrape: ((sources: GaugeSources) => () => Promise<string>) | undefined;
-  /** Sends what is left, for as long as this at most. */
+  /** Sends buffered data, for at most this long. */
   close(graceMs: number): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * What the house needs of the web: reaching the addresses that customers gave, and no others.
+ * The port to the web: HTTP requests to URLs that customers configure.
  *
- * Nothing here throws for what the other side does; outcomes are values. Called outside any transaction.
+ * Failures of the other side are returned as outcomes, never thrown. Called outside any transaction.
  */
 
 export type HttpMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -11,23 +11,23 @@ export interface WebRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** For the whole exchange: look-up, waiting for a connection, connecting, headers, body. */
+  /** For the whole exchange: DNS lookup, waiting for a connection, connecting, headers, body. */
   readonly timeoutMs: number;
-  /** Of the answer's body, in bytes as they come. */
+  /** The limit of the response body in bytes, as received. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal;
 }
 
 export interface SendRequest extends WebRequest {
-  /** What is done with a body that is longer than `maxBytes`: its beginning is kept, or it is a failure. */
-  readonly tooLarge: "cut" | "refuse";
+  /** A body longer than `maxBytes` is truncated, or fails the request. */
+  readonly tooLarge: "cut" | "fail";
 }
 
-/** The address may not be reached: nothing was connected, and trying again is of no use before it changes. */
+/** The URL is not allowed: no connection was made, and a retry is useless until the URL changes. */
 export interface ForbiddenRequest {
   readonly outcome: "forbidden";
   readonly reason: "url" | "scheme" | "credentials" | "port" | "address" | "header";
-  /** A sentence for whoever gave the address; it tells nothing of what a name leads to. */
+  /** A sentence for the customer; it does not disclose the address that a host name resolves to. */
   readonly detail: string;
 }
 
@@ -42,7 +42,7 @@ export interface FailedRequest {
     | "reset"
     | "malformed"
     | "too_large"
-    /** The caller's signal, or the house is stopping. */
+    /** By the caller's signal, or because the service is stopping. */
     | "aborted"
     | "other";
   readonly detail: string;
@@ -50,25 +50,25 @@ export interface FailedRequest {
 }
 
 export interface ResponseHead {
-  /** Any status, a redirect's too: it is told and never followed. */
+  /** Any status, including redirects, which are never followed. */
   readonly status: number;
-  /** Names in lower case; one that came several times is joined by commas. */
+  /** By lower-case name; repeated headers are joined with commas. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export type WebResponse =
   | (ResponseHead & {
       readonly outcome: "answered";
-      /** As it came: compression is neither asked for nor undone. */
+      /** As received: compression is neither requested nor decoded. */
       readonly body: Uint8Array;
-      /** Whether there was more than `maxBytes`. */
+      /** Whether the body was longer than `maxBytes`. */
       readonly isCut: boolean;
       readonly ms: number;
     })
   | ForbiddenRequest
   | FailedRequest;
 
-/** An answer whose body is still coming. It throws when it breaks, is late or passes `maxBytes`. */
+/** A response whose body is still being received. The body throws if it breaks, times out or exceeds `maxBytes`. */
 export interface IncomingResponse extends ResponseHead {
   readonly body: AsyncIterable<Uint8Array>;
 }
@@ -79,15 +79,15 @@ export type Download<Value> =
   | FailedRequest;
 
 export interface Web {
-  /** Whether an address may be given at all, as far as it can be told without a look-up; undefined: it may. */
+  /** Checks a URL without a DNS lookup; undefined if it is allowed. */
   check(url: string): ForbiddenRequest | undefined;
   send(request: SendRequest): Promise<WebResponse>;
   /**
-   * Hands the answer to `take` as it comes, and its value back. What `take` leaves unread is dropped; a
-   * body that broke is a failure, whatever `take` made of it. @throws what `take` throws of its own.
+   * Passes the response to `read` while it is received, and returns `read`'s value. The unread rest is discarded.
+   * If the body breaks, the outcome is `failed` whatever `read` returns. @throws the errors of `read`.
    */
   download<Value>(
     request: WebRequest,
-    take: (answer: IncomingResponse) => Promise<Value>,
+    read: (response: IncomingResponse) => Promise<Value>,
   ): Promise<Download<Value>>;
 }

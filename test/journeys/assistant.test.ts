@@ -1,23 +1,19 @@
-/** An assistant and a customer talk: over MCP, in both eras, against a running app. */
+/** An assistant talks to a customer over MCP, in both protocol revisions, against a running app. */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { apiKeys } from "../../tools/api-keys.ts";
-import { ownerKey, startTestApp, type TestApp } from "../support/app.ts";
+import { ownerKey, useTestApp } from "../support/app.ts";
 import { openPhone } from "../support/simulator.ts";
 
-const eras = {
+const revisions = {
   "2026-07-28": { versionNegotiation: { mode: { pin: "2026-07-28" } } },
-  "2025-era": {},
+  "2025": {},
 } as const;
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
-describe.each(Object.entries(eras))("in the era %s", (era, options) => {
-  const number = era === "2025-era" ? "+14155550201" : "+14155550202";
+describe.each(Object.entries(revisions))("in revision %s", (revision, options) => {
+  const number = revision === "2025" ? "+14155550201" : "+14155550202";
 
   test("sends a message, sees it delivered and read, and reads the answer", async () => {
     await using assistant = await connect(ownerKey, options);
@@ -28,12 +24,12 @@ describe.each(Object.entries(eras))("in the era %s", (era, options) => {
 
     await app.advanceTime(1000);
     await openPhone(app, number).read();
-    const followed = await assistant.call("get_message", { conversation_id, message_id });
-    expect(followed.data.status).toBe("read");
+    const updated = await assistant.call("get_message", { conversation_id, message_id });
+    expect(updated.data.status).toBe("read");
 
     await openPhone(app, number).write("Thank you!");
-    const [thread] = (await assistant.call("list_conversations", { filter: "unanswered" })).data;
-    expect(thread).toMatchObject({
+    const [conversation] = (await assistant.call("list_conversations", { filter: "unanswered" })).data;
+    expect(conversation).toMatchObject({
       id: conversation_id,
       contact_id: contact.data.id,
       is_within_24h_window: true,
@@ -42,21 +38,21 @@ describe.each(Object.entries(eras))("in the era %s", (era, options) => {
     expect(latest).toMatchObject({ direction: "inbound", text: { body: "Thank you!" } });
   });
 
-  test("a key with only contacts:read sees only those tools, and is refused by the scope's name", async () => {
+  test("a key with only contacts:read sees only those tools, and a rejection names the missing scope", async () => {
     const { data } = await app.call(apiKeys.create_api_key, { name: "reader", scopes: ["contacts:read"] });
     await using assistant = await connect(data.secret_key, options);
     const { tools } = await assistant.client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(["list_contacts", "get_contact", "whoami"]);
-    const refused = await assistant.client.callTool({
+    const rejected = await assistant.client.callTool({
       name: "send_message",
       arguments: { to: number, body: "x" },
     });
-    expect(refused.isError).toBe(true);
-    expect(JSON.stringify(refused.content)).toContain("inbox:write");
+    expect(rejected.isError).toBe(true);
+    expect(JSON.stringify(rejected.content)).toContain("inbox:write");
   });
 });
 
-test("a revoked key is refused at the next request", async () => {
+test("a revoked key is rejected at the next request", async () => {
   const { data } = await app.call(apiKeys.create_api_key, { name: "short", scopes: ["contacts:read"] });
   await using assistant = await connect(data.secret_key, {});
   await assistant.client.listTools();
@@ -65,8 +61,8 @@ test("a revoked key is refused at the next request", async () => {
 });
 
 interface Answer {
-  // What the tools answer is checked field by field above.
-  // biome-ignore lint/suspicious/noExplicitAny: one shape for every tool's answer
+  // The tests check the fields of each result.
+  // biome-ignore lint/suspicious/noExplicitAny: one type for every tool's result
   readonly data: any;
 }
 
@@ -76,8 +72,8 @@ async function connect(key: string, options: ConstructorParameters<typeof Client
   await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", app.address), { requestInit }));
   return {
     client,
-    async call(name: string, given: Record<string, unknown>): Promise<Answer> {
-      const result = await client.callTool({ name, arguments: given });
+    async call(name: string, args: Record<string, unknown>): Promise<Answer> {
+      const result = await client.callTool({ name, arguments: args });
       expect(result.isError ?? false, JSON.stringify(result.content)).toBe(false);
       expect(JSON.parse((result.content as { text: string }[])[0]?.text ?? "")).toEqual(
         result.structuredContent,

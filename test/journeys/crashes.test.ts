@@ -1,4 +1,4 @@
-/** A service that is killed in the middle: what it acknowledged is there afterwards, and nothing happens twice. */
+/** After a service is killed, all acknowledged writes exist and no message is sent twice. */
 import { expect, test } from "vitest";
 import { contacts } from "../../tools/contacts.ts";
 import { messages } from "../../tools/messages/index.ts";
@@ -7,7 +7,7 @@ import { useProcesses, waitUntil } from "../support/served-process.ts";
 
 const { serve } = useProcesses();
 
-test("kill -9 while messages are queued: none is lost, none is sent twice", async () => {
+test("kill -9 while messages are queued: none is lost or sent twice", async () => {
   const before = await serve();
   const to = "+14155550211";
   const headers = { "x-api-key": ownerKey, "content-type": "application/json" };
@@ -32,18 +32,18 @@ test("kill -9 while messages are queued: none is lost, none is sent twice", asyn
     const answer = await fetch(after.address + path, { headers });
     return ((await answer.json()) as { data: { token: string; status: string }[] }).data;
   };
-  // What was claimed when the process died comes back with its lease, a minute later at the most.
-  const everyone = async () => {
+  // A job that was claimed when the process died is claimed again when its lease ends, within a minute.
+  const areAllSent = async () => {
     const tokens = new Set((await shown()).map(({ token }) => token));
     return accepted.every((id) => tokens.has(id));
   };
-  await waitUntil(everyone, 100_000);
+  await waitUntil(areAllSent, 100_000);
   const tokens = (await shown()).map(({ token }) => token);
   expect(new Set(tokens).size).toBe(tokens.length);
   await after.client.close();
 }, 150_000);
 
-test("kill -9 while writes are acknowledged: each one is there afterwards", async () => {
+test("kill -9 while writes are acknowledged: all of them are stored", async () => {
   const before = await serve();
   const acknowledged: string[] = [];
   const write = async (number: number) => {

@@ -1,4 +1,4 @@
-/** `tidings listen`: events reach a program on this machine, signed, also after the service was away. */
+/** `tidings listen`: events reach a local program, signed, also after a restart of the service. */
 import { expect, test } from "vitest";
 import { ownerKey } from "../support/app.ts";
 import { useProcesses } from "../support/served-process.ts";
@@ -21,7 +21,7 @@ test("events are forwarded with a webhook's headers, and a restart of the servic
   await using receiver = await startWebhookReceiver();
   const before = await serveAt("0");
   const listening = start(["listen", "--forward-to", receiver.url], { PORT: before.port });
-  const [, secret = ""] = await listening.waitForOutput(/secret, for this run: (whsec_\S+)/);
+  const [, secret = ""] = await listening.waitForOutput(/secret for this run: (whsec_\S+)/);
   receiver.secret = secret;
   await listening.waitForOutput(/Listening/);
   await before.write("one");

@@ -1,4 +1,4 @@
-/** Real processes: two on one database or folder, and told to stop. */
+/** Real processes: two on one database or data folder, takeover and shutdown. */
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, test } from "vitest";
@@ -12,25 +12,25 @@ import { useProcesses } from "../support/served-process.ts";
 
 const { serve, env: settings } = useProcesses();
 
-test("SIGTERM ends a service that is not busy within a moment, with nothing left to recover", async () => {
+test("SIGTERM ends an idle service with exit code 0", async () => {
   const { process } = await serve();
   await process.end("SIGTERM");
   expect(process.child.exitCode).toBe(0);
 });
 
-test("a key revoked in one process is refused at the next request of every other", async () => {
+test("a key revoked in one process is rejected at the next request to every other", async () => {
   const [one, other] = [await serve(), await serve()];
   const input = { name: "short", scopes: ["contacts:read"] };
   const { data } = await one.client.call(apiKeys.create_api_key, input);
   const key = data.secret_key;
   await other.client.call(contacts.list_contacts, {}, { key });
   await one.client.call(apiKeys.delete_api_key, { id: data.id });
-  const refused = await expectFailure(other.client.call(contacts.list_contacts, {}, { key }));
-  expect(refused).toMatchObject({ status: 401, code: "credential_invalid" });
+  const failure = await expectFailure(other.client.call(contacts.list_contacts, {}, { key }));
+  expect(failure).toMatchObject({ status: 401, code: "credential_invalid" });
 }, 90_000);
 
 test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
-  "who waits in one process hears what another one takes, each message once",
+  "a wait in one process returns the messages that another one receives, each once",
   async () => {
     const [one, other] = [await serve(), await serve()];
     const wait = async (after?: string, timeout_seconds = 20) =>
@@ -44,14 +44,14 @@ test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
         body: JSON.stringify({ from: `+1415555${3000 + (index % 5)}`, text }),
       });
     const writing = Promise.all(sent.map(write));
-    const heard: string[] = [];
-    while (heard.length < sent.length) {
+    const received: string[] = [];
+    while (received.length < sent.length) {
       const answer = await wait(cursor);
-      heard.push(...answer.messages.flatMap(({ text }) => text?.body ?? []));
+      received.push(...answer.messages.flatMap(({ text }) => text?.body ?? []));
       cursor = answer.cursor;
     }
     await writing;
-    expect(heard.sort()).toEqual(sent.sort());
+    expect(received.sort()).toEqual(sent.sort());
     const waiting = wait(cursor);
     await write("from the other", 1);
     expect((await waiting).messages).toMatchObject([{ text: { body: "from the other" } }]);
@@ -60,7 +60,7 @@ test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
 );
 
 test.runIf(process.env.TIDINGS_TEST_ENGINE === "embedded")(
-  "two MCP servers on one folder: the first is killed, the second goes on",
+  "two MCP servers on one folder: the first is killed, the second continues",
   async () => {
     const [first, second] = [await connect(), await connect()];
     const created = await first.callTool({
@@ -86,7 +86,7 @@ test.runIf(process.env.TIDINGS_TEST_ENGINE === "embedded")(
 );
 
 test.runIf(process.env.TIDINGS_TEST_ENGINE === "embedded")(
-  "a second service on a folder passes requests on, and takes over",
+  "a second service on a folder forwards requests, and takes over",
   async () => {
     const [owner, follower] = [await serve(), await serve()];
     const { data } = await follower.client.call(contacts.create_contact, { phone_number: "+14155550214" });

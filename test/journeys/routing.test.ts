@@ -1,46 +1,42 @@
-/** A customer's way through the teams: by skill, over the tiers, from hand to hand, and back again. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/** The routing of one customer: by skill, escalation to a higher tier, transfer, and reopening. */
+import { expect, test } from "vitest";
 import { contacts } from "../../tools/contacts.ts";
 import { conversations } from "../../tools/conversations.ts";
 import { routing } from "../../tools/routing.ts";
 import { teams } from "../../tools/teams.ts";
-import { startTestApp, type TestApp } from "../support/app.ts";
+import { useTestApp } from "../support/app.ts";
 import { openPhone } from "../support/simulator.ts";
 import { type CreatedTeam, createTeamWithMembers, findWrongChatCounts } from "../support/teams.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = useTestApp();
 
 const get = async (id: string) => (await app.call(conversations.get_conversation, { id })).data;
-const why = async (id: string) => (await app.call(routing.list_routing_decisions, { id })).data[0];
+const latestDecision = async (id: string) => (await app.call(routing.list_routing_decisions, { id })).data[0];
 
-/** A message from a number, and what has become of it a moment later. */
+/** Sends a message from a number and returns the conversation one second later. */
 async function write(number: string, text: string) {
   const { conversation_id } = await openPhone(app, number).write(text);
   await app.advanceTime(1000);
   return get(conversation_id);
 }
 
-test("an organization without any set-up: the conversation is there, and nobody's", async () => {
-  const thread = await write("+14155550210", "Hello?");
-  expect(thread).toMatchObject({ status: "open", assigned_to: null, team_id: null });
-  expect(await why(thread.id)).toBeUndefined();
+test("without routing policies a conversation is open and unassigned, and no decision is recorded", async () => {
+  const conversation = await write("+14155550210", "Hello?");
+  expect(conversation).toMatchObject({ status: "open", assigned_to: null, team_id: null });
+  expect(await latestDecision(conversation.id)).toBeUndefined();
   const { data } = await app.call(conversations.list_conversations, { filter: "unassigned" });
-  expect(data.map(({ id }) => id)).toContain(thread.id);
+  expect(data.map(({ id }) => id)).toContain(conversation.id);
 });
 
-test("by skill, over the tiers, transferred, closed, reopened, and back to the last agent", async () => {
-  const { desk, experts } = await setUp();
+test("a customer is routed by skill, escalated, transferred, reopened, and returned to the last agent", async () => {
+  const { desk, experts } = await createTeamsAndPolicies();
   const number = "+14155550211";
 
-  // An unknown number: contact and conversation are made, and the French speaker is chosen.
+  // An unknown number: contact and conversation are created, and the French speaker is chosen.
   const arrived = await write(number, "Bonjour, je suis perdu");
   expect((await app.call(contacts.get_contact, { id: arrived.contact_id })).data.phone_number).toBe(number);
   expect(arrived).toMatchObject({ status: "open", assigned_to: desk.users.Fay, team_id: desk.id });
-  const chosen = await why(arrived.id);
+  const chosen = await latestDecision(arrived.id);
   expect(chosen).toMatchObject({
     trigger: "inbound",
     policy_name: "French",
@@ -52,41 +48,41 @@ test("by skill, over the tiers, transferred, closed, reopened, and back to the l
   });
   expect(chosen?.explanation).toBe('The policy "French" (skills_based) chose Fay, who has the skills fr.');
 
-  // The next one finds the desk full; after its time the next tier is asked, which has somebody.
+  // The desk is full for the next one; after the waiting time it goes to the next tier, where an agent is free.
   const second = await write("+14155550212", "Bonjour!");
   expect(second).toMatchObject({ assigned_to: null, team_id: desk.id });
-  expect((await why(second.id))?.explanation).toContain("1 at capacity, 1 without the skills");
+  expect((await latestDecision(second.id))?.explanation).toContain("1 at capacity, 1 without the skills");
   await app.advanceTime(120_000);
   expect(await get(second.id)).toMatchObject({ assigned_to: experts.users.Eve, team_id: experts.id });
-  expect(await why(second.id)).toMatchObject({ trigger: "escalation", outcome: "assigned" });
-  expect((await why(second.id))?.explanation).toContain(
+  expect(await latestDecision(second.id)).toMatchObject({ trigger: "escalation", outcome: "assigned" });
+  expect((await latestDecision(second.id))?.explanation).toContain(
     "in a higher tier, as nobody of Desk was free in time",
   );
 
-  // Fay hands hers over to an expert, who closes it.
-  const handOver = { id: arrived.id, from_agent: desk.users.Fay ?? "", to_agent: experts.users.Max ?? "" };
-  await app.call(conversations.transfer_conversation, { ...handOver, reason: "needs an engineer" });
+  // Fay transfers her conversation to an expert, who closes it.
+  const transfer = { id: arrived.id, from_agent: desk.users.Fay ?? "", to_agent: experts.users.Max ?? "" };
+  await app.call(conversations.transfer_conversation, { ...transfer, reason: "needs an engineer" });
   expect(await get(arrived.id)).toMatchObject({ assigned_to: experts.users.Max, team_id: experts.id });
   await app.call(conversations.update_conversation, { id: arrived.id, status: "closed" });
 
-  // The customer comes back: to whom they know, while there is room.
+  // The customer writes again: the last agent gets the conversation, while there is capacity.
   expect(await write(number, "Encore moi")).toMatchObject({ status: "open", assigned_to: experts.users.Max });
-  expect(await why(arrived.id)).toMatchObject({ trigger: "reopen", outcome: "assigned" });
+  expect(await latestDecision(arrived.id)).toMatchObject({ trigger: "reopen", outcome: "assigned" });
 
-  // And again, when Max is away for the moment: nobody's, until the policy that remembers gives it back.
+  // Once more, while Max is unavailable: unassigned, until the sticky policy returns it to Max.
   await app.call(conversations.update_conversation, { id: arrived.id, status: "closed" });
   await setAvailable(experts, "Max", false);
-  await retire("French");
+  await deactivatePolicy("French");
   const again = await write(number, "Toujours moi");
   expect(again.assigned_to).toBeNull();
-  expect((await why(arrived.id))?.candidates).toContainEqual(
+  expect((await latestDecision(arrived.id))?.candidates).toContainEqual(
     expect.objectContaining({ name: "Max", passed_over: "unavailable" }),
   );
   await setAvailable(experts, "Max", true);
   await app.runDueJobs();
   expect((await get(arrived.id)).assigned_to).toBe(experts.users.Max);
-  const returned = await why(arrived.id);
-  expect(returned).toMatchObject({ trigger: "capacity", strategy: "sticky", policy_name: "Known faces" });
+  const returned = await latestDecision(arrived.id);
+  expect(returned).toMatchObject({ trigger: "capacity", strategy: "sticky", policy_name: "Known customers" });
   expect(returned?.explanation).toContain("chose Max, who served this contact last");
 
   const { data } = await app.call(conversations.list_assignments, { id: arrived.id });
@@ -99,17 +95,17 @@ test("by skill, over the tiers, transferred, closed, reopened, and back to the l
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
-async function setUp() {
-  const one = { max_concurrent_chats: 1 };
+async function createTeamsAndPolicies() {
+  const limited = { max_concurrent_chats: 1 };
   const desk = await createTeamWithMembers(
     app,
     { name: "Desk" },
-    { Ada: one, Fay: { ...one, skills: ["fr"] } },
+    { Ada: limited, Fay: { ...limited, skills: ["fr"] } },
   );
   const experts = await createTeamWithMembers(
     app,
     { name: "Experts", tier: 2 },
-    { Eve: { ...one, skills: ["fr"] }, Max: one },
+    { Eve: { ...limited, skills: ["fr"] }, Max: limited },
   );
   await app.call(routing.create_routing_policy, {
     name: "French",
@@ -121,7 +117,7 @@ async function setUp() {
     settings: { required_skills: ["fr"] },
   });
   await app.call(routing.create_routing_policy, {
-    name: "Known faces",
+    name: "Known customers",
     strategy: "sticky",
     conditions: { attribute: "message.text", operator: "contains", value: "moi" },
     target_type: "team",
@@ -135,7 +131,7 @@ async function setAvailable(team: CreatedTeam, name: string, is_available: boole
   await app.call(teams.update_team_member, { id: team.id, member_id, is_available });
 }
 
-async function retire(name: string): Promise<void> {
+async function deactivatePolicy(name: string): Promise<void> {
   const { data } = await app.call(routing.list_routing_policies, {});
   const id = data.find((policy) => policy.name === name)?.id ?? "";
   await app.call(routing.update_routing_policy, { id, is_active: false });

@@ -1,4 +1,5 @@
-/** A running app for tests: its own database, a clock that is turned by hand, and a client with a key. */
+/** A running app for tests: its own database, a clock that the test advances, and a client with a key. */
+import { afterAll, beforeAll } from "vitest";
 import { type App, startApp } from "../../src/app.ts";
 import { type CallOptions, createClient } from "../../src/client/index.ts";
 import { readConfig } from "../../src/config/index.ts";
@@ -18,28 +19,61 @@ export interface TestApp extends AsyncDisposable {
   readonly dataDir: string;
   /** Calls an operation with the owner's key, or another. */
   call<Op extends Operation>(operation: Op, input: InputOf<Op>, options?: CallOptions): Promise<OutputOf<Op>>;
-  /** A request as it is, for what the client would not send. */
+  /** A plain request, for what the client would not send. Sends the owner's key unless `key` is null. */
   fetch(path: string, options?: RequestInit & { key?: string | null; json?: unknown }): Promise<Response>;
   now(): Date;
-  /** Does what is due now, turns the clock, and does what has come due. */
+  /** Runs the jobs that are due, advances the clock, and runs the jobs that have come due. */
   advanceTime(ms: number): Promise<void>;
-  /** Does what is due now. */
+  /** Runs the jobs that are due now. */
   runDueJobs(): Promise<void>;
 }
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** Starts a app on the engine of this test run. */
-export async function startTestApp(
-  options: {
-    built?: Modules;
-    env?: Record<string, string>;
-    works?: boolean;
-    log?: Log;
-    /** One that outlasts the app; of its own when left out. */
-    database?: TestDatabase;
-  } = {},
-): Promise<TestApp> {
+interface TestAppOptions {
+  readonly enabledModules?: Modules;
+  readonly env?: Record<string, string>;
+  /** Runs jobs in the background too; false by default, so that only the test runs them. */
+  readonly runsJobs?: boolean;
+  readonly log?: Log;
+  /** A database that outlives the app; by default the app has its own. */
+  readonly database?: TestDatabase;
+}
+
+/** Starts an app before the tests of a file or a `describe`, and stops it after them. */
+export function useTestApp(options?: TestAppOptions): TestApp {
+  let started: TestApp | undefined;
+  const app = () => {
+    if (started === undefined) {
+      throw new Error("the app runs only during tests");
+    }
+    return started;
+  };
+  beforeAll(async () => {
+    started = await startTestApp(options);
+  });
+  afterAll(() => started?.[Symbol.asyncDispose]());
+  return {
+    get server() {
+      return app().server;
+    },
+    get address() {
+      return app().address;
+    },
+    get dataDir() {
+      return app().dataDir;
+    },
+    call: (operation, input, callOptions) => app().call(operation, input, callOptions),
+    fetch: (path, init) => app().fetch(path, init),
+    now: () => app().now(),
+    advanceTime: (ms) => app().advanceTime(ms),
+    runDueJobs: () => app().runDueJobs(),
+    [Symbol.asyncDispose]: () => app()[Symbol.asyncDispose](),
+  };
+}
+
+/** Starts an app on the database engine of this test run. */
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = options.database ?? (await createTestDatabase());
   const { config } = readConfig({
     ...database.env,
@@ -57,18 +91,18 @@ export async function startTestApp(
     log: options.log ?? silentLog,
     listen: { host: "127.0.0.1", port: 0 },
     now,
-    runsJobs: options.works ?? false,
-    ...(options.built ? { enabledModules: options.built } : {}),
+    runsJobs: options.runsJobs ?? false,
+    ...(options.enabledModules ? { enabledModules: options.enabledModules } : {}),
   });
   const client = createClient({ baseUrl: app.address, key: ownerKey, retries: 0 });
-  const settle = async () => {
+  const runDueJobs = async () => {
     await app.jobs.runDue();
   };
   return {
     server: app,
     address: app.address,
     dataDir: config.dataDir,
-    call: (operation, input, given) => client.call(operation, input, given),
+    call: (operation, input, callOptions) => client.call(operation, input, callOptions),
     fetch: (path, { key = ownerKey, json, ...init } = {}) =>
       fetch(app.address + path, {
         ...init,
@@ -81,11 +115,11 @@ export async function startTestApp(
       }),
     now,
     async advanceTime(ms) {
-      await settle();
+      await runDueJobs();
       time += ms;
-      await settle();
+      await runDueJobs();
     },
-    runDueJobs: settle,
+    runDueJobs,
     async [Symbol.asyncDispose]() {
       await client.close();
       await app[Symbol.asyncDispose]();

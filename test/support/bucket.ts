@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export interface Bucket extends AsyncDisposable {
-  /** The settings that lead to it. */
+  /** The settings that select it. */
   readonly env: Readonly<Record<string, string>>;
-  /** Every object in it. */
+  /** The file names of its objects. */
   objects(): Promise<string[]>;
 }
 

@@ -1,19 +1,19 @@
-/** Every connection that this process begins, by the address that it tries: seen at the socket itself. */
+/** Records the address of every connection that this process attempts, at the socket itself. */
 import { Socket } from "node:net";
 
 export interface ConnectionAttempts extends Disposable {
   readonly addresses: readonly string[];
-  /** Starts anew. */
+  /** Forgets the recorded addresses. */
   clear(): void;
 }
 
 export function recordConnectionAttempts(): ConnectionAttempts {
   const addresses: string[] = [];
   const original = Socket.prototype.connect;
-  Socket.prototype.connect = function connect(this: Socket, ...given: unknown[]) {
+  Socket.prototype.connect = function connect(this: Socket, ...args: unknown[]) {
     this.on("connectionAttempt", (address: string) => addresses.push(address));
-    // The same arguments, whichever of its forms they are.
-    return Reflect.apply(original, this, given) as Socket;
+    // Passes on the arguments of every overload.
+    return Reflect.apply(original, this, args) as Socket;
   };
   return {
     addresses,

@@ -1,4 +1,4 @@
-/** A worker in a process of its own that a test kills. It appends every job that it runs to a file. */
+/** A worker process that a test kills. It appends the payload of every job that it runs to a file. */
 import { appendFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { openDatabase } from "../../src/database/connect.ts";

@@ -1,4 +1,4 @@
-/** A database of its own for each app: a copy of the run's template. */
+/** Creates a separate database for each app: a copy of the test run's template. */
 import { randomBytes } from "node:crypto";
 import { cpSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { inject } from "vitest";
 import { runOnServer, withDatabase } from "./postgres.ts";
 
 export interface TestDatabase extends AsyncDisposable {
-  /** The settings that lead to it. */
+  /** The settings that select it. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -17,7 +17,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const removeFolder = () => rm(dataDir, { recursive: true, force: true });
   const server = process.env.TEST_DATABASE_URL;
   if (process.env.TIDINGS_TEST_ENGINE !== "postgres" || server === undefined) {
-    // The asynchronous one takes more than twice as long for a thousand files.
+    // The asynchronous copy takes more than twice as long for a thousand files.
     cpSync(inject("template"), dataDir, { recursive: true });
     return { env: { TIDINGS_DATA_DIR: dataDir }, [Symbol.asyncDispose]: removeFolder };
   }

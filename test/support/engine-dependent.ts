@@ -15,7 +15,7 @@ export const engineDependent: readonly string[] = [
   "test/journeys/routing.test.ts",
   "test/messages.test.ts",
   "test/metrics.test.ts",
-  "test/routing-together.test.ts",
+  "test/routing-concurrency.test.ts",
   "test/sessions.test.ts",
   "test/wait.test.ts",
   "test/webhook-deliveries.test.ts",

@@ -1,7 +1,7 @@
-/** What a refused call said. */
+/** Gets the failure of a call that must be rejected. */
 import { CallFailure } from "../../src/client/index.ts";
 
-/** The failure of a call that must be refused. */
+/** Resolves with the failure; rejects if the call succeeds or fails otherwise. */
 export async function expectFailure(call: Promise<unknown>): Promise<CallFailure> {
   const outcome = await call.then(
     () => undefined,
@@ -10,5 +10,5 @@ export async function expectFailure(call: Promise<unknown>): Promise<CallFailure
   if (outcome instanceof CallFailure) {
     return outcome;
   }
-  throw new Error(outcome === undefined ? "the call was not refused" : String(outcome));
+  throw new Error(outcome === undefined ? "the call was not rejected" : String(outcome));
 }

@@ -1,4 +1,4 @@
-/** Small files of each kind, as senders make them, and forms that carry them. */
+/** Small files of each supported type, and multipart forms that contain them. */
 import { crc32, deflateRawSync } from "node:zlib";
 
 const pixel =
@@ -37,34 +37,34 @@ export const compoundFile = (stream: string) =>
     Buffer.alloc(100),
   ]);
 
-/** A ZIP archive of packed files, in their order. */
+/** A ZIP archive of compressed files, in the given order. */
 export function zip(files: Readonly<Record<string, string>>): Buffer {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
   for (const [name, text] of Object.entries(files)) {
     const packed = deflateRawSync(text);
-    const facts = Buffer.alloc(26);
-    facts.writeUInt16LE(20, 0);
-    facts.writeUInt16LE(8, 4);
-    facts.writeUInt32LE(crc32(text), 10);
-    facts.writeUInt32LE(packed.length, 14);
-    facts.writeUInt32LE(Buffer.byteLength(text), 18);
-    facts.writeUInt16LE(Buffer.byteLength(name), 22);
-    const local = Buffer.concat([Buffer.from("PK\x03\x04"), facts, Buffer.from(name), packed]);
+    const header = Buffer.alloc(26);
+    header.writeUInt16LE(20, 0);
+    header.writeUInt16LE(8, 4);
+    header.writeUInt32LE(crc32(text), 10);
+    header.writeUInt32LE(packed.length, 14);
+    header.writeUInt32LE(Buffer.byteLength(text), 18);
+    header.writeUInt16LE(Buffer.byteLength(name), 22);
+    const local = Buffer.concat([Buffer.from("PK\x03\x04"), header, Buffer.from(name), packed]);
     const entry = Buffer.alloc(14);
     entry.writeUInt32LE(offset, 10);
-    directory.push(Buffer.concat([Buffer.from("PK\x01\x02\x14\0"), facts, entry, Buffer.from(name)]));
+    directory.push(Buffer.concat([Buffer.from("PK\x01\x02\x14\0"), header, entry, Buffer.from(name)]));
     locals.push(local);
     offset += local.length;
   }
-  const listed = Buffer.concat(directory);
+  const central = Buffer.concat(directory);
   const end = Buffer.alloc(14);
   end.writeUInt16LE(directory.length, 0);
   end.writeUInt16LE(directory.length, 2);
-  end.writeUInt32LE(listed.length, 4);
+  end.writeUInt32LE(central.length, 4);
   end.writeUInt32LE(offset, 8);
-  return Buffer.concat([...locals, listed, Buffer.from("PK\x05\x06\0\0\0\0"), end]);
+  return Buffer.concat([...locals, central, Buffer.from("PK\x05\x06\0\0\0\0"), end]);
 }
 
 const types =
@@ -77,7 +77,7 @@ export interface FilePart {
   readonly bytes: Uint8Array;
 }
 
-/** A form with one file; the fields stand before it or after it. */
+/** A form with one file: `fields` precede it, `after` follows it. */
 export function multipartForm(
   { name = "photo.png", type = "", bytes }: FilePart,
   fields: Record<string, string> = {},

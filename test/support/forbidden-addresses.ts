@@ -1,4 +1,4 @@
-/** Addresses that no customer may make the service reach, by what they are; and hosts that hide one. */
+/** Addresses that a customer must not be able to make the service reach, by kind, and hosts that spell such an address differently. */
 
 export const forbiddenAddresses: Readonly<Record<string, readonly string[]>> = {
   "this network": ["0.0.0.0", "0.1.2.3", "::"],
@@ -27,10 +27,10 @@ export const forbiddenAddresses: Readonly<Record<string, readonly string[]>> = {
   Teredo: ["2001::1", "2001:0:7f00:1::", "2001:0:4136:e378:8000:63bf:3fff:fdd2"],
   ORCHID: ["2001:10::1", "2001:20::1"],
   discard: ["100::1"],
-  "not given out": ["1::1", "4000::1", "8000::1", "e000::1"],
+  unassigned: ["1::1", "4000::1", "8000::1", "e000::1"],
 };
 
-/** Hosts of a URL, each of which is an address of this machine or of its networks in another spelling. */
+/** URL hosts that spell an address of this machine or of its networks in another way. */
 export const forbiddenHosts: Readonly<Record<string, readonly string[]>> = {
   "short hosts": ["127.1", "127.0.1", "0", "10.1"],
   "decimal hosts": ["2130706433", "3232235521", "2852039166"],

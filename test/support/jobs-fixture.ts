@@ -103,9 +103,9 @@ export const makeJob = (name: string, payload: unknown = null, rest: Partial<New
 });
 
 /** A definition that records the payloads of its runs. */
-export function recorded(
+export function recordRuns(
   name: string,
-  work?: (payload: unknown, attempt: Attempt) => Promise<Outcome>,
+  run?: (payload: unknown, attempt: Attempt) => Promise<Outcome>,
   rest?: Partial<JobDefinition>,
 ) {
   const runs: unknown[] = [];
@@ -113,7 +113,7 @@ export function recorded(
     name,
     async run(payload, attempt) {
       runs.push(payload);
-      return work?.(payload, attempt);
+      return run?.(payload, attempt);
     },
     ...rest,
   };

@@ -1,4 +1,4 @@
-/** The MCP face in front of a scripted service, and the clients that meet it. */
+/** The MCP server in front of a scripted service, and every kind of client that connects to it. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,9 +10,9 @@ import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/s
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { createClient } from "../../src/client/index.ts";
 import { createMcpHttpHandler, type McpHttpOptions } from "../../src/mcp/http.ts";
-import type { Log } from "../../src/ports/log.ts";
 import { allScopes, type Scope } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
+import { silentLog } from "./app.ts";
 import {
   type RecordedRequest,
   type ScriptedResponse,
@@ -20,7 +20,7 @@ import {
   type Upstream,
 } from "./scripted-service.ts";
 
-/** What each key may do. */
+/** The scopes of each key. */
 const keys: Readonly<Record<string, readonly Scope[]>> = {
   sk_live_all: allScopes,
   sk_live_reader: ["contacts:read"],
@@ -42,38 +42,35 @@ function respond(received: RecordedRequest): ScriptedResponse {
   );
 }
 
-const nothing = () => undefined;
-export const quietLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-
-/** The service and the face, there while a file's tests run. Each test finds nothing asked yet. */
+/** Runs the scripted service and the MCP server during a file's tests. Each test starts with no recorded requests. */
 export function useMcpServer(): { readonly upstream: Upstream; readonly url: string } {
-  const running: { upstream?: Upstream; face?: McpEndpoint } = {};
-  const require = <Part>(part: Part | undefined): Part => {
+  const running: { upstream?: Upstream; endpoint?: McpEndpoint } = {};
+  const requireRunning = <Part>(part: Part | undefined): Part => {
     if (part === undefined) {
-      throw new Error("the face is there only while tests run");
+      throw new Error("the MCP server runs only during tests");
     }
     return part;
   };
   beforeAll(async () => {
     running.upstream = await startUpstream(respond);
-    running.face = await serveMcpHttp(running.upstream);
+    running.endpoint = await serveMcpHttp(running.upstream);
   });
   beforeEach(() => {
-    require(running.upstream).requests.length = 0;
+    requireRunning(running.upstream).requests.length = 0;
   });
   afterEach(() => {
-    require(running.upstream).respond = respond;
+    requireRunning(running.upstream).respond = respond;
   });
   afterAll(async () => {
-    await running.face?.close();
+    await running.endpoint?.close();
     await running.upstream?.[Symbol.asyncDispose]();
   });
   return {
     get upstream() {
-      return require(running.upstream);
+      return requireRunning(running.upstream);
     },
     get url() {
-      return require(running.face).url;
+      return requireRunning(running.endpoint).url;
     },
   };
 }
@@ -83,7 +80,7 @@ interface McpEndpoint {
   close(): Promise<void>;
 }
 
-/** One more face over HTTP, with options of its own. */
+/** Starts an MCP server over HTTP with its own options. */
 export async function serveMcpHttp(
   upstream: Upstream,
   options: Partial<McpHttpOptions> = {},
@@ -92,7 +89,7 @@ export async function serveMcpHttp(
   const handler = createMcpHttpHandler({
     client,
     version: "0.0.0",
-    log: quietLog,
+    log: silentLog,
     async authenticate(key) {
       const scopes = scopesOf(key);
       if (!scopes) {
@@ -104,7 +101,7 @@ export async function serveMcpHttp(
   });
   const server = createServer(handler).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const { port } = server.address() as AddressInfo; // a TCP port, as just asked for
+  const { port } = server.address() as AddressInfo; // it listens on a TCP port
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     async close() {
@@ -117,7 +114,7 @@ export async function serveMcpHttp(
 
 export const clientInfo = { name: "test", version: "0" };
 
-/** The program that serves stdio in front of the service. */
+/** The command that serves MCP on stdio in front of the service. */
 export function stdioProgram(upstream: Upstream, key: string) {
   return {
     command: process.execPath,
@@ -127,7 +124,7 @@ export function stdioProgram(upstream: Upstream, key: string) {
   };
 }
 
-/** What the tests need of a client, whichever it is. */
+/** The methods that the tests use, common to all clients. */
 export interface ConnectedClient {
   listTools(): Promise<{ tools: { name: string; outputSchema?: unknown }[] }>;
   callTool(params: { name: string; arguments?: Record<string, unknown>; _meta?: object }): Promise<object>;
@@ -150,7 +147,7 @@ async function connectV1(transport: HttpV1 | StdioV1): Promise<ConnectedClient> 
 const httpOptions = (key: string) => ({ requestInit: { headers: { "x-api-key": key } } });
 const pinned = { versionNegotiation: { mode: { pin: "2026-07-28" } } };
 
-/** A client of the newest revision, over HTTP. */
+/** Connects a client of the newest protocol revision over HTTP. */
 export function connectClient(url: string, key = "sk_live_all"): Promise<ConnectedClient> {
   return connectV2(pinned, new HttpV2(new URL(url), httpOptions(key)));
 }
@@ -160,7 +157,7 @@ type ConnectFunction = (
   key: string,
 ) => Promise<ConnectedClient>;
 
-/** Every kind of client there is. */
+/** Every combination of client version, protocol revision and transport. */
 export const clientKinds: readonly (readonly [string, ConnectFunction])[] = [
   ["v2, 2025 handshake, HTTP", ({ url }, key) => connectV2({}, new HttpV2(new URL(url), httpOptions(key)))],
   ["v2, 2026-07-28, HTTP", ({ url }, key) => connectClient(url, key)],

@@ -1,4 +1,4 @@
-/** A program that serves MCP on stdio in front of TIDINGS_URL, as small as one can be. */
+/** The smallest program that serves MCP on stdio in front of TIDINGS_URL. */
 import { createClient } from "../../src/client/index.ts";
 import { serveOverStdio } from "../../src/mcp/stdio.ts";
 import { discoverAccess } from "../../src/mcp/tool-list/access.ts";

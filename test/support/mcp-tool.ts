@@ -1,4 +1,4 @@
-/** One tool call over MCP, without a client: a request of its own, whose answer is read and forgotten. */
+/** Makes one tool call over MCP without a client: a single request whose response is discarded. */
 import type { TestApp } from "./app.ts";
 
 const meta = {
@@ -9,10 +9,10 @@ const meta = {
 export async function callTool(
   app: TestApp,
   name: string,
-  given: Readonly<Record<string, unknown>>,
-  more: Readonly<Record<string, unknown>> = {},
+  args: Readonly<Record<string, unknown>>,
+  extraMeta: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
-  const params = { name, arguments: given, _meta: { ...meta, ...more } };
+  const params = { name, arguments: args, _meta: { ...meta, ...extraMeta } };
   const response = await app.fetch("/mcp", {
     method: "POST",
     json: { jsonrpc: "2.0", id: 1, method: "tools/call", params },

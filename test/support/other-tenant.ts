@@ -1,4 +1,4 @@
-/** Another organization in the same app, with one of everything: what nobody else may reach. */
+/** Another organization in the same app, with one of each resource, none of which the first may reach. */
 import { newId } from "../../src/database/id.ts";
 import { insertKey } from "../../src/platform/api-keys.ts";
 import { createOrganization } from "../../src/platform/bootstrap.ts";
@@ -39,7 +39,7 @@ export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
   const key = `sk_live_${"n".repeat(43)}`;
   const organization = newId("org", now);
   await app.server.database.transaction(async (tx) => {
-    await createOrganization(tx, { id: organization, name: "Neighbour", now });
+    await createOrganization(tx, { id: organization, name: "Other", now });
     await insertKey(tx, {
       organization,
       name: "key",
@@ -60,7 +60,7 @@ export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
   const content_base64 = Buffer.from("phone\n+14155550199\n").toString("base64");
   const file = { content_base64, file_name: "theirs.csv" };
   const { data: upload } = await app.call(uploads.upload_file, file, { key });
-  const { data: started } = await app.call(imports.import_contacts, { upload_id: upload.id }, { key });
+  const { data: job } = await app.call(imports.import_contacts, { upload_id: upload.id }, { key });
   const { data: inboxList } = await app.call(inboxes.list_inboxes, {}, { key });
   const { data: quickReply } = await app.call(
     quickReplies.create_quick_reply,
@@ -72,7 +72,7 @@ export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
     .select("id")
     .where("organization_id", "=", organization)
     .executeTakeFirstOrThrow();
-  const team = await createTeamWithMembers(app, { name: "Theirs" }, { Neighbour: {} }, { key, organization });
+  const team = await createTeamWithMembers(app, { name: "Theirs" }, { Member: {} }, { key, organization });
   const { data: policy } = await app.call(
     routing.create_routing_policy,
     { name: "theirs", strategy: "round_robin", target_type: "team", target_id: team.id },
@@ -87,17 +87,17 @@ export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
     api_key_id: apiKey.id,
     ...webhook,
     upload_id: upload.id,
-    import_id: started.id,
-    user_id: team.users.Neighbour ?? "",
+    import_id: job.id,
+    user_id: team.users.Member ?? "",
     inbox_id: inboxList[0]?.id ?? "",
     quick_reply_id: quickReply.id,
     team_id: team.id,
-    member_id: team.members.Neighbour ?? "",
+    member_id: team.members.Member ?? "",
     policy_id: policy.id,
   };
 }
 
-/** A webhook that is off, so that nobody is sent anything, with a delivery that is held for it. */
+/** Creates an inactive webhook, so that nothing is sent, with one held delivery. */
 async function createHeldDelivery(app: TestApp, key: string) {
   const input = { url: "https://hooks.example.com/", events: ["message.received" as const] };
   const { data: webhook } = await app.call(webhooks.create_webhook, input, { key });

@@ -1,4 +1,4 @@
-/** PostgreSQL as the tests use it: databases that come and go. */
+/** Creates and drops PostgreSQL databases for tests. */
 import pg from "pg";
 
 /** Runs one statement on the server's maintenance database. */
@@ -12,7 +12,7 @@ export async function runOnServer(url: string, statement: string): Promise<void>
   }
 }
 
-/** The address of another database on the same server. */
+/** Returns the URL of another database on the same server. */
 export function withDatabase(url: string, name: string): string {
   const changed = new URL(url);
   changed.pathname = `/${name}`;

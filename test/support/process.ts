@@ -1,13 +1,13 @@
-/** A `tidings` process of its own, as it is shipped, and what it says. */
+/** Starts a `tidings` process from the built program and reads its output. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** Where the run's own build is. */
+/** The program built for this test run. */
 export const programPath = "node_modules/.cache/tidings-test/tidings.js";
 
 export interface TidingsProcess {
   readonly child: ChildProcess;
-  /** What it wrote so far. */
+  /** The output so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
   /** Resolves with the first match on stdout. */
@@ -34,7 +34,7 @@ export function startProcess(args: string[], env: Readonly<Record<string, string
           return match;
         }
         if (child.exitCode !== null) {
-          throw new Error(`it ended with ${child.exitCode}: ${written.stderr}`);
+          throw new Error(`the process exited with ${child.exitCode}: ${written.stderr}`);
         }
         await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
       }

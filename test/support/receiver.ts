@@ -1,4 +1,4 @@
-/** A server on this machine that counts who connects, and answers as the test says. */
+/** A local HTTP server that counts connections and requests, and answers as the test defines. */
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -29,7 +29,7 @@ export async function startReceiver(
     connections += 1;
   });
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  const { port } = server.address() as AddressInfo; // a TCP port, as just asked for
+  const { port } = server.address() as AddressInfo; // it listens on a TCP port
   return {
     port,
     get connections() {

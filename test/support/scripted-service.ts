@@ -1,13 +1,13 @@
-/** A service that answers as the test says, and remembers what it was asked. */
+/** A scripted service that records its requests. */
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface RecordedRequest {
   readonly method: string;
-  /** As it came: not decoded, with the query. */
+  /** Not decoded, with the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** JSON is parsed; anything else stays as it came. */
+  /** Parsed if it is JSON, else the bytes. */
   readonly body: unknown;
 }
 
@@ -20,13 +20,13 @@ export type ScriptedResponse =
 export interface Upstream extends AsyncDisposable {
   readonly url: string;
   readonly requests: RecordedRequest[];
-  /** Replaces what is answered. */
-  respond: (asked: RecordedRequest) => ScriptedResponse;
+  /** Computes the response to a request; a test may replace it. */
+  respond: (request: RecordedRequest) => ScriptedResponse;
 }
 
-/** Answers are taken from a list, the last one again and again, or made from the request. */
+/** Responds from a list, whose last response repeats, or with a function of the request. */
 export async function startUpstream(
-  script: readonly ScriptedResponse[] | ((asked: RecordedRequest) => ScriptedResponse),
+  script: readonly ScriptedResponse[] | ((request: RecordedRequest) => ScriptedResponse),
 ): Promise<Upstream> {
   const requests: RecordedRequest[] = [];
   const next = () =>
@@ -38,21 +38,21 @@ export async function startUpstream(
       chunks.push(chunk);
     }
     const { method = "", url: path = "", headers } = request;
-    const one = { method, path, headers, body: parseBody(Buffer.concat(chunks), headers) };
-    requests.push(one);
-    const answer = upstream.respond(one);
+    const recorded = { method, path, headers, body: parseBody(Buffer.concat(chunks), headers) };
+    requests.push(recorded);
+    const answer = upstream.respond(recorded);
     if (answer === "break") {
       request.socket.destroy();
       return;
     }
     if (answer !== "hang") {
-      const { status = 200, headers: more, body = { data: {} } } = answer;
-      response.writeHead(status, { "content-type": "application/json", ...more });
+      const { status = 200, headers: extra, body = { data: {} } } = answer;
+      response.writeHead(status, { "content-type": "application/json", ...extra });
       response.end(typeof body === "string" ? body : JSON.stringify(body));
     }
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo; // a TCP port, as just asked for
+  const { port } = server.address() as AddressInfo; // it listens on a TCP port
   return Object.assign(upstream, {
     url: `http://127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {

@@ -1,4 +1,4 @@
-/** Services in processes of their own on one fresh database: what each test starts is ended after it. */
+/** Starts services as separate processes on a fresh database per test, and stops them after it. */
 import { afterEach, beforeEach } from "vitest";
 import { type Client, createClient } from "../../src/client/index.ts";
 import { ownerKey } from "./app.ts";
@@ -11,7 +11,7 @@ export interface ServedProcess {
   readonly client: Client;
 }
 
-/** To be called at the top of a test file. */
+/** Call this at the top of a test file. */
 export function useProcesses() {
   let database: TestDatabase;
   let running: TidingsProcess[];
@@ -34,7 +34,7 @@ export function useProcesses() {
   };
   return {
     start,
-    /** The settings that lead to the test's database. */
+    /** The settings that select the test's database. */
     env: () => database.env,
     async serve(settings: Readonly<Record<string, string>> = {}): Promise<ServedProcess> {
       const process = start(["serve"], { PORT: "0", ...settings });
@@ -45,12 +45,12 @@ export function useProcesses() {
   };
 }
 
-/** Waits for what another process does. */
+/** Polls until a condition holds that depends on another process; fails after `forMs`. */
 export async function waitUntil(holds: () => boolean | Promise<boolean>, forMs = 30_000): Promise<void> {
   const end = Date.now() + forMs;
   while (!(await holds())) {
     if (Date.now() > end) {
-      throw new Error("it did not come about in time");
+      throw new Error("the condition did not hold in time");
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

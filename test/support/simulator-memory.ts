@@ -1,4 +1,4 @@
-/** A simulated channel on a clock that tests turn, with its ledger in memory. */
+/** A simulated channel on a clock that tests advance, with its ledger in memory. */
 import { createSimulator } from "../../src/adapters/channel/simulator/index.ts";
 import type {
   LedgerMessage,
@@ -7,7 +7,7 @@ import type {
 } from "../../src/adapters/channel/simulator/store.ts";
 import type { InboundMessage, OutboundMessage, Receipt } from "../../src/ports/channel.ts";
 
-/** A simulator, what its owner was told, and a clock. */
+/** A simulator, the receipts and messages that it delivered, and its clock. */
 export function createMemorySimulator() {
   let time = Date.parse("2026-03-01T10:00:00.000Z");
   const now = () => new Date(time);
@@ -16,8 +16,8 @@ export function createMemorySimulator() {
   const inbound: InboundMessage[] = [];
   const store = memoryStore(due);
   const callbacks = {
-    onReceipts: async (told: readonly Receipt[]) => {
-      receipts.push(...told);
+    onReceipts: async (delivered: readonly Receipt[]) => {
+      receipts.push(...delivered);
     },
     onMessage: async (message: InboundMessage) => {
       inbound.push(message);
@@ -28,9 +28,9 @@ export function createMemorySimulator() {
     signal.throwIfAborted();
     time += ms;
   };
-  const simulator = createSimulator({ store, callbacks: callbacks, now, wait });
+  const simulator = createSimulator({ store, callbacks, now, wait });
 
-  /** Lets time pass, and delivers in their order the receipts that come due. */
+  /** Advances the clock and delivers, in order, the receipts that come due. */
   async function advanceTime(ms: number): Promise<void> {
     const until = time + ms;
     for (let job = earliest(due, until); job; job = earliest(due, until)) {
@@ -45,11 +45,12 @@ export function createMemorySimulator() {
     ...simulator,
     store,
     now,
-    turn: advanceTime,
+    advanceTime,
     receipts,
     inbound,
-    /** The types of the receipts that were told of one message, in order of arrival. */
-    told: (token: string) => receipts.filter((receipt) => receipt.token === token).map(({ type }) => type),
+    /** The types of the receipts that were delivered for one message, in order of arrival. */
+    receiptTypes: (token: string) =>
+      receipts.filter((receipt) => receipt.token === token).map(({ type }) => type),
     send: (message: Partial<OutboundMessage> = {}) =>
       simulator.channel.send(outboundMessage(message), new AbortController().signal),
   };
@@ -76,7 +77,7 @@ function earliest(due: readonly ReceiptJob[], until: number): ReceiptJob | undef
 function memoryStore(due: ReceiptJob[]): SimulatorStore {
   const faults = new Map<string, unknown>();
   let ledger: LedgerMessage[] = [];
-  let made = 0;
+  let count = 0;
   const onPhone = (organization_id: string, phone_number: string) =>
     ledger.filter((one) => one.organization_id === organization_id && one.phone_number === phone_number);
   const isSame = (one: LedgerMessage, other: Pick<LedgerMessage, "organization_id" | "id">) =>
@@ -84,8 +85,8 @@ function memoryStore(due: ReceiptJob[]): SimulatorStore {
 
   return {
     newId() {
-      made += 1;
-      return `sim_${String(made).padStart(6, "0")}`;
+      count += 1;
+      return `sim_${String(count).padStart(6, "0")}`;
     },
     async accept(message, receipts) {
       ledger.push(message);
@@ -103,10 +104,10 @@ function memoryStore(due: ReceiptJob[]): SimulatorStore {
         isSame(one, to) && from.includes(one.status) ? { ...one, status: to.status } : one,
       );
     },
-    async read(organization_id, phone_number, promise) {
+    async read(organization_id, phone_number, createReceipts) {
       const read = onPhone(organization_id, phone_number).filter(({ status }) => status === "delivered");
       ledger = ledger.map((one) => (read.includes(one) ? { ...one, status: "read" } : one));
-      due.push(...promise(read));
+      due.push(...createReceipts(read));
       return read.length;
     },
     async find(organization_id, token) {
@@ -120,8 +121,8 @@ function memoryStore(due: ReceiptJob[]): SimulatorStore {
     async faults(organization_id) {
       return faults.get(organization_id) ?? null;
     },
-    async replaceFaults(organization_id, given) {
-      faults.set(organization_id, given);
+    async replaceFaults(organization_id, replacement) {
+      faults.set(organization_id, replacement);
     },
   };
 }

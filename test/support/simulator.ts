@@ -2,7 +2,7 @@
 import type { TestApp } from "./app.ts";
 
 export interface SimulatedPhone {
-  write(text: string, more?: object): Promise<{ message_id: string; conversation_id: string }>;
+  write(text: string, fields?: object): Promise<{ message_id: string; conversation_id: string }>;
   read(): Promise<void>;
   /** What the phone shows, oldest first. */
   listMessages(): Promise<{ direction: string; status: string; type: string; text?: { body: string } }[]>;
@@ -12,11 +12,11 @@ export function openPhone(app: TestApp, number: string, key?: string): Simulated
   const as = key === undefined ? {} : { key };
   const path = `/simulator/phones/${encodeURIComponent(number)}`;
   return {
-    async write(text, more = {}) {
+    async write(text, fields = {}) {
       const answer = await app.fetch("/simulator/inbound", {
         ...as,
         method: "POST",
-        json: { from: number, text, ...more },
+        json: { from: number, text, ...fields },
       });
       const { data } = (await answer.json()) as { data: { message_id: string; conversation_id: string } };
       return data;
@@ -33,7 +33,7 @@ export function openPhone(app: TestApp, number: string, key?: string): Simulated
   };
 }
 
-/** Replaces the channel's faults; `{}` heals it. */
+/** Replaces the channel's faults; `{}` removes them. */
 export async function setFaults(app: TestApp, faults: object): Promise<void> {
   const answer = await app.fetch("/simulator/faults", { method: "PUT", json: faults });
   if (!answer.ok) {

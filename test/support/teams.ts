@@ -1,12 +1,11 @@
-/** The people of a test: users, and the teams that they answer in. */
-
+/** Creates users and the teams that they answer in. */
 import type { CallOptions } from "../../src/client/index.ts";
 import { newId } from "../../src/database/id.ts";
 import type { InputOf } from "../../tools/contract/index.ts";
 import { teams } from "../../tools/teams.ts";
 import type { TestApp } from "./app.ts";
 
-/** A user of the organization (the first one when left out); the password opens nothing. */
+/** Creates a user who can't sign in; in the first organization by default. Returns the id. */
 export async function insertAgent(app: TestApp, name: string, organization?: string): Promise<string> {
   const { queries } = app.server.database;
   const now = app.now();
@@ -29,7 +28,7 @@ export async function insertAgent(app: TestApp, name: string, organization?: str
   return id;
 }
 
-/** How a member is to be; the user is hired under the member's name. */
+/** A member's settings; the user has the member's name. */
 export type MemberInput = Omit<Partial<InputOf<typeof teams.add_team_member>>, "id" | "user_id">;
 
 export interface CreatedTeam {
@@ -40,31 +39,31 @@ export interface CreatedTeam {
   readonly members: Readonly<Record<string, string>>;
 }
 
-/** An active team with members who are hired for it. */
+/** Creates an active team, and a new user for each member. */
 export async function createTeamWithMembers(
   app: TestApp,
-  given: Partial<InputOf<typeof teams.create_team>>,
+  team: Partial<InputOf<typeof teams.create_team>>,
   membersByName: Readonly<Record<string, MemberInput>>,
   options: CallOptions & { organization?: string } = {},
 ): Promise<CreatedTeam> {
   const { organization, ...call } = options;
-  const { data: team } = await app.call(
+  const { data: created } = await app.call(
     teams.create_team,
-    { name: "Support", is_active: true, ...given },
+    { name: "Support", is_active: true, ...team },
     call,
   );
   const users: Record<string, string> = {};
   const members: Record<string, string> = {};
   for (const [name, member] of Object.entries(membersByName)) {
     const user_id = await insertAgent(app, name, organization);
-    const input = { id: team.id, user_id, role: "member", ...member } as const;
+    const input = { id: created.id, user_id, role: "member", ...member } as const;
     users[name] = user_id;
     members[name] = (await app.call(teams.add_team_member, input, call)).data.id;
   }
-  return { id: team.id, users, members };
+  return { id: created.id, users, members };
 }
 
-/** What is wrong with the members' counts: empty when each equals a recount of the conversations. */
+/** Returns the members whose chat count differs from the number of their conversations. */
 export async function findWrongChatCounts(app: TestApp) {
   const { queries } = app.server.database;
   const members = await queries.selectFrom("team_members").selectAll().execute();
@@ -77,7 +76,7 @@ export async function findWrongChatCounts(app: TestApp) {
     .map((member) => ({
       user_id: member.user_id,
       counted: member.current_chat_count,
-      has: conversations.filter((t) => t.team_id === member.team_id && t.assigned_to === member.user_id)
+      has: conversations.filter((one) => one.team_id === member.team_id && one.assigned_to === member.user_id)
         .length,
     }))
     .filter(({ counted, has }) => counted !== has);

@@ -1,4 +1,4 @@
-/** A collector of traces that keeps what it is sent, as OTLP writes it in JSON. */
+/** A trace collector that keeps the spans it receives as OTLP in JSON. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -14,11 +14,11 @@ export interface CollectedSpan {
 export interface TraceCollector extends AsyncDisposable {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** All that it was sent, as it came. */
+  /** The request bodies that it received. */
   readonly text: string;
 }
 
-/** @param isSilent whether it takes connections and never answers. */
+/** @param isSilent whether it accepts connections and never answers. */
 export async function startTraceCollector({ isSilent = false } = {}): Promise<TraceCollector> {
   const spans: CollectedSpan[] = [];
   const texts: string[] = [];

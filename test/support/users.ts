@@ -1,4 +1,4 @@
-/** People of a app: made with a role, and signed in from an address of their own, so that no limit stands between tests. */
+/** Creates users with a role and signs them in, each from its own address so that rate limits do not affect other tests. */
 import type { auth } from "../../tools/auth.ts";
 import type { OutputOf } from "../../tools/contract/index.ts";
 import { users } from "../../tools/users.ts";
@@ -9,17 +9,17 @@ type Role = Session["user"]["role"];
 
 export const testPassword = "a long enough password";
 
-/** For a app in which `signIn` may say where it comes from. */
+/** Settings of an app that accepts the client address that `signIn` sends. */
 export const trustedProxyEnv = { TIDINGS_TRUSTED_PROXIES: "127.0.0.1" };
 
-let made = 0;
+let count = 0;
 
-/** A new person of the first organization. */
+/** Creates a user of the first organization. */
 export async function createUserWithRole(app: TestApp, role: Role) {
-  made += 1;
+  count += 1;
   const input = {
-    email: `${role}.${made}@example.com`,
-    name: `${role} ${made}`,
+    email: `${role}.${count}@example.com`,
+    name: `${role} ${count}`,
     role,
     password: testPassword,
   };
@@ -27,19 +27,19 @@ export async function createUserWithRole(app: TestApp, role: Role) {
   return data;
 }
 
-/** The answer to a sign-in; from a new address each time, unless one is given. */
-export async function requestLogin(app: TestApp, email: string, given: string, from?: string) {
-  made += 1;
+/** Returns the response to a sign-in; from a new address each time by default. */
+export async function requestLogin(app: TestApp, email: string, password: string, from?: string) {
+  count += 1;
   return app.fetch("/v1/auth/login", {
     method: "POST",
     key: null,
-    json: { email, password: given },
-    headers: { "x-forwarded-for": from ?? `192.0.${made >> 8}.${made & 255}` },
+    json: { email, password },
+    headers: { "x-forwarded-for": from ?? `192.0.${count >> 8}.${count & 255}` },
   });
 }
 
-export async function signIn(app: TestApp, email: string, given = testPassword): Promise<Session> {
-  const answer = await requestLogin(app, email, given);
+export async function signIn(app: TestApp, email: string, password = testPassword): Promise<Session> {
+  const answer = await requestLogin(app, email, password);
   if (answer.status !== 200) {
     throw new Error(await answer.text());
   }

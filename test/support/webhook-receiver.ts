@@ -1,9 +1,9 @@
-/** A receiver of webhooks, written from the specification's text alone: it keeps what is truly ours. */
+/** A webhook receiver written from the specification's text alone: it keeps the deliveries whose signature is right. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { startReceiver } from "./receiver.ts";
 
-/** One delivery as it came. */
+/** One received delivery. */
 export interface ReceivedWebhook {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -23,11 +23,11 @@ export interface ReceiverResponse {
 export interface WebhookReceiver extends AsyncDisposable {
   readonly url: string;
   readonly received: ReceivedWebhook[];
-  /** Deliveries whose signature is not that of the secret; there must be none. */
+  /** The number of deliveries with a wrong signature. */
   readonly forged: number;
-  /** As shown when the webhook was created; before that, everything is forged. */
+  /** As shown when the webhook was created; until it is set, every delivery counts as forged. */
   secret: string;
-  respond: (told: ReceivedWebhook) => ReceiverResponse;
+  respond: (delivery: ReceivedWebhook) => ReceiverResponse;
 }
 
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
@@ -37,7 +37,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     forged: 0,
     respond: (): ReceiverResponse => ({}),
   };
-  const take = async (request: IncomingMessage, response: ServerResponse) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
     const raw = Buffer.concat(await request.toArray());
     if (request.method !== "POST" || !isAuthentic(raw, request.headers, state.secret)) {
       state.forged += 1;
@@ -45,14 +45,14 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
       return;
     }
     const body = raw.toString("utf8");
-    const told = { headers: request.headers, body, event: JSON.parse(body) as ReceivedWebhook["event"] };
-    state.received.push(told);
-    const { status = 200, headers = {}, body: answer = "ok", hangs } = receiver.respond(told);
+    const delivery = { headers: request.headers, body, event: JSON.parse(body) as ReceivedWebhook["event"] };
+    state.received.push(delivery);
+    const { status = 200, headers = {}, body: answer = "ok", hangs } = receiver.respond(delivery);
     if (!hangs) {
       response.writeHead(status, headers).end(answer);
     }
   };
-  const server = await startReceiver((request, response) => void take(request, response));
+  const server = await startReceiver((request, response) => void receive(request, response));
   const receiver: WebhookReceiver = Object.assign(state, {
     url: `http://127.0.0.1:${server.port}/hooks`,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
@@ -62,7 +62,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
 
 /** X-Webhook-Signature: lowercase hex of HMAC-SHA256 over the raw body, keyed with the secret. */
 function isAuthentic(raw: Buffer, headers: IncomingHttpHeaders, secret: string): boolean {
-  const given = Buffer.from(String(headers["x-webhook-signature"]));
+  const signature = Buffer.from(String(headers["x-webhook-signature"]));
   const expected = Buffer.from(createHmac("sha256", secret).update(raw).digest("hex"));
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  return signature.length === expected.length && timingSafeEqual(signature, expected);
 }

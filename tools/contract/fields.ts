@@ -1,11 +1,6 @@
 /** Fields that mean the same everywhere: ids, phone numbers, times, paging. */
 import { z } from "zod";
 
-/** A field of an answer that customers write: data for its reader, and never an instruction. */
-export function untrusted<Field extends z.ZodType>(field: Field): Field {
-  return field.meta({ untrusted: true });
-}
-
 /** The id of a thing; `list` names the tool that finds it. */
 export function id(thing: string, list: string) {
   return z.string().min(1).max(64).describe(`${thing} id, from ${list}`);

@@ -1,5 +1,6 @@
-/** The contract's vocabulary: what an operation, a tool, a field, a scope and a failure are. */
+/** The contract's vocabulary: operations, tools, fields, scopes and failures. */
 
+export { coerceFields, readArguments } from "./arguments.ts";
 export { accessErrors, requestErrors, serviceErrors } from "./common-errors.ts";
 export { readCredential } from "./credential.ts";
 export { ErrorBody, ErrorDetail, type ErrorEntry, errorEntry, errorTypes } from "./errors.ts";
@@ -17,24 +18,23 @@ export {
   phone,
   recipient,
   timestamp,
-  untrusted,
   userId,
 } from "./fields.ts";
 export { parseJson } from "./json.ts";
+export { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 export {
-  all,
   type Credential,
   type Effect,
   type InputOf,
   type Operation,
+  type OtherPath,
   type OutputOf,
-  one,
   operation,
-  paged,
-  paging,
   pathFields,
   type ToolMapping,
+  type VariantOf,
 } from "./operation.ts";
+export { all, one, paged, paging } from "./responses.ts";
 export { readRetryAfterMs } from "./retry-after.ts";
 export {
   allScopes,
@@ -48,15 +48,6 @@ export {
   scopesOf,
   toDottedScope,
 } from "./scopes.ts";
-export {
-  coerceFields,
-  describeTools,
-  type JsonSchema,
-  readArguments,
-  type Tool,
-  toJsonSchema,
-  toolMappingsOf,
-  toolNames,
-  untrustedPaths,
-} from "./tool.ts";
+export { describeTools, type Tool, toolMappingsOf, toolNames, withLocalField } from "./tool.ts";
 export { type ToolMode, toolModes } from "./tool-mode.ts";
+export { untrusted, untrustedPaths } from "./untrusted.ts";

@@ -1,30 +1,29 @@
 /**
- * What an operation is: one thing that may be asked of the service, declared once for every face.
+ * Declares operations: one declaration serves every transport.
  *
- * From a declaration follow the REST route, the MCP tool, the OpenAPI entry, the typed client and the
- * tests that hold for every operation. Input is flat: a field named in the path travels there, the
- * rest in the query (GET, DELETE) or in the JSON body.
+ * The REST route, the MCP tool, the OpenAPI entry, the typed client and the common tests are derived from
+ * it. Input is flat: a field named in the path is sent there, the rest in the query (GET, DELETE) or in
+ * the JSON body.
  */
-import { z } from "zod";
-import { page, pageSize } from "./fields.ts";
+import type { z } from "zod";
 import type { ScopeRule } from "./scopes.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Which credential a path takes: a key or an access token, only an access token, or none at all. */
+/** The credential that a path requires: a key or an access token, only an access token, or none. */
 export type Credential = "any" | "bearer" | "none";
 
 export type Encoding = "json" | "multipart";
 
 /**
- * How a call runs: a read without a transaction; a write inside one, with the answer stored for its
- * idempotency key; an outward call, which reaches another's server and so has no transaction; a streamed
- * call, which takes in a file before its transaction; a delegated call, which runs another operation whose
- * rules hold; or a public call, which has no caller and sees to its own transaction.
+ * How a call runs: a read without a transaction; a write inside one, with its response stored under the
+ * idempotency key; an outward call, which contacts a third party and so has no transaction; a streamed
+ * call, which receives a file before its transaction; a delegated call, which runs another operation under
+ * that operation's rules; or a public call, which has no caller and opens its own transaction.
  */
 export type Effect = "read" | "write" | "outward" | "delegated" | "streamed" | "public";
 
-/** Of the effects, those that a declaration names; the others follow from it. */
+/** The effects that a declaration states; the others are derived. */
 type DeclaredEffect = "delegated" | "outward" | "read" | "streamed";
 
 export interface Hints {
@@ -34,17 +33,27 @@ export interface Hints {
   readonly openWorld: boolean;
 }
 
-/** A second address of the same operation (the specification's two path families). */
+/** A second path of the same operation (the specification has two path families). */
 export interface OtherPath {
   readonly path: string;
   readonly credential: Credential;
-  /** The scope needed there; the operation's own when left out. */
+  /** The scope required there; by default the operation's own. */
   readonly scope?: ScopeRule | null;
+  /** Passed to the handler, for a path that behaves differently. */
+  readonly variant?: string;
+}
+
+/** An argument that names a file on the client's own machine. The client sends the file instead of it. */
+export interface LocalFileField {
+  readonly field: string;
+  readonly schema: z.ZodType;
+  /** The fields that it replaces: exactly one of them all is sent. */
+  readonly insteadOf: readonly string[];
 }
 
 /**
- * A tool whose input differs from its route's. `fixed` is always sent; `place` says where a field
- * travels when the route has no field of that name (`body: "text.body"`).
+ * A tool whose input differs from its route's. `fixed` is always sent; `place` maps a field to where the
+ * route expects it (`body: "text.body"`).
  */
 export interface ToolMapping {
   readonly title: string;
@@ -52,18 +61,19 @@ export interface ToolMapping {
   readonly input: z.ZodObject;
   readonly fixed?: Readonly<Record<string, unknown>>;
   readonly place?: Readonly<Record<string, string>>;
-  /** Fields that only a face on its user's own machine offers: it acts on them, and no route knows them. */
-  readonly local?: z.ZodObject;
+  /** Offered only by a transport that runs on the user's machine; no route knows the field. */
+  readonly local?: LocalFileField;
 }
 
 export interface Operation<
   Kind extends Effect = Effect,
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodObject = z.ZodObject,
+  Also extends readonly OtherPath[] = readonly OtherPath[],
 > {
   readonly method: Method;
   readonly path: string;
-  readonly also: readonly OtherPath[];
+  readonly also: Also;
   readonly credential: Credential;
   readonly scope: ScopeRule | null;
   readonly title: string;
@@ -71,30 +81,40 @@ export interface Operation<
   readonly input: Input;
   readonly output: Output;
   readonly status: 200 | 201;
-  /** Core is listed to an assistant by default: the specification's, and those it can't do without. */
+  /** Core tools are listed by default: those of the specification and what they depend on. */
   readonly tier: "core" | "extended";
-  /** Its answer may take as long as the caller's `timeout_seconds` allows. */
+  /** The response may take as long as the caller's `timeout_seconds` allows. */
   readonly waits: boolean;
   readonly hints: Hints;
   readonly effect: Kind;
-  /** Its answer shows a secret once: what is kept of it for a repeated request is sealed. */
+  /** The response contains a secret that is shown once: the copy stored for idempotency is sealed. */
   readonly showsSecret: boolean;
-  /** How a body travels; multipart carries a file. */
+  /** The input contains a password: requests are limited more strictly, by address and by account. */
+  readonly sensitive: boolean;
+  /** The member of `data` that lists tool calls, each with the tool's name in `tool`. */
+  readonly offers: string | undefined;
+  /** The encoding of the request body; multipart also carries a file. */
   readonly encoding: Encoding;
-  /** The tools offered in place of the one that follows from the operation; `{}` offers none. */
+  /** The tools that replace the derived one; `{}` declares none. */
   readonly tools: Readonly<Record<string, ToolMapping>> | undefined;
 }
 
-/** What the caller of an operation sends, before defaults. */
+/** What a caller sends, before defaults are applied. */
 export type InputOf<Op extends Operation> = z.input<Op["input"]>;
-/** What the caller of an operation is given. */
+/** What a caller receives. */
 export type OutputOf<Op extends Operation> = z.output<Op["output"]>;
+/** The variants that an operation's other paths declare. */
+export type VariantOf<Op extends Operation> = Op["also"][number] extends {
+  readonly variant: infer Variant extends string;
+}
+  ? Variant
+  : never;
 
 type PathField<Path extends string> = Path extends `${string}{${infer Field}}${infer Rest}`
   ? Field | PathField<Rest>
   : never;
 
-/** Where a tool's field may be placed: a field of the route, or a member of an object field. */
+/** Where `place` may put a tool's field: a field of the route, or a member of an object field. */
 type Place<Input> = {
   [Key in keyof Input & string]:
     | Key
@@ -105,17 +125,22 @@ type Place<Input> = {
           : never);
 }[keyof Input & string];
 
-/** One tool's form; a field that the route does not know must be placed. */
+/** A typed tool mapping: a field that the route does not have must be placed. */
 type MappingOf<Route, Fields> = {
   readonly title: string;
   readonly description: string;
   readonly input: z.ZodObject<Fields & z.core.$ZodLooseShape>;
   readonly fixed?: Partial<Route>;
-  readonly local?: z.ZodObject;
+  readonly local?: LocalFileField & { readonly insteadOf: readonly (keyof Fields)[] };
   readonly place?: { readonly [Key in keyof Fields]?: Place<Route> } & {
     readonly [Key in Exclude<keyof Fields, keyof Route>]: Place<Route>;
   };
 };
+
+/** The members of a response's `data` that hold lists. */
+type ListIn<Data> = {
+  [Key in keyof Data & string]: Data[Key] extends readonly unknown[] ? Key : never;
+}[keyof Data & string];
 
 type EffectOf<Verb extends Method, Access extends Credential, Declared> = Access extends "none"
   ? "public"
@@ -132,11 +157,12 @@ interface Declaration<
   Declared extends DeclaredEffect | undefined,
   Shape extends z.core.$ZodLooseShape,
   Output extends z.ZodObject,
-  Forms,
+  Also extends readonly OtherPath[],
+  Mappings,
 > {
   readonly method: Verb;
   readonly path: Path;
-  readonly also?: readonly OtherPath[];
+  readonly also?: Also;
   readonly credential?: Access;
   readonly scope: ScopeRule | null;
   readonly title: string;
@@ -147,12 +173,14 @@ interface Declaration<
   readonly tier?: "core" | "extended";
   readonly waits?: boolean;
   readonly hints?: Partial<Hints>;
-  /** `read` for a question that travels by POST, because it does not fit a query. */
+  /** `read` for a query that is sent by POST because it is too large for a URL. */
   readonly effect?: Declared;
   readonly showsSecret?: boolean;
+  readonly sensitive?: boolean;
+  readonly offers?: z.output<Output> extends { data: infer Data } ? ListIn<Data> : never;
   readonly encoding?: Encoding;
   readonly tools?: {
-    readonly [Name in keyof Forms]: MappingOf<z.input<z.ZodObject<Shape>>, Forms[Name]>;
+    readonly [Name in keyof Mappings]: MappingOf<z.input<z.ZodObject<Shape>>, Mappings[Name]>;
   };
 }
 
@@ -164,27 +192,31 @@ export function operation<
   Output extends z.ZodObject,
   const Access extends Credential = "any",
   const Declared extends DeclaredEffect | undefined = undefined,
-  Forms = Record<never, never>,
+  const Also extends readonly OtherPath[] = readonly [],
+  Mappings = Record<never, never>,
 >(
-  declaration: Declaration<Verb, Path, Access, Declared, Shape, Output, Forms>,
-): Operation<EffectOf<Verb, Access, Declared>, z.ZodObject<Shape>, Output> {
+  declaration: Declaration<Verb, Path, Access, Declared, Shape, Output, Also, Mappings>,
+): Operation<EffectOf<Verb, Access, Declared>, z.ZodObject<Shape>, Output, Also> {
   const isPublic = declaration.credential === "none";
   const effect = isPublic
     ? "public"
     : (declaration.effect ?? (declaration.method === "GET" ? "read" : "write"));
   return {
-    also: [],
     credential: "any",
     status: 200,
     tier: "core",
     waits: false,
     showsSecret: false,
+    sensitive: false,
+    offers: undefined,
     encoding: "json",
     ...declaration,
-    // The same rule as the type's, one line above.
+    // Left out, the type parameter is the empty list.
+    also: declaration.also ?? ([] as readonly OtherPath[] as Also),
+    // The rule of EffectOf.
     effect: effect as EffectOf<Verb, Access, Declared>,
     hints: { ...hintsOf[effect === "read" ? "GET" : declaration.method], ...declaration.hints },
-    // The mapping was checked field by field above; from here on it is walked by name.
+    // MappingOf has checked each mapping; from here on they are looked up by name.
     tools: declaration.tools as Record<string, ToolMapping> | undefined,
   };
 }
@@ -197,36 +229,7 @@ const hintsOf: Record<Method, Hints> = {
   DELETE: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
 };
 
-/** The names in a path's placeholders, in order: `/v1/contacts/{id}` → `["id"]`. */
+/** The placeholder names of a path, in order: `/v1/contacts/{id}` → `["id"]`. */
 export function pathFields(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name]) => name ?? []);
-}
-
-/** The answer that holds one thing. */
-export function one<Data extends z.ZodType>(data: Data) {
-  return z.object({ data });
-}
-
-/** The answer that lists everything. */
-export function all<Data extends z.ZodType>(data: Data) {
-  return z.object({ data: z.array(data), meta: z.object({ total: z.int() }) });
-}
-
-/** The answer that lists one page. */
-export function paged<Data extends z.ZodType>(data: Data) {
-  return z.object({
-    data: z.array(data),
-    meta: z.object({
-      page: z.int(),
-      per_page: z.int(),
-      total: z.int(),
-      /** Only where a list is too long to be counted for each page. */
-      total_is_estimate: z.literal(true).optional(),
-    }),
-  });
-}
-
-/** The input fields of a paged list; `size` is the page size when none is asked for. */
-export function paging(size: number) {
-  return { page, per_page: pageSize(size) };
 }

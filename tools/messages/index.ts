@@ -134,6 +134,7 @@ export const messages = {
         cursor: z.string(),
       }),
     ),
+    offers: "actions",
   }),
 
   wait_for_message: operation({

@@ -1,15 +1,15 @@
-/** The log: pino, to stderr and nowhere else, because stdout belongs to MCP. */
+/** The log: pino on stderr only, because stdout belongs to MCP. */
 import pino from "pino";
 import type { Log } from "../../ports/log.ts";
 
-/** Secrets by their form, wherever they stand in a line. */
+/** Secrets that are recognized by their form, anywhere in a line. */
 const secrets = /\b(?:sk_live_|rt_|whsec_|eyJ)[\w.-]{8,}/g;
 
-/** @param values secrets by themselves, such as the configured key; too short a text would blot out words. */
+/** @param values secrets to redact, such as the configured key; those under 6 characters would redact words. */
 export function createLog(level: string, values: readonly string[] = []): Log {
-  const written = values.filter((value) => value.length >= 6).flatMap((value) => [value, escapeJson(value)]);
+  const variants = values.filter((value) => value.length >= 6).flatMap((value) => [value, escapeJson(value)]);
   const redact = (line: string) =>
-    written.reduce((text, value) => text.replaceAll(value, "[secret]"), line.replace(secrets, "[secret]"));
+    variants.reduce((text, value) => text.replaceAll(value, "[secret]"), line.replace(secrets, "[secret]"));
   return pino(
     {
       level,
@@ -21,7 +21,7 @@ export function createLog(level: string, values: readonly string[] = []): Log {
   );
 }
 
-/** As it stands inside a line of JSON. */
+/** As the value appears in a line of JSON. */
 function escapeJson(value: string): string {
   return JSON.stringify(value).slice(1, -1);
 }

@@ -1,4 +1,4 @@
-/** Files in a folder of this machine: written beside their place and moved into it when they are whole. */
+/** Stores files in a local folder: written to a spool first and moved into place when complete. */
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Storage } from "../../ports/storage.ts";
@@ -6,10 +6,10 @@ import { requireStorageKey } from "./key.ts";
 import { createSpool } from "./spool.ts";
 
 export function createDiskStorage(folder: string): Storage {
-  const folderPath = join(folder, "kept");
-  // On the same disk, or nothing could be moved in one step.
+  const storedFolder = join(folder, "kept");
+  // On the same disk, because a rename is atomic only there.
   const spool = createSpool(join(folder, "arriving"));
-  const pathOf = (key: string) => join(folderPath, requireStorageKey(key));
+  const pathOf = (key: string) => join(storedFolder, requireStorageKey(key));
   return {
     async write(key, body) {
       const path = pathOf(key);

@@ -1,11 +1,11 @@
-/** Where uploads are kept: in the data folder, or in a bucket when one is configured. */
+/** Opens the storage of uploads: the data folder, or a bucket if one is configured. */
 import { join } from "node:path";
 import type { Storage } from "../../ports/storage.ts";
 import { createDiskStorage } from "./disk.ts";
 import { createS3Storage, type S3Settings } from "./s3.ts";
 
 export interface StorageSettings {
-  /** A bucket's uploads are assembled on this machine's disk first, so it needs the folder too. */
+  /** Also used with a bucket: uploads are assembled on the local disk first. */
   readonly dataDir: string;
   readonly s3: S3Settings | undefined;
 }

@@ -1,11 +1,11 @@
-/** The keys that a store takes: whatever else comes, no path leads out of its folder or bucket. */
+/** Validates storage keys, so that no path leads out of the folder or bucket. */
 
 const keyPattern = /^[\w-]{1,128}(?:\/[\w-]{1,128}){0,3}$/;
 
 /** @throws for anything but letters, digits, `_` and `-` between slashes. */
 export function requireStorageKey(key: string): string {
   if (!keyPattern.test(key)) {
-    throw new Error("a file's key is not one of ours");
+    throw new Error("invalid storage key");
   }
   return key;
 }

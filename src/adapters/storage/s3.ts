@@ -1,8 +1,8 @@
 /**
- * Files in a bucket that speaks S3: Amazon's, or a store of one's own.
+ * Stores files in an S3-compatible bucket.
  *
- * A file is first whole on this machine's disk: S3 wants to know the length beforehand, a refused or broken
- * upload never reaches the bucket, and a failed transfer can be repeated.
+ * A file is assembled on the local disk first: S3 requires the length in advance, a rejected or aborted upload
+ * never reaches the bucket, and a failed transfer can be retried.
  */
 import { createReadStream } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,7 +13,7 @@ import { requireStorageKey } from "./key.ts";
 import { createSpool, type SpooledFile } from "./spool.ts";
 
 export interface S3Settings {
-  /** Where the store is; Amazon's of that region when left out. */
+  /** The address of the store; undefined: Amazon's in that region. */
   readonly endpoint: string | undefined;
   readonly bucket: string;
   readonly region: string;
@@ -21,9 +21,9 @@ export interface S3Settings {
   readonly secretAccessKey: string;
 }
 
-/** Tries of one request, each after a longer wait. */
+/** Attempts of one request, each after a longer wait. */
 const maxAttempts = 3;
-/** For the answer to begin, and between two pieces of it. */
+/** Until the response begins, and between two chunks of it. */
 const idleTimeoutMs = 30_000;
 
 export function createS3Storage(settings: S3Settings, spoolFolder: string): Storage {
@@ -34,9 +34,9 @@ export function createS3Storage(settings: S3Settings, spoolFolder: string): Stor
   const send = (method: Method, key: string, options: S3RequestOptions = {}) =>
     requestWithRetries(settings, { method, url: addressOf(key), ...options });
   return {
-    async write(key, body, facts) {
+    async write(key, body, metadata) {
       await spool.withFile(body, async (file) => {
-        const { body: answer } = await send("PUT", key, { file, headers: describe(facts) });
+        const { body: answer } = await send("PUT", key, { file, headers: toHeaders(metadata) });
         await answer.dump();
       });
     },
@@ -76,7 +76,7 @@ interface S3Request extends S3RequestOptions {
   readonly url: URL;
 }
 
-/** Asks until there is an answer that another try would not change. @throws when there is none. */
+/** Retries errors of the network and of the store (5xx). @throws when the last attempt fails. */
 async function requestWithRetries(
   settings: S3Settings,
   s3Request: S3Request,
@@ -92,7 +92,7 @@ async function requestWithRetries(
     }
     await answer?.body.dump();
     if (answer && (number === maxAttempts || answer.statusCode < 500)) {
-      // Neither the address nor the body: both may tell what belongs in no log.
+      // Without the URL and the body: both may contain secrets.
       throw new Error(`the store answered ${answer.statusCode} to ${s3Request.method}`);
     }
     await sleep(100 * 4 ** number);
@@ -126,7 +126,7 @@ function sign(
   }).sign();
 }
 
-function describe({ contentType, disposition }: FileMetadata): Record<string, string> {
+function toHeaders({ contentType, disposition }: FileMetadata): Record<string, string> {
   return {
     "content-type": contentType,
     "content-disposition": disposition,

@@ -1,8 +1,8 @@
 /**
- * Files that are still arriving, in a folder of their own.
+ * A folder for files that are still being received.
  *
- * What arrives is written to disk as it comes, so that memory does not grow with it, and is handed on when
- * it is whole. What a killed process left is removed by the next one, once nobody can be writing it.
+ * A body is streamed to disk, so that memory does not grow with it, and is passed on when it is complete. Files
+ * that a killed process left are removed later, when no process can still be writing them.
  */
 import { randomUUID } from "node:crypto";
 import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
@@ -20,7 +20,7 @@ export interface Spool {
   /** Writes a body to disk, hands the file to `use`, and removes it if it is still there. */
   withFile<Value>(
     body: AsyncIterable<Uint8Array>,
-    use: (arrived: SpooledFile) => Promise<Value>,
+    use: (file: SpooledFile) => Promise<Value>,
   ): Promise<Value>;
 }
 
@@ -28,7 +28,7 @@ export function createSpool(folder: string): Spool {
   let opening: Promise<void> | undefined;
   let openedAt = 0;
   const openOnce = () => {
-    // Now and then anew: what was just left when the process began is old enough only later.
+    // Repeated hourly: a file that was recent when the process started becomes stale later.
     if (Date.now() - openedAt > staleMs) {
       openedAt = Date.now();
       opening = undefined;
@@ -61,7 +61,7 @@ async function writeBody(path: string, body: AsyncIterable<Uint8Array>): Promise
       await file.writeFile(chunk);
       size += chunk.length;
     }
-    // Whoever is told that it is kept may rely on it, after a power cut too.
+    // A file that is reported as stored must survive a power failure.
     await file.datasync();
     return size;
   } finally {

@@ -1,18 +1,18 @@
-/** Telemetry by setting: what is not asked for is not even loaded. */
+/** Opens telemetry according to the settings; disabled parts are not loaded. */
 import type { Telemetry } from "../../ports/telemetry.ts";
 import { noMetrics, noTracer } from "./off.ts";
 
 export interface TelemetryOptions {
-  /** Whether figures are kept. */
+  /** Whether metrics are collected. */
   readonly isScraped: boolean;
-  /** The OTLP collector that takes traces, without `/v1/traces`; none: nobody does. */
+  /** The OTLP collector for traces, without `/v1/traces`; undefined: no traces. */
   readonly collector: string | undefined;
   readonly version: string;
 }
 
 export async function openTelemetry(options: TelemetryOptions): Promise<Telemetry> {
   const { isScraped, collector, version } = options;
-  const [figures, traces] = await Promise.all([
+  const [prometheus, traces] = await Promise.all([
     isScraped
       ? import("./prometheus.ts").then(({ createPrometheusMetrics }) => createPrometheusMetrics())
       : undefined,
@@ -21,9 +21,9 @@ export async function openTelemetry(options: TelemetryOptions): Promise<Telemetr
       : import("./traces.ts").then(({ createTraces }) => createTraces({ collector, version })),
   ]);
   return {
-    metrics: figures?.metrics ?? noMetrics,
+    metrics: prometheus?.metrics ?? noMetrics,
     tracer: traces?.tracer ?? noTracer,
-    scrape: figures?.scrape,
+    scrape: prometheus?.scrape,
     close: async (graceMs) => traces?.close(graceMs),
   };
 }

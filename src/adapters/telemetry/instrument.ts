@@ -1,8 +1,8 @@
 /**
- * Adds spans and metrics to calls, jobs, channels and tools, which know nothing of telemetry.
+ * Adds spans and metrics to calls, jobs, channels and tools, which do not depend on telemetry.
  *
- * Each function takes the thing and returns the same thing instrumented. The types are structural, because
- * an adapter imports ports alone.
+ * Each function returns its argument, instrumented. The types are structural, because an adapter imports
+ * only ports.
  */
 import type { Channel } from "../../ports/channel.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -10,7 +10,7 @@ import type { Telemetry, Tracer } from "../../ports/telemetry.ts";
 
 type Instruments = Pick<Telemetry, "metrics" | "tracer">;
 
-/** What wraps the platform's calls and jobs. */
+/** The wrappers for the platform's calls and jobs. */
 export function createInstruments(telemetry: Instruments, now: Clock) {
   return {
     call: <Request extends { readonly operation: string }, Answer>(
@@ -36,7 +36,7 @@ interface EnqueuedJob {
   readonly traceparent?: string | undefined;
 }
 
-/** A span for each enqueueing, whose trace the job continues. */
+/** A span for each call of `enqueue`; the job continues its trace. */
 function instrumentEnqueue<Tx, Job extends EnqueuedJob>(
   enqueue: (tx: Tx, ...jobs: readonly Job[]) => Promise<void>,
   tracer: Tracer,
@@ -84,7 +84,7 @@ function instrumentJob<Job extends RunnableJob>(job: Job, { metrics, tracer }: I
   };
 }
 
-/** A span and a metric for each message that is handed to a channel. */
+/** A span and a metric for each message that is sent by a channel. */
 export function instrumentChannel(name: string, channel: Channel, { metrics, tracer }: Instruments): Channel {
   return {
     async send(message, signal) {
@@ -111,8 +111,8 @@ interface NamedCall {
 }
 
 /**
- * A span and a metric for each tool call. The request that a tool makes becomes a child of the call: the
- * call's trace replaces the one that it came with.
+ * A span and a metric for each tool call. Its traceparent replaces that of the request, so that the HTTP
+ * request of the tool becomes a child span.
  *
  * @param names the tools that exist; any other name is counted as "unknown".
  */
@@ -124,8 +124,8 @@ export function instrumentTools(names: ReadonlySet<string>, { metrics, tracer }:
       const tool = names.has(call.name) ? call.name : "unknown";
       const seconds = startTimer();
       let outcome: "done" | "failed" | "refused" = "refused";
-      const given = call.meta?.traceparent;
-      const parent = typeof given === "string" ? { parent: given } : {};
+      const received = call.meta?.traceparent;
+      const parent = typeof received === "string" ? { parent: received } : {};
       try {
         const result = await tracer.withSpan(
           { name: `tools/call ${tool}`, kind: "server", ...parent },

@@ -1,4 +1,4 @@
-/** Telemetry that nobody asked for: it tells nothing, and costs a call that returns at once. */
+/** Disabled telemetry: every call does nothing. */
 import type { Metrics, Span, Tracer } from "../../ports/telemetry.ts";
 
 const noop = () => undefined;
@@ -12,10 +12,10 @@ export const noMetrics: Metrics = {
   webhook: noop,
 };
 
-const noSpan: Span = { within: (work) => work(), end: noop };
+const noSpan: Span = { within: (run) => run(), end: noop };
 
 export const noTracer: Tracer = {
   startSpan: () => noSpan,
-  withSpan: (_, work) => work(),
+  withSpan: (_, run) => run(),
   traceparent: noop,
 };

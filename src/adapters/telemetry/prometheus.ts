@@ -1,27 +1,26 @@
 /**
- * The figures, in the words of Prometheus.
+ * Metrics for Prometheus.
  *
- * What the house tells is counted at once; what stands in the database is read at a scrape, by one reader at a
- * time and not again within some seconds, so that scrapes cost the same however many there are. A database
- * that does not answer costs its own figures and no others.
+ * Events are counted when they happen. Gauges of the database are read at a scrape, by one reader at a time and
+ * cached for some seconds, so that the cost does not depend on the number of scrapes. If the database does not
+ * answer, only its gauges are missing.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { GaugeSources, Gauges, Metrics } from "../../ports/telemetry.ts";
 
-/** From what memory answers to what a client gives up on. */
+/** Seconds: from an answer from memory to the timeout of a client. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
-/** Jobs wait for their turn, or for an outage to pass. */
+/** Seconds: jobs wait in a queue, or until an outage ends. */
 const waitBuckets = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3_600];
-/** How long what was read from the database is good enough. */
 const cacheMs = 5_000;
-/** A scrape is not kept waiting for longer by the database. */
+/** The longest that a scrape waits for the database. */
 const databaseTimeoutMs = 2_000;
 
-/** The methods by their names: a client may make one up. */
+/** Any other method counts as "other": a client may invent names, and each would be a series. */
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 export function createPrometheusMetrics() {
-  // Its own: another house in this process has others.
+  // Not the global registry: several apps may run in one process.
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   return {
@@ -33,17 +32,28 @@ export function createPrometheusMetrics() {
 function createMetrics(registry: Registry): Metrics {
   const { count, time } = createMetricFactories(registry);
   const requests = count("http_requests_total", "Requests answered", ["operation", "method", "status"]);
-  const requestTime = time("http_request_duration_seconds", "From request to answer", ["operation"]);
+  const requestTime = time("http_request_duration_seconds", "Duration of a request", ["operation"]);
   const calls = count("mcp_tool_calls_total", "Tool calls over MCP", ["tool", "outcome"]);
-  const callTime = time("mcp_tool_call_duration_seconds", "Of a tool call", ["tool"]);
+  const callTime = time("mcp_tool_call_duration_seconds", "Duration of a tool call", ["tool"]);
   const jobs = count("job_attempts_total", "Attempts at jobs", ["name", "outcome"]);
-  const jobTime = time("job_duration_seconds", "Of an attempt at a job", ["name"]);
-  const jobWait = time("job_wait_seconds", "From when a job was due until it began", ["name"], waitBuckets);
-  const messages = count("messages_total", "Messages that came to a state", ["state"]);
-  const sends = count("channel_sends_total", "Messages handed to a channel", ["channel", "outcome"]);
-  const sendTime = time("channel_send_duration_seconds", "Of handing over a message", ["channel"]);
-  const webhooks = count("webhook_deliveries_total", "Attempts to tell subscribers", ["outcome"]);
-  const webhookTime = time("webhook_delivery_duration_seconds", "Of an attempt to tell a subscriber", []);
+  const jobTime = time("job_duration_seconds", "Duration of an attempt at a job", ["name"]);
+  const jobWait = time(
+    "job_wait_seconds",
+    "Time from when a job was due until it started",
+    ["name"],
+    waitBuckets,
+  );
+  const messages = count("messages_total", "Messages that reached a state", ["state"]);
+  const sends = count("channel_sends_total", "Messages sent to a channel", ["channel", "outcome"]);
+  const sendTime = time("channel_send_duration_seconds", "Duration of sending a message to a channel", [
+    "channel",
+  ]);
+  const webhooks = count("webhook_deliveries_total", "Attempts at webhook deliveries", ["outcome"]);
+  const webhookTime = time(
+    "webhook_delivery_duration_seconds",
+    "Duration of an attempt at a webhook delivery",
+    [],
+  );
   return {
     request({ operation, method, status, seconds }) {
       const known = methods.has(method) ? method : "other";
@@ -71,28 +81,33 @@ function createMetrics(registry: Registry): Metrics {
   };
 }
 
-/** Gauges that are set just before they are shown. */
+/** Sets the gauges at each scrape. */
 function createScrape(registry: Registry, sources: GaugeSources): () => Promise<string> {
   const { gauge } = createMetricFactories(registry);
-  const waiting = gauge("jobs_waiting", "Jobs in the table; at most 10,000 of a lane", ["group", "when"]);
-  const oldest = gauge("jobs_oldest_due_seconds", "How long the oldest due job has waited", ["group"]);
-  const dead = gauge("jobs_dead", "Jobs that failed for the last time", ["name"]);
-  const isUp = gauge("database_up", "Whether the database told the jobs' figures", []);
-  const pool = gauge("database_connections", "The pool's connections in use, and who waits for one", [
-    "what",
+  const waiting = gauge("jobs_waiting", "Jobs in the table; at most 10,000 are counted for each lane", [
+    "group",
+    "when",
   ]);
+  const oldest = gauge("jobs_oldest_due_seconds", "How long the oldest due job has waited", ["group"]);
+  const dead = gauge("jobs_dead", "Jobs in the dead-letter queue", ["name"]);
+  const isUp = gauge("database_up", "Whether the database answered the last scrape", []);
+  const pool = gauge(
+    "database_connections",
+    "Connections of the pool in use, and requests that wait for one",
+    ["what"],
+  );
   const read = cacheGauges(sources.gauges);
 
-  const set = ({ lanes, deadLetters: buried }: Gauges) => {
-    for (const one of [waiting, oldest, dead]) {
-      one.reset();
+  const set = ({ lanes, deadLetters }: Gauges) => {
+    for (const each of [waiting, oldest, dead]) {
+      each.reset();
     }
     for (const { group, due, later, oldestSeconds } of lanes) {
       waiting.set({ group, when: "due" }, due);
       waiting.set({ group, when: "later" }, later);
       oldest.set({ group }, oldestSeconds);
     }
-    for (const { name, count } of buried) {
+    for (const { name, count } of deadLetters) {
       dead.set({ name }, count);
     }
   };
@@ -109,7 +124,7 @@ function createScrape(registry: Registry, sources: GaugeSources): () => Promise<
   };
 }
 
-/** Reads at most once at a time and in five seconds; undefined when there is no answer in time. */
+/** At most one read in `cacheMs`; undefined if the database does not answer in time. */
 function cacheGauges(read: () => Promise<Gauges>): () => Promise<Gauges | undefined> {
   let last: { readonly at: number; readonly gauges: Promise<Gauges | undefined> } | undefined;
   return async () => {
@@ -126,9 +141,9 @@ function cacheGauges(read: () => Promise<Gauges>): () => Promise<Gauges | undefi
   };
 }
 
-/** Every figure of the house begins alike. */
+/** All metrics are named `tidings_…`. */
 function createMetricFactories(registry: Registry) {
-  const named = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) => ({
+  const describe = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) => ({
     name: `tidings_${name}`,
     help,
     labelNames: [...labelNames],
@@ -136,10 +151,10 @@ function createMetricFactories(registry: Registry) {
   });
   return {
     count: <Label extends string>(name: string, help: string, labels: readonly Label[]) =>
-      new Counter<Label>(named(name, help, labels)),
+      new Counter<Label>(describe(name, help, labels)),
     gauge: <Label extends string>(name: string, help: string, labels: readonly Label[]) =>
-      new Gauge<Label>(named(name, help, labels)),
-    time: <Label extends string>(name: string, help: string, labels: readonly Label[], within = buckets) =>
-      new Histogram<Label>({ ...named(name, help, labels), buckets: within }),
+      new Gauge<Label>(describe(name, help, labels)),
+    time: <Label extends string>(name: string, help: string, labels: readonly Label[], limits = buckets) =>
+      new Histogram<Label>({ ...describe(name, help, labels), buckets: limits }),
   };
 }

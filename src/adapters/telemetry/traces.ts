@@ -1,9 +1,9 @@
 /**
- * Spans in the words of OpenTelemetry, sent to a collector by OTLP over HTTP.
+ * OpenTelemetry spans, sent to a collector by OTLP over HTTP.
  *
- * Nothing is registered for the whole process: the span that is running is kept here. Spans are sent in
- * batches behind everything else; a collector that can't be reached loses them, and nobody waits for it. The
- * library reads the other OTEL_ variables by itself: OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER, …
+ * Nothing is registered globally; the current span is kept here. Spans are sent in batches in the background.
+ * If the collector can't be reached they are lost, and nothing waits for it. The library itself reads the other
+ * OTEL_ variables: OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER, …
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
@@ -28,9 +28,9 @@ const kinds: Record<SpanOptions["kind"], SpanKind> = {
   internal: SpanKind.INTERNAL,
 };
 
-/** For one batch; a collector that takes longer is as good as none. */
+/** Timeout of one batch. */
 const exportTimeoutMs = 5_000;
-/** How long a span waits for others to be sent with. */
+/** How long a span waits for the rest of its batch. */
 const batchDelayMs = 1_000;
 
 export function createTraces({ collector, version }: { collector: string; version: string }) {
@@ -53,7 +53,7 @@ export function createTraces({ collector, version }: { collector: string; versio
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, graceMs);
       });
-      // What could not be sent is lost, which stops nobody.
+      // Spans that can't be sent are lost and must not delay the shutdown.
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
       clearTimeout(timer);
     },
@@ -61,15 +61,15 @@ export function createTraces({ collector, version }: { collector: string; versio
 }
 
 function createTracer(provider: BasicTracerProvider): Tracer {
-  const running = new AsyncLocalStorage<Context>();
+  const current = new AsyncLocalStorage<Context>();
   const tracer = provider.getTracer("tidings");
 
-  const begin = ({ name, kind, parent, attributes = {} }: SpanOptions): Span => {
-    const parentContext = parent === undefined ? (running.getStore() ?? ROOT_CONTEXT) : readParent(parent);
+  const startSpan = ({ name, kind, parent, attributes = {} }: SpanOptions): Span => {
+    const parentContext = parent === undefined ? (current.getStore() ?? ROOT_CONTEXT) : readParent(parent);
     const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, parentContext);
     const spanContext = trace.setSpan(parentContext, span);
     return {
-      within: (work) => running.run(spanContext, work),
+      within: (run) => current.run(spanContext, run),
       end({ attributes: more = {}, failure } = {}) {
         span.setAttributes(more);
         if (failure !== undefined) {
@@ -81,11 +81,11 @@ function createTracer(provider: BasicTracerProvider): Tracer {
     };
   };
   return {
-    startSpan: begin,
-    async withSpan(facts, work) {
-      const span = begin(facts);
+    startSpan,
+    async withSpan(options, run) {
+      const span = startSpan(options);
       try {
-        const result = await span.within(work);
+        const result = await span.within(run);
         span.end();
         return result;
       } catch (error) {
@@ -94,20 +94,22 @@ function createTracer(provider: BasicTracerProvider): Tracer {
       }
     },
     traceparent() {
-      const span = trace.getSpan(running.getStore() ?? ROOT_CONTEXT);
+      const span = trace.getSpan(current.getStore() ?? ROOT_CONTEXT);
       return span && writeParent(span);
     },
   };
 }
 
-/** The house's failures by their code, all others by their class. */
+/** The code of an error that has one, otherwise its class. */
 function errorTypeOf(error: unknown): string {
-  const { code } = error as { code?: unknown };
-  const isCode = typeof code === "string" && /^[\w.-]{1,64}$/.test(code);
-  return isCode ? code : error instanceof Error ? error.name : "unknown";
+  if (!(error instanceof Error)) {
+    return "unknown";
+  }
+  const code = "code" in error ? error.code : undefined;
+  return typeof code === "string" && /^[\w.-]{1,64}$/.test(code) ? code : error.name;
 }
 
-/** W3C Trace Context, level 1; what can't be read begins a new trace. */
+/** W3C Trace Context, level 1; an invalid header starts a new trace. */
 function readParent(parent: string | null): Context {
   const [, version, traceId = "", spanId = "", flags = ""] =
     /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:-|$)/.exec(parent ?? "") ?? [];

@@ -1,33 +1,33 @@
-/** Which IP addresses may be reached: those of the public internet, and what the operator allowed. */
+/** Decides which IP addresses may be reached: public ones, and those that the operator allowed. */
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 export type Subnet = readonly [network: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
-/** What the internet's registries give out in IPv6; everything else is special or not given out. */
+/** The range that IANA allocates in IPv6; everything else is special or unallocated. */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** Reads `10.1.0.0/16` or a single address. */
+/** Parses `10.1.0.0/16` or a single address. */
 export function readSubnet(text: string): Subnet {
   const [address = "", bits] = text.split("/");
   const network = ipaddr.parse(address);
   return [network, bits === undefined ? network.toByteArray().length * 8 : Number(bits)];
 }
 
-/** Whether `address`, an IP address as a socket takes it, may be reached. */
+/** Whether `address`, an IP address in any form that a socket takes, may be reached. */
 export function isReachable(address: string, allowed: readonly Subnet[]): boolean {
-  const plain = toCanonicalForm(address);
-  if (plain === undefined) {
+  const canonical = toCanonicalForm(address);
+  if (canonical === undefined) {
     return false;
   }
-  // An IPv4 address inside an IPv6 one (::ffff:10.0.0.1) is judged as what it leads to.
-  const effective = ipaddr.process(plain);
+  // An IPv4-mapped address (::ffff:10.0.0.1) counts as the IPv4 address.
+  const effective = ipaddr.process(canonical);
   return isPublic(effective) || allowed.some((subnet) => isWithin(effective, subnet));
 }
 
 /**
- * In the one spelling on which all readers agree; undefined if it has none, like an address with a zone.
- * The library takes ::8.8.8.8 for ::ffff:8.8.8.8, where a socket goes to ::808:808; and 010.0.0.1 in octal.
+ * The form that all parsers read alike; undefined if there is none, as for an address with a zone. The library
+ * reads ::8.8.8.8 as ::ffff:8.8.8.8, while a socket connects to ::808:808; and it reads 010.0.0.1 as octal.
  */
 function toCanonicalForm(address: string): string | undefined {
   const version = isIP(address);
@@ -39,9 +39,9 @@ function toCanonicalForm(address: string): string | undefined {
 }
 
 /**
- * The library's "unicast" is whatever it has no other name for. In IPv4 its names cover every special
- * range; in IPv6 it lacks some (v4-compatible `::7f00:1`), hence the registries' own range before it.
- * Addresses that carry an IPv4 one (6to4, NAT64, Teredo) are special, even those that carry a public one.
+ * The library's "unicast" is every address without a special range. In IPv4 it knows all special ranges; in IPv6
+ * some are missing (v4-compatible `::7f00:1`), hence the check of IANA's range before it. Addresses that embed
+ * an IPv4 address (6to4, NAT64, Teredo) are special, even if that one is public.
  */
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   const isAllocated = address instanceof ipaddr.IPv4 || address.match(globalUnicast);

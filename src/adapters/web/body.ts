@@ -1,4 +1,4 @@
-/** Reads an answer's body, and no more of it than was asked for. */
+/** Reads the body of a response, up to a limit. */
 import { BodyTooLargeError, MalformedResponseError } from "./failures.ts";
 
 export interface CollectedBody {
@@ -6,7 +6,7 @@ export interface CollectedBody {
   readonly isCut: boolean;
 }
 
-/** The whole body, or its first `maxBytes`; the rest is not waited for. */
+/** The whole body, or its first `maxBytes`; does not wait for the rest. */
 export async function collectBody(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<CollectedBody> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -20,7 +20,7 @@ export async function collectBody(body: AsyncIterable<Uint8Array>, maxBytes: num
   return { body: Buffer.concat(chunks), isCut: false };
 }
 
-/** The body as it comes. @throws TooLarge instead of handing out a byte too many */
+/** Streams the body. @throws BodyTooLargeError before it yields more than `maxBytes`. */
 export async function* limitBody(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -35,7 +35,7 @@ export async function* limitBody(
   }
 }
 
-/** A body that claims its length, or comes packed although that was not asked for, is refused unread. */
+/** Rejects a body unread if its declared length is too large, or if it is compressed against the request. */
 export function checkBodyHeaders(headers: Readonly<Record<string, string>>, maxBytes: number): void {
   if (Number(headers["content-length"] ?? 0) > maxBytes) {
     throw new BodyTooLargeError();

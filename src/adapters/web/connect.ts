@@ -1,12 +1,12 @@
 /**
- * Opens connections to permitted addresses alone.
+ * Opens connections to permitted addresses only.
  *
- * The guard stands where the socket gets its address: a name is looked up once, its addresses are judged,
- * and those same addresses are what the socket tries, so an answer that changes afterwards changes nothing.
- * A socket looks nothing up for a host that is an address already; that one is judged before. Both hold for
- * every connection, however many requests it serves.
+ * The check is in the socket's DNS look-up: a name is resolved once, its addresses are checked, and the socket
+ * connects to those same addresses, so a name server that changes its answer has no effect. For a host that is
+ * an IP address there is no look-up; it is checked before connecting. Both apply to every connection, however
+ * many requests it serves.
  *
- * The environment's proxy is not used: it would do the look-up, out of this guard's sight.
+ * The environment's proxy is not used: it would resolve names without this check.
  */
 import { isIP, type LookupFunction } from "node:net";
 import type { Agent, buildConnector } from "undici";
@@ -14,49 +14,49 @@ import { isReachable } from "./addresses.ts";
 import type { ResolveHost } from "./resolve.ts";
 import { literalAddressesOf, type WebRules } from "./rules.ts";
 
-/** The host leads to no permitted address; nothing was connected. */
+/** The host has no permitted address; no connection was attempted. */
 export class ForbiddenAddressError extends Error {
-  override readonly name = "Barred";
+  override readonly name = "ForbiddenAddressError";
 }
 
-/** The host has no address, or none could be learned. */
+/** The host has no address, or the look-up failed. */
 export class UnresolvedHostError extends Error {
-  override readonly name = "Unresolved";
+  override readonly name = "UnresolvedHostError";
 }
 
 export interface ConnectOptions {
   readonly rules: WebRules;
   readonly resolve: ResolveHost;
-  /** Certificates to trust in place of the usual ones. */
+  /** Certificates to trust instead of the default ones, PEM. */
   readonly ca?: string | undefined;
-  /** Ends every connection, also one that is still being made. */
+  /** Closes every connection, including those that are being established. */
   readonly stopping: AbortSignal;
 }
 
 /**
- * Connections to one scheme, host and port. Past them a request waits its turn, within its own time; other
- * hosts don't. So many because one host may receive for many customers, so few because it is one host.
+ * Connections to one scheme, host and port; further requests to it wait, within their timeout. Many, because one
+ * host may receive for many customers; limited, because it is one host.
  */
 const connectionsPerOrigin = 32;
 
 /**
- * How long an idle connection is kept, unless the host says how long it keeps them. Those that say nothing and
- * close after two seconds are common (gunicorn), and a request that meets the close has failed. Whoever is
- * told more often than once a second loses nothing by this; others can spare the time for a new one.
+ * How long an idle connection is kept if the host does not announce a timeout. Servers that close after two
+ * seconds without announcing it are common (gunicorn), and a request that meets the close fails. Receivers of
+ * more than one request a second keep their connection; for others a new one is cheap enough.
  */
 const idleMs = 1_000;
 
 export async function openAgent(options: ConnectOptions): Promise<Agent> {
   const { rules, resolve, ca, stopping } = options;
-  // Loaded at the first request, like the client's: it takes long to load. By its default export, because a
-  // bundler knows no others of a CommonJS module that is imported on demand.
+  // Imported at the first request because it loads slowly. By its default export: a bundler knows no named
+  // exports of a CommonJS module that is imported dynamically.
   const undici = (await import("undici")).default;
   const connectTo = undici.buildConnector({
     lookup: guardedLookup(rules, resolve),
     signal: stopping,
     timeout: 10_000,
-    // Tries a host's addresses one after the other. A second each: the default of 250 ms gives up on
-    // receivers on the other side of the world.
+    // Tries a host's addresses one after the other, a second each: the default of 250 ms is too short for
+    // intercontinental connections.
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: 1_000,
     ...(ca === undefined ? {} : { ca }),
@@ -65,7 +65,7 @@ export async function openAgent(options: ConnectOptions): Promise<Agent> {
     connect: guardedConnector(rules, connectTo),
     connections: connectionsPerOrigin,
     keepAliveTimeout: idleMs,
-    // The exchange's own deadline ends it.
+    // The deadline of the exchange applies.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -75,7 +75,7 @@ function guardedConnector(rules: WebRules, connectTo: buildConnector.connector):
   return (options, callback) => {
     const { hostname } = options;
     if (isIP(hostname) !== 0 && !isReachable(hostname, rules.allowed)) {
-      // Later, as from a socket: the pool does not expect an answer while it is still asking.
+      // Asynchronously, like a socket: the pool does not support a synchronous callback.
       queueMicrotask(() => callback(new ForbiddenAddressError(hostname), null));
       return;
     }
@@ -92,13 +92,13 @@ function guardedLookup(rules: WebRules, resolve: ResolveHost): LookupFunction {
   };
 }
 
-/** Addresses that are not permitted are left out: networks with NAT64 add such to every name. */
+/** Leaves out addresses that are not permitted: networks with NAT64 add one to every name. */
 async function resolvePermitted(hostname: string, rules: WebRules, resolve: ResolveHost) {
-  const found = literalAddressesOf(hostname) ?? (await resolveOrThrow(hostname, resolve));
-  if (found.length === 0) {
+  const addresses = literalAddressesOf(hostname) ?? (await resolveOrThrow(hostname, resolve));
+  if (addresses.length === 0) {
     throw new UnresolvedHostError(hostname);
   }
-  const permitted = found.filter((address) => isReachable(address, rules.allowed));
+  const permitted = addresses.filter((address) => isReachable(address, rules.allowed));
   if (permitted.length === 0) {
     throw new ForbiddenAddressError(hostname);
   }

@@ -1,16 +1,16 @@
-/** The end of an exchange: when its time is up, when its caller gives up, or when the house stops. */
+/** The deadline of an exchange: its timeout, the caller's abort, or the shutdown of the app. */
 
 export interface ExchangeDeadline {
   readonly signal: AbortSignal;
-  /** Why it ended before its time; undefined while it has not. */
+  /** Why the exchange was ended early; undefined otherwise. */
   readonly ended: "timeout" | "aborted" | undefined;
   elapsedMs(): number;
   /**
-   * Waits no longer than this for something that stops by itself, but later: undici hears of an abort only
-   * when it has a connection for the request, which it then does not send.
+   * Stops waiting at the deadline. undici notices an abort only once it has a connection for the request,
+   * which it then does not send.
    */
   within<Value>(promise: Promise<Value>): Promise<Value>;
-  /** To be called when the exchange is over. */
+  /** Call this when the exchange is over. */
   stop(): void;
 }
 
@@ -18,14 +18,14 @@ export function startExchangeDeadline(timeoutMs: number, signals: readonly Abort
   const controller = new AbortController();
   const begin = performance.now();
   let ended: ExchangeDeadline["ended"];
-  const end = (why: ExchangeDeadline["ended"]) => {
-    ended ??= why;
+  const end = (reason: ExchangeDeadline["ended"]) => {
+    ended ??= reason;
     controller.abort();
   };
   const onAbort = () => end("aborted");
   const timer = setTimeout(() => end("timeout"), timeoutMs);
-  for (const ending of signals) {
-    ending.addEventListener("abort", onAbort, { once: true });
+  for (const each of signals) {
+    each.addEventListener("abort", onAbort, { once: true });
   }
   if (signals.some(({ aborted }) => aborted)) {
     onAbort();
@@ -39,8 +39,8 @@ export function startExchangeDeadline(timeoutMs: number, signals: readonly Abort
     elapsedMs: () => Math.round(performance.now() - begin),
     stop() {
       clearTimeout(timer);
-      for (const ending of signals) {
-        ending.removeEventListener("abort", onAbort);
+      for (const each of signals) {
+        each.removeEventListener("abort", onAbort);
       }
     },
   };

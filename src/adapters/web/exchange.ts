@@ -1,4 +1,4 @@
-/** One exchange: judged, asked within its deadline, read by whoever wants it, and ended. */
+/** Runs one exchange: checks the request, sends it within the deadline, and passes the response to a reader. */
 import type { Agent, Dispatcher } from "undici";
 import type { FailedRequest, ForbiddenRequest, ResponseHead, WebRequest } from "../../ports/web.ts";
 import { type ExchangeDeadline, startExchangeDeadline } from "./deadline.ts";
@@ -9,14 +9,14 @@ import { checkUrl, type WebRules } from "./rules.ts";
 export interface Exchange<Result> {
   readonly request: WebRequest;
   readonly rules: WebRules;
-  /** Ends it when the house stops. */
+  /** Aborts the exchange when the app stops. */
   readonly stopping: AbortSignal;
   open(): Promise<Agent>;
-  /** Whatever of the answer it leaves unread is dropped, with its connection. */
-  read(opened: OpenResponse): Promise<Result>;
+  /** A body that is not read to its end is dropped with its connection. */
+  read(response: OpenResponse): Promise<Result>;
 }
 
-/** An answer whose headers have come. */
+/** A response whose headers have arrived. */
 export interface OpenResponse {
   readonly head: ResponseHead;
   readonly body: AsyncIterable<Uint8Array>;
@@ -25,9 +25,9 @@ export interface OpenResponse {
 }
 
 export async function runExchange<Result>(
-  parts: Exchange<Result>,
+  exchange: Exchange<Result>,
 ): Promise<Result | FailedRequest | ForbiddenRequest> {
-  const { request, rules, stopping } = parts;
+  const { request, rules, stopping } = exchange;
   const url = checkUrl(request.url, rules);
   if (!(url instanceof URL)) {
     return url;
@@ -41,27 +41,27 @@ export async function runExchange<Result>(
     ...(request.signal ? [request.signal] : []),
   ]);
   try {
-    return await requestAndRead(parts, url, deadline);
+    return await requestAndRead(exchange, url, deadline);
   } finally {
     deadline.stop();
   }
 }
 
-async function requestAndRead<Result>(parts: Exchange<Result>, url: URL, deadline: ExchangeDeadline) {
+async function requestAndRead<Result>(exchange: Exchange<Result>, url: URL, deadline: ExchangeDeadline) {
   const toFailure = (error: unknown) => toWebFailure(error, url.hostname, deadline);
-  const answer = await deadline.within(requestHead(parts, url, deadline.signal)).catch(toFailure);
+  const answer = await deadline.within(requestHead(exchange, url, deadline.signal)).catch(toFailure);
   if ("outcome" in answer) {
     return answer;
   }
   const { statusCode: status, headers, body } = answer;
-  // A failure is told to whoever reads; when nobody does any more, it must not end the process.
+  // Readers get an error by themselves; without a reader an unhandled error event would end the process.
   body.on("error", () => undefined);
   try {
-    return await parts.read({
+    return await exchange.read({
       head: { status, headers: readHeaders(headers) },
       body,
       elapsedMs: deadline.elapsedMs,
-      toFailure: toFailure,
+      toFailure,
     });
   } finally {
     body.destroy();

@@ -1,4 +1,4 @@
-/** How an exchange fails, in the port's words. */
+/** Maps the errors of an exchange to the failures of the port. */
 import type { FailedRequest, ForbiddenRequest } from "../../ports/web.ts";
 import { ForbiddenAddressError, UnresolvedHostError } from "./connect.ts";
 import type { ExchangeDeadline } from "./deadline.ts";
@@ -6,14 +6,14 @@ import { forbid } from "./rules.ts";
 
 type Reason = FailedRequest["reason"];
 
-/** The answer's body passed what the caller takes. */
+/** The body of the response is larger than the caller allows. */
 export class BodyTooLargeError extends Error {
-  override readonly name = "TooLarge";
+  override readonly name = "BodyTooLargeError";
 }
 
-/** The answer can't be read. */
+/** The response can't be parsed. */
 export class MalformedResponseError extends Error {
-  override readonly name = "Malformed";
+  override readonly name = "MalformedResponseError";
 }
 
 export function toWebFailure(
@@ -22,7 +22,7 @@ export function toWebFailure(
   deadline: ExchangeDeadline,
 ): FailedRequest | ForbiddenRequest {
   if (error instanceof ForbiddenAddressError) {
-    return forbid("address", `${host} leads to no address of the public internet.`);
+    return forbid("address", `${host} has no public address.`);
   }
   const reason = deadline.ended ?? reasonOf(error);
   return { outcome: "failed", reason, detail: describeReason(reason, host, error), ms: deadline.elapsedMs() };
@@ -30,8 +30,8 @@ export function toWebFailure(
 
 function describeReason(reason: Reason, host: string, error: unknown): string {
   const code = codeOf(error);
-  const isTelling = reason === "tls" || reason === "other";
-  return messages[reason](host) + (isTelling ? ` (${code})` : "");
+  const needsCode = reason === "tls" || reason === "other";
+  return messages[reason](host) + (needsCode ? ` (${code})` : "");
 }
 
 function reasonOf(error: unknown): Reason {
@@ -66,8 +66,8 @@ const reasonsByCode: Readonly<Record<string, Reason>> = {
   UND_ERR_SOCKET: "reset",
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "reset",
   UND_ERR_HEADERS_OVERFLOW: "malformed",
-  HTTPParserError: "malformed", // a name: it has a code only at times
-  // OpenSSL's words for a certificate that it does not trust.
+  HTTPParserError: "malformed", // the error's name: its code is optional
+  // OpenSSL's codes for an untrusted certificate.
   DEPTH_ZERO_SELF_SIGNED_CERT: "tls",
   SELF_SIGNED_CERT_IN_CHAIN: "tls",
   HOSTNAME_MISMATCH: "tls",
@@ -84,11 +84,11 @@ const messages: Readonly<Record<Reason, (host: string) => string>> = {
   timeout: (host) => `${host} did not answer in time.`,
   unresolved: (host) => `No address was found for ${host}.`,
   refused: (host) => `${host} refused the connection.`,
-  unreachable: (host) => `There is no way to ${host}.`,
-  tls: (host) => `No secure connection to ${host} could be made.`,
-  reset: (host) => `${host} closed the connection before its answer was complete.`,
-  malformed: (host) => `${host} answered what can't be read.`,
-  too_large: (host) => `${host} answered more than is taken.`,
-  aborted: () => "The request was given up.",
+  unreachable: (host) => `${host} can't be reached.`,
+  tls: (host) => `The TLS connection to ${host} failed.`,
+  reset: (host) => `${host} closed the connection before its response was complete.`,
+  malformed: (host) => `The response of ${host} can't be parsed.`,
+  too_large: (host) => `The response of ${host} is too large.`,
+  aborted: () => "The request was aborted.",
   other: (host) => `The request to ${host} failed.`,
 };

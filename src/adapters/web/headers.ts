@@ -1,11 +1,11 @@
-/** The headers of a request, as customers may set them, and those of an answer, as the house reads them. */
+/** Checks and writes the headers of a request, and reads those of a response. */
 import type { Dispatcher } from "undici";
 import type { ForbiddenRequest, WebRequest } from "../../ports/web.ts";
 import { forbid } from "./rules.ts";
 
 type Headers = NonNullable<WebRequest["headers"]>;
 
-/** They belong to the connection, say where the body ends, name another host, or ask for compression. */
+/** Headers that control the connection, frame the body, name another host, or request compression. */
 const reservedHeaders = new Set([
   "accept-encoding",
   "connection",
@@ -36,11 +36,11 @@ export function checkRequestHeaders(headers: Headers): ForbiddenRequest | undefi
   return undefined;
 }
 
-/** With what every request says, unless the customer says otherwise. */
+/** Adds the headers of every request; a user agent of the customer takes precedence. */
 export function writeHeaders(headers: Headers): Record<string, string> {
-  const isNamed = Object.keys(headers).some((name) => name.toLowerCase() === "user-agent");
-  // Compression is not asked for: so nothing has to be unpacked, and no small answer becomes a huge one.
-  return { ...(isNamed ? {} : { "user-agent": "tidings" }), ...headers, "accept-encoding": "identity" };
+  const hasUserAgent = Object.keys(headers).some((name) => name.toLowerCase() === "user-agent");
+  // No compression: nothing to decompress, and no decompression bombs.
+  return { ...(hasUserAgent ? {} : { "user-agent": "tidings" }), ...headers, "accept-encoding": "identity" };
 }
 
 export function readHeaders(headers: Dispatcher.ResponseData["headers"]): Record<string, string> {

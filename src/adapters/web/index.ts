@@ -1,8 +1,8 @@
 /**
- * The web as undici reaches it, guarded: the one way to addresses that customers gave.
+ * Guarded web requests with undici: the only way to reach URLs of customers.
  *
- * An address is judged twice: as it is written, which needs no one, and when it is connected to, where it
- * counts (`connect.ts`). Redirects are answers like any other. One exchange has one deadline.
+ * A URL is checked twice: its text, without a look-up, and its address when connecting, which is the check that
+ * decides (`connect.ts`). Redirects are not followed. One exchange has one deadline.
  */
 import { setMaxListeners } from "node:events";
 import type { Agent } from "undici";
@@ -18,25 +18,25 @@ import { checkBodyHeaders, collectBody, limitBody } from "./body.ts";
 import { openAgent } from "./connect.ts";
 import { type OpenResponse, runExchange } from "./exchange.ts";
 import { BodyTooLargeError } from "./failures.ts";
-import { resolveHost as askNameServers, type ResolveHost } from "./resolve.ts";
+import { type ResolveHost, resolveHost } from "./resolve.ts";
 import { checkUrl, type WebRules } from "./rules.ts";
 
 export interface WebOptions {
   readonly rules: WebRules;
   readonly resolve?: ResolveHost;
-  /** Certificates to trust in place of the usual ones. */
+  /** Certificates to trust instead of the default ones, PEM. */
   readonly ca?: string;
 }
 
-export function createWeb({ rules, resolve = askNameServers, ca }: WebOptions): Web & AsyncDisposable {
+export function createWeb({ rules, resolve = resolveHost, ca }: WebOptions): Web & AsyncDisposable {
   const stop = new AbortController();
   const stopping = stop.signal;
-  // As many listen as there are exchanges and connections.
+  // One listener for each exchange and connection.
   setMaxListeners(0, stopping);
-  let made: Promise<Agent> | undefined;
+  let opening: Promise<Agent> | undefined;
   const open = () => {
-    made ??= openAgent({ rules, resolve, ca, stopping });
-    return made;
+    opening ??= openAgent({ rules, resolve, ca, stopping });
+    return opening;
   };
   const parts = { rules, stopping, open };
   return {
@@ -44,48 +44,48 @@ export function createWeb({ rules, resolve = askNameServers, ca }: WebOptions): 
       const checked = checkUrl(url, rules);
       return checked instanceof URL ? undefined : checked;
     },
-    send: (request) => runExchange({ ...parts, request, read: (opened) => readWhole(request, opened) }),
-    download: (request, take) =>
-      runExchange({ ...parts, request, read: (opened) => streamBody(request, opened, take) }),
+    send: (request) => runExchange({ ...parts, request, read: (response) => readWhole(request, response) }),
+    download: (request, consume) =>
+      runExchange({ ...parts, request, read: (response) => streamBody(request, response, consume) }),
     async [Symbol.asyncDispose]() {
       stop.abort();
-      const agent = await made;
+      const agent = await opening;
       await agent?.destroy();
     },
   };
 }
 
-async function readWhole({ maxBytes, tooLarge }: SendRequest, opened: OpenResponse): Promise<WebResponse> {
+async function readWhole({ maxBytes, tooLarge }: SendRequest, response: OpenResponse): Promise<WebResponse> {
   try {
-    const collected = await collectBody(opened.body, maxBytes);
-    if (collected.isCut && tooLarge === "refuse") {
+    const collected = await collectBody(response.body, maxBytes);
+    if (collected.isCut && tooLarge === "fail") {
       throw new BodyTooLargeError();
     }
-    return { outcome: "answered", ...opened.head, ...collected, ms: opened.elapsedMs() };
+    return { outcome: "answered", ...response.head, ...collected, ms: response.elapsedMs() };
   } catch (error) {
-    return opened.toFailure(error);
+    return response.toFailure(error);
   }
 }
 
 async function streamBody<Value>(
   { maxBytes }: WebRequest,
-  opened: OpenResponse,
-  take: (answer: IncomingResponse) => Promise<Value>,
+  response: OpenResponse,
+  consume: (response: IncomingResponse) => Promise<Value>,
 ): Promise<Download<Value>> {
-  const { head } = opened;
+  const { head } = response;
   let failure: ReturnType<OpenResponse["toFailure"]> | undefined;
   const guardedBody = async function* () {
     try {
       checkBodyHeaders(head.headers, maxBytes);
-      yield* limitBody(opened.body, maxBytes);
+      yield* limitBody(response.body, maxBytes);
     } catch (error) {
-      failure = opened.toFailure(error);
+      failure = response.toFailure(error);
       throw error;
     }
   };
   try {
-    const value = await take({ ...head, body: guardedBody() });
-    return failure ?? { outcome: "answered", status: head.status, value, ms: opened.elapsedMs() };
+    const value = await consume({ ...head, body: guardedBody() });
+    return failure ?? { outcome: "answered", status: head.status, value, ms: response.elapsedMs() };
   } catch (error) {
     if (failure) {
       return failure;

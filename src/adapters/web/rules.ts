@@ -1,4 +1,4 @@
-/** What an address must be like to be reached, and what can be told of it without a look-up. */
+/** The rules for URLs, and the checks that need no DNS look-up. */
 import { isIP } from "node:net";
 import type { ForbiddenRequest } from "../../ports/web.ts";
 import { isReachable, readSubnet, type Subnet } from "./addresses.ts";
@@ -6,20 +6,20 @@ import { isReachable, readSubnet, type Subnet } from "./addresses.ts";
 export interface WebRules {
   readonly schemes: readonly string[];
   readonly ports: readonly number[] | "any";
-  /** Subnets that may be reached although they are not public. */
+  /** Non-public subnets that may be reached. */
   readonly allowed: readonly Subnet[];
 }
 
 export interface WebSettings {
-  /** Subnets that the operator allows, `10.1.0.0/16`. They open addresses, not schemes or ports. */
+  /** Subnets that the operator allows, such as `10.1.0.0/16`; schemes and ports stay restricted. */
   readonly allow: readonly string[];
-  /** Whether receivers on this machine are allowed, by plain http and on any port. */
+  /** Whether receivers on this machine are allowed, with plain http and any port. */
   readonly isLocalAllowed: boolean;
 }
 
 /**
- * Where servers speak https: 443, and 8443, where those listen that may not open a port below 1024. Any
- * other would let customers try the doors of strangers from here, and speak to mail or database servers.
+ * The usual ports of https: 443, and 8443 for processes that may not open a port below 1024. Other ports would
+ * let customers scan hosts from here and talk to mail or database servers.
  */
 const httpsPorts = [443, 8443];
 
@@ -33,23 +33,20 @@ export function createWebRules({ allow, isLocalAllowed }: WebSettings): WebRules
   };
 }
 
-/** What may be connected to; a name is judged again when it is looked up. */
+/** The parsed URL if it is allowed; a host name is checked again when it is resolved. */
 export function checkUrl(text: string, rules: WebRules): URL | ForbiddenRequest {
-  // The one reading of the address: what is checked here is what is connected to. It writes every
-  // spelling of an IPv4 address (2130706433, 0x7f.1, 0177.0.0.1, full-width digits) in the usual way.
+  // Parsed once: the URL that is checked here is the one that is requested. URL normalizes every form of an
+  // IPv4 address (2130706433, 0x7f.1, 0177.0.0.1, full-width digits).
   if (!URL.canParse(text)) {
-    return forbid("url", "This is no address; write it as https://host/path.");
+    return forbid("url", "This is not a URL; write it as https://host/path.");
   }
   const url = new URL(text);
   if (!rules.schemes.includes(url.protocol)) {
     const schemes = rules.schemes.map((scheme) => `${scheme}//`).join(" or ");
-    return forbid("scheme", `The address must start with ${schemes}.`);
+    return forbid("scheme", `The URL must start with ${schemes}.`);
   }
   if (url.username !== "" || url.password !== "") {
-    return forbid(
-      "credentials",
-      "The address must not hold a user name or a password; send a header instead.",
-    );
+    return forbid("credentials", "The URL must not contain a user name or password; send a header instead.");
   }
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
   if (port === 0 || (rules.ports !== "any" && !rules.ports.includes(port))) {
@@ -57,14 +54,14 @@ export function checkUrl(text: string, rules: WebRules): URL | ForbiddenRequest 
   }
   const known = literalAddressesOf(url.hostname);
   if (known && !known.some((address) => isReachable(address, rules.allowed))) {
-    return forbid("address", `${url.hostname} is not an address of the public internet.`);
+    return forbid("address", `${url.hostname} is not a public address.`);
   }
   return url;
 }
 
 /**
- * The addresses that a host has without asking anyone; undefined if it is a name to be looked up. Names
- * under localhost are this machine's by definition (RFC 6761), whatever a name server says.
+ * The addresses of a host that need no look-up; undefined for a name that must be resolved. Names under localhost
+ * are this machine's by definition (RFC 6761).
  */
 export function literalAddressesOf(hostname: string): readonly string[] | undefined {
   const bare = hostname.replace(/^\[|\]$/g, "");

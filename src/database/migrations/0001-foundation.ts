@@ -1,10 +1,9 @@
 /**
- * The first tables: organizations and their people, credentials, contacts, conversations, messages,
- * jobs, and the simulated channel's ledger.
+ * The first tables: organizations and their users, credentials, contacts, conversations, messages, jobs, and the
+ * messages of the simulated channel.
  *
- * PostgreSQL 15 dialect, the same on both engines. The organization comes first in every key of a
- * tenant's table, so that a query never leaves its tenant. Ids are text that sorts by time, compared
- * byte by byte.
+ * PostgreSQL 15 dialect, the same on both engines. The organization comes first in every key of a tenant's table,
+ * so that no query crosses tenants. Ids are text that sorts by time, compared byte by byte.
  */
 import { type Kysely, sql } from "kysely";
 
@@ -32,7 +31,7 @@ const statements = [
     updated_at timestamptz not null,
     primary key (organization_id, id)
   )`,
-  // The look-up from an e-mail address to its organization: the one address signs in to one account.
+  // Finds the user at sign-in: an e-mail address belongs to one account in all organizations.
   `create unique index users_email on users (lower(email))`,
 
   `create table api_keys (
@@ -48,7 +47,7 @@ const statements = [
     last_used_at timestamptz,
     primary key (organization_id, id)
   )`,
-  // The look-up from a secret's hash to its organization.
+  // Finds the key, and with it the organization, by the hash of the secret.
   `create unique index api_keys_hash on api_keys (hash)`,
 
   `create table refresh_tokens (
@@ -166,7 +165,7 @@ const statements = [
     primary key (organization_id, message_id, type)
   )`,
 
-  // Receipts that came before the row they speak of; applied when it is there, dropped after 7 days.
+  // Receipts that arrived before their message; applied when it exists, deleted after 7 days.
   `create table parked_receipts (
     organization_id text collate "C" not null,
     channel_message_id text not null,
@@ -191,7 +190,7 @@ const statements = [
     schedule text unique,
     created_at timestamptz not null
   )`,
-  // Without the id: ties stay one entry in the index, and no plan is tempted to look for an id in it.
+  // Without the id: equal entries are stored once, and the planner never searches this index for an id.
   `create index jobs_ready on jobs (lane, run_at)`,
   `create index jobs_key on jobs (key, id) where key is not null`,
 
@@ -219,7 +218,7 @@ const statements = [
     created_at timestamptz not null,
     primary key (organization_id, id)
   )`,
-  // Not unique: a message that is sent twice must show twice.
+  // Not unique: a message that is sent twice must appear twice.
   `create index simulator_messages_token on simulator_messages (organization_id, token)`,
   `create index simulator_messages_phone on simulator_messages (organization_id, phone_number, id)`,
 

@@ -1,11 +1,11 @@
 /**
- * People and their work: teams, routing, assignments, quick replies, and what conversations and contacts
- * need for them.
+ * Teams, routing, assignments, quick replies and contact identities, and the columns that they need in
+ * conversations and contacts.
  */
 import { type Kysely, sql } from "kysely";
 
 const statements = [
-  // Raised to end every sign-in of a person at once: what was issued under another number is void.
+  // Incremented to end all sessions of a user: tokens issued under another number are invalid.
   `alter table users add column session_version integer not null default 1`,
   `alter table refresh_tokens add column session_version integer not null default 1`,
 
@@ -19,7 +19,7 @@ const statements = [
     -- Of the identities below the ones that are shown, as phone_number is: the last that a channel told.
     add column bsuid text,
     add column username text`,
-  // By what a channel may name a contact; of a phone number the form in which its variants are the same.
+  // The identities by which a contact is found; a phone number in the form that all its variants share.
   `create table contact_identities (
     organization_id text collate "C" not null,
     kind text not null check (kind in ('phone', 'wa_id', 'bsuid', 'username')),
@@ -30,7 +30,7 @@ const statements = [
     foreign key (organization_id, contact_id) references contacts (organization_id, id) on delete cascade
   )`,
   `create index contact_identities_contact on contact_identities (organization_id, contact_id)`,
-  // The variants of one number: Brazil's mobile 9, Argentina's 9, Mexico's 1. Of two such contacts the older has it.
+  // The variants of one number: Brazil's mobile 9, Argentina's 9, Mexico's 1. Of two such contacts the older gets it.
   `insert into contact_identities
     select organization_id, 'phone', case
       when phone_number ~ '^\\+55[1-9][0-9][6-9][0-9]{7}$'
@@ -40,12 +40,12 @@ const statements = [
       else phone_number end, id, created_at
     from contacts where phone_number is not null order by id
     on conflict do nothing`,
-  // The identity is what can be there once.
+  // Replaced by the primary key of contact_identities.
   `drop index contacts_phone_number`,
 
-  // Every run of one to three characters of a text's words: what "part of a name" is looked up by. Like
-  // pg_trgm, but for short words too, and without an extension that a server may refuse. Its cost is told
-  // so that no plan computes it for many rows.
+  // All substrings of one to three characters without spaces, which index the search for parts of a name. Like
+  // pg_trgm, but for short words too, and without an extension that a server may not allow. The high cost keeps
+  // the planner from computing it for many rows.
   `create function search_grams(text) returns text[]
     language sql immutable strict parallel safe cost 1000
     return array(
@@ -56,7 +56,7 @@ const statements = [
       ) as grams
       where strpos(gram, ' ') = 0
     )`,
-  // Written at once: a list of what is pending would be read by every search.
+  // Without fastupdate: every search would have to read the list of pending entries.
   `create index contacts_search on contacts using gin (search_grams(search_text)) with (fastupdate = off)`,
 
   `create table teams (
@@ -113,7 +113,7 @@ const statements = [
     primary key (organization_id, id)
   )`,
 
-  // What each agent is owed in a weighted policy's round.
+  // The state of weighted round robin: each agent's current weight under a policy.
   `create table routing_credits (
     organization_id text collate "C" not null,
     policy_id text collate "C" not null,
@@ -152,7 +152,7 @@ const statements = [
     where is_favorite and erased_at is null`,
   `create index conversations_unread on conversations (organization_id, last_message_at desc nulls last, id desc)
     where is_unread and erased_at is null`,
-  // Of all organizations together: an index of arrays can't begin with one. The rows are compared again.
+  // Covers all organizations: a GIN index of arrays can't begin with the organization. Rows are filtered by it later.
   `create index conversations_tags on conversations using gin (tags)`,
   `create index contacts_tags on contacts using gin (tags)`,
   `create index conversations_queue on conversations (organization_id, queued_at, id) where queued_at is not null`,
@@ -173,7 +173,7 @@ const statements = [
     foreign key (organization_id, conversation_id) references conversations (organization_id, id) on delete cascade
   )`,
   `create index assignments_conversation on assignments (organization_id, conversation_id, id desc)`,
-  // Who served this contact last.
+  // Finds the agent who served a contact last.
   `create index assignments_contact on assignments (organization_id, contact_id, id desc)`,
 
   `create table routing_decisions (

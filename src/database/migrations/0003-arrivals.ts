@@ -1,6 +1,6 @@
 /**
- * Which transaction wrote a message: what tells, of two moments, what was committed between them. An id or a
- * time can't, because what began first may commit last.
+ * The transaction that wrote a message, which tells what was committed between two reads. Ids and times can't,
+ * because the transaction that began first may commit last.
  */
 import { type Kysely, sql } from "kysely";
 

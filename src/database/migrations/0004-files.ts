@@ -1,4 +1,4 @@
-/** Files: uploads, whose bytes are in the store, and imports of contacts. */
+/** Uploads, whose bytes are in the file store, and imports of contacts. */
 import { type Kysely, sql } from "kysely";
 
 const statements = [

@@ -1,4 +1,4 @@
-/** The trace that a job goes on with: a W3C `traceparent`, where its adder was traced. */
+/** The trace that a job continues: the W3C `traceparent` of the call that enqueued it, if that was traced. */
 import { type Kysely, sql } from "kysely";
 
 export async function up(database: Kysely<unknown>): Promise<void> {

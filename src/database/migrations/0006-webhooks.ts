@@ -1,13 +1,13 @@
 /**
- * Webhooks: what happened, who is to be told, and how each telling went.
+ * Webhooks: events, their subscribers, and the state of each delivery.
  *
- * Nothing refers to another table by a foreign key: an event is written in the transaction of its cause, and
- * must neither wait for nor hold anybody's row.
+ * Events and deliveries have no foreign keys: an event is written in the transaction of its cause, and must
+ * neither wait for nor lock rows of other tables.
  */
 import { type Kysely, sql } from "kysely";
 
 const statements = [
-  // Each event as it is told, to the byte, once for all who are told of it.
+  // Each event once for all webhooks, with the exact bytes of the request body.
   `create table events (
     organization_id text collate "C" not null,
     id text collate "C" not null,
@@ -22,7 +22,7 @@ const statements = [
     primary key (organization_id, id)
   )`,
   `create index events_committed on events (organization_id, transaction_id, id)`,
-  // Rows come by time, so the smallest of indexes finds the old ones.
+  // Rows are inserted in the order of time, so a BRIN index, the smallest kind, finds the old ones.
   `create index events_age on events using brin (created_at)`,
 
   `create table webhooks (
@@ -45,7 +45,7 @@ const statements = [
     primary key (organization_id, id)
   )`,
 
-  // One for each event and webhook, however often the event is told.
+  // One row for each event and webhook; all attempts are in it.
   `create table webhook_deliveries (
     organization_id text collate "C" not null,
     webhook_id text collate "C" not null,

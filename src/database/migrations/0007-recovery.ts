@@ -1,4 +1,4 @@
-/** What a recovery of deliveries looks for: what waits for another try too, not only what failed for good or was held. */
+/** Extends the index of missed deliveries to those that wait for a retry, for the recovery of deliveries. */
 import { type Kysely, sql } from "kysely";
 
 export async function up(database: Kysely<unknown>): Promise<void> {

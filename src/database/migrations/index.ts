@@ -1,4 +1,4 @@
-/** Every migration by name, in the order of their numbers: given as code, because a bundle has no folder to read. */
+/** All migrations by name, in the order of their numbers. Imported statically, because a bundle has no folder to read. */
 import type { Migration } from "kysely";
 import * as foundation from "./0001-foundation.ts";
 import * as people from "./0002-people.ts";

@@ -1,7 +1,7 @@
-/** Finds a text inside another, whatever its letters' case. */
+/** Case-insensitive substring search in columns. */
 import { type Expression, type SqlBool, sql } from "kysely";
 
-/** Whether any of the columns holds the text. */
+/** Whether one of the columns contains the text. */
 export function containsText(text: string, ...columns: readonly string[]): Expression<SqlBool> {
   const pattern = toLikePattern(text);
   return sql<SqlBool>`(${sql.join(
@@ -10,7 +10,7 @@ export function containsText(text: string, ...columns: readonly string[]): Expre
   )})`;
 }
 
-/** What `like` compares with to find the text anywhere; `%` and `_` in it are letters. */
+/** A `like` pattern for text that contains this text; its `%` and `_` are escaped. */
 export function toLikePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
 }

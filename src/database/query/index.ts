@@ -1,4 +1,4 @@
-/** Ways of reading and writing rows that several modules share. */
+/** Queries and conditions that several modules use. */
 export { containsText, toLikePattern } from "./contains.ts";
 export { insertAll } from "./insert-all.ts";
 export { refersTo } from "./join.ts";

@@ -1,9 +1,9 @@
-/** Writes many rows in one statement, whose text is the same however many they are: so it is planned once. */
+/** Inserts many rows with one statement; its text does not depend on their number, so it is prepared once. */
 import { type Insertable, sql } from "kysely";
 import type { Queries } from "../database.ts";
 import type { Tables } from "../schema/index.ts";
 
-/** All with the same columns; lists and objects as they are, not as JSON's text. */
+/** All rows must have the same columns. Arrays and objects are passed as values, not as JSON text. */
 export async function insertAll<Table extends keyof Tables>(
   queries: Queries,
   table: Table,

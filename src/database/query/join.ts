@@ -1,12 +1,14 @@
-/** How a tenant's row is joined to the one that it names. */
+/** The join condition between a tenant's row and the row it refers to. */
 import { sql } from "kysely";
 import type { Tables } from "../schema/index.ts";
 
 type Column = { [Name in keyof Tables]: `${Name}.${keyof Tables[Name] & string}` }[keyof Tables];
 
-/** The column of one table holds the id of the other's row, within the organization: no join crosses tenants. */
+/** True where `column` holds the id of a row of `target` in the same organization: no join crosses tenants. */
 export function refersTo(column: Column, target: keyof Tables) {
   const [table] = column.split(".");
-  const [theirs, ours] = [target, table].map((name) => sql.ref(`${name}.organization_id`));
-  return sql<boolean>`(${theirs} = ${ours} and ${sql.ref(`${target}.id`)} = ${sql.ref(column)})`;
+  const [targetOrganization, organization] = [target, table].map((name) =>
+    sql.ref(`${name}.organization_id`),
+  );
+  return sql<boolean>`(${targetOrganization} = ${organization} and ${sql.ref(`${target}.id`)} = ${sql.ref(column)})`;
 }

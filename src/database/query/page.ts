@@ -1,45 +1,45 @@
-/** One page of a list, and how long the list is. */
+/** Reads one page of a list, and its total. */
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "../schema/index.ts";
 
 /**
- * Up to here a total is counted: some 15 ms on an index. Beyond it is the planner's estimate, said so by
- * `total_is_estimate`; counting a million rows for each page would cost more than all else that a list does.
+ * Totals up to this are counted, in about 15 ms on an index. Larger totals are the planner's estimate, marked by
+ * `total_is_estimate`: counting a million rows for each page would cost more than the rest of the request.
  */
 const maxCountedRows = 100_000;
 
-/** Up to here the matches of a search are counted: each must be looked at, wherever it lies. */
+/** The same limit for a search, which has to read every match from the table. */
 export const maxCountedMatches = 1_000;
 
-/** Reads a page of what `found` selects, in its order; `meta` is as every paged answer has it. */
+/** Reads a page of the query in its order; `meta` is the one of every paged response. */
 export async function readPage<From extends keyof Tables, Row>(
-  found: SelectQueryBuilder<Tables, From, Row>,
+  query: SelectQueryBuilder<Tables, From, Row>,
   { page, per_page }: { page: number; per_page: number },
-  mostCounted = maxCountedRows,
+  maxCounted = maxCountedRows,
 ) {
-  const rows = await found
+  const rows = await query
     .limit(per_page)
     .offset((page - 1) * per_page)
     .execute();
-  return { rows, meta: { page, per_page, ...(await countRows(found, mostCounted)) } };
+  return { rows, meta: { page, per_page, ...(await countRows(query, maxCounted)) } };
 }
 
 async function countRows<From extends keyof Tables, Row>(
-  found: SelectQueryBuilder<Tables, From, Row>,
-  mostCounted: number,
+  query: SelectQueryBuilder<Tables, From, Row>,
+  maxCounted: number,
 ) {
-  const bare = found.clearSelect().clearOrderBy();
-  const some = bare.select(sql`1`.as("one")).limit(mostCounted + 1);
-  // A scalar of a query that yields one row, or none where there is nothing to count.
-  const counted = await bare
-    .select(sql<number>`(select count(*) from ${some.as("counted")})`.as("total"))
+  const matches = query.clearSelect().clearOrderBy();
+  const limited = matches.select(sql`1`.as("one")).limit(maxCounted + 1);
+  // A scalar subquery, so that the outer query yields one row, or none if nothing matches.
+  const counted = await matches
+    .select(sql<number>`(select count(*) from ${limited.as("counted")})`.as("total"))
     .limit(1)
     .executeTakeFirst();
   const total = counted?.total ?? 0;
-  if (total <= mostCounted) {
+  if (total <= maxCounted) {
     return { total };
   }
-  const [plan] = await bare.select(sql`1`.as("one")).explain<Plan>("json");
+  const [plan] = await matches.select(sql`1`.as("one")).explain<Plan>("json");
   const estimate = plan?.["QUERY PLAN"][0]?.Plan["Plan Rows"] ?? 0;
   return { total: Math.max(total, Math.round(estimate)), total_is_estimate: true as const };
 }

@@ -1,22 +1,22 @@
 /**
- * Reads rows together with the database's snapshot in which they were looked for.
+ * Reads rows together with the database snapshot in which they were read.
  *
- * A snapshot says which transactions had ended: what it doesn't hold comes later, however old its id or its
- * time may be. Only one statement can tell both, since the next one looks in another snapshot.
+ * A snapshot says which transactions had ended. What another transaction writes becomes visible later, however
+ * old its id or its time is. One statement must return both, because the next one has another snapshot.
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Queries } from "../database.ts";
 import type { Tables } from "../schema/index.ts";
 
-/** PostgreSQL's text of what has ended by now: `xmin:xmax:running`. */
+/** PostgreSQL's text form of the current snapshot: `xmin:xmax:running`. */
 export async function readSnapshot(db: Queries): Promise<string> {
   const snapshot = sql<string>`pg_current_snapshot()::text`.as("snapshot");
   return (await db.selectNoFrom(snapshot).executeTakeFirstOrThrow()).snapshot;
 }
 
 /**
- * What a query finds, and the very snapshot in which it looked, of nothing too. The order is one of the query's
- * columns: a join keeps none.
+ * The query's rows and the snapshot in which it ran, also when there are no rows. `order` must name columns of
+ * the query, because a join does not keep its order.
  */
 export async function readWithSnapshot<Table extends keyof Tables, Row>(
   db: Queries,

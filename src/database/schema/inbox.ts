@@ -93,7 +93,7 @@ export interface InboxTables {
     failed_at: string | null;
     error: Json<Record<string, unknown>> | null;
     created_at: string;
-    /** The one that wrote the row; an xid8. */
+    /** The transaction that wrote the row; an xid8. */
     transaction_id: Generated<string>;
   };
   message_receipts: {

@@ -1,10 +1,9 @@
 /**
  * Reads the arguments of a tool call by the catalogue's rules.
  *
- * It brings the whole catalogue along, which takes a while to load: it is imported when a tool is
- * called, or once a list has been answered.
+ * It imports the whole catalogue, which is slow to load: so it is imported on the first tool call, or
+ * after a list was sent.
  */
-
 import {
   type ErrorBody,
   Failure,
@@ -15,6 +14,7 @@ import {
   type ScopeRule,
   type ToolMapping,
   toolMappingsOf,
+  withLocalField,
 } from "../../../tools/contract/index.ts";
 import { type ErrorCode, fail } from "../../../tools/errors.ts";
 import { catalogue } from "../../../tools/index.ts";
@@ -33,7 +33,7 @@ export type ParsedCall =
   | {
       readonly operation: Operation;
       readonly input: Record<string, unknown>;
-      /** One that the call named, open; whoever called closes it. */
+      /** The open file that the call names; the caller of this function closes it. */
       readonly file?: LocalFile | undefined;
       readonly rejected?: undefined;
     }
@@ -41,25 +41,22 @@ export type ParsedCall =
 
 const operations: Readonly<Record<string, Operation>> = catalogue;
 
-/** The operation that a tool calls and its input, or why the arguments are refused. */
+/** Finds a tool's operation and reads its input, or says why the arguments are rejected. */
 export async function parseCall(
   tool: ListedTool,
-  given: Readonly<Record<string, unknown>>,
+  sent: Readonly<Record<string, unknown>>,
   uploadRoot: string | undefined,
 ): Promise<ParsedCall> {
   const operation = operations[tool.operation];
-  const form = operation && toolMappingsOf(tool.operation, operation)[tool.name];
-  if (!form) {
+  const mapping = operation && toolMappingsOf(tool.operation, operation)[tool.name];
+  if (!mapping) {
     return { rejected: rejectCall("tool_not_found", { value: tool.name }) };
   }
   try {
-    const { local } = form;
+    const { local } = mapping;
     return local && uploadRoot !== undefined
-      ? {
-          operation,
-          ...(await parseLocalFile({ ...form, input: local.extend(form.input.shape) }, given, uploadRoot)),
-        }
-      : { operation, input: readArguments(form, given) };
+      ? { operation, ...(await parseLocalFile(mapping, local, sent, uploadRoot)) }
+      : { operation, input: readArguments(mapping, sent) };
   } catch (error) {
     if (error instanceof Failure) {
       return { rejected: toRejectedCall(error) };
@@ -68,27 +65,28 @@ export async function parseCall(
   }
 }
 
-/** Arguments that may name a file of this machine. @throws Failure */
+/** Reads arguments that may name a file on this machine, and opens it. @throws Failure */
 async function parseLocalFile(
-  form: ToolMapping,
-  given: Readonly<Record<string, unknown>>,
+  mapping: ToolMapping,
+  { field, insteadOf }: NonNullable<ToolMapping["local"]>,
+  sent: Readonly<Record<string, unknown>>,
   uploadRoot: string,
 ) {
-  const { file_path: path, ...input } = readArguments(form, given);
-  const others = ["content_base64", "url"].filter((name) => input[name] !== undefined);
-  const count = others.length + (path === undefined ? 0 : 1);
+  const { [field]: path, ...input } = readArguments(withLocalField(mapping), sent);
+  const count = [path, ...insteadOf.map((name) => input[name])].filter((value) => value !== undefined).length;
   if (count !== 1) {
-    throw fail("one_source_needed", { count, known: "file_path, content_base64 and url" });
+    const others = insteadOf.slice(0, -1).map((name) => `, ${name}`);
+    throw fail("one_source_needed", { count, known: `${field}${others.join("")} and ${insteadOf.at(-1)}` });
   }
   return { input, file: path === undefined ? undefined : await openLocalFile(uploadRoot, String(path)) };
 }
 
-/** A rejected in the words of the catalogue. */
+/** Makes a rejection from an error of the catalogue. */
 export function rejectCall(code: ErrorCode, detail?: FailureDetail): RejectedCall {
   return toRejectedCall(fail(code, detail));
 }
 
-/** The rejected of a tool that the credential's scopes do not cover. */
+/** Makes the rejection of a tool that the credential's scopes do not permit. */
 export function rejectMissingScope(rule: ScopeRule | null): RejectedCall {
   return rejectCall("insufficient_scope", missingScope(rule));
 }

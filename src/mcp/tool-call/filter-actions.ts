@@ -1,13 +1,17 @@
-/** Keeps the actions that an answer offers to those whose tools its reader has. */
+/** Removes from a response the tool calls that its reader can't make. */
 
-export function filterActions(answer: object, isCallable: (name: string) => boolean): object {
-  const { data } = answer as { readonly data?: { readonly actions?: unknown } | null };
-  if (!Array.isArray(data?.actions)) {
-    // The service may be another's.
-    return answer;
+/** Filters the entries of `data[offers]` by the tool that each names. */
+export function filterActions(
+  response: object,
+  offers: string,
+  isCallable: (name: string) => boolean,
+): object {
+  const { data } = response as { readonly data?: Readonly<Record<string, unknown>> | null };
+  const actions = data?.[offers];
+  if (!Array.isArray(actions)) {
+    // Another implementation of the service may leave the list out.
+    return response;
   }
-  const actions = data.actions.filter((action: { tool?: unknown } | null) =>
-    isCallable(String(action?.tool)),
-  );
-  return { ...answer, data: { ...data, actions } };
+  const callable = actions.filter((action: { tool?: unknown } | null) => isCallable(String(action?.tool)));
+  return { ...response, data: { ...data, [offers]: callable } };
 }

@@ -122,9 +122,9 @@ export function createRunTool(parts: Dependencies, executeTool: ExecuteTool): Ru
       return { ...failureResult(tool.name, outcome.failure, caller.key, !isRead(tool)), ...resultMeta };
     }
     const answer =
-      tool.operation === "get_conversation_context"
-        ? filterActions(outcome.answer, (name) => isCallable(list.find(name), caller.filter))
-        : outcome.answer;
+      tool.offers === undefined
+        ? outcome.answer
+        : filterActions(outcome.answer, tool.offers, (name) => isCallable(list.find(name), caller.filter));
     return { ...createToolResult(tool, outcome.input, answer, resultLimit), ...resultMeta };
   };
   return async (caller, call) => {

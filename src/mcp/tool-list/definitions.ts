@@ -12,9 +12,11 @@ import {
   type Operation,
   type ScopeRule,
   type Tool,
+  type ToolMapping,
   toJsonSchema,
   toolMappingsOf,
   untrustedPaths,
+  withLocalField,
 } from "../../../tools/contract/index.ts";
 import { catalogue, resources } from "../../../tools/index.ts";
 import { mcp } from "../../../tools/mcp.ts";
@@ -30,6 +32,8 @@ export interface ListedTool {
   readonly isCore: boolean;
   /** Where its answer holds what customers wrote. */
   readonly untrusted: readonly string[];
+  /** The member of its answer's `data` that lists tool calls. */
+  readonly offers?: string;
   /** As a client sees it. */
   readonly definition: WireTool;
   /** The same where files of this machine may be named; left out where there is no difference. */
@@ -78,7 +82,7 @@ function toListed({ name, operation, scope, title, description, hints, ...schema
   const outputSchema = { ...relaxSchema(schemas.outputSchema), type: "object" as const };
   const declared = operations[operation];
   const wire: WireTool = { name, title, description, inputSchema, outputSchema, annotations };
-  const local = declared && toolMappingsOf(operation, declared)[name]?.local;
+  const mapping = declared && toolMappingsOf(operation, declared)[name];
   return {
     name,
     operation,
@@ -86,16 +90,15 @@ function toListed({ name, operation, scope, title, description, hints, ...schema
     toolset: toolsets.get(operation) ?? "",
     isCore: declared?.tier === "core",
     untrusted: declared ? untrustedPaths(declared.output) : [],
+    ...(declared?.offers === undefined ? {} : { offers: declared.offers }),
     definition: wire,
-    ...(local ? { localDefinition: withFields(wire, toJsonSchema(local, "tool")) } : {}),
+    ...(mapping?.local ? { localDefinition: withInput(wire, withLocalField(mapping).input) } : {}),
   };
 }
 
-function withFields(wire: WireTool, { properties }: JsonSchema): WireTool {
-  const inputSchema = {
-    ...wire.inputSchema,
-    properties: { ...(properties as object), ...wire.inputSchema.properties },
-  };
+function withInput(wire: WireTool, input: ToolMapping["input"]): WireTool {
+  const { properties } = toJsonSchema(input, "tool") as Pick<WireTool["inputSchema"], "properties">; // of an object
+  const inputSchema = { ...wire.inputSchema, properties };
   return { ...wire, inputSchema };
 }
 

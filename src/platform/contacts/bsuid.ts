@@ -1,6 +1,6 @@
-/** Whom a message is for: a phone number or, of a person who hides it, the id that the channel gives them. */
+/** Recognizes a business-scoped user id, WhatsApp's substitute for a phone number that its owner hides. */
 
-/** WhatsApp's business-scoped user id: a country, then letters and digits. */
+/** A country code, then letters and digits; for example US.13491208655302741918. */
 const bsuid = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
 
 export function isBsuid(recipient: string): boolean {

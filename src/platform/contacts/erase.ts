@@ -1,4 +1,4 @@
-/** Erases a person: out of every row, stored answers and waiting events included; what was sent still counts. */
+/** Erases a contact's personal data from every table, including stored responses and queued events. Message counts stay. */
 import { sql } from "kysely";
 import { fail } from "../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
@@ -12,17 +12,18 @@ interface ErasedContact {
   readonly now: Date;
 }
 
-/** The contact's row must be locked: what is written under it meanwhile waits, and finds nobody. */
-export async function eraseContact(tx: Transaction, person: ErasedContact): Promise<void> {
-  const { organization } = person;
-  const ids = (await conversationsOf(tx, person).execute()).map((conversation) => conversation.id);
-  await eraseProfile(tx, person);
-  await eraseConversations(tx, person);
-  await eraseMessages(tx, person);
+/** The contact's row must be locked: concurrent writes for the contact then wait, and find no contact afterwards. */
+export async function eraseContact(tx: Transaction, contact: ErasedContact): Promise<void> {
+  const { organization } = contact;
+  const conversations = await conversationsOf(tx, contact).execute();
+  const ids = conversations.map((conversation) => conversation.id);
+  await eraseProfile(tx, contact);
+  await eraseConversations(tx, contact);
+  await eraseMessages(tx, contact);
   await eraseEvents(tx, organization, ids);
-  await eraseStoredResponses(tx, person, ids);
+  await eraseStoredResponses(tx, contact, ids);
   for (const jobs of ["jobs", "dead_jobs"] as const) {
-    // Events that nobody has taken yet: they hold the text. A delivery holds ids alone, and ends by itself.
+    // Queued events hold the text of messages. Deliveries hold only ids, and end without an effect.
     await tx
       .deleteFrom(jobs)
       .where("organization_id", "=", organization)
@@ -31,20 +32,20 @@ export async function eraseContact(tx: Transaction, person: ErasedContact): Prom
   }
 }
 
-/** The keys stay: a request that is repeated now is told that the person is gone, and is not done once more. */
+/** The idempotency keys stay: a repeated request is answered with `contact_not_found` and does not run again. */
 async function eraseStoredResponses(
   tx: Transaction,
-  person: ErasedContact,
+  contact: ErasedContact,
   conversations: readonly string[],
 ): Promise<void> {
-  const { organization, id, phone_number, bsuid } = person;
-  const named = [id, ...conversations, phone_number, bsuid].filter((name) => name !== null);
-  const gone = fail("contact_not_found");
+  const { organization, id, phone_number, bsuid } = contact;
+  const identifiers = [id, ...conversations, phone_number, bsuid].filter((text) => text !== null);
+  const failure = fail("contact_not_found");
   await tx
     .updateTable("idempotency")
-    .set({ status: gone.status, body: JSON.stringify(gone.body()) })
+    .set({ status: failure.status, body: JSON.stringify(failure.body()) })
     .where("organization_id", "=", organization)
-    .where(sql<boolean>`body::text like any(${named.map((name) => `%"${name}"%`)}::text[])`)
+    .where(sql<boolean>`body::text like any(${identifiers.map((text) => `%"${text}"%`)}::text[])`)
     .execute();
 }
 
@@ -79,9 +80,9 @@ async function eraseProfile(tx: Transaction, { organization, id, now }: ErasedCo
     .execute();
 }
 
-/** Why a conversation went to whom was written by people, and may tell of the contact. */
-async function eraseConversations(tx: Transaction, person: ErasedContact): Promise<void> {
-  const { organization, id, now } = person;
+/** The reasons of assignments are free text, and may contain personal data. */
+async function eraseConversations(tx: Transaction, contact: ErasedContact): Promise<void> {
+  const { organization, id, now } = contact;
   await tx
     .updateTable("conversations")
     .set({ erased_at: now.toISOString(), tags: [] })
@@ -98,18 +99,18 @@ async function eraseConversations(tx: Transaction, person: ErasedContact): Promi
     .updateTable("routing_decisions")
     .set({ explanation: "", candidates: "[]" })
     .where("organization_id", "=", organization)
-    .where("conversation_id", "in", conversationsOf(tx, person))
+    .where("conversation_id", "in", conversationsOf(tx, contact))
     .execute();
 }
 
-/** Their rows stay. A channel's error may name the number in its own words. */
-async function eraseMessages(tx: Transaction, person: ErasedContact): Promise<void> {
-  const { organization } = person;
+/** The rows stay. A channel's error text may contain the phone number. */
+async function eraseMessages(tx: Transaction, contact: ErasedContact): Promise<void> {
+  const { organization } = contact;
   const erased = await tx
     .updateTable("messages")
     .set({ content: "{}", from: null, to: null, error: null })
     .where("organization_id", "=", organization)
-    .where("conversation_id", "in", conversationsOf(tx, person))
+    .where("conversation_id", "in", conversationsOf(tx, contact))
     .returning("id")
     .execute();
   const ids = erased.map((message) => message.id);

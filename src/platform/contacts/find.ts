@@ -1,8 +1,8 @@
 /**
- * Finds a contact by what a channel or a caller calls it, or makes it, and learns its further names.
+ * Finds a contact by its identities (phone number, channel ids, username), or creates it, and stores new ones.
  *
- * An identity belongs to one contact: its row is what two who create at once compete for. One that belongs
- * to another contact stays there; contacts are never merged unasked.
+ * An identity belongs to exactly one contact. Its unique row decides which of two concurrent creations wins. An
+ * identity that belongs to another contact is not moved: contacts are never merged automatically.
  */
 import { type Selectable, sql } from "kysely";
 import type { Transaction } from "../../database/database.ts";
@@ -18,7 +18,7 @@ type IdentityKind = Tables["contact_identities"]["kind"];
 
 export interface ContactLookup {
   readonly organization: string;
-  /** In E.164 form; null for somebody who hides it. */
+  /** In E.164 form; null when the person hides it. */
   readonly phone_number: string | null;
   readonly identities?: Identities | undefined;
   readonly name?: string | null | undefined;
@@ -34,37 +34,38 @@ interface Identity {
 interface FoundContact {
   readonly contact: ContactRow;
   readonly created: boolean;
-  /** What the channel said that belongs to another contact, and stayed there. */
+  /** The given identities that belong to another contact. */
   readonly conflicting: readonly IdentityKind[];
 }
 
 /**
- * The contact that has any of these identities, the surest first; made if there is none. It is held until the
- * commit: an erasure waits for what is written under it, and then takes that too.
+ * The contact that has one of these identities, the most reliable first; created if there is none. Locked until
+ * the commit: an erasure waits for what this transaction writes for the contact, and erases that too.
  */
-export async function findOrCreateContact(tx: Transaction, wanted: ContactLookup): Promise<FoundContact> {
-  const [first, ...others] = identitiesOf(wanted);
+export async function findOrCreateContact(tx: Transaction, lookup: ContactLookup): Promise<FoundContact> {
+  const identities = identitiesOf(lookup);
+  const [first, ...others] = identities;
   if (!first) {
-    throw new Error("A contact needs a number or another identity.");
+    throw new Error("A contact needs a phone number or another identity.");
   }
   for (;;) {
-    const owners = await findOwners(tx, wanted.organization, [first, ...others]);
-    const contact = chooseOwner(owners, [first, ...others], wanted);
+    const owners = await findOwners(tx, lookup.organization, identities);
+    const contact = chooseOwner(owners, identities, lookup);
     if (contact) {
       const known = new Set(owners.map(({ kind }) => kind));
-      const added = [first, ...others].filter(({ kind }) => !known.has(kind));
+      const added = identities.filter(({ kind }) => !known.has(kind));
       const conflicting = owners.filter(({ id }) => id !== contact.id).map(({ kind }) => kind);
-      return addIdentities(tx, { contact, created: false, conflicting }, added, wanted);
+      return addIdentities(tx, { contact, created: false, conflicting }, added, lookup);
     }
-    const created = await createContact(tx, wanted, first);
+    const created = await createContact(tx, lookup, first);
     if (created) {
-      return addIdentities(tx, { contact: created, created: true, conflicting: [] }, others, wanted);
+      return addIdentities(tx, { contact: created, created: true, conflicting: [] }, others, lookup);
     }
-    // Somebody made it between the two statements, or it was erased: look again.
+    // Another transaction created it between the two statements, or it was erased: read again.
   }
 }
 
-/** The contact whom the channel calls by this business-scoped id; held until the commit. */
+/** The contact with this business-scoped user id, locked until the commit. */
 export async function findByBsuid(
   tx: Transaction,
   organization: string,
@@ -75,19 +76,19 @@ export async function findByBsuid(
 }
 
 /**
- * The surest first, and always in this order, so that two who learn at once don't wait for each other. The
- * channel's own id is on every message of a person and never anybody else's; a username can be given up and
- * taken by another.
+ * The most reliable first, and always in this order, so that concurrent transactions don't deadlock. The
+ * channel's own id is on every message of a person and never reassigned; a username can be given up and taken by
+ * another person.
  */
 function identitiesOf({ phone_number, identities = {} }: ContactLookup): Identity[] {
   const { bsuid, wa_id, username } = identities;
-  const named: readonly (readonly [IdentityKind, string | null | undefined])[] = [
+  const candidates: readonly (readonly [IdentityKind, string | null | undefined])[] = [
     ["bsuid", bsuid],
     ["wa_id", wa_id],
     ["phone", phone_number && phoneKey(phone_number)],
     ["username", username?.toLowerCase()],
   ];
-  return named.flatMap(([kind, value]) => (value ? [{ kind, value }] : []));
+  return candidates.flatMap(([kind, value]) => (value ? [{ kind, value }] : []));
 }
 
 type Owner = ContactRow & { readonly kind: IdentityKind };
@@ -105,15 +106,16 @@ async function findOwners(tx: Transaction, organization: string, identities: rea
     .execute();
 }
 
+/** The owner of the first identity that has one, but not the former owner of a username. */
 function chooseOwner(
   owners: readonly Owner[],
   identities: readonly Identity[],
-  { identities: told }: ContactLookup,
+  { identities: { bsuid } = {} }: ContactLookup,
 ) {
-  const isSomebodyElse = (owner: Owner) =>
-    owner.kind === "username" && Boolean(told?.bsuid) && owner.bsuid !== null && owner.bsuid !== told?.bsuid;
+  const isFormerOwner = (owner: Owner) =>
+    owner.kind === "username" && Boolean(bsuid) && owner.bsuid !== null && owner.bsuid !== bsuid;
   for (const { kind } of identities) {
-    const owner = owners.find((one) => one.kind === kind && !isSomebodyElse(one));
+    const owner = owners.find((candidate) => candidate.kind === kind && !isFormerOwner(candidate));
     if (owner) {
       const { kind: _, ...contact } = owner;
       return contact;
@@ -122,15 +124,15 @@ function chooseOwner(
   return undefined;
 }
 
-/** In one statement, so that there is never an identity without its contact; undefined if the identity is taken. */
-async function createContact(tx: Transaction, wanted: ContactLookup, { kind, value }: Identity) {
-  const { organization, name, metadata = {}, now } = wanted;
-  const { phone_number = null, bsuid = null, username = null } = identityColumns(new Set([kind]), wanted);
-  const at = now.toISOString();
+/** Undefined if the identity is taken. One statement, so that there is never an identity without its contact. */
+async function createContact(tx: Transaction, lookup: ContactLookup, { kind, value }: Identity) {
+  const { organization, name, metadata = {}, now } = lookup;
+  const { phone_number = null, bsuid = null, username = null } = identityColumns(new Set([kind]), lookup);
+  const created_at = now.toISOString();
   const { rows } = await sql<ContactRow>`
     with claimed as (
       insert into contact_identities (organization_id, kind, value, contact_id, created_at)
-      values (${organization}, ${kind}, ${value}, ${newId("con", now)}, ${at})
+      values (${organization}, ${kind}, ${value}, ${newId("con", now)}, ${created_at})
       on conflict do nothing
       returning contact_id
     )
@@ -138,14 +140,14 @@ async function createContact(tx: Transaction, wanted: ContactLookup, { kind, val
       (organization_id, id, phone_number, bsuid, username, name, search_text, metadata, created_at, updated_at)
     select ${organization}, contact_id, ${phone_number}, ${bsuid}, ${username}, ${name || null},
       ${searchTextOf(name, phone_number, username)},
-      ${JSON.stringify(metadata)}::jsonb, ${at}::timestamptz, ${at}::timestamptz
+      ${JSON.stringify(metadata)}::jsonb, ${created_at}::timestamptz, ${created_at}::timestamptz
     from claimed
     returning *
   `.execute(tx);
   return rows[0];
 }
 
-/** The columns of a contact that show these kinds of identities. */
+/** The columns of `contacts` that hold identities of these kinds. */
 function identityColumns(kinds: ReadonlySet<IdentityKind>, { phone_number, identities = {} }: ContactLookup) {
   return {
     ...(kinds.has("phone") && phone_number ? { phone_number } : {}),
@@ -154,18 +156,18 @@ function identityColumns(kinds: ReadonlySet<IdentityKind>, { phone_number, ident
   };
 }
 
-/** Adds identities that nobody had a moment ago. */
+/** Adds identities that had no owner when they were read. */
 async function addIdentities(
   tx: Transaction,
   found: FoundContact,
   added: readonly Identity[],
-  wanted: ContactLookup,
+  lookup: ContactLookup,
 ): Promise<FoundContact> {
   if (added.length === 0) {
     return found;
   }
   const { organization_id, id } = found.contact;
-  const updated_at = wanted.now.toISOString();
+  const updated_at = lookup.now.toISOString();
   const row = { organization_id, contact_id: id, created_at: updated_at };
   const inserted = await tx
     .insertInto("contact_identities")
@@ -174,31 +176,31 @@ async function addIdentities(
     .returning("kind")
     .execute();
   const kinds = new Set(inserted.map(({ kind }) => kind));
-  const { phone_number, ...shown } = identityColumns(kinds, wanted);
-  // The number that is shown is the one that was stored first.
+  const { phone_number, ...columns } = identityColumns(kinds, lookup);
+  // The contact keeps the number that was stored first.
   const number = found.contact.phone_number === null ? phone_number : undefined;
   const contact = await tx
     .updateTable("contacts")
     .set({
-      ...shown,
+      ...columns,
       phone_number: number,
-      // Appended: a name that is changed at this moment is not undone.
-      search_text: sql<string>`search_text || ' ' || ${searchTextOf(number, shown.username)}`,
+      // Appended, so that a concurrent change of the name is not overwritten.
+      search_text: sql<string>`search_text || ' ' || ${searchTextOf(number, columns.username)}`,
       updated_at,
     })
     .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  const missed = added.filter(({ kind }) => !kinds.has(kind));
+  const rejected = added.filter(({ kind }) => !kinds.has(kind));
   return {
     ...found,
     contact,
-    conflicting: [...found.conflicting, ...(await findConflicts(tx, contact, missed))],
+    conflicting: [...found.conflicting, ...(await findConflicts(tx, contact, rejected))],
   };
 }
 
-/** Which of these another contact has; some may have become this one's own at this moment. */
+/** Which of these belong to another contact; a concurrent transaction may have added some to this contact. */
 async function findConflicts(tx: Transaction, contact: ContactRow, identities: readonly Identity[]) {
   if (identities.length === 0) {
     return [];

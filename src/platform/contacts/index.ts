@@ -1,7 +1,7 @@
-/** Contacts: find, create, change and erase the people an organization talks to. */
+/** Contacts: the operations of `tools/contacts.ts`, and the functions that other modules call. */
 import { contacts as contract } from "../../../tools/contacts.ts";
 import { fail } from "../../../tools/errors.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
+import type { Queries } from "../../database/database.ts";
 import { maxCountedMatches, readPage } from "../../database/query/index.ts";
 import { closeConversations, implement, type WriteContext } from "../kernel/index.ts";
 import { eraseContact } from "./erase.ts";
@@ -10,13 +10,15 @@ import { maxTags } from "./limits.ts";
 import { normalizePhone } from "./phone.ts";
 import { hasTag, matchesSearch, searchTextAfterRename } from "./search.ts";
 
+export { isBsuid } from "./bsuid.ts";
 export { findByBsuid, findOrCreateContact } from "./find.ts";
+export { normalizePhone } from "./phone.ts";
 export { type ContactInput, type UpsertOutcome, upsertContacts } from "./upsert-many.ts";
 
 export const contacts = implement(contract, {
   operations: {
     async create_contact(input, context) {
-      const { contact, created } = await findOrCreateByPhone(input, context);
+      const { contact, created } = await findOrCreateByPhone(context, input);
       if (!created) {
         throw fail("contact_exists", { existing_id: contact.id, param: "phone_number" });
       }
@@ -24,11 +26,12 @@ export const contacts = implement(contract, {
     },
 
     async list_contacts({ search, tag, ...paging }, { db, organization }) {
-      const found = selectContacts(db, organization)
+      const matches = selectContacts(db, organization)
         .where((rows) => matchesSearch(rows, search ?? ""))
         .$if(tag !== undefined, (query) => query.where(hasTag(tag ?? "")));
-      const mostCounted = search === undefined ? undefined : maxCountedMatches;
-      const { rows, meta } = await readPage(found.selectAll().orderBy("id", "desc"), paging, mostCounted);
+      // A total of matches costs more than a total of contacts: every match is read from the table.
+      const maxCounted = search === undefined ? undefined : maxCountedMatches;
+      const { rows, meta } = await readPage(matches.selectAll().orderBy("id", "desc"), paging, maxCounted);
       return { data: rows, meta };
     },
 
@@ -36,35 +39,35 @@ export const contacts = implement(contract, {
       return { data: await getContact(db, organization, id) };
     },
 
-    async update_contact({ id, ...changes }, { tx, organization, now }) {
-      return { data: await changeContact(tx, organization, id, changes, now) };
+    async update_contact({ id, ...changes }, context) {
+      return { data: await changeContact(context, id, changes) };
     },
 
     async upsert_contact(input, context) {
-      const { tx, organization, now } = context;
-      const { contact, created } = await findOrCreateByPhone(input, context);
+      const { contact, created } = await findOrCreateByPhone(context, input);
       if (created) {
         return { data: { ...contact, created } };
       }
       const { phone_number: _, ...changes } = input;
-      return { data: { ...(await changeContact(tx, organization, contact.id, changes, now)), created } };
+      return { data: { ...(await changeContact(context, contact.id, changes)), created } };
     },
 
-    async tag_contact({ id, add, remove }, { tx, organization, now }) {
-      const { tags } = await getContact(tx, organization, id, { locks: true });
-      const kept = new Set([...tags, ...add]);
+    async tag_contact({ id, add, remove }, context) {
+      const contact = await getContact(context.tx, context.organization, id, { forUpdate: true });
+      const tags = new Set([...contact.tags, ...add]);
       for (const tag of remove) {
-        kept.delete(tag);
+        tags.delete(tag);
       }
-      if (kept.size > maxTags && kept.size > tags.length) {
-        throw fail("too_many_tags", { limit: maxTags, count: kept.size, param: "add" });
+      // A contact that is over the limit already may still lose tags.
+      if (tags.size > maxTags && tags.size > contact.tags.length) {
+        throw fail("too_many_tags", { limit: maxTags, count: tags.size, param: "add" });
       }
-      return { data: await changeContact(tx, organization, id, { tags: [...kept] }, now) };
+      return { data: await changeContact(context, id, { tags: [...tags] }) };
     },
 
     async delete_contact({ id }, context) {
       const { tx, organization, now } = context;
-      const { phone_number, bsuid } = await getContact(tx, organization, id, { locks: true });
+      const { phone_number, bsuid } = await getContact(tx, organization, id, { forUpdate: true });
       await closeConversations(context, { organization, contact_id: id });
       await eraseContact(tx, { organization, id, phone_number, bsuid, now });
       return { data: { id, deleted: true as const } };
@@ -72,35 +75,22 @@ export const contacts = implement(contract, {
   },
 });
 
-/** A contact of the organization; locked until the commit if asked. @throws Failure `contact_not_found`. */
-export async function getContact(db: Queries, organization: string, id: string, { locks = false } = {}) {
-  const contact = await selectContacts(db, organization)
-    .selectAll()
-    .where("id", "=", id)
-    .$if(locks, (query) => query.forUpdate())
-    .executeTakeFirst();
-  if (!contact) {
-    throw fail("contact_not_found");
-  }
-  return contact;
-}
+type ContactScope = Pick<WriteContext, "tx" | "organization" | "now">;
 
-interface Changes {
+interface ContactChanges {
   readonly name?: string | undefined;
   readonly metadata?: Record<string, unknown> | undefined;
   readonly opted_out?: boolean | undefined;
   readonly tags?: string[];
 }
 
-/** Changes what is given; a name of no letters takes the name away. @throws Failure `contact_not_found`. */
+/** Sets the given fields; an empty name removes the name. @throws Failure `contact_not_found`. */
 export async function changeContact(
-  tx: Transaction,
-  organization: string,
+  { tx, organization, now }: ContactScope,
   id: string,
-  { name, metadata, opted_out, tags }: Changes,
-  now: Date,
+  { name, metadata, opted_out, tags }: ContactChanges,
 ) {
-  const changed = await tx
+  const contact = await tx
     .updateTable("contacts")
     .set({
       ...(name === undefined ? {} : { name: name || null, search_text: searchTextAfterRename(name) }),
@@ -114,24 +104,34 @@ export async function changeContact(
     .where("erased_at", "is", null)
     .returningAll()
     .executeTakeFirst();
-  if (!changed) {
+  if (!contact) {
     throw fail("contact_not_found");
   }
-  return changed;
+  return contact;
 }
 
-/** The contact with this number, however it is written; made if there is none. @throws Failure `invalid_phone_number`. */
+/** @throws Failure `contact_not_found`, also for another tenant's id. */
+async function getContact(db: Queries, organization: string, id: string, { forUpdate = false } = {}) {
+  const contact = await selectContacts(db, organization)
+    .selectAll()
+    .where("id", "=", id)
+    .$if(forUpdate, (query) => query.forUpdate())
+    .executeTakeFirst();
+  if (!contact) {
+    throw fail("contact_not_found");
+  }
+  return contact;
+}
+
+/** Accepts a phone number in any notation. @throws Failure `invalid_phone_number`. */
 async function findOrCreateByPhone(
-  given: Pick<ContactLookup, "name" | "metadata"> & { readonly phone_number: string },
-  { tx, organization, now }: WriteContext,
+  { tx, organization, now }: ContactScope,
+  input: Pick<ContactLookup, "name" | "metadata"> & { readonly phone_number: string },
 ) {
-  const phone_number = normalizePhone(given.phone_number, "phone_number");
-  return findOrCreateContact(tx, { ...given, organization, phone_number, now });
+  const phone_number = normalizePhone(input.phone_number, "phone_number");
+  return findOrCreateContact(tx, { ...input, organization, phone_number, now });
 }
 
 function selectContacts(db: Queries, organization: string) {
   return db.selectFrom("contacts").where("organization_id", "=", organization).where("erased_at", "is", null);
 }
-
-export { isBsuid } from "./bsuid.ts";
-export { normalizePhone } from "./phone.ts";

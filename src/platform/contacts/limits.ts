@@ -1,4 +1,4 @@
-/** How much of something one contact may have, however it is given. */
+/** Limits of one contact that several operations share. */
 
-/** More are no labels any more; the whole row is read and written with each of them. */
+/** Each change of a tag reads and writes the whole row, and more tags than this no longer classify a contact. */
 export const maxTags = 200;

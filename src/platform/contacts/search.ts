@@ -1,4 +1,4 @@
-/** Search of contacts: words of a name in any order, parts of a number, on an index at any size. */
+/** Search of contacts by words of a name or parts of a number, with an index. */
 import { type ExpressionBuilder, sql } from "kysely";
 import { toLikePattern } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
@@ -11,17 +11,17 @@ export function matchesSearch(rows: ExpressionBuilder<Tables, "contacts">, searc
   return rows.and(words.flatMap((word) => [containsTrigrams(word), containsWord(word)]));
 }
 
-/** A tag, as it is stored. */
+/** Expects the tag as it is stored, in lower case. */
 export function hasTag(tag: string) {
   return sql<boolean>`tags @> array[${tag}]::text[]`;
 }
 
-/** What a search compares with. */
+/** The value of the column `search_text`. */
 export function searchTextOf(...parts: readonly (string | null | undefined)[]): string {
   return removeAccents(parts.filter(Boolean).join(" "));
 }
 
-/** The same for a new name, with the number and the username that the row has. */
+/** The value of `search_text` after a change of the name, computed from the row's number and username. */
 export function searchTextAfterRename(name: string) {
   return sql<string>`${removeAccents(name)} || ' ' || coalesce(phone_number, '') || ' ' || lower(coalesce(username, ''))`;
 }
@@ -30,14 +30,14 @@ function containsWord(word: string) {
   return sql<boolean>`search_text like ${toLikePattern(word)}`;
 }
 
-/** The index finds those that hold all the word's parts; among them `holds` tells who holds the word. */
+/** Uses the index. Necessary but not sufficient: the trigrams may be in different places, so `containsWord` filters. */
 function containsTrigrams(word: string) {
   return sql<boolean>`search_grams(search_text) @> ${trigramsOf(word)}::text[]`;
 }
 
-/** Runs of three characters, as `search_grams` makes them; a shorter word is a run itself. */
+/** As the SQL function `search_grams` computes them; a word of fewer than three characters is its own trigram. */
 function trigramsOf(word: string): string[] {
-  const letters = [...word];
-  const places = Math.max(letters.length - 2, 1);
-  return Array.from({ length: places }, (_, place) => letters.slice(place, place + 3).join(""));
+  const characters = [...word];
+  const count = Math.max(characters.length - 2, 1);
+  return Array.from({ length: count }, (_, start) => characters.slice(start, start + 3).join(""));
 }

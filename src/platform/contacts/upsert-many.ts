@@ -1,8 +1,8 @@
 /**
- * Finds or creates many contacts by their numbers, in three statements however many they are.
+ * Finds or creates many contacts by phone number, with three statements for any number of contacts.
  *
- * One by one they took three statements each, and 100,000 of them three minutes. Rows are locked by their ids
- * and made in the order of their numbers, so that two who do this at once wait for each other in turn.
+ * One at a time, each contact took three statements and 100,000 contacts took three minutes. Rows are locked in
+ * the order of their ids and inserted in the order of their numbers, so that concurrent calls don't deadlock.
  */
 import { sql } from "kysely";
 import { maxMetadata } from "../../../tools/contract/index.ts";
@@ -13,22 +13,23 @@ import { maxTags } from "./limits.ts";
 import { phoneKey } from "./phone.ts";
 import { searchTextOf } from "./search.ts";
 
-/** What is said of a person; what is not said stays as it is. */
+/** The fields to set; an undefined name stays unchanged. */
 export interface ContactInput {
   /** In E.164 form. */
   readonly phone_number: string;
   readonly name: string | undefined;
-  /** Added to those that the contact has. */
+  /** Added to the contact's tags. */
   readonly tags: readonly string[];
-  /** Put over those that the contact has. */
+  /** Merged into the contact's metadata, key by key. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** What became of it; the last two changed nothing. */
+/** The last two mean that the contact was not changed. */
 export type UpsertOutcome = "created" | "updated" | "too_many_tags" | "too_much_metadata";
 
-/** A contact as it is to be written; under its number as it is compared. */
+/** A contact as it will be written. */
 interface Draft {
+  /** The phone number's `phoneKey`. */
   readonly key: string;
   readonly id: string;
   readonly phone_number: string | null;
@@ -40,43 +41,39 @@ interface Draft {
   readonly isChanged: boolean;
 }
 
-/** In the order of the people; of two with one number the second finds what the first has made. */
+/** Returns the outcomes in the order of the inputs. Of two inputs with the same number, the second updates the first's contact. */
 export async function upsertContacts(
   tx: Transaction,
   organization: string,
-  people: readonly ContactInput[],
+  inputs: readonly ContactInput[],
   now: Date,
 ): Promise<UpsertOutcome[]> {
   const outcomes = new Map<ContactInput, UpsertOutcome>();
-  let left = people;
-  while (left.length > 0) {
-    const drafts = await lockExisting(tx, organization, left);
-    for (const person of left) {
-      const key = phoneKey(person.phone_number);
-      const known = drafts.get(key);
-      const { draft, outcome } = known ? mergeDraft(known, person) : createDraft(key, person, now);
+  let pending = inputs;
+  while (pending.length > 0) {
+    const drafts = await lockExisting(tx, organization, pending);
+    for (const input of pending) {
+      const key = phoneKey(input.phone_number);
+      const existing = drafts.get(key);
+      const { draft, outcome } = existing ? mergeDraft(existing, input) : createDraft(key, input, now);
       drafts.set(key, draft);
-      outcomes.set(person, outcome);
+      outcomes.set(input, outcome);
     }
     const changed = [...drafts.values()].filter(({ isChanged }) => isChanged);
-    await updateContacts(
-      tx,
-      organization,
-      changed.filter(({ isNew }) => !isNew),
-      now,
-    );
-    const fresh = changed.filter(({ isNew }) => isNew);
-    const made = await insertContacts(tx, organization, fresh, now);
-    // Somebody else made these between the statements: they are known now.
-    const missed = new Set(fresh.flatMap(({ key }) => (made.has(key) ? [] : key)));
-    left = left.filter(({ phone_number }) => missed.has(phoneKey(phone_number)));
+    const updates = changed.filter(({ isNew }) => !isNew);
+    const inserts = changed.filter(({ isNew }) => isNew);
+    await updateContacts(tx, organization, updates, now);
+    const insertedKeys = await insertContacts(tx, organization, inserts, now);
+    // Another transaction created the others between the statements: the next round updates them.
+    const conflicts = new Set(inserts.flatMap(({ key }) => (insertedKeys.has(key) ? [] : key)));
+    pending = pending.filter(({ phone_number }) => conflicts.has(phoneKey(phone_number)));
   }
-  return people.map((person) => outcomes.get(person) ?? "updated");
+  return inputs.map((input) => outcomes.get(input) ?? "updated");
 }
 
-/** Held until the commit: whoever changes one of them meanwhile waits. */
-async function lockExisting(tx: Transaction, organization: string, people: readonly ContactInput[]) {
-  const keys = people.map(({ phone_number }) => phoneKey(phone_number));
+/** Locked until the commit, so that concurrent changes wait. */
+async function lockExisting(tx: Transaction, organization: string, inputs: readonly ContactInput[]) {
+  const keys = inputs.map(({ phone_number }) => phoneKey(phone_number));
   const { rows } = await sql<Omit<Draft, "isNew" | "isChanged">>`
     select value as key, id, phone_number, username, name, tags, metadata
     from contact_identities
@@ -89,8 +86,8 @@ async function lockExisting(tx: Transaction, organization: string, people: reado
   return new Map(rows.map((row): [string, Draft] => [row.key, { ...row, isNew: false, isChanged: false }]));
 }
 
-function createDraft(key: string, person: ContactInput, now: Date) {
-  const { phone_number, name = null, tags, metadata } = person;
+function createDraft(key: string, input: ContactInput, now: Date) {
+  const { phone_number, name = null, tags, metadata } = input;
   const draft: Draft = {
     ...{ key, id: newId("con", now), phone_number, username: null, name, tags, metadata },
     isNew: true,
@@ -99,20 +96,20 @@ function createDraft(key: string, person: ContactInput, now: Date) {
   return { draft, outcome: "created" as const };
 }
 
-function mergeDraft(known: Draft, person: ContactInput): { draft: Draft; outcome: UpsertOutcome } {
-  const tags = [...new Set([...known.tags, ...person.tags])];
-  if (tags.length > maxTags && tags.length > known.tags.length) {
-    return { draft: known, outcome: "too_many_tags" };
+function mergeDraft(existing: Draft, input: ContactInput): { draft: Draft; outcome: UpsertOutcome } {
+  const tags = [...new Set([...existing.tags, ...input.tags])];
+  if (tags.length > maxTags && tags.length > existing.tags.length) {
+    return { draft: existing, outcome: "too_many_tags" };
   }
-  const news = Object.entries(person.metadata).filter(([name, value]) => known.metadata[name] !== value);
-  const metadata = { ...known.metadata, ...Object.fromEntries(news) };
-  if (news.length > 0 && JSON.stringify(metadata).length > maxMetadata) {
-    return { draft: known, outcome: "too_much_metadata" };
+  const changes = Object.entries(input.metadata).filter(([key, value]) => existing.metadata[key] !== value);
+  const metadata = { ...existing.metadata, ...Object.fromEntries(changes) };
+  if (changes.length > 0 && JSON.stringify(metadata).length > maxMetadata) {
+    return { draft: existing, outcome: "too_much_metadata" };
   }
-  const name = person.name ?? known.name;
-  // What says nothing new is not written: a file that is imported again costs little.
-  const isSame = name === known.name && tags.length === known.tags.length && news.length === 0;
-  const draft = { ...known, name, tags, metadata, isChanged: known.isChanged || !isSame };
+  const name = input.name ?? existing.name;
+  // Unchanged contacts are not written, so that importing a file again costs little.
+  const isSame = name === existing.name && tags.length === existing.tags.length && changes.length === 0;
+  const draft = { ...existing, name, tags, metadata, isChanged: existing.isChanged || !isSame };
   return { draft, outcome: "updated" };
 }
 
@@ -123,30 +120,30 @@ async function updateContacts(tx: Transaction, organization: string, drafts: rea
   await sql`
     update contacts set name = draft.name, search_text = draft.search_text, tags = draft.tags,
       metadata = draft.metadata, updated_at = ${now.toISOString()}::timestamptz
-    from ${records(drafts)}
+    from ${toRecordset(drafts)}
     where contacts.organization_id = ${organization} and contacts.id = draft.id
   `.execute(tx);
 }
 
-/** The keys of those that nobody had: an identity is what two who create at once compete for. */
+/** Returns the keys of the inserted contacts; a concurrent transaction may have inserted the others. */
 async function insertContacts(tx: Transaction, organization: string, drafts: readonly Draft[], now: Date) {
   if (drafts.length === 0) {
     return new Set<string>();
   }
-  const at = sql`${now.toISOString()}::timestamptz`;
-  // In one statement, so that there is never an identity without its contact.
+  const created_at = sql`${now.toISOString()}::timestamptz`;
+  // One statement, so that there is never an identity without its contact.
   const { rows } = await sql<{ key: string }>`
-    with draft as (select * from ${records(drafts)}),
+    with draft as (select * from ${toRecordset(drafts)}),
     claimed as (
       insert into contact_identities (organization_id, kind, value, contact_id, created_at)
-      select ${organization}, 'phone', key, id, ${at} from draft order by key
+      select ${organization}, 'phone', key, id, ${created_at} from draft order by key
       on conflict do nothing
       returning value as key, contact_id
     ),
     made as (
       insert into contacts
         (organization_id, id, phone_number, name, search_text, tags, metadata, created_at, updated_at)
-      select ${organization}, id, phone_number, name, search_text, tags, metadata, ${at}, ${at}
+      select ${organization}, id, phone_number, name, search_text, tags, metadata, ${created_at}, ${created_at}
       from claimed join draft using (key)
     )
     select key from claimed
@@ -154,11 +151,12 @@ async function insertContacts(tx: Transaction, organization: string, drafts: rea
   return new Set(rows.map(({ key }) => key));
 }
 
-const records = (drafts: readonly Draft[]) => {
+/** The drafts as a table expression. */
+function toRecordset(drafts: readonly Draft[]) {
   const rows = drafts.map(({ key, id, phone_number, username, name, tags, metadata }) => ({
     ...{ key, id, phone_number, name, tags, metadata },
     search_text: searchTextOf(name, phone_number, username),
   }));
   return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as draft (key text, id text,
     phone_number text, name text, search_text text, tags text[], metadata jsonb)`;
-};
+}

@@ -1,74 +1,85 @@
-/** Gives a conversation to an agent or a team by hand, hands it over, and takes it off. */
+/** Assigns a conversation to an agent or a team by hand, transfers it, and unassigns it. */
 import type { z } from "zod";
 import type { conversations as contract } from "../../../tools/conversations.ts";
 import { fail } from "../../../tools/errors.ts";
 import { refersTo } from "../../database/query/index.ts";
 import { countsAsLoad, type WriteContext } from "../kernel/index.ts";
-import { activePolicies, decide, lockMember, policyForTeam } from "../routing/index.ts";
+import { activePolicies, type ConversationRow, decide, lockMember, policyForTeam } from "../routing/index.ts";
+import { applyDecisions } from "./apply-decisions.ts";
 import { recordAssignment } from "./assignments.ts";
-import { changeConversation, type Thread } from "./change.ts";
+import { changeConversation } from "./change.ts";
 import { requireConversation } from "./find.ts";
-import { applyDecisions } from "./route.ts";
 
 type Assign = z.output<typeof contract.assign_conversation.input>;
 type Transfer = z.output<typeof contract.transfer_conversation.input>;
 type Unassign = z.output<typeof contract.unassign_conversation.input>;
 
 export async function assign({ id, assigned_to, team_id, reason }: Assign, context: WriteContext) {
-  // Before the conversation, in the order of whoever deletes the team: neither waits for the other.
+  // The team is locked before the conversation, as by delete_team, so that the two never deadlock.
   const team = team_id === undefined ? undefined : await lockTeam(context, team_id);
   const conversation = await requireConversation(context.tx, context.organization, id, { locks: true });
-  if (assigned_to === undefined) {
-    // The contract asks for one of the two.
-    return assignTeam(context, conversation, { team: team ?? (await lockTeam(context, "")), reason });
+  if (assigned_to !== undefined) {
+    return assignAgent(context, conversation, { assigned_to, team_id, reason, assignment_type: "manual" });
   }
-  return assignAgent(context, conversation, { assigned_to, team_id, reason, assignment_type: "manual" });
+  if (!team) {
+    // Not reached: the contract requires an agent or a team.
+    throw fail("team_not_found", { param: "team_id" });
+  }
+  return assignTeam(context, conversation, { team, reason });
 }
 
-/** @throws Failure `wrong_agent`, with the agent who has it. */
+/** @throws Failure `wrong_agent`, naming the current agent. */
 export async function transfer({ id, from_agent, to_agent, reason }: Transfer, context: WriteContext) {
   const conversation = await requireConversation(context.tx, context.organization, id, { locks: true });
   if (conversation.assigned_to !== from_agent) {
     throw fail("wrong_agent", { current_agent: conversation.assigned_to, param: "from_agent" });
   }
-  const given = { assigned_to: to_agent, team_id: undefined, reason, assignment_type: "transfer" as const };
-  return assignAgent(context, conversation, given);
+  return assignAgent(context, conversation, {
+    assigned_to: to_agent,
+    team_id: undefined,
+    reason,
+    assignment_type: "transfer",
+  });
 }
 
-/** It stays in its team, and waits for nobody. */
+/** Unassigns the conversation. It stays in its team, but not in the team's queue. */
 export async function unassign({ id, reason }: Unassign, context: WriteContext) {
   const conversation = await requireConversation(context.tx, context.organization, id, { locks: true });
-  const moved = await changeConversation(context, conversation, {
+  const unassigned = await changeConversation(context, conversation, {
     assigned_to: null,
     queued_at: null,
     policy_id: null,
   });
   const assigned_by = context.caller.acts_for;
-  return recordAssignment(context, moved, { assignment_type: "unassign", assigned_by, reason });
+  return recordAssignment(context, unassigned, { assignment_type: "unassign", assigned_by, reason });
 }
 
 interface AgentAssignment {
   readonly assigned_to: string;
-  /** The agent's own, chosen here, when left out. */
+  /** Chosen among the agent's teams if undefined. */
   readonly team_id: string | undefined;
   readonly reason: string | undefined;
   readonly assignment_type: "manual" | "transfer";
 }
 
-/** A person may give an agent more than they should have, and is told so. */
-async function assignAgent(context: WriteContext, conversation: Thread, given: AgentAssignment) {
+/** An assignment by hand may exceed the agent's capacity; the answer then has `over_capacity`. */
+async function assignAgent(
+  context: WriteContext,
+  conversation: ConversationRow,
+  { assigned_to, team_id: requestedTeam, reason, assignment_type }: AgentAssignment,
+) {
   const { tx } = context;
-  const { assigned_to, reason, assignment_type } = given;
   await requireActive(context, assigned_to);
-  const team_id = given.team_id ?? (await teamOf(context, conversation, assigned_to));
-  const seat =
+  const team_id = requestedTeam ?? (await findTeamOf(context, conversation, assigned_to));
+  const member =
     team_id === null ? undefined : await lockMember(tx, conversation, { team_id, user_id: assigned_to });
-  if (team_id !== null && !seat) {
+  if (team_id !== null && !member) {
     throw fail("not_a_member", { param: "team_id" });
   }
-  const moved = await changeConversation(context, conversation, { assigned_to, team_id, policy_id: null });
-  const isFull = (seat?.current_chat_count ?? 0) >= (seat?.max_concurrent_chats ?? Number.POSITIVE_INFINITY);
-  return recordAssignment(context, moved, {
+  const assigned = await changeConversation(context, conversation, { assigned_to, team_id, policy_id: null });
+  const isFull =
+    (member?.current_chat_count ?? 0) >= (member?.max_concurrent_chats ?? Number.POSITIVE_INFINITY);
+  return recordAssignment(context, assigned, {
     assignment_type,
     assigned_by: context.caller.acts_for,
     reason,
@@ -76,26 +87,26 @@ async function assignAgent(context: WriteContext, conversation: Thread, given: A
   });
 }
 
-/** The team chooses by its policy; if nobody there is free, the conversation waits in its queue. */
+/** The team's policy chooses the agent; if none is free, the conversation waits in the team's queue. */
 async function assignTeam(
   context: WriteContext,
-  conversation: Thread,
+  conversation: ConversationRow,
   { team, reason }: { team: { id: string; name: string }; reason: string | undefined },
 ) {
   const { tx, now } = context;
-  // What waits for this team already keeps its place.
+  // A conversation that already waits for this team keeps its position.
   const waiting = conversation.team_id === team.id ? conversation : { ...conversation, queued_at: null };
   const policies = await activePolicies(tx, conversation.organization_id);
   const policy = await policyForTeam(tx, { conversation, team, policies, now });
   const decision = await decide(tx, { conversation: waiting, policy }, { now, locks: true });
-  const [moved = waiting] = await applyDecisions(context, [
+  const [assigned = waiting] = await applyDecisions(context, [
     { conversation: waiting, trigger: "assign", decision },
   ]);
   const assigned_by = context.caller.acts_for;
-  return recordAssignment(context, moved, { assignment_type: "manual", assigned_by, reason });
+  return recordAssignment(context, assigned, { assignment_type: "manual", assigned_by, reason });
 }
 
-/** The team, which is not deleted before the commit. */
+/** Reads the team and locks it against deletion until the commit. */
 async function lockTeam({ tx, organization }: WriteContext, id: string) {
   const team = await tx
     .selectFrom("teams")
@@ -125,10 +136,10 @@ async function requireActive({ tx, organization }: WriteContext, id: string): Pr
   }
 }
 
-/** The conversation's team if the agent is in it, else their active team of the lowest tier, else none. */
-async function teamOf(
+/** The conversation's team if the agent is in it, else the agent's active team of the lowest tier, else null. */
+async function findTeamOf(
   { tx, organization }: WriteContext,
-  conversation: Thread,
+  conversation: ConversationRow,
   user_id: string,
 ): Promise<string | null> {
   const teams = await tx
@@ -140,6 +151,6 @@ async function teamOf(
     .orderBy("teams.tier")
     .orderBy("teams.id")
     .execute();
-  const present = teams.find(({ id }) => id === conversation.team_id);
-  return (present ?? teams.find(({ is_active }) => is_active))?.id ?? null;
+  const current = teams.find(({ id }) => id === conversation.team_id);
+  return (current ?? teams.find(({ is_active }) => is_active))?.id ?? null;
 }

@@ -1,81 +1,92 @@
 /**
- * The only place where a conversation changes its status, its agent or its team.
+ * Changes a conversation's status, agent or team; nothing else in the service does.
  *
- * So the members' counts are right: a conversation that is open or pending counts for its agent in its team. The
- * conversation is locked first, then the members, and whoever waits is told when one of them has become free.
+ * This keeps the members' counts right: an open or pending conversation counts as load of its agent in its team.
+ * The conversation is locked first, then the members. When a change frees an agent, the queue is served.
  */
-import { type Selectable, sql } from "kysely";
-import type { Tables } from "../../database/schema/index.ts";
+import { sql } from "kysely";
 import { type Change, countsAsLoad, enqueueServeQueue } from "../kernel/index.ts";
-
-export type Thread = Selectable<Tables["conversations"]>;
+import type { ConversationRow } from "../routing/index.ts";
 
 export type AssignmentState = Pick<
-  Thread,
+  ConversationRow,
   "status" | "snoozed_until" | "assigned_to" | "team_id" | "queued_at" | "policy_id"
 >;
 
 export interface ConversationChange {
-  readonly conversation: Thread;
-  readonly change: Partial<AssignmentState>;
-  /** The position in the round that the new agent takes by it, if they were chosen. */
+  readonly conversation: ConversationRow;
+  readonly fields: Partial<AssignmentState>;
+  /** The new agent's new position in the round robin, if routing chose the agent. */
   readonly turn?: number;
 }
 
-/** The conversation must be locked. */
+/** Changes one conversation, which must be locked. */
 export async function changeConversation(
-  work: Change,
-  conversation: Thread,
-  change: Partial<AssignmentState>,
-): Promise<Thread> {
-  const [moved] = await changeConversations(work, [{ conversation, change }]);
-  return moved as Thread; // one for each
+  change: Change,
+  conversation: ConversationRow,
+  fields: Partial<AssignmentState>,
+): Promise<ConversationRow> {
+  const updated = await changeConversations(change, [{ conversation, fields }]);
+  return requireUpdated(updated, conversation);
 }
 
 /**
- * Several conversations of one organization, and the members' counts with them. The conversations must be locked, and so
- * must the members, unless only one of them is concerned: they are counted in no order.
+ * Changes conversations of one organization together with the members' counts, and returns the new rows by id.
+ * The conversations must be locked. So must the members if more than one is affected, because their counts are
+ * updated in no particular order.
  */
 export async function changeConversations(
-  work: Change,
-  moves: readonly ConversationChange[],
-): Promise<Thread[]> {
-  const placed = moves.map(({ conversation, change, turn }) => {
-    const state = leaveQueueIfAssigned({ ...assignmentStateOf(conversation), ...change });
-    return { conversation, state, changes: loadChangesOf(conversation, { ...conversation, ...state }, turn) };
+  change: Change,
+  changes: readonly ConversationChange[],
+): Promise<ReadonlyMap<string, ConversationRow>> {
+  const updates = changes.map(({ conversation, fields, turn }) => {
+    const state = leaveQueueIfAssigned({ ...assignmentStateOf(conversation), ...fields });
+    const loadChanges = loadChangesOf(conversation, { ...conversation, ...state }, turn);
+    return { conversation, state, loadChanges };
   });
-  const changes = placed.flatMap((one) => one.changes);
-  const moved = await writeChanges(work, placed, changes);
-  const [left] = changes.filter(({ by }) => by < 0);
-  if (left) {
-    await enqueueServeQueue(work, left.organization_id);
+  const updated = await writeUpdates(change, updates);
+  const freed = updates.flatMap(({ loadChanges }) => loadChanges).find(({ delta }) => delta < 0);
+  if (freed) {
+    await enqueueServeQueue(change, freed.organization_id);
   }
-  return moved;
+  return updated;
 }
 
-interface PlannedChange {
-  readonly conversation: Thread;
+/** The conversation's new row. @throws Error if the conversation was not there to be updated. */
+export function requireUpdated(
+  updated: ReadonlyMap<string, ConversationRow>,
+  { id }: { readonly id: string },
+): ConversationRow {
+  const conversation = updated.get(id);
+  if (!conversation) {
+    throw new Error(`The conversation ${id} was changed without being locked first.`);
+  }
+  return conversation;
+}
+
+interface ConversationUpdate {
+  readonly conversation: ConversationRow;
   readonly state: AssignmentState;
+  readonly loadChanges: readonly LoadChange[];
 }
 
 /**
- * In one statement: the members are locked until the commit, and others wait for them. The ids are given
- * twice: for a join alone, the planner may read the whole table first.
+ * One statement for all, because the members stay locked until the commit and other transactions wait for them.
+ * The ids are also given as arrays: with the join alone, the planner may scan the whole table.
  */
-async function writeChanges(
+async function writeUpdates(
   { tx, now }: Change,
-  placed: readonly PlannedChange[],
-  changes: readonly LoadChange[],
-): Promise<Thread[]> {
-  const rows = placed.map(({ conversation: { organization_id, id }, state }) => {
+  updates: readonly ConversationUpdate[],
+): Promise<ReadonlyMap<string, ConversationRow>> {
+  const rows = updates.map(({ conversation: { organization_id, id }, state }) => {
     return { organization_id, id, ...state, is_done: isDone(state) };
   });
-  const moved = await sql<Thread>`
-    with counted as (${updateLoadSql(changes)})
+  const updated = await sql<ConversationRow>`
+    with counted as (${updateLoadSql(updates.flatMap(({ loadChanges }) => loadChanges))})
     update conversations set status = state.status, snoozed_until = state.snoozed_until,
       assigned_to = state.assigned_to, team_id = state.team_id, queued_at = state.queued_at,
       policy_id = state.policy_id, updated_at = ${now.toISOString()}::timestamptz,
-      -- Whoever closes it sees no need to answer.
+      -- A closed conversation and spam need no answer.
       waiting_since = case when state.is_done then null else waiting_since end
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as state (organization_id text, id text,
       status text, snoozed_until timestamptz, assigned_to text, team_id text, queued_at timestamptz,
@@ -85,69 +96,65 @@ async function writeChanges(
       and conversations.organization_id = state.organization_id and conversations.id = state.id
     returning conversations.*
   `.execute(tx);
-  const byId = new Map(moved.rows.map((conversation) => [conversation.id, conversation]));
-  return placed.map(({ conversation }) => {
-    const found = byId.get(conversation.id);
-    if (!found) {
-      throw new Error(`The conversation ${conversation.id} was moved without being held.`);
-    }
-    return found;
-  });
+  return new Map(updated.rows.map((conversation) => [conversation.id, conversation]));
 }
 
-/** Who has left the team keeps their conversations, and has no row to count them in. */
-const updateLoadSql = (changes: readonly LoadChange[]) => sql`
+/** An agent who has left the team has no row to count in; their conversations stay theirs. */
+const updateLoadSql = (loadChanges: readonly LoadChange[]) => sql`
   update team_members
-  set current_chat_count = current_chat_count + change.by, turn = coalesce(change.turn, team_members.turn)
+  set current_chat_count = current_chat_count + change.delta, turn = coalesce(change.turn, team_members.turn)
   from (
-    select organization_id, team_id, user_id, sum(by)::integer as by, max(turn) as turn
-    from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
-      as change (organization_id text, team_id text, user_id text, by integer, turn bigint)
+    select organization_id, team_id, user_id, sum(delta)::integer as delta, max(turn) as turn
+    from jsonb_to_recordset(${JSON.stringify(loadChanges)}::jsonb)
+      as change (organization_id text, team_id text, user_id text, delta integer, turn bigint)
     group by organization_id, team_id, user_id
   ) as change
   where team_members.organization_id = change.organization_id
     and team_members.team_id = change.team_id and team_members.user_id = change.user_id`;
 
-/** Nobody waits for an agent who has one, or who is not to be answered. */
+/** A conversation that has an agent, or that needs none, does not wait in a queue. */
 function leaveQueueIfAssigned(state: AssignmentState): AssignmentState {
-  const waits = state.assigned_to === null && countsAsLoad(state.status);
-  return waits ? state : { ...state, queued_at: null };
+  const canWait = state.assigned_to === null && countsAsLoad(state.status);
+  return canWait ? state : { ...state, queued_at: null };
 }
 
 function isDone({ status }: AssignmentState): boolean {
   return status === "closed" || status === "spam";
 }
 
-interface MemberLoad {
+/** A change to a member's count. */
+interface LoadChange {
   readonly organization_id: string;
   readonly team_id: string;
   readonly user_id: string;
-  /** As how many the conversation counts here. */
-  readonly by: number;
-}
-
-interface LoadChange extends MemberLoad {
+  readonly delta: number;
   readonly turn?: number | undefined;
 }
 
-/** For whom the conversation counts no longer and for whom from now on; nothing if that stays. */
-function loadChangesOf(before: Thread, after: Thread, turn: number | undefined): LoadChange[] {
-  const [from, to] = [memberLoadOf(before), memberLoadOf(after)];
-  const isSame = from?.team_id === to?.team_id && from?.user_id === to?.user_id && from?.by === to?.by;
-  const left = from && !isSame ? [{ ...from, by: -from.by }] : [];
-  const taken = to ? [{ ...to, by: isSame ? 0 : to.by, turn }] : [];
-  return [...left, ...taken].filter((change: LoadChange) => change.by !== 0 || change.turn !== undefined);
+/** How the counts of the previous and of the new agent change; empty if they stay the same. */
+function loadChangesOf(
+  before: ConversationRow,
+  after: ConversationRow,
+  turn: number | undefined,
+): LoadChange[] {
+  const [from, to] = [loadOf(before), loadOf(after)];
+  const isSame = from?.team_id === to?.team_id && from?.user_id === to?.user_id && from?.delta === to?.delta;
+  const removed = from && !isSame ? [{ ...from, delta: -from.delta }] : [];
+  const added = to ? [{ ...to, delta: isSame ? 0 : to.delta, turn }] : [];
+  return [...removed, ...added].filter(
+    (change: LoadChange) => change.delta !== 0 || change.turn !== undefined,
+  );
 }
 
-/** Who has the conversation in which team. */
-function memberLoadOf({
+/** What the conversation adds to its agent's count; undefined without an agent in a team. */
+function loadOf({
   organization_id,
   status,
   team_id,
   assigned_to: user_id,
-}: Thread): MemberLoad | undefined {
+}: ConversationRow): LoadChange | undefined {
   return team_id !== null && user_id !== null
-    ? { organization_id, team_id, user_id, by: Number(countsAsLoad(status)) }
+    ? { organization_id, team_id, user_id, delta: Number(countsAsLoad(status)) }
     : undefined;
 }
 
@@ -158,6 +165,6 @@ function assignmentStateOf({
   team_id,
   queued_at,
   policy_id,
-}: Thread): AssignmentState {
+}: ConversationRow): AssignmentState {
   return { status, snoozed_until, assigned_to, team_id, queued_at, policy_id };
 }

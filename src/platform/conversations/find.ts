@@ -1,18 +1,19 @@
-/** One conversation: found, locked, and shown. */
+/** Reads conversations by id: with the details that the API returns, or locked for a change. */
 import { fail } from "../../../tools/errors.ts";
 import type { Queries } from "../../database/database.ts";
 import { refersTo } from "../../database/query/index.ts";
-import type { Thread } from "./change.ts";
+import type { Change, World } from "../kernel/index.ts";
+import type { ConversationRow } from "../routing/index.ts";
 import { selectConversations } from "./list.ts";
 import { windowOf } from "./window.ts";
 
-/** A conversation as it is shown. @throws Failure `conversation_not_found`. */
+/** A conversation as the API returns it. @throws Failure `conversation_not_found`. */
 export async function getConversationDetails(
   db: Queries,
   organization: string,
   { id, now }: { id: string; now: Date },
 ) {
-  const found = await selectConversations(db, organization)
+  const conversation = await selectConversations(db, organization)
     .innerJoin("contacts", (join) => join.on(refersTo("conversations.contact_id", "contacts")))
     .innerJoin("inboxes", (join) => join.on(refersTo("conversations.inbox_id", "inboxes")))
     .leftJoin("users", (join) => join.on(refersTo("conversations.assigned_to", "users")))
@@ -21,19 +22,19 @@ export async function getConversationDetails(
     .select("users.name as assigned_to_name")
     .where("conversations.id", "=", id)
     .executeTakeFirst();
-  if (!found) {
+  if (!conversation) {
     throw fail("conversation_not_found");
   }
-  return { ...found, ...windowOf(found, now) };
+  return { ...conversation, ...windowOf(conversation, now) };
 }
 
-/** The conversation, locked until the commit if asked; undefined when there is none or its contact was erased. */
+/** The conversation; undefined if there is none or its contact was erased. `locks` locks it until the commit. */
 export async function findConversation(
   db: Queries,
   organization: string,
   id: string,
   { locks = false } = {},
-): Promise<Thread | undefined> {
+): Promise<ConversationRow | undefined> {
   return selectConversations(db, organization)
     .selectAll()
     .where("id", "=", id)
@@ -41,28 +42,13 @@ export async function findConversation(
     .executeTakeFirst();
 }
 
-/** Those of the conversations that nobody else holds just now, by id, locked until the commit. */
-export async function tryLockConversations(
-  db: Queries,
-  organization: string,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, Thread>> {
-  const held = await selectConversations(db, organization)
-    .selectAll()
-    .where((row) => row("id", "=", row.fn.any(row.val(ids))))
-    .forUpdate()
-    .skipLocked()
-    .execute();
-  return new Map(held.map((conversation) => [conversation.id, conversation]));
-}
-
-/** The same for whoever was asked for it. @throws Failure `conversation_not_found`. */
+/** The same. @throws Failure `conversation_not_found`. */
 export async function requireConversation(
   db: Queries,
   organization: string,
   id: string,
   { locks = false } = {},
-): Promise<Thread> {
+): Promise<ConversationRow> {
   const conversation = await findConversation(db, organization, id, { locks });
   if (!conversation) {
     throw fail("conversation_not_found");
@@ -70,11 +56,31 @@ export async function requireConversation(
   return conversation;
 }
 
-export async function findTeam(db: Queries, organization: string, id: string) {
-  return db
-    .selectFrom("teams")
-    .select(["id", "name"])
-    .where("organization_id", "=", organization)
-    .where("id", "=", id)
-    .executeTakeFirst();
+/** Locks those of the conversations that no other transaction has locked, until the commit; by id. */
+export async function tryLockConversations(
+  db: Queries,
+  organization: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ConversationRow>> {
+  const locked = await selectConversations(db, organization)
+    .selectAll()
+    .where((row) => row("id", "=", row.fn.any(row.val(ids))))
+    .forUpdate()
+    .skipLocked()
+    .execute();
+  return new Map(locked.map((conversation) => [conversation.id, conversation]));
+}
+
+/** Locks a conversation and runs `action` in a transaction of its own; does nothing if there is none. */
+export async function withConversation(
+  world: World,
+  { organization_id, conversation_id }: { organization_id: string; conversation_id: string },
+  action: (change: Change, conversation: ConversationRow) => Promise<void>,
+): Promise<void> {
+  await world.database.transaction(async (tx) => {
+    const conversation = await findConversation(tx, organization_id, conversation_id, { locks: true });
+    if (conversation) {
+      await action({ tx, world, now: world.now() }, conversation);
+    }
+  });
 }

@@ -1,18 +1,20 @@
-/** Conversations: one conversation for each contact and inbox, its status, its agent and its 24-hour window. */
+/** Conversations: one for each contact and inbox, with its status, agent and 24-hour service window. */
 import { sql } from "kysely";
 import { conversations as contract } from "../../../tools/conversations.ts";
 import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
 import { type Change, implement } from "../kernel/index.ts";
+import type { ConversationRow } from "../routing/index.ts";
+import { escalateJob } from "./apply-decisions.ts";
 import { assign, transfer, unassign } from "./assign.ts";
 import { assignmentsOf } from "./assignments.ts";
-import type { Thread } from "./change.ts";
 import { getConversationDetails, requireConversation } from "./find.ts";
 import { listConversations } from "./list.ts";
-import { serveQueueJob, sweepQueueJob } from "./queue.ts";
-import { escalateJob, requestRouting, routeJob } from "./route.ts";
+import { serveQueueJob } from "./queue.ts";
+import { requestRouting, routeJob } from "./route.ts";
 import { applyEvent, wakeJob } from "./status.ts";
+import { sweepQueueJob } from "./sweep-queue.ts";
 import { updateConversation } from "./update.ts";
 
 export { latestAssignment } from "./assignments.ts";
@@ -55,7 +57,7 @@ export const conversations = implement(contract, {
   jobs: [routeJob, escalateJob, serveQueueJob, sweepQueueJob, wakeJob],
 });
 
-/** The conversation of a contact in an inbox, made as `open` if there is none; its row is locked until the commit. */
+/** The conversation of a contact in an inbox, created as `open` if there is none; locked until the commit. */
 export async function findOrCreateConversation(
   tx: Transaction,
   conversation: { organization: string; inbox_id: string; contact_id: string; now: Date },
@@ -81,14 +83,18 @@ export async function findOrCreateConversation(
     .executeTakeFirstOrThrow();
 }
 
-/** Notes that the contact wrote: the window opens anew, the conversation comes back, and somebody is to have it. */
-export async function recordInbound(work: Change, conversation: Thread, at: string): Promise<void> {
-  const noted = await work.tx
+/** Records a message from the contact: restarts the service window, reopens the conversation and requests routing. */
+export async function recordInbound(
+  change: Change,
+  conversation: ConversationRow,
+  at: string,
+): Promise<void> {
+  const updated = await change.tx
     .updateTable("conversations")
     .set({
       last_message_at: latest("last_message_at", at),
       last_user_message_at: latest("last_user_message_at", at),
-      // The first of several unanswered messages is the one that has waited.
+      // The contact has waited since the first of several unanswered messages.
       waiting_since: conversation.status === "spam" ? null : sql`coalesce(waiting_since, ${at}::timestamptz)`,
       is_unread: true,
     })
@@ -96,15 +102,20 @@ export async function recordInbound(work: Change, conversation: Thread, at: stri
     .where("id", "=", conversation.id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  const moved = await applyEvent(work, noted, { type: "inbound" });
-  if (moved === noted) {
-    await requestRouting(work, noted, "inbound");
+  const current = await applyEvent(change, updated, { type: "inbound" });
+  // A change of the status has requested routing already.
+  if (current === updated) {
+    await requestRouting(change, updated, "inbound");
   }
 }
 
-/** Notes that we wrote; our own messages never open the window. */
-export async function recordOutbound(work: Change, conversation: Thread, at: string): Promise<void> {
-  await work.tx
+/** Records a message to the contact; it does not restart the service window. */
+export async function recordOutbound(
+  change: Change,
+  conversation: ConversationRow,
+  at: string,
+): Promise<void> {
+  await change.tx
     .updateTable("conversations")
     .set({
       last_message_at: latest("last_message_at", at),
@@ -115,11 +126,11 @@ export async function recordOutbound(work: Change, conversation: Thread, at: str
     .where("organization_id", "=", conversation.organization_id)
     .where("id", "=", conversation.id)
     .execute();
-  await applyEvent(work, conversation, { type: "reply" });
+  await applyEvent(change, conversation, { type: "reply" });
 }
 
-type Time = "last_message_at" | "last_user_message_at" | "last_agent_message_at";
+type TimeColumn = "last_message_at" | "last_user_message_at" | "last_agent_message_at";
 
-function latest(column: Time, at: string) {
+function latest(column: TimeColumn, at: string) {
   return sql<string>`greatest(${sql.ref(column)}, ${at}::timestamptz)`;
 }

@@ -1,4 +1,4 @@
-/** The list of conversations: filters, orders, and a preview of each one's latest message. */
+/** Lists conversations: filters, sort orders, and a preview of each conversation's latest message. */
 import { type ExpressionBuilder, sql } from "kysely";
 import type { z } from "zod";
 import type {
@@ -15,32 +15,33 @@ import { windowMs, windowOf } from "./window.ts";
 
 type Input = z.output<typeof contract.list_conversations.input>;
 
-/** Longer texts are cut: a list tells which conversation it is, and list_messages the rest. */
+/** Characters of a preview; list_messages returns the whole text. */
 const previewLength = 120;
 
-export async function listConversations(
-  { filter, sort, tag, page, per_page, ...equal }: Input,
-  { db, organization, caller, now }: ReadContext,
-) {
-  let found = selectConversations(db, organization);
-  for (const [column, value] of Object.entries(equal)) {
+/** The inputs that are named as the columns that they are compared with. */
+const equalityFilters = ["inbox_id", "contact_id", "team_id", "assigned_to", "status"] as const;
+
+export async function listConversations(input: Input, { db, organization, caller, now }: ReadContext) {
+  const { filter, sort, tag } = input;
+  let query = selectConversations(db, organization);
+  for (const column of equalityFilters) {
+    const value = input[column];
     if (value !== undefined) {
-      // The remaining inputs are named as the columns that they compare with.
-      found = found.where(column as keyof typeof equal, "=", value);
+      query = query.where(column, "=", value);
     }
   }
   if (tag !== undefined) {
-    found = found.where(sql<boolean>`tags @> array[${tag}]::text[]`);
+    query = query.where(sql<boolean>`tags @> array[${tag}]::text[]`);
   }
   if (filter) {
-    found = found.where((rows) => filters[filter](rows, caller, now));
+    query = query.where((rows) => filters[filter](rows, caller, now));
   }
-  const { rows, meta } = await readPage(orders[sort](found).selectAll(), { page, per_page });
-  const shown = await addDetails(db, organization, rows);
-  return { data: shown.map((row) => ({ ...row, ...windowOf(row, now) })), meta };
+  const { rows, meta } = await readPage(orders[sort](query).selectAll(), input);
+  const conversations = await addDetails(db, organization, rows);
+  return { data: conversations.map((row) => ({ ...row, ...windowOf(row, now) })), meta };
 }
 
-/** Threads whose contact has not been erased. */
+/** Conversations whose contact has not been erased. */
 export function selectConversations(db: Queries, organization: string) {
   return db
     .selectFrom("conversations")
@@ -48,13 +49,13 @@ export function selectConversations(db: Queries, organization: string) {
     .where("conversations.erased_at", "is", null);
 }
 
-type Found = ReturnType<typeof selectConversations>;
+type ConversationQuery = ReturnType<typeof selectConversations>;
 type Order = (typeof conversationOrders)[number];
 
-const orders: Record<Order, (found: Found) => Found> = {
-  latest: (found) =>
-    found.orderBy("last_message_at", (order) => order.desc().nullsLast()).orderBy("conversations.id", "desc"),
-  waiting: (found) => found.orderBy("waiting_since", (order) => order.asc().nullsLast()).orderBy("id"),
+const orders: Record<Order, (query: ConversationQuery) => ConversationQuery> = {
+  latest: (query) =>
+    query.orderBy("last_message_at", (order) => order.desc().nullsLast()).orderBy("conversations.id", "desc"),
+  waiting: (query) => query.orderBy("waiting_since", (order) => order.asc().nullsLast()).orderBy("id"),
 };
 
 type Filter = (typeof conversationFilters)[number];
@@ -71,7 +72,7 @@ const filters: Record<Filter, (rows: Rows, caller: Caller, now: Date) => ReturnT
       rows("assigned_to", "=", requireUserId(caller, "mine_or_unassigned")),
       rows("assigned_to", "is", null),
     ]),
-  // Written as their indexes are, or these are not found.
+  // The same expressions as in the partial indexes; the planner uses these for no other.
   favorite: (rows) => rows.and([sql<boolean>`is_favorite`]),
   unread: (rows) => rows.and([sql<boolean>`is_unread`]),
   unanswered: (rows) => rows.and([rows("waiting_since", "is not", null)]),
@@ -96,7 +97,7 @@ interface Details {
   readonly text: string | null;
 }
 
-/** Adds contact, platform and the latest message: for one page's conversations, so that a deep page costs no more. */
+/** Adds contact, platform and latest message. Joined for one page only, so that deep pages cost no more. */
 async function addDetails<Row extends { id: string }>(
   db: Queries,
   organization: string,
@@ -123,8 +124,8 @@ async function addDetails<Row extends { id: string }>(
   `.execute(db);
   const details = new Map(rows.map((row) => [row.id, row]));
   return page.flatMap((row) => {
-    const found = details.get(row.id);
-    return found ? [{ ...row, ...found, last_message: previewOf(found) }] : [];
+    const added = details.get(row.id);
+    return added ? [{ ...row, ...added, last_message: previewOf(added) }] : [];
   });
 }
 

@@ -1,18 +1,18 @@
 /**
- * The queue of conversations that wait for an agent: the oldest is served first, whenever somebody is free.
+ * Serves the queue: assigns waiting conversations to free agents, the longest waiting first.
  *
- * A run looks at a bounded number of them, some in each transaction, and stops as soon as nobody is free; what
- * it passed over (another skill, another team) keeps its place. Runs of one organization follow each other. A
- * sweep comes every minute for what no event tells of, and takes back what an absent agent leaves unanswered.
+ * A run looks at a bounded number of conversations, some in each transaction, and stops as soon as no agent is
+ * free. A conversation that it can't assign (it needs another skill or another team) keeps its position. Runs of one
+ * organization follow each other.
  */
 import { sql } from "kysely";
 import type { Transaction } from "../../database/database.ts";
 import { refersTo } from "../../database/query/index.ts";
-import { type Change, type ModuleJob, serveQueueJobName, type World } from "../kernel/index.ts";
+import { type Change, type ModuleJob, serveQueueJobName } from "../kernel/index.ts";
 import {
   activePolicies,
+  type ConversationRow,
   type DecisionRecord,
-  decide,
   decideFromSnapshot,
   type PolicyDecision,
   policyForQueued,
@@ -20,40 +20,38 @@ import {
   readRoutingSnapshot,
   reserveAgent,
 } from "../routing/index.ts";
-import { recordAssignment } from "./assignments.ts";
-import { changeConversation, type Thread } from "./change.ts";
-import { applyDecisions, withConversation } from "./route.ts";
+import { applyDecisions } from "./apply-decisions.ts";
 
-/** Where a run goes on. */
+/** Where the next transaction or the next run continues. */
 interface QueuePosition {
   readonly queued_at: string;
   readonly id: string;
 }
 
-/** How many one run looks at; a few seconds, so that other jobs of the lane get their turn. */
-const perRun = 100;
-/** How many at once: the members are locked as long as it takes. */
-const perTransaction = 20;
+/** Conversations in one run: a few seconds of work, so that other jobs of the lane can start. */
+const maxPerRun = 100;
+/** Conversations in one transaction, which keeps the members locked until it commits. */
+const maxPerTransaction = 20;
 
 export const serveQueueJob: ModuleJob<{ readonly organization_id: string; readonly after?: QueuePosition }> =
   {
     name: serveQueueJobName,
 
     async run({ organization_id, after }, world) {
-      const full = new Set<string>();
-      let place = after;
-      for (let count = 0; count < perRun; ) {
-        const looked = await world.database.transaction((tx) =>
-          serveNext({ tx, world, now: world.now() }, organization_id, { after: place, full }),
+      const unservable = new Set<string>();
+      let position = after;
+      for (let count = 0; count < maxPerRun; ) {
+        const conversations = await world.database.transaction((tx) =>
+          serveNext({ tx, world, now: world.now() }, organization_id, { after: position, unservable }),
         );
-        const last = looked.at(-1);
+        const last = conversations.at(-1);
         if (!last) {
           return undefined;
         }
-        place = { queued_at: last.queued_at ?? "", id: last.id };
-        count += looked.length;
+        position = { queued_at: last.queued_at ?? "", id: last.id };
+        count += conversations.length;
       }
-      const payload = { organization_id, after: place };
+      const payload = { organization_id, after: position };
       const key = `${serveQueueJobName}:${organization_id}`;
       await world.database.transaction((tx) =>
         world.jobs.enqueue(tx, { name: serveQueueJobName, payload, organization_id, key }),
@@ -62,72 +60,76 @@ export const serveQueueJob: ModuleJob<{ readonly organization_id: string; readon
     },
   };
 
-/** Looks at the next ones that wait, as many as there is room for; none when none is left, or nobody is free. */
+/**
+ * Serves the next conversations of the queue, at most as many as the agents can take, and returns those it looked
+ * at: none at the end of the queue or when no agent is free.
+ */
 async function serveNext(
-  work: Change,
+  change: Change,
   organization: string,
-  { after, full }: { after: QueuePosition | undefined; full: Set<string> },
-): Promise<Thread[]> {
-  const { tx, now } = work;
-  const room = Math.min(await countFreeCapacity(work, organization), perTransaction);
-  const conversations = room > 0 ? await lockNextQueued(work, organization, { after, room }) : [];
+  { after, unservable }: { after: QueuePosition | undefined; unservable: Set<string> },
+): Promise<ConversationRow[]> {
+  const { tx, now } = change;
+  const limit = Math.min(await countFreeCapacity(change, organization), maxPerTransaction);
+  const conversations = limit > 0 ? await lockNextQueued(change, organization, { after, limit }) : [];
   const policies = await activePolicies(tx, organization);
-  const wishes: RoutingRequest[] = [];
+  const requests: RoutingRequest[] = [];
   for (const conversation of conversations) {
     const policy = await policyForQueued(tx, { conversation, policies, now });
-    if (policy && !full.has(requestKey({ conversation, policy }))) {
-      wishes.push({ conversation, policy });
+    if (policy && !unservable.has(requestKey({ conversation, policy }))) {
+      requests.push({ conversation, policy });
     }
   }
-  if (wishes.length > 0) {
-    await serveAll(work, organization, { wishes, full });
+  if (requests.length > 0) {
+    await serveInOrder(change, organization, { requests, unservable });
   }
   return conversations;
 }
 
-/** One after the other; `full` are the wishes for which nobody is free any more. */
-async function serveAll(
-  work: Change,
+/** Serves the requests one after the other. Adds to `unservable` the keys of those for which no agent is free. */
+async function serveInOrder(
+  change: Change,
   organization: string,
-  { wishes, full }: { wishes: readonly RoutingRequest[]; full: Set<string> },
+  { requests, unservable }: { requests: readonly RoutingRequest[]; unservable: Set<string> },
 ): Promise<void> {
-  const board = await readRoutingSnapshot(work.tx, wishes, { organization, now: work.now, locks: true });
-  const made: DecisionRecord<PolicyDecision>[] = [];
-  for (const wish of wishes) {
-    const same = requestKey(wish);
-    const decision = full.has(same) ? undefined : decideFromSnapshot(board, wish);
+  const { tx, now } = change;
+  const snapshot = await readRoutingSnapshot(tx, requests, { organization, now, locks: true });
+  const records: DecisionRecord<PolicyDecision>[] = [];
+  for (const request of requests) {
+    const key = requestKey(request);
+    const decision = unservable.has(key) ? undefined : decideFromSnapshot(snapshot, request);
     if (decision && decision.assigned_to !== null) {
-      reserveAgent(board, wish, decision);
-      made.push({ conversation: wish.conversation, trigger: "capacity", decision });
+      reserveAgent(snapshot, request, decision);
+      records.push({ conversation: request.conversation, trigger: "capacity", decision });
     } else {
-      full.add(same);
+      unservable.add(key);
     }
   }
-  await applyDecisions(work, made);
+  await applyDecisions(change, records);
 }
 
-/** Whoever waits behind one with the same wish would find the same. */
+/** Equal for requests that need the same agents: if no agent is free for one, none is for those behind it. */
 function requestKey({ conversation, policy }: RoutingRequest): string {
   const skills = conversation.tags.filter((tag) => tag.startsWith("skill:"));
   return [policy.id, policy.target_id, ...skills].join(" ");
 }
 
-/** How many more conversations the agents can take, all teams together. */
+/** How many more conversations the agents of all teams can take. */
 async function countFreeCapacity({ tx }: Change, organization: string): Promise<number> {
-  const { room } = await tx
+  const { capacity } = await tx
     .selectFrom("team_members")
     .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
-    .select(sql<number>`coalesce(sum(max_concurrent_chats - current_chat_count), 0)`.as("room"))
+    .select(sql<number>`coalesce(sum(max_concurrent_chats - current_chat_count), 0)`.as("capacity"))
     .where("team_members.organization_id", "=", organization)
     .where("teams.is_active", "=", true)
     .where("is_available", "=", true)
     .whereRef("current_chat_count", "<", "max_concurrent_chats")
     .executeTakeFirstOrThrow();
-  return room > 0 || !(await isTargetUncapped(tx, organization)) ? room : perTransaction;
+  return capacity > 0 || !(await hasUncappedTarget(tx, organization)) ? capacity : maxPerTransaction;
 }
 
-/** Whether a policy is for a user who is in no active team: there is no seat that could be full. */
-async function isTargetUncapped(tx: Transaction, organization: string): Promise<boolean> {
+/** Whether the target of a policy is a user in no active team, who therefore has no capacity limit. */
+async function hasUncappedTarget(tx: Transaction, organization: string): Promise<boolean> {
   const { rows } = await sql`
     select from routing_policies
     join users on users.organization_id = routing_policies.organization_id and users.id = target_id
@@ -143,12 +145,12 @@ async function isTargetUncapped(tx: Transaction, organization: string): Promise<
   return rows.length > 0;
 }
 
-/** Those that have waited longest, behind the place; one that somebody is moving just now is left to them. */
+/** Locks the longest waiting conversations after the position; skips those that another transaction is changing. */
 async function lockNextQueued(
   { tx }: Change,
   organization: string,
-  { after, room }: { after: QueuePosition | undefined; room: number },
-): Promise<Thread[]> {
+  { after, limit }: { after: QueuePosition | undefined; limit: number },
+): Promise<ConversationRow[]> {
   return tx
     .selectFrom("conversations")
     .selectAll()
@@ -159,85 +161,8 @@ async function lockNextQueued(
     )
     .orderBy("queued_at")
     .orderBy("id")
-    .limit(room)
+    .limit(limit)
     .forUpdate()
     .skipLocked()
     .execute();
-}
-
-/** How many conversations of absent agents one sweep takes back. */
-const perSweep = 200;
-
-export const sweepQueueJob: ModuleJob<unknown> = {
-  name: "queue.sweep",
-  schedule: "* * * * *",
-
-  async run(_, world) {
-    const now = world.now();
-    const { rows } = await sql<{ organization_id: string; conversation_id: string }>`
-      select conversations.organization_id, conversations.id as conversation_id
-      from team_members
-      join users on users.organization_id = team_members.organization_id and users.id = team_members.user_id
-      join conversations on conversations.organization_id = team_members.organization_id
-        and conversations.assigned_to = team_members.user_id and conversations.team_id = team_members.team_id
-      join routing_policies on routing_policies.organization_id = conversations.organization_id
-        and routing_policies.id = conversations.policy_id
-      where conversations.erased_at is null and conversations.status = 'open' and conversations.waiting_since is not null
-        and (unavailable_since is not null or not users.is_active)
-        and coalesce(unavailable_since, users.updated_at) <= ${now.toISOString()}::timestamptz
-          - make_interval(secs => (routing_policies.settings ->> 'requeue_after_seconds')::int)
-      limit ${perSweep}
-    `.execute(world.database.queries);
-    for (const payload of rows) {
-      // One that fails is looked at again by the next sweep, and must not keep the others' queues from theirs.
-      await withConversation(world, payload, requeue).catch((error: unknown) =>
-        world.log.error({ err: error, ...payload }, "A conversation could not be taken off an absent agent"),
-      );
-    }
-    await enqueueAllQueues(world);
-    return undefined;
-  },
-};
-
-/** Takes a conversation off an agent who is away, and looks for another one by the same policy. */
-async function requeue(work: Change, conversation: Thread): Promise<void> {
-  const { tx, now } = work;
-  if (conversation.assigned_to === null || conversation.waiting_since === null) {
-    return;
-  }
-  const policies = await activePolicies(tx, conversation.organization_id);
-  const policy = await policyForQueued(tx, { conversation, policies, now });
-  // Before it is taken off: a choice locks all members that it changes, in one order.
-  const decision = policy && (await decide(tx, { conversation, policy }, { now, locks: true }));
-  const taken = await changeConversation(work, conversation, {
-    assigned_to: null,
-    queued_at: now.toISOString(),
-  });
-  const reason = "The agent is away, and the contact waits for an answer.";
-  await recordAssignment(work, taken, { assignment_type: "unassign", reason });
-  if (decision) {
-    await applyDecisions(work, [{ conversation: taken, trigger: "requeue", decision }]);
-  }
-}
-
-/** One run for each organization in which somebody waits. */
-async function enqueueAllQueues(world: World): Promise<void> {
-  const rows = await world.database.queries
-    .selectFrom("conversations")
-    .select("organization_id")
-    .distinct()
-    .where("queued_at", "is not", null)
-    .execute();
-  await world.database.transaction((tx) =>
-    world.jobs.enqueue(
-      tx,
-      ...rows.map(({ organization_id }) => ({
-        name: serveQueueJobName,
-        payload: { organization_id },
-        organization_id,
-        key: `${serveQueueJobName}:${organization_id}`,
-        isDeduplicated: true,
-      })),
-    ),
-  );
 }

@@ -1,9 +1,9 @@
 /**
- * The states of a conversation, as a pure function of what happens to it.
+ * The status of a conversation, as a pure function of the events that happen to it.
  *
- * open, pending (a bot has it), snoozed and closed lead to each other by hand; spam is left only by hand,
- * to open or closed. What the contact writes brings back what was closed or snoozed. Only what is snoozed
- * has a time, or none for "until the contact writes".
+ * The statuses are open, pending (a bot handles it), snoozed, closed and spam. A user may set any status, but spam
+ * only to open or closed. A message from the contact reopens a closed or snoozed conversation. Only a snoozed
+ * conversation has `snoozed_until`; null there means "until the contact writes".
  */
 import type { ConversationStatus } from "../../../tools/conversations.ts";
 
@@ -13,18 +13,18 @@ export interface ConversationState {
 }
 
 export type ConversationEvent =
-  /** Somebody sets it. */
+  /** A user or a key sets the status. */
   | { readonly type: "set"; readonly status: ConversationStatus; readonly snoozed_until?: string | undefined }
   /** The contact wrote. */
   | { readonly type: "inbound" }
-  /** A person wrote to the contact. */
+  /** An agent wrote to the contact. */
   | { readonly type: "reply" }
-  /** The time for which it was snoozed has come. */
+  /** The time until which the conversation was snoozed has come. */
   | { readonly type: "wake"; readonly until: string };
 
 const allStatuses = ["open", "pending", "snoozed", "closed", "spam"] as const;
 
-/** To what each status may be set by hand. */
+/** The statuses that each status may be changed to by hand. */
 export const allowedStatuses: Readonly<Record<ConversationStatus, readonly ConversationStatus[]>> = {
   open: allStatuses,
   pending: allStatuses,
@@ -35,41 +35,31 @@ export const allowedStatuses: Readonly<Record<ConversationStatus, readonly Conve
 
 const afterInbound: Readonly<Record<ConversationStatus, ConversationStatus>> = {
   open: "open",
-  // A bot keeps it.
+  // The bot keeps it.
   pending: "pending",
   closed: "open",
   snoozed: "open",
   spam: "spam",
 };
 
-/** The state afterwards; undefined when it may not happen. */
+/** The state after the event; undefined if the event is not allowed in this state. */
 export function transition(
   state: ConversationState,
-  happening: ConversationEvent,
+  event: ConversationEvent,
 ): ConversationState | undefined {
-  // The table is total over `type`; the compiler can't pair a key with its own argument.
-  return (
-    transitions[happening.type] as (
-      state: ConversationState,
-      happening: ConversationEvent,
-    ) => ConversationState | undefined
-  )(state, happening);
-}
-
-const transitions: {
-  [Type in ConversationEvent["type"]]: (
-    state: ConversationState,
-    happening: Extract<ConversationEvent, { type: Type }>,
-  ) => ConversationState | undefined;
-} = {
-  set: ({ status: before }, { status, snoozed_until = null }) =>
-    allowedStatuses[before].includes(status)
+  if (event.type === "set") {
+    const { status, snoozed_until = null } = event;
+    return allowedStatuses[state.status].includes(status)
       ? { status, snoozed_until: status === "snoozed" ? snoozed_until : null }
-      : undefined,
-  inbound: ({ status }) => ({ status: afterInbound[status], snoozed_until: null }),
-  // A person's reply takes the conversation over from a bot.
-  reply: (state) => (state.status === "pending" ? { status: "open", snoozed_until: null } : state),
-  // One that was snoozed anew waits for its new time.
-  wake: (state, { until }) =>
-    state.snoozed_until === until ? { status: "open", snoozed_until: null } : state,
-};
+      : undefined;
+  }
+  if (event.type === "inbound") {
+    return { status: afterInbound[state.status], snoozed_until: null };
+  }
+  if (event.type === "reply") {
+    // A reply by an agent takes the conversation over from the bot.
+    return state.status === "pending" ? { status: "open", snoozed_until: null } : state;
+  }
+  // A conversation that was snoozed again waits for its new time.
+  return state.snoozed_until === event.until ? { status: "open", snoozed_until: null } : state;
+}

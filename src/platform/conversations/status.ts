@@ -1,118 +1,112 @@
-/** Changes a conversation's status, by hand or by what happens: what comes back keeps its agent only if they can take it. */
+/** Changes a conversation's status, by hand or by an event; a reopened one keeps its agent only if they are free. */
 import { fail, failField } from "../../../tools/errors.ts";
 import { type Change, countsAsLoad, type ModuleJob } from "../kernel/index.ts";
-import { findUser, lockMember, recordDecision } from "../routing/index.ts";
+import { type ConversationRow, findUser, lockMember, recordDecision } from "../routing/index.ts";
 import { recordAssignment } from "./assignments.ts";
-import { changeConversation, type Thread } from "./change.ts";
-import { requestRouting, withConversation } from "./route.ts";
+import { changeConversation } from "./change.ts";
+import { withConversation } from "./find.ts";
+import { requestRouting } from "./route.ts";
 import { allowedStatuses, type ConversationEvent, type ConversationState, transition } from "./states.ts";
 
-/** Opens what was snoozed, at its time. */
+/** Reopens a snoozed conversation at its time. */
 export const wakeJob: ModuleJob<{ organization_id: string; conversation_id: string; until: string }> = {
   name: "conversation.wake",
 
   async run({ until, ...payload }, world) {
-    await withConversation(world, payload, async (work, conversation) => {
-      await applyEvent(work, conversation, { type: "wake", until });
+    await withConversation(world, payload, async (change, conversation) => {
+      await applyEvent(change, conversation, { type: "wake", until });
     });
     return undefined;
   },
 };
 
 /**
- * Sets the status as somebody asked for.
+ * Sets the status by hand.
  * @throws Failure `status_not_allowed` or `snooze_not_in_future`.
  */
 export async function setStatus(
-  work: Change,
-  conversation: Thread,
-  happening: Extract<ConversationEvent, { type: "set" }>,
-): Promise<Thread> {
-  const { status, snoozed_until } = happening;
+  change: Change,
+  conversation: ConversationRow,
+  { status, snoozed_until }: Extract<ConversationEvent, { type: "set" }>,
+): Promise<ConversationRow> {
   const until = snoozed_until === undefined ? undefined : new Date(snoozed_until);
-  if (until && until <= work.now) {
+  if (until && until <= change.now) {
     throw failField("snoozed_until", "snooze_not_in_future");
   }
-  if (!allowedStatuses[conversation.status].includes(status)) {
-    const allowed = allowedStatuses[conversation.status]
-      .filter((one) => one !== conversation.status)
-      .join(", ");
-    throw fail("status_not_allowed", { current_state: conversation.status, value: status, allowed });
+  const { status: current_state } = conversation;
+  if (!allowedStatuses[current_state].includes(status)) {
+    const allowed = allowedStatuses[current_state].filter((other) => other !== current_state).join(", ");
+    throw fail("status_not_allowed", { current_state, value: status, allowed });
   }
-  const moved = await applyEvent(work, conversation, {
-    type: "set",
-    status,
-    snoozed_until: until?.toISOString(),
-  });
-  if (until && moved.snoozed_until !== null) {
+  const event = { type: "set", status, snoozed_until: until?.toISOString() } as const;
+  const updated = await applyEvent(change, conversation, event);
+  if (until && updated.snoozed_until !== null) {
     const { organization_id, id: conversation_id } = conversation;
-    await work.world.jobs.enqueue(work.tx, {
+    await change.world.jobs.enqueue(change.tx, {
       name: wakeJob.name,
-      payload: { organization_id, conversation_id, until: moved.snoozed_until },
+      payload: { organization_id, conversation_id, until: updated.snoozed_until },
       organization_id,
       runAt: until,
     });
   }
-  return moved;
+  return updated;
 }
 
-/** What happened to the conversation, with all that follows: its agent may be lost, and another one is looked for. */
+/** Applies an event. A conversation that comes back may lose its agent; routing is requested if it needs one. */
 export async function applyEvent(
-  work: Change,
-  conversation: Thread,
-  happening: ConversationEvent,
-): Promise<Thread> {
-  const state = transition(conversation, happening);
+  change: Change,
+  conversation: ConversationRow,
+  event: ConversationEvent,
+): Promise<ConversationRow> {
+  const state = transition(conversation, event);
   if (
     !state ||
     (state.status === conversation.status && state.snoozed_until === conversation.snoozed_until)
   ) {
     return conversation;
   }
-  const comesBack = !countsAsLoad(conversation.status) && countsAsLoad(state.status);
-  const moved =
-    comesBack && conversation.assigned_to !== null
-      ? await reopenWithAgent(work, conversation, state)
-      : await changeConversation(work, conversation, state);
-  // A reply is somebody's own: it needs no agent until the contact answers.
-  if (happening.type !== "reply") {
-    await requestRouting(work, moved, "reopen");
+  const isReopened = !countsAsLoad(conversation.status) && countsAsLoad(state.status);
+  const updated =
+    isReopened && conversation.assigned_to !== null
+      ? await reopenWithAgent(change, conversation, state)
+      : await changeConversation(change, conversation, state);
+  // After a reply the conversation needs no agent until the contact answers.
+  if (event.type !== "reply") {
+    await requestRouting(change, updated, "reopen");
   }
-  return moved;
+  return updated;
 }
 
-/** Gives a conversation back to its agent if they are there and have room; else it is nobody's. */
+/** Reopens a conversation with its agent if the agent is free, else unassigned. */
 async function reopenWithAgent(
-  work: Change,
-  conversation: Thread,
+  change: Change,
+  conversation: ConversationRow,
   state: ConversationState,
-): Promise<Thread> {
-  const agent = await findAgent(work, conversation);
-  if (agent && agent.blockedBy === null) {
-    const { blockedBy: _, skills: _skills, turn: _turn, ...candidate } = agent;
-    const explanation = `${agent.name} had this conversation before, is available and has room: it stays there.`;
-    const { team_id, assigned_to } = conversation;
-    const nothing = { policy_id: null, policy_name: null, strategy: null };
-    const candidates = [{ ...candidate, passed_over: null }];
-    const decision = {
-      outcome: "assigned" as const,
-      explanation,
-      ...nothing,
-      team_id,
-      assigned_to,
-      candidates,
-    };
-    await recordDecision(work, { conversation, trigger: "reopen", decision });
-    return changeConversation(work, conversation, state);
+): Promise<ConversationRow> {
+  const agent = await lockCurrentAgent(change, conversation);
+  if (!agent || agent.blockedBy !== null) {
+    const updated = await changeConversation(change, conversation, { ...state, assigned_to: null });
+    const reason = `${agent?.name ?? "The agent"} can't take it back: ${agent?.blockedBy ?? "no member"}.`;
+    await recordAssignment(change, updated, { assignment_type: "unassign", reason });
+    return updated;
   }
-  const moved = await changeConversation(work, conversation, { ...state, assigned_to: null });
-  const reason = `${agent?.name ?? "The agent"} can't take it back: ${agent?.blockedBy ?? "no member"}.`;
-  await recordAssignment(work, moved, { assignment_type: "unassign", reason });
-  return moved;
+  const { blockedBy: _blockedBy, skills: _skills, turn: _turn, ...candidate } = agent;
+  const decision = {
+    outcome: "assigned" as const,
+    explanation: `${agent.name} had this conversation before, is available and has room: it stays there.`,
+    policy_id: null,
+    policy_name: null,
+    strategy: null,
+    team_id: conversation.team_id,
+    assigned_to: conversation.assigned_to,
+    candidates: [{ ...candidate, passed_over: null }],
+  };
+  await recordDecision(change, { conversation, trigger: "reopen", decision });
+  return changeConversation(change, conversation, state);
 }
 
-/** Who has the conversation, with what keeps them from taking it; without a team only whether they are active. */
-async function findAgent({ tx }: Change, conversation: Thread) {
+/** The conversation's agent as a candidate: locked as a member of its team, or just the user if it has no team. */
+async function lockCurrentAgent({ tx }: Change, conversation: ConversationRow) {
   const { team_id, assigned_to: user_id } = conversation;
   if (user_id === null) {
     return undefined;

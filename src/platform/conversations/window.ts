@@ -1,9 +1,9 @@
-/** The 24-hour service window: when free text may be sent. */
+/** The 24-hour service window, in which free text may be sent. */
 
-/** How long free text may follow the contact's last message. */
+/** How long after the contact's last message free text may be sent. */
 export const windowMs = 24 * 3_600_000;
 
-/** Whether free text may be sent now, until when, and whether a window there was has lapsed. */
+/** The window's state: it opens with the contact's first message and expires 24 hours after the latest one. */
 export function windowOf(conversation: { last_user_message_at: string | null }, now: Date) {
   const { last_user_message_at } = conversation;
   if (last_user_message_at === null) {

@@ -1,19 +1,18 @@
-/** Access tokens: signed with HS256 under the secret that their `kid` names, 15 minutes long. */
+/** Access tokens: JWTs signed with HS256, valid for 15 minutes; `kid` identifies the secret. */
 import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import { jwtVerify, SignJWT } from "jose";
 import { fail } from "../../../tools/errors.ts";
-import type { World } from "../kernel/index.ts";
-import { secretsOf } from "../kernel/index.ts";
+import { type AppSecrets, secretsOf, type World } from "../kernel/index.ts";
 
 export const accessTokenSeconds = 15 * 60;
 
 const issuer = "tidings";
 const audience = "tidings:access";
 
-type Secrets = Pick<World, "secret" | "previousSecret" | "now">;
+type Signing = AppSecrets & Pick<World, "now">;
 
 export async function signAccessToken(
-  world: Secrets,
+  world: Signing,
   user: { id: string; organization_id: string; session_version: number },
 ): Promise<string> {
   const now = Math.floor(world.now().getTime() / 1000);
@@ -27,8 +26,8 @@ export async function signAccessToken(
     .sign(keyOf(world.secret));
 }
 
-/** @throws Failure `credential_invalid` for a token that is forged, expired or of another kind. */
-export async function readAccessToken(world: Secrets, token: string) {
+/** @throws Failure `credential_invalid` if the token is forged, expired or not an access token. */
+export async function readAccessToken(world: Signing, token: string) {
   try {
     const { payload } = await jwtVerify(token, ({ kid }) => keyOf(findSecret(world, kid)), {
       algorithms: ["HS256"],
@@ -47,13 +46,13 @@ export async function readAccessToken(world: Secrets, token: string) {
   }
 }
 
-/** The secret in use, or the one before it, whose tokens live on until they expire. */
-function findSecret(world: Secrets, kid: string | undefined): string {
-  const found = secretsOf(world).find((secret) => kidOf(secret) === kid);
-  if (found === undefined) {
-    throw new Error("no secret of ours has this kid");
+/** The secret in use, or the previous one, whose tokens stay valid until they expire. */
+function findSecret(secrets: AppSecrets, kid: string | undefined): string {
+  const match = secretsOf(secrets).find((secret) => kidOf(secret) === kid);
+  if (match === undefined) {
+    throw new Error("No secret has the kid of this token");
   }
-  return found;
+  return match;
 }
 
 function kidOf(secret: string): string {

@@ -1,4 +1,4 @@
-/** Turns a credential into a caller: an API key by its hash, or a person's access token. */
+/** Authenticates a credential: an API key, found by its hash, or a user's access token. */
 
 import { allScopes, type Scope } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
@@ -6,10 +6,10 @@ import type { Caller, Role, World } from "../kernel/index.ts";
 import { readAccessToken } from "./access-tokens.ts";
 import { hashSecret, isExpired } from "./secrets.ts";
 
-/** `last_used_at` is told to the minute, so that a busy key does not write on each read. */
-const lastUsedMs = 60_000;
+/** `last_used_at` is exact to the minute, so that a busy key does not cause a write on every call. */
+const lastUsedPrecisionMs = 60_000;
 
-/** What each role may do when signed in. */
+/** The scopes of a signed-in user. */
 export const roleScopes: Readonly<Record<Role, readonly Scope[]>> = {
   owner: allScopes,
   admin: allScopes,
@@ -24,7 +24,7 @@ export const roleScopes: Readonly<Record<Role, readonly Scope[]>> = {
   ],
 };
 
-/** @throws Failure `credential_invalid`: unknown, revoked or expired, in the same words. */
+/** @throws Failure `credential_invalid`, the same for an unknown, a revoked and an expired credential. */
 export async function authenticate(world: World, credential: string): Promise<Caller> {
   return credential.startsWith("sk_")
     ? authenticateKey(world, credential)
@@ -41,7 +41,7 @@ async function authenticateKey(world: World, secret: string): Promise<Caller> {
   if (!key || isExpired(key, now)) {
     throw fail("credential_invalid");
   }
-  if (key.last_used_at === null || now.getTime() - Date.parse(key.last_used_at) >= lastUsedMs) {
+  if (key.last_used_at === null || now.getTime() - Date.parse(key.last_used_at) >= lastUsedPrecisionMs) {
     await world.database.queries
       .updateTable("api_keys")
       .set({ last_used_at: now.toISOString() })

@@ -1,4 +1,4 @@
-/** Credentials: API keys, access tokens, passwords, and the first organization. */
+/** Credentials: API keys, access tokens and passwords. */
 export { accessTokenSeconds, signAccessToken } from "./access-tokens.ts";
 export { authenticate, roleScopes } from "./authenticate.ts";
 export { hashPassword, newPassword, verifyPassword } from "./passwords.ts";

@@ -1,4 +1,4 @@
-/** Secrets that the house hands out: random, shown once, kept as their hash. */
+/** Secrets that the service issues: random, shown once, stored as a hash. */
 import { createHash, randomBytes } from "node:crypto";
 
 export const keyPrefix = "sk_live_";
@@ -11,7 +11,7 @@ export function randomSecret(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** 256 random bits need no slow hash. */
+/** A fast hash is enough for 256 random bits. */
 export function hashSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("base64url");
 }

@@ -1,210 +1,151 @@
 /**
- * The one way to run an operation: credential → scope → input → handler → output.
+ * Runs an operation: credential → scope → input → handler → output.
  *
- * Every face comes through here, so none has rules of its own.
+ * Every transport calls operations through here, so no transport has rules of its own.
  */
 
-import {
-  type Credential,
-  describeTools,
-  type Effect,
-  failInput,
-  missingScope,
-  type Operation,
-  permits,
-  readArguments,
-  type ScopeRule,
-  toolMappingsOf,
-} from "../../../tools/contract/index.ts";
+import { type Effect, failInput, type Operation } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
-import type { Caller, DelegatedContext, PublicContext, World } from "./context.ts";
-import {
-  createResponse,
-  createTenantContext,
-  executeWrite,
-  type OperationCall as Recorded,
-} from "./execute-write.ts";
-import type { Form } from "./form.ts";
+import { authorize } from "./authorize.ts";
+import type { Caller, DelegatedContext, Form, PublicContext, World } from "./context.ts";
+import { createDelegatedTools } from "./delegated-tools.ts";
+import { createResponse, createTenantContext, executeWrite, type OperationCall } from "./execute-write.ts";
 import type { CallResponse } from "./idempotency.ts";
 import type { Module } from "./module.ts";
 import { runStreamed } from "./run-streamed.ts";
 import { requireStorable } from "./storable.ts";
 
-/** What a face hands over. */
+/** One request, as a transport passes it on. */
 export interface CallRequest {
+  /** The operation's name in the catalogue. */
   readonly operation: string;
-  /** The declared path by which it came; the operation's own when left out. */
+  /** The requested path; default: the operation's first one. */
   readonly path?: string;
   readonly caller: Caller | null;
   readonly input: unknown;
-  /** The input that is still coming, in place of `input`; only a streamed operation takes one. */
+  /** A form that is still being received, in place of `input`; only for a streamed operation. */
   readonly form?: Form | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** The route under which the key counts; that of the path when left out. */
+  /** The route for which the idempotency key is unique; default: method and path. */
   readonly route?: string;
-  /** Aborted when the caller hangs up. */
+  /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
 }
 
+/** @throws Failure */
 export type Call = (request: CallRequest) => Promise<CallResponse>;
 
-/** An operation with its handler, which `implement` has matched by type. */
-interface Entry {
+/** An operation with its handler. The two steps of the handler are those of `PreparedHandler`. */
+interface BoundOperation {
   readonly operation: Operation;
-  /** Does what comes before a write's transaction, and answers the rest. */
   prepare(input: unknown): Promise<(context: PublicContext) => Promise<unknown>>;
 }
 
-type PlainHandler = (input: unknown, context: PublicContext) => Promise<unknown>;
+/** A call whose caller is authorized and whose input is valid. */
+interface ValidCall extends OperationCall, BoundOperation {
+  readonly input: unknown;
+}
 
+type Runner = (call: ValidCall, caller: Caller) => Promise<CallResponse>;
+
+/** Returns the function that runs every operation of these modules. */
 export function createCall(modules: readonly Module[], world: World): Call {
-  const entries = new Map<string, Entry>(modules.flatMap(entriesOf));
-  const contracts = Object.assign({}, ...modules.map((module) => module.contract)) as Record<
-    string,
-    Operation
-  >;
-
-  /** A streamed one is run apart: its input is still coming. */
-  const runs: Record<
-    Exclude<Effect, "streamed">,
-    (run: PreparedCall, caller: Caller) => Promise<CallResponse>
-  > = {
-    read: runRead,
-    write: runWrite,
-    outward: runRead,
-    delegated,
-    public: runPublic,
-  };
+  const boundOperations = new Map(modules.flatMap(bindHandlers));
+  const catalogue: Readonly<Record<string, Operation>> = Object.assign(
+    {},
+    ...modules.map(({ contract }) => contract),
+  );
 
   const call: Call = async (request) => {
-    const entry = entries.get(request.operation);
-    if (!entry) {
+    const bound = boundOperations.get(request.operation);
+    if (!bound) {
       throw fail("tool_not_found", { value: request.operation });
     }
-    const { operation } = entry;
+    const { operation } = bound;
     const { effect } = operation;
     const path = request.path ?? operation.path;
-    const caller = authorize(operation, path, request.caller);
-    const context = { world, now: world.now(), path, signal: request.signal };
-    const { form, input: rawInput, idempotencyKey: key, route = `${operation.method} ${path}` } = request;
-    const common = { name: request.operation, operation, context, key, route };
-    const parse = (input: unknown) => readInput(operation, input);
+    const otherPath = operation.also.find((other) => other.path === path);
+    const caller = authorize(operation, otherPath, request.caller);
+    const authorized = {
+      ...bound,
+      name: request.operation,
+      context: { world, now: world.now(), variant: otherPath?.variant, signal: request.signal },
+      key: request.idempotencyKey,
+      route: request.route ?? `${operation.method} ${path}`,
+    };
+    const parse = (input: unknown) => parseInput(operation, input);
     if (!caller) {
-      return runPublic({ ...common, entry, input: parse(rawInput) });
+      // The path takes no credential, whatever the operation's effect.
+      return runPublic({ ...authorized, input: parse(request.input) });
     }
     if (effect === "streamed") {
-      return runStreamed({ ...common, form, rawInput, parse, prepare: entry.prepare }, caller);
+      return runStreamed({ ...authorized, form: request.form, rawInput: request.input, parse }, caller);
     }
-    return runs[effect]({ ...common, entry, input: parse(rawInput) }, caller);
+    return runners[effect]({ ...authorized, input: parse(request.input) }, caller);
   };
 
-  const tools = (
-    caller: Caller,
-    { key, route, context: { signal } }: PreparedCall,
-    note: (answer: CallResponse) => void,
-  ): DelegatedContext["tools"] => ({
-    list: () =>
-      describeTools(contracts)
-        .filter((tool) => permits(caller.scopes, tool.scope))
-        .map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
-    async call(name, given) {
-      const [operation, form] = findTool(contracts, name);
-      requireScope(caller, contracts[operation]?.scope ?? null);
-      const input = readArguments(form, given);
-      const result = await call({ operation, caller, input, idempotencyKey: key, route, signal });
-      note(result);
-      return result.body as Record<string, unknown>; // every output is an object
-    },
-  });
-
-  async function delegated(run: PreparedCall, caller: Caller): Promise<CallResponse> {
+  /** Runs other operations through `call`; the response is a replay if one of theirs is. */
+  const runDelegated: Runner = async (outer, caller) => {
+    const { key: idempotencyKey, route, context } = outer;
     let isReplay = false;
-    const offered = tools(caller, run, (inner) => {
-      isReplay ||= inner.isReplay;
+    const tools = createDelegatedTools(catalogue, caller, async (operation, input) => {
+      const options = { idempotencyKey, route, signal: context.signal };
+      const response = await call({ operation, caller, input, ...options });
+      isReplay ||= response.isReplay;
+      return response.body;
     });
-    const context = { ...run.context, caller, tools: offered };
-    return { ...(await respond(run, context)), isReplay };
-  }
+    const delegated: DelegatedContext = { ...context, caller, tools };
+    return { ...(await respond(outer, delegated)), isReplay };
+  };
+
+  const runners: Record<Exclude<Effect, "streamed">, Runner> = {
+    read: runRead,
+    outward: runRead,
+    write: runWrite,
+    delegated: runDelegated,
+    public: runPublic,
+  };
 
   return call;
 }
 
-interface PreparedCall extends Recorded {
-  readonly entry: Entry;
-  readonly input: unknown;
+async function runRead(call: ValidCall, caller: Caller): Promise<CallResponse> {
+  const db = call.context.world.database.queries;
+  return respond(call, createTenantContext(call.context, caller, { db }));
 }
 
-/** @throws Failure `invalid_request`, field by field. */
-function readInput({ input: schema }: Operation, given: unknown): unknown {
-  requireStorable(given);
-  const parsed = schema.safeParse(given);
+async function runWrite(call: ValidCall, caller: Caller): Promise<CallResponse> {
+  const handle = await call.prepare(call.input);
+  return executeWrite(call, caller, [call.input], handle);
+}
+
+async function runPublic(call: ValidCall): Promise<CallResponse> {
+  return respond(call, call.context);
+}
+
+async function respond(call: ValidCall, context: PublicContext): Promise<CallResponse> {
+  const handle = await call.prepare(call.input);
+  return createResponse(call.operation, await handle(context));
+}
+
+/** @throws Failure `invalid_request`, with one entry per wrong field. */
+function parseInput({ input: schema }: Operation, input: unknown): unknown {
+  requireStorable(input);
+  const parsed = schema.safeParse(input);
   if (!parsed.success) {
-    throw failInput(parsed.error.issues, given);
+    throw failInput(parsed.error.issues, input);
   }
   return parsed.data;
 }
 
-async function runPublic(run: PreparedCall): Promise<CallResponse> {
-  return respond(run, run.context);
-}
-
-async function runRead(run: PreparedCall, caller: Caller): Promise<CallResponse> {
-  const db = run.context.world.database.queries;
-  return respond(run, createTenantContext(run.context, caller, { db }));
-}
-
-async function respond({ entry, input }: PreparedCall, context: PublicContext): Promise<CallResponse> {
-  const handle = await entry.prepare(input);
-  return createResponse(entry.operation, await handle(context));
-}
-
-async function runWrite(run: PreparedCall, caller: Caller): Promise<CallResponse> {
-  const handle = await run.entry.prepare(run.input);
-  return executeWrite(run, caller, [run.input], handle);
-}
-
-function authorize(operation: Operation, path: string, caller: Caller | null): Caller | null {
-  const also = operation.also.find((other) => other.path === path);
-  const credential: Credential = also?.credential ?? operation.credential;
-  if (credential === "none") {
-    return null;
-  }
-  if (!caller) {
-    throw fail("credential_missing");
-  }
-  if (credential === "bearer" && !caller.user) {
-    throw fail("sign_in_required");
-  }
-  requireScope(caller, also?.scope === undefined ? operation.scope : also.scope);
-  return caller;
-}
-
-function requireScope(caller: Caller, rule: ScopeRule | null): void {
-  if (!permits(caller.scopes, rule)) {
-    throw fail("insufficient_scope", missingScope(rule));
-  }
-}
-
-function findTool(contracts: Record<string, Operation>, name: string) {
-  for (const [operation, declaration] of Object.entries(contracts)) {
-    const forms = toolMappingsOf(operation, declaration);
-    const form = Object.hasOwn(forms, name) ? forms[name] : undefined;
-    if (form) {
-      return [operation, form] as const;
-    }
-  }
-  throw fail("tool_not_found", { value: name });
-}
-
-function entriesOf(module: Module): [string, Entry][] {
+function bindHandlers(module: Module): [string, BoundOperation][] {
   return Object.entries(module.contract).map(([name, operation]) => {
-    // The pair was matched by type in `implement`; here only the name is left.
-    const handler = module.operations[name] as PlainHandler | Pick<Entry, "prepare">;
-    return [
-      name,
-      typeof handler === "function"
-        ? { operation, prepare: async (input) => (context) => handler(input, context) }
-        : { operation, prepare: (input) => handler.prepare(input) },
-    ];
+    // `implement` has checked that the handler fits the operation; `Module` keeps no types for each pair.
+    const handler = module.operations[name] as PlainHandler | Pick<BoundOperation, "prepare">;
+    return typeof handler === "function"
+      ? [name, { operation, prepare: async (input) => (context) => handler(input, context) }]
+      : [name, { operation, prepare: (input) => handler.prepare(input) }];
   });
 }
+
+type PlainHandler = (input: unknown, context: PublicContext) => Promise<unknown>;

@@ -1,20 +1,23 @@
-/** Tells those who wait in a queue that an agent may have become free; whatever frees one stands below routing. */
+/** Agent capacity: which conversations count as load, and the job that serves the queue when capacity frees up. */
 import { sql } from "kysely";
 import type { ConversationStatus } from "../../../tools/conversations.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { World } from "./context.ts";
 
-/** The name of the job that gives waiting conversations to whoever is free; conversations define it. */
+/** The name of the job that assigns queued conversations to free agents; the conversations module defines it. */
 export const serveQueueJobName = "queue.serve";
 
-/** What a change is made with: one transaction, at one moment. */
+/** What code that changes rows needs: the transaction, the services around it, and the time of the change. */
 export interface Change {
   readonly tx: Transaction;
   readonly world: World;
   readonly now: Date;
 }
 
-/** Who waits is served after the commit, one run after the other; nothing is promised while nobody waits. */
+/**
+ * Enqueues a run that serves the organization's queue after the commit; runs of one organization follow each
+ * other. Enqueues nothing while the queue is empty.
+ */
 export async function enqueueServeQueue({ tx, world }: Change, organization: string): Promise<void> {
   const { rows } = await sql`
     select from conversations where organization_id = ${organization} and queued_at is not null limit 1
@@ -30,33 +33,32 @@ export async function enqueueServeQueue({ tx, world }: Change, organization: str
   }
 }
 
-/** Closes the conversations of a contact who is being erased, so that they keep no agent busy. */
+/** Closes the conversations of a contact that is being erased, so that they no longer count as their agents' load. */
 export async function closeConversations(
-  work: Change,
+  change: Change,
   { organization, contact_id }: { organization: string; contact_id: string },
 ): Promise<void> {
-  const conversations = work.tx
+  const conversations = await change.tx
     .selectFrom("conversations")
-    .where("organization_id", "=", organization)
-    .where("contact_id", "=", contact_id);
-  // Locked before they are read: a status that changes meanwhile would be counted twice.
-  const held = await conversations
     .select(["id", "status", "team_id", "assigned_to"])
-    // Their agents are counted down in the order in which a choice locks them.
+    .where("organization_id", "=", organization)
+    .where("contact_id", "=", contact_id)
+    // The members' counts are updated in the order in which routing locks the members.
     .orderBy("assigned_to")
     .orderBy("team_id")
+    // Locked: a status that changed after this read would be counted twice.
     .forUpdate()
     .execute();
   const closed = { status: "closed", snoozed_until: null, queued_at: null, policy_id: null } as const;
-  await work.tx
+  await change.tx
     .updateTable("conversations")
     .set(closed)
     .where("organization_id", "=", organization)
     .where("contact_id", "=", contact_id)
     .execute();
-  for (const { team_id, assigned_to, status } of held) {
+  for (const { team_id, assigned_to, status } of conversations) {
     if (countsAsLoad(status)) {
-      await work.tx
+      await change.tx
         .updateTable("team_members")
         .set((row) => ({ current_chat_count: row("current_chat_count", "-", 1) }))
         .where("organization_id", "=", organization)
@@ -65,10 +67,10 @@ export async function closeConversations(
         .execute();
     }
   }
-  await enqueueServeQueue(work, organization);
+  await enqueueServeQueue(change, organization);
 }
 
-/** Whether a conversation of this status counts for its agent. */
+/** Whether a conversation of this status counts as load of its agent. */
 export function countsAsLoad(status: ConversationStatus): boolean {
   return status === "open" || status === "pending";
 }

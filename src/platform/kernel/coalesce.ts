@@ -1,9 +1,9 @@
 /**
- * Does together what is asked for while the database is busy.
+ * Coalesces short pieces of database work into batches while the database is busy.
  *
- * One by one, short pieces of database work cost a commit each, and a wait for the same rows where they change
- * the same ones: at hundreds a second that is most of what the database can do. So what comes while one
- * batch runs makes up the next, and each key has one batch, and one connection, at a time in this process.
+ * One by one, each piece costs a commit, and pieces that change the same rows wait for each other: at
+ * hundreds a second that is most of the database's capacity. So items that arrive while a batch runs form
+ * the next one, and each key has one batch, and one connection, at a time in this process.
  */
 import type { World } from "./context.ts";
 
@@ -13,51 +13,53 @@ interface PendingItem<Item, Result> {
   reject(error: unknown): void;
 }
 
-/** More in one statement would make those at its beginning wait. */
+/** In a larger batch, the first items would wait too long for the last. */
 const maxBatchSize = 100;
 
 /**
- * `work` is given the items of a batch and answers for each in the same order; if it throws, each of them has
- * failed. Items with different keys are never in one batch. Not to be asked inside a transaction, which the
- * batch would not be part of.
+ * `runBatch` returns one result for each item, in the same order; if it throws, every item of the batch
+ * fails. Items with different keys are never in one batch. Do not call the returned function inside a
+ * transaction: the batch is not part of it.
  */
 export function coalesce<Item, Result>(
-  work: (world: World, items: readonly Item[]) => Promise<readonly Result[]>,
+  runBatch: (world: World, items: readonly Item[]) => Promise<readonly Result[]>,
   keyOf: (item: Item) => string = () => "",
 ): (world: World, item: Item) => Promise<Result> {
-  const worlds = new WeakMap<World, Map<string, PendingItem<Item, Result>[]>>();
+  const queuesByWorld = new WeakMap<World, Map<string, PendingItem<Item, Result>[]>>();
   return (world, item) =>
     new Promise<Result>((resolve, reject) => {
-      const one = { item, resolve, reject };
-      const queues = worlds.get(world) ?? new Map<string, PendingItem<Item, Result>[]>();
-      worlds.set(world, queues);
+      const pending = { item, resolve, reject };
+      const queues = queuesByWorld.get(world) ?? new Map<string, PendingItem<Item, Result>[]>();
+      queuesByWorld.set(world, queues);
       const key = keyOf(item);
-      const queue = queues.get(key);
-      if (queue) {
-        queue.push(one);
+      const running = queues.get(key);
+      if (running) {
+        running.push(pending);
         return;
       }
-      const begun = [one];
-      queues.set(key, begun);
+      const queue = [pending];
+      queues.set(key, queue);
       const drain = async () => {
-        while (begun.length > 0) {
-          await doTogether(world, begun.splice(0, maxBatchSize));
+        while (queue.length > 0) {
+          await settleBatch(world, queue.splice(0, maxBatchSize));
         }
         queues.delete(key);
       };
-      // What is asked for in the same moment comes along.
+      // Items that are added in the same tick join the first batch.
       queueMicrotask(() => void drain());
     });
 
-  async function doTogether(world: World, batch: readonly PendingItem<Item, Result>[]): Promise<void> {
+  async function settleBatch(world: World, batch: readonly PendingItem<Item, Result>[]): Promise<void> {
     try {
-      const results = await work(
+      const results = await runBatch(
         world,
         batch.map(({ item }) => item),
       );
-      for (const [index, { resolve }] of batch.entries()) {
-        // One for each item, as agreed.
-        resolve(results[index] as Result);
+      if (results.length !== batch.length) {
+        throw new Error(`A batch of ${batch.length} items returned ${results.length} results`);
+      }
+      for (const [index, result] of results.entries()) {
+        batch[index]?.resolve(result);
       }
     } catch (error) {
       for (const { reject } of batch) {

@@ -1,4 +1,4 @@
-/** What a handler is given: who asks, when, and the parts of the world it may use. */
+/** The contexts of handlers: the caller, the time of the call, and the parts of the app that the effect allows. */
 
 import type { Operation, Scope } from "../../../tools/contract/index.ts";
 import type { Event, EventName } from "../../../tools/events.ts";
@@ -14,45 +14,45 @@ import type { Web } from "../../ports/web.ts";
 
 export type Role = "owner" | "admin" | "supervisor" | "agent";
 
-/** The world outside the business, as the composition root hands it over. */
+/** Everything outside the business logic: built once by `createPlatform` and passed to every handler and job. */
 export interface World {
   readonly database: Database;
   readonly jobs: Jobs;
   readonly now: Clock;
   readonly log: Log;
-  /** Counts what happens, by names that are few. */
+  /** Counters and histograms; their labels have few values. */
   readonly metrics: Metrics;
-  /** The channel of an inbox, by the name that its row holds. */
+  /** By the name that an inbox's row holds. */
   readonly channels: Readonly<Record<string, Channel>>;
-  /** The addresses that customers give: nothing else reaches them. */
+  /** The only way to reach an address that a customer provided. */
   readonly web: Web;
   readonly storage: Storage;
-  /** Where this service and its CDN are reached from outside: the beginnings of links to its files. */
+  /** The public base URLs of this service and its CDN, for links to files. */
   readonly addresses: { service(): string; readonly cdn: string | undefined };
-  /** Signs access tokens and links, and seals what nobody may read. */
+  /** Signs access tokens and links, and seals stored secrets. */
   readonly secret: string;
-  /** The one that it replaced: what was signed or sealed under it is still read. */
+  /** The secret before a rotation: what was signed or sealed under it stays valid. */
   readonly previousSecret: string | undefined;
-  /** The names of the jobs that listen to each event. */
+  /** The names of the listener jobs of each event. */
   readonly listeners: ReadonlyMap<EventName, readonly string[]>;
-  /** Those who write of each event. */
+  /** Called with the events of each transaction, before it commits. */
   readonly recorders: readonly EventRecorder[];
-  /** The tools that the house offers, by name, each with the operation that it calls. */
+  /** Every tool that is offered, by name, with the operation that it calls. */
   readonly tools: ReadonlyMap<string, Operation>;
-  /** Aborted when the house begins to stop: whoever waits in it answers. */
+  /** Aborted when the app begins to stop; waiting calls then return at once. */
   readonly stopping: AbortSignal;
 }
 
-/** What is emitted: the event, and what is told one after the other. */
 export interface Emission {
   readonly event: Event;
+  /** Events with the same key are delivered one at a time, in the order in which they were emitted. */
   readonly orderKey: string;
 }
 
-/** Writes of what was emitted in a transaction, before it commits, and says which jobs that promises. */
+/** Records the events of a transaction before it commits, and returns the jobs to enqueue in it. */
 export type EventRecorder = (tx: Transaction, emissions: readonly Emission[]) => Promise<readonly NewJob[]>;
 
-/** Who asks: the authority without which no tenant's data is read. */
+/** The authenticated caller: no tenant's data is read without one. */
 export interface Caller {
   readonly organization_id: string;
   readonly credential: {
@@ -62,20 +62,20 @@ export interface Caller {
     readonly expires_at: string | null;
   };
   readonly scopes: ReadonlySet<Scope>;
-  /** The person who is signed in; null for an API key. */
+  /** The signed-in user; null for an API key. */
   readonly user: { id: string; email: string; name: string; role: Role } | null;
-  /** The person for whom it acts: the one signed in, or the one who made the key. */
+  /** The id of the signed-in user, or of the user who created the API key. */
   readonly acts_for: string | null;
 }
 
-/** What every handler is given. */
+/** The part of the context that every handler has. */
 export interface PublicContext {
   readonly world: World;
-  /** The time of this call: one moment for everything that it writes. */
+  /** The time of this call, the same for everything that it writes. */
   readonly now: Date;
-  /** The declared path by which the call came. */
-  readonly path: string;
-  /** Aborted when the caller hangs up. */
+  /** The variant that the declaration gives the requested path. */
+  readonly variant: string | undefined;
+  /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
 }
 
@@ -85,32 +85,66 @@ export interface ReadContext extends PublicContext {
   readonly db: Queries;
 }
 
-/** A write's reads go through its transaction too. */
+/** A write also reads through its transaction. */
 export interface WriteContext extends ReadContext {
   readonly db: Transaction;
   readonly tx: Transaction;
 }
 
-/** A streamed call puts its file aside first, and then records it. */
-export interface StreamedContext<Answer = unknown> extends ReadContext {
+/** A streamed call stores its file first and then commits it. */
+export interface StreamedContext<Output = unknown> extends ReadContext {
   /**
-   * Records the effect and its answer in one transaction, once for the call's idempotency key: a repeated
-   * call is given the first one's answer, and `effect` does not run. `facts` tell one file from another.
+   * Runs `effect` and stores its response in one transaction, once per idempotency key: a repeated call
+   * returns the stored response, and `effect` does not run. `fileIdentity` distinguishes the file from others,
+   * for example its hash; it may be any JSON value.
    */
-  commit(facts: unknown, effect: (context: WriteContext) => Promise<Answer>): Promise<void>;
+  commit(fileIdentity: unknown, effect: (context: WriteContext) => Promise<Output>): Promise<void>;
 }
 
-/** A delegated call runs other operations, each with its own rules. */
+/** A delegated call runs other operations, each under its own scope, input and effect. */
 export interface DelegatedContext extends PublicContext {
   readonly caller: Caller;
-  /** Offered tools by name, and the call of one. */
+  /** The tools that the caller may use; `call` returns the response's body. */
   readonly tools: {
     list(): { name: string; description: string; input_schema: Readonly<Record<string, unknown>> }[];
-    call(name: string, given: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>>;
+    call(name: string, toolArguments: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>>;
   };
 }
 
-/** A new id at the time of the call. */
+/** A file that is being received. Reading `body` throws if the sender disconnects. */
+export interface IncomingFile {
+  /** The file name as sent: for display, never a path. */
+  readonly name: string | undefined;
+  /** The media type as declared by the sender. */
+  readonly type: string | undefined;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * A multipart form as a transport passes it on. Its fields may stand before and after the file, so they are
+ * known once the file has been read.
+ */
+export interface Form {
+  /** Passes the file to `receive` while it arrives; returns its result and the fields. */
+  read<Received>(receive: (file: IncomingFile) => Promise<Received>): Promise<{
+    readonly fields: Readonly<Record<string, unknown>>;
+    readonly file: Received | undefined;
+  }>;
+}
+
+/** The input of a streamed operation. */
+export interface StreamedInput<Input> {
+  /**
+   * Reads the form, as `Form.read` does, and validates its fields.
+   * @throws Failure `invalid_request`, after `receive` has run: fields may follow the file.
+   */
+  read<Received>(receive: (file: IncomingFile) => Promise<Received>): Promise<{
+    readonly input: Input;
+    readonly file: Received | undefined;
+  }>;
+}
+
+/** A new id whose timestamp is the time of the call. */
 export function freshId(context: { readonly now: Date }, prefix: string): string {
   return newId(prefix, context.now);
 }

@@ -1,4 +1,4 @@
-/** Tells the house that something happened, inside the transaction in which it did. */
+/** Emits events inside the transaction that causes them. */
 import { sql } from "kysely";
 import type { Event, EventData, EventName } from "../../../tools/events.ts";
 import { afterCommit, beforeCommit, type Transaction } from "../../database/database.ts";
@@ -6,25 +6,31 @@ import { newId } from "../../database/id.ts";
 import type { NewJob } from "../../jobs/job.ts";
 import type { Emission, World } from "./context.ts";
 
+interface NewEvent<Name extends EventName> {
+  readonly type: Name;
+  readonly organization_id: string;
+  /** Events with the same value reach a listener one at a time, in the order in which they were emitted. */
+  readonly order: string;
+  readonly data: EventData<Name>;
+}
+
 const pendingEmissions = new WeakMap<Transaction, Emission[]>();
 
 /**
- * Has the event recorded and adds one job for each listener, so that all of it commits with its cause: what
- * one transaction emits is written at its end, together.
- * Events with the same `order` reach a listener one at a time, in the order in which they were emitted.
+ * Records an event and enqueues one job per listener, all in `tx`. The events of a transaction are written
+ * together, just before its commit.
  */
 export function emit<Name extends EventName>(
   tx: Transaction,
   world: World,
-  happening: { type: Name; organization_id: string; order: string; data: EventData<Name> },
+  { order, ...newEvent }: NewEvent<Name>,
 ): void {
-  const state = metricStates[happening.type];
+  const state = metricStates[newEvent.type];
   if (state) {
     afterCommit(tx, () => world.metrics.message(state));
   }
   const now = world.now();
-  const { order, ...told } = happening;
-  const event: Event<Name> = { id: newId("evt", now), created_at: now.toISOString(), ...told };
+  const event: Event<Name> = { id: newId("evt", now), created_at: now.toISOString(), ...newEvent };
   const emission = { event, orderKey: order };
   const earlier = pendingEmissions.get(tx);
   if (earlier) {
@@ -54,20 +60,21 @@ async function writeEmissions(tx: Transaction, world: World, emissions: readonly
   await world.jobs.enqueue(tx, ...jobs);
 }
 
-/** Takes back what was recorded of these conversations: their contact was erased. */
+/** Deletes the recorded events of these conversations, whose contact is being erased. */
 export async function eraseEvents(tx: Transaction, organization: string, conversations: readonly string[]) {
   const { rows } = await sql<{ id: string }>`
     delete from events
     where organization_id = ${organization} and conversation_id = any(${conversations}::text[])
     returning id
   `.execute(tx);
-  // What receivers answered may repeat what they were told.
+  // A receiver's response, which is stored with the delivery, may repeat the event.
   await sql`
     delete from webhook_deliveries
     where organization_id = ${organization} and event_id = any(${rows.map(({ id }) => id)}::text[])
   `.execute(tx);
 }
-/** The events that say to which state a message has come. */
+
+/** The events that count as a message's new state. */
 const metricStates: { readonly [Name in EventName]?: Parameters<World["metrics"]["message"]>[0] } = {
   "message.received": "received",
   "message.sent": "sent",

@@ -1,4 +1,4 @@
-/** How a call's effect is recorded: in one transaction with its answer, once for its idempotency key. */
+/** Commits a call's effect: in one transaction with its response, once per idempotency key. */
 
 import { ErrorBody, type Operation } from "../../../tools/contract/index.ts";
 import { restoreFailure } from "../../../tools/errors.ts";
@@ -8,79 +8,83 @@ import {
   createSealedCodec,
   findStoredResponse,
   hashRequest,
+  type IdempotentRequest,
   plainCodec,
   runOnce,
 } from "./idempotency.ts";
 
-/** What is known of a call when its effect is recorded. */
+/** A call of an operation, before its effect. */
 export interface OperationCall {
+  /** The operation's name. */
   readonly name: string;
   readonly operation: Operation;
   readonly context: PublicContext;
+  /** The idempotency key that the caller sent. */
   readonly key: string | undefined;
   readonly route: string;
 }
 
-/** What the key stands for: another request under the same key is refused. */
+/** What the request contains. The same key with other content is an error. */
 type Content = readonly unknown[];
 
-/** @throws Failure the one that was stored for this key, too. */
+/**
+ * Runs `effect` in a transaction and returns its response. A repeated idempotency key returns the stored
+ * response, and `effect` does not run.
+ * @throws Failure of `effect`, also one stored by an earlier call.
+ */
 export async function executeWrite(
-  run: OperationCall,
+  call: OperationCall,
   caller: Caller,
   content: Content,
   effect: (context: WriteContext) => Promise<unknown>,
 ): Promise<CallResponse> {
-  const { operation, context } = run;
-  const result = await context.world.database.transaction(async (tx) => {
-    const perform = async () =>
+  const { operation, context } = call;
+  const response = await context.world.database.transaction(async (tx) => {
+    const respond = async () =>
       createResponse(operation, await effect(createTenantContext(context, caller, { db: tx, tx })));
-    const request = toIdempotentRequest(run, caller, content);
-    return request ? runOnce(tx, request, perform) : perform();
+    const request = toIdempotentRequest(call, caller, content);
+    return request ? runOnce(tx, request, respond) : respond();
   });
-  return throwIfFailed(result);
+  return throwIfFailed(response);
 }
 
-/** The answer that an earlier call under this key was given, for work that begins before a transaction. */
+/** The stored response to an earlier call with this key, for an operation that works before its transaction. */
 export async function findPreviousResponse(
-  run: OperationCall,
+  call: OperationCall,
   caller: Caller,
   content: Content,
 ): Promise<CallResponse | undefined> {
-  const request = toIdempotentRequest(run, caller, content);
-  const found = request && (await findStoredResponse(run.context.world.database.queries, request));
-  return found && throwIfFailed(found);
+  const request = toIdempotentRequest(call, caller, content);
+  const response = request && (await findStoredResponse(call.context.world.database.queries, request));
+  return response && throwIfFailed(response);
 }
 
 function toIdempotentRequest(
   { name, operation, context, key, route }: OperationCall,
   caller: Caller,
   content: Content,
-) {
-  const { world, now } = context;
-  return key === undefined
-    ? undefined
-    : {
-        idempotencyKey: {
-          organization_id: caller.organization_id,
-          credential_id: caller.credential.id,
-          route,
-          key,
-        },
-        hashes: hashRequest(world, name, ...content),
-        codec: operation.showsSecret ? createSealedCodec(world) : plainCodec,
-        now,
-      };
-}
-
-function throwIfFailed(result: CallResponse): CallResponse {
-  if (result.status >= 400) {
-    throw restoreFailure(ErrorBody.parse(result.body), result.isReplay);
+): IdempotentRequest | undefined {
+  if (key === undefined) {
+    return undefined;
   }
-  return result;
+  const { world, now } = context;
+  const { organization_id, credential } = caller;
+  return {
+    idempotencyKey: { organization_id, credential_id: credential.id, route, key },
+    hashes: hashRequest(world, name, ...content),
+    codec: operation.showsSecret ? createSealedCodec(world) : plainCodec,
+    now,
+  };
 }
 
-/** The context of a call, with the parts of the world that its effect may use. */
+function throwIfFailed(response: CallResponse): CallResponse {
+  if (response.status >= 400) {
+    throw restoreFailure(ErrorBody.parse(response.body), response.isReplay);
+  }
+  return response;
+}
+
+/** Adds the caller and the parts that the operation's effect may use to a call's context. */
 export function createTenantContext<Parts extends object>(
   context: PublicContext,
   caller: Caller,
@@ -89,7 +93,7 @@ export function createTenantContext<Parts extends object>(
   return { ...context, caller, organization: caller.organization_id, ...parts };
 }
 
-/** What the contract does not name never leaves. */
+/** The output schema removes every field that the contract does not name. */
 export function createResponse(operation: Operation, result: unknown): CallResponse {
   return { status: operation.status, body: operation.output.parse(result), isReplay: false };
 }

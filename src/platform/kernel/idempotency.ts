@@ -1,23 +1,25 @@
 /**
- * Once per key: the answer is stored in the effect's own transaction, so either both are there or neither.
+ * Runs an effect once per idempotency key: the response is stored in the effect's own transaction, so
+ * either both are committed or neither.
  *
- * A twin that runs at the same time waits at the unique key until the first one commits, and is then
- * given the stored answer; if the first one failed without an answer worth keeping, the twin runs.
+ * A second request with the same key waits at the unique index until the first one commits, and then
+ * returns the stored response. If the first one was rolled back, the second one runs.
  */
 import { createHmac } from "node:crypto";
-import { sql } from "kysely";
+import { type ExpressionBuilder, sql } from "kysely";
 import { Failure } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
-import type { World } from "./context.ts";
+import type { Tables } from "../../database/schema/index.ts";
 import type { ModuleJob } from "./module.ts";
-import { seal, secretsOf, unseal } from "./seal.ts";
+import { type AppSecrets, seal, secretsOf, unseal } from "./seal.ts";
 
-const keptMs = 24 * 3_600_000;
+const retentionMs = 24 * 3_600_000;
 
 export interface CallResponse {
   readonly status: number;
   readonly body: unknown;
+  /** Whether it was stored by an earlier call with the same key. */
   readonly isReplay: boolean;
 }
 
@@ -28,30 +30,29 @@ export interface IdempotencyKey {
   readonly key: string;
 }
 
-/** A request that may come again: under which key, and by what it is known. */
+/** A request that may be repeated. */
 export interface IdempotentRequest {
   readonly idempotencyKey: IdempotencyKey;
-  /** The hash that is kept, and those by which it is known too. */
+  /** From `hashRequest`: the first one is stored; a stored one that equals any of them is the same request. */
   readonly hashes: readonly string[];
   readonly codec: ResponseCodec;
   readonly now: Date;
 }
 
-/** How an answer is written down: one that shows a secret is not kept in clear. */
+/** How a response's body is stored. */
 export interface ResponseCodec {
   encode(body: unknown): string;
   decode(stored: unknown): unknown;
 }
-
-type Secrets = Pick<World, "secret" | "previousSecret">;
 
 export const plainCodec: ResponseCodec = {
   encode: (body) => JSON.stringify(body),
   decode: (stored) => stored,
 };
 
-export function createSealedCodec(world: Secrets): ResponseCodec {
-  const secrets = secretsOf(world);
+/** Encrypts responses that show a secret. */
+export function createSealedCodec(appSecrets: AppSecrets): ResponseCodec {
+  const secrets = secretsOf(appSecrets);
   return {
     encode: (body) => JSON.stringify(seal(secrets[0], JSON.stringify(body))),
     decode: (stored) => JSON.parse(unseal(secrets, String(stored))),
@@ -59,12 +60,12 @@ export function createSealedCodec(world: Secrets): ResponseCodec {
 }
 
 /**
- * The same for the same content, whatever the order of its members; and what it was under the secret before.
- * Under a secret, because a request may hold a password, which a plain hash would let be guessed at.
+ * Hashes a request's content under the secret in use and under the previous one. The order of members does
+ * not matter. Keyed, because a request may hold a password, which could be guessed from a plain hash.
  */
-export function hashRequest(world: Secrets, ...content: unknown[]): readonly string[] {
+export function hashRequest(secrets: AppSecrets, ...content: unknown[]): readonly string[] {
   const text = JSON.stringify(content, sortMembers);
-  return secretsOf(world).map((secret) =>
+  return secretsOf(secrets).map((secret) =>
     createHmac("sha256", `request:${secret}`).update(text).digest("base64url"),
   );
 }
@@ -74,13 +75,21 @@ function sortMembers(_: string, value: unknown): unknown {
   return isPlain ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
 }
 
-/** Runs `effect` unless its key has an answer already, and keeps the answer. */
+/**
+ * Runs `effect` and stores its response, or returns the response stored under the request's key.
+ * @throws Failure `idempotency_key_reused` if the key was used for another request.
+ */
 export async function runOnce(
   tx: Transaction,
-  { idempotencyKey, hashes, codec, now }: IdempotentRequest,
-  effect: () => Promise<{ status: number; body: unknown }>,
+  request: IdempotentRequest,
+  effect: () => Promise<CallResponse>,
 ): Promise<CallResponse> {
-  await deleteExpired(tx, idempotencyKey, now);
+  const { idempotencyKey, hashes, codec, now } = request;
+  await tx
+    .deleteFrom("idempotency")
+    .where(hasKey(idempotencyKey))
+    .where("created_at", "<", retainedSince(now))
+    .execute();
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto("idempotency")
     .values({
@@ -93,108 +102,79 @@ export async function runOnce(
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   if (!numInsertedOrUpdatedRows) {
-    return replayResponse(tx, { idempotencyKey, hashes, codec });
+    return toReplay(await selectStored(tx, idempotencyKey).executeTakeFirstOrThrow(), request);
   }
-  const answer = await runInSavepoint(tx, effect);
-  await updateStored(tx, idempotencyKey)
-    .set({ status: answer.status, body: codec.encode(answer.body) })
+  const response = await runInSavepoint(tx, effect);
+  await tx
+    .updateTable("idempotency")
+    .where(hasKey(idempotencyKey))
+    .set({ status: response.status, body: codec.encode(response.body) })
     .execute();
-  return { ...answer, isReplay: false };
+  return response;
 }
 
-/** The answer that is stored under a key, if there is one. @throws Failure `idempotency_key_reused`. */
+/** The response stored under the request's key, if any. @throws Failure `idempotency_key_reused`. */
 export async function findStoredResponse(
   db: Queries,
-  { now, ...request }: IdempotentRequest,
+  request: IdempotentRequest,
 ): Promise<CallResponse | undefined> {
   const stored = await selectStored(db, request.idempotencyKey)
-    .where("created_at", ">=", new Date(now.getTime() - keptMs).toISOString())
+    .where("created_at", ">=", retainedSince(request.now))
     .executeTakeFirst();
   return stored && toReplay(stored, request);
-}
-
-async function replayResponse(
-  tx: Transaction,
-  request: Omit<IdempotentRequest, "now">,
-): Promise<CallResponse> {
-  return toReplay(await selectStored(tx, request.idempotencyKey).executeTakeFirstOrThrow(), request);
-}
-
-function selectStored(db: Queries, key: IdempotencyKey) {
-  return db
-    .selectFrom("idempotency")
-    .select(["request_hash", "status", "body"])
-    .where("organization_id", "=", key.organization_id)
-    .where("credential_id", "=", key.credential_id)
-    .where("route", "=", key.route)
-    .where("key", "=", key.key);
-}
-
-interface StoredRow {
-  readonly request_hash: string;
-  readonly status: number | null;
-  readonly body: unknown;
-}
-
-function toReplay(
-  stored: StoredRow,
-  { hashes, codec }: Pick<IdempotentRequest, "hashes" | "codec">,
-): CallResponse {
-  if (!hashes.includes(stored.request_hash)) {
-    throw fail("idempotency_key_reused");
-  }
-  return { status: stored.status ?? 200, body: codec.decode(stored.body), isReplay: true };
-}
-
-/** Runs the effect; a refusal that another try would meet again is undone and becomes the answer. */
-async function runInSavepoint(
-  tx: Transaction,
-  effect: () => Promise<{ status: number; body: unknown }>,
-): Promise<{ status: number; body: unknown }> {
-  await sql`savepoint effect`.execute(tx);
-  try {
-    return await effect();
-  } catch (error) {
-    if (!(error instanceof Failure) || !isStorable(error.status)) {
-      throw error;
-    }
-    await sql`rollback to savepoint effect`.execute(tx);
-    return { status: error.status, body: error.body() };
-  }
-}
-
-/** What depends on the credential, the moment or our own health may be different next time. */
-function isStorable(status: number): boolean {
-  return status < 500 && status !== 401 && status !== 403 && status !== 429;
-}
-
-async function deleteExpired(tx: Transaction, key: IdempotencyKey, now: Date): Promise<void> {
-  await tx
-    .deleteFrom("idempotency")
-    .where("organization_id", "=", key.organization_id)
-    .where("credential_id", "=", key.credential_id)
-    .where("route", "=", key.route)
-    .where("key", "=", key.key)
-    .where("created_at", "<", new Date(now.getTime() - keptMs).toISOString())
-    .execute();
 }
 
 export const deleteExpiredResponsesJob: ModuleJob<unknown> = {
   name: "answer.forget",
   schedule: "37 * * * *",
 
-  async run(_, world) {
-    const before = new Date(world.now().getTime() - keptMs).toISOString();
-    await world.database.queries.deleteFrom("idempotency").where("created_at", "<", before).execute();
+  async run(_, { database, now }) {
+    await database.queries.deleteFrom("idempotency").where("created_at", "<", retainedSince(now())).execute();
     return undefined;
   },
 };
 
-function updateStored(tx: Transaction, key: IdempotencyKey) {
-  return tx
-    .updateTable("idempotency")
-    .where("organization_id", "=", key.organization_id)
-    .where("credential_id", "=", key.credential_id)
-    .where("route", "=", key.route)
-    .where("key", "=", key.key);
+function selectStored(db: Queries, key: IdempotencyKey) {
+  return db.selectFrom("idempotency").select(["request_hash", "status", "body"]).where(hasKey(key));
+}
+
+interface StoredResponse {
+  readonly request_hash: string;
+  readonly status: number | null;
+  readonly body: unknown;
+}
+
+function toReplay(stored: StoredResponse, { hashes, codec }: IdempotentRequest): CallResponse {
+  if (!hashes.includes(stored.request_hash)) {
+    throw fail("idempotency_key_reused");
+  }
+  return { status: stored.status ?? 200, body: codec.decode(stored.body), isReplay: true };
+}
+
+/** Runs the effect. A failure that a retry would meet again rolls the effect back and becomes the response. */
+async function runInSavepoint(tx: Transaction, effect: () => Promise<CallResponse>): Promise<CallResponse> {
+  await sql`savepoint effect`.execute(tx);
+  try {
+    return await effect();
+  } catch (error) {
+    if (!(error instanceof Failure) || !isPermanent(error.status)) {
+      throw error;
+    }
+    await sql`rollback to savepoint effect`.execute(tx);
+    return { status: error.status, body: error.body(), isReplay: false };
+  }
+}
+
+/** A failure that depends on the credential, the rate or the service's own state may not recur on a retry. */
+function isPermanent(status: number): boolean {
+  return status < 500 && status !== 401 && status !== 403 && status !== 429;
+}
+
+function hasKey({ organization_id, credential_id, route, key }: IdempotencyKey) {
+  return (row: ExpressionBuilder<Tables, "idempotency">) =>
+    row.and({ organization_id, credential_id, route, key });
+}
+
+function retainedSince(now: Date): string {
+  return new Date(now.getTime() - retentionMs).toISOString();
 }

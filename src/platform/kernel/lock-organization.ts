@@ -1,9 +1,9 @@
-/** One at a time: changes whose rule spans several rows of an organization. */
+/** Serializes changes whose rule spans several rows of an organization, such as a limit on their number. */
 import type { Transaction } from "../../database/database.ts";
 
 /**
- * Waits until nobody else in the organization is in such a change, and keeps the others out until the commit.
- * What merely refers to the organization (every insert does) is not kept out.
+ * Takes the organization's lock until the commit; waits while another transaction holds it.
+ * Inserts that only reference the organization do not wait.
  */
 export async function lockOrganization(tx: Transaction, organization: string): Promise<void> {
   await tx.selectFrom("organizations").select("id").where("id", "=", organization).forNoKeyUpdate().execute();

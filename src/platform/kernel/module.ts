@@ -1,10 +1,10 @@
 /**
- * What a module is: the operations of one resource, the jobs it does later, the events it reacts to.
+ * What a module is: the operations of one resource, its background jobs, and the events it listens to.
  *
- * A missing handler, an extra one, a wrong answer and an unknown event name do not compile.
+ * A missing handler, an extra one, a wrong result or an unknown event name is a compile error.
  */
 import type { z } from "zod";
-import type { Effect, Operation } from "../../../tools/contract/index.ts";
+import type { Effect, Operation, VariantOf } from "../../../tools/contract/index.ts";
 import type { Event, EventName } from "../../../tools/events.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
 import type {
@@ -13,10 +13,10 @@ import type {
   PublicContext,
   ReadContext,
   StreamedContext,
+  StreamedInput,
   World,
   WriteContext,
 } from "./context.ts";
-import type { StreamedInput } from "./form.ts";
 
 interface Contexts {
   read: ReadContext;
@@ -28,27 +28,29 @@ interface Contexts {
 }
 
 type ContextOf<Op extends Operation> =
-  Op extends Operation<infer Kind extends Effect> ? Contexts[Kind] : never;
+  Op extends Operation<infer Kind extends Effect>
+    ? Contexts[Kind] & { readonly variant: VariantOf<Op> | undefined }
+    : never;
 
-/** Answers one operation; a streamed one answers by what it commits. */
+/** Runs one operation. A streamed one responds with what it commits. */
 export type Handler<Op extends Operation> =
   Op extends Operation<"streamed">
     ? (
-        arriving: StreamedInput<z.output<Op["input"]>>,
+        input: StreamedInput<z.output<Op["input"]>>,
         context: StreamedContext<z.input<Op["output"]>>,
       ) => Promise<void>
     : (input: z.output<Op["input"]>, context: ContextOf<Op>) => Promise<z.input<Op["output"]>>;
 
 /**
- * A write with a part that takes long and needs no database: that part runs before the transaction, which on
- * the embedded engine holds the only connection.
+ * A handler in two steps, for slow work without the database, such as hashing a password: `prepare` runs
+ * before the transaction, which holds the embedded engine's only connection.
  */
 export interface PreparedHandler<Op extends Operation> {
   prepare(input: z.output<Op["input"]>): Promise<(context: ContextOf<Op>) => Promise<z.input<Op["output"]>>>;
 }
 
-/** A job as a module writes it: the engine's definition, with the world handed in. */
-export interface ModuleJob<Payload> {
+/** A job of a module: a `JobDefinition` whose functions also take the world. */
+export interface ModuleJob<Payload = unknown> {
   readonly name: string;
   readonly maxAttempts?: number;
   readonly leaseMs?: number;
@@ -61,7 +63,7 @@ export type Listeners = {
   readonly [Name in EventName]?: (event: Event<Name>, world: World, attempt: Attempt) => Promise<void>;
 };
 
-/** A handler of either kind, whose types `implement` has checked. */
+/** A handler whose types `implement` has checked. */
 type AnyHandler =
   | ((input: never, context: never) => Promise<unknown>)
   | { prepare(input: never): Promise<(context: never) => Promise<unknown>> };
@@ -69,23 +71,23 @@ type AnyHandler =
 export interface Module {
   readonly contract: Readonly<Record<string, Operation>>;
   readonly operations: Readonly<Record<string, AnyHandler>>;
-  readonly jobs: readonly ModuleJob<never>[];
+  readonly jobs: readonly ModuleJob[];
   readonly on: Listeners;
   readonly recordEvents: EventRecorder | undefined;
 }
 
-/** Implements a resource's operations. */
+/** Combines a resource's contract with its handlers, jobs and listeners. */
 export function implement<Contract extends Readonly<Record<string, Operation>>>(
   contract: Contract,
   parts: {
-    /** Tools that no transport offers yet, of operations that are implemented. */
+    /** Declared tools of implemented operations that no transport offers yet. */
     readonly unbuiltTools?: readonly string[];
     readonly operations: {
       readonly [Name in keyof Contract]: Handler<Contract[Name]> | PreparedHandler<Contract[Name]>;
     };
-    readonly jobs?: readonly ModuleJob<never>[];
+    readonly jobs?: readonly ModuleJob[];
     readonly on?: Listeners;
-    /** What it writes of each event, in the event's own transaction. */
+    /** Records the events of each transaction, in that transaction. */
     readonly recordEvents?: EventRecorder;
   },
 ): Module {
@@ -98,8 +100,7 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
 }
 
 function withoutTools(operation: Operation, names: readonly string[]): Operation {
-  const forms = Object.entries(operation.tools ?? {});
-  const isWhole = !forms.some(([name]) => names.includes(name));
-  const offered = forms.filter(([name]) => !names.includes(name));
-  return isWhole ? operation : { ...operation, tools: Object.fromEntries(offered) };
+  const tools = Object.entries(operation.tools ?? {});
+  const offered = tools.filter(([name]) => !names.includes(name));
+  return offered.length === tools.length ? operation : { ...operation, tools: Object.fromEntries(offered) };
 }

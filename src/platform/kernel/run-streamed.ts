@@ -1,53 +1,49 @@
 /**
- * Runs an operation whose file comes in as a stream.
+ * Runs an operation that receives a file as a stream.
  *
- * No transaction is open while it comes: the handler puts the file aside, and records it when it is whole.
- * A repeated request is known by the file's own hash, so an idempotency key holds here as everywhere.
+ * No transaction is open while the file arrives: the handler stores the file first and then commits it as
+ * a whole. The file's hash is part of the request's content, so idempotency keys work as for every write.
  */
-import type { Operation } from "../../../tools/contract/index.ts";
-import type { Caller, PublicContext, StreamedContext } from "./context.ts";
+import type { Caller, Form, PublicContext, StreamedContext, StreamedInput } from "./context.ts";
 import {
   createTenantContext,
   executeWrite,
   findPreviousResponse,
   type OperationCall,
 } from "./execute-write.ts";
-import type { Form, IncomingFile } from "./form.ts";
 import type { CallResponse } from "./idempotency.ts";
 
 interface StreamedCall extends OperationCall {
-  readonly operation: Operation;
-  /** Undefined where the input came whole. */
+  /** Undefined if the request is not a form; then `rawInput` is the whole input. */
   readonly form: Form | undefined;
   readonly rawInput: unknown;
-  /** The one gate. @throws Failure `invalid_request`. */
+  /** @throws Failure `invalid_request`. */
   parse(input: unknown): unknown;
-  prepare(arriving: unknown): Promise<(context: PublicContext) => Promise<unknown>>;
+  prepare(input: StreamedInput<unknown>): Promise<(context: PublicContext) => Promise<unknown>>;
 }
 
-export async function runStreamed(run: StreamedCall, caller: Caller): Promise<CallResponse> {
-  const { form, rawInput, context } = run;
-  let input = form ? undefined : run.parse(rawInput);
-  const known = form ? undefined : await findPreviousResponse(run, caller, [input, null]);
-  if (known) {
-    return known;
+export async function runStreamed(call: StreamedCall, caller: Caller): Promise<CallResponse> {
+  const { form, rawInput, context } = call;
+  // The fields of a form are known only once its file has been read.
+  let input = form ? undefined : call.parse(rawInput);
+  const previous = form ? undefined : await findPreviousResponse(call, caller, [input, null]);
+  if (previous) {
+    return previous;
   }
-  let recorded: CallResponse | undefined;
-  const commit: StreamedContext["commit"] = async (facts, effect) => {
-    recorded = await executeWrite(run, caller, [input, facts], effect);
+  let response: CallResponse | undefined;
+  const commit: StreamedContext["commit"] = async (fileIdentity, effect) => {
+    response = await executeWrite(call, caller, [input, fileIdentity], effect);
   };
-  const arriving = {
-    async read<Taken>(take: (file: IncomingFile) => Promise<Taken>) {
-      const read = form ? await form.read(take) : undefined;
-      input = read ? run.parse(read.fields) : input;
-      return { input, file: read?.file };
+  const handle = await call.prepare({
+    async read(receive) {
+      const received = await form?.read(receive);
+      input = received ? call.parse(received.fields) : input;
+      return { input, file: received?.file };
     },
-  };
-  const parts = { db: context.world.database.queries, commit };
-  const handle = await run.prepare(arriving);
-  await handle(createTenantContext(context, caller, parts));
-  if (!recorded) {
-    throw new Error(`${run.name} ended without recording anything`);
+  });
+  await handle(createTenantContext(context, caller, { db: context.world.database.queries, commit }));
+  if (!response) {
+    throw new Error(`The handler of ${call.name} returned without calling commit`);
   }
-  return recorded;
+  return response;
 }

@@ -1,4 +1,4 @@
-/** What may be asked about a contact, and about a conversation. */
+/** The attributes that conditions can use: of a contact, and of a conversation. */
 import { getCountries, parsePhoneNumberFromString } from "libphonenumber-js/min";
 import { conversationStatuses } from "../../../tools/conversations.ts";
 import { messageTypes } from "../../../tools/messages/index.ts";
@@ -10,7 +10,7 @@ export const contactAttributes = {
   country: {
     type: "enum",
     values: getCountries(),
-    expected: "a country's two letters (ISO 3166), for example DE",
+    expected: "a two-letter country code (ISO 3166), for example DE",
   },
   tags: { type: "tags" },
   created_at: { type: "date" },
@@ -20,7 +20,7 @@ export const contactAttributes = {
   "metadata.<path>": { type: "any" },
 } as const satisfies Attributes;
 
-/** A conversation is asked about its contact too; `message` is the contact's latest. */
+/** Includes the attributes of the conversation's contact; `message` is the contact's latest message. */
 export const conversationAttributes = {
   ...contactAttributes,
   "conversation.status": { type: "enum", values: conversationStatuses },
@@ -32,7 +32,7 @@ export const conversationAttributes = {
   "message.text": { type: "text" },
 } as const satisfies Attributes;
 
-/** The country of a number in E.164 form; null where it has none, as +800. */
+/** The country of a number in E.164 form; null if it has none, for example +800. */
 export function countryOf(phone_number: string | null): string | null {
   return (phone_number && parsePhoneNumberFromString(phone_number)?.country) || null;
 }

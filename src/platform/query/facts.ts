@@ -1,4 +1,4 @@
-/** What is known of a contact or a conversation, and how it compares with an operand. */
+/** Reads the facts about a contact or a conversation, and compares them with operands. */
 import type { Value } from "./query.ts";
 import { normalizeText, readTimestamp } from "./values.ts";
 
@@ -6,10 +6,10 @@ interface Source {
   get(attribute: string): unknown;
 }
 
-/** What is known: answered on demand, or a record whose names may be dotted or nested. */
+/** Values by attribute name: computed on demand, or a record whose keys may be dotted or nested. */
 export type Facts = Source | Readonly<Record<string, unknown>>;
 
-/** The fact of this name; undefined when it is missing. */
+/** Undefined when the fact is missing. */
 export function readFact(facts: Facts, attribute: string): unknown {
   if (isSource(facts)) {
     return facts.get(attribute);
@@ -19,10 +19,13 @@ export function readFact(facts: Facts, attribute: string): unknown {
   }
   return attribute
     .split(".")
-    .reduce<unknown>((at, name) => (isRecord(at) && Object.hasOwn(at, name) ? at[name] : undefined), facts);
+    .reduce<unknown>(
+      (value, name) => (isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+      facts,
+    );
 }
 
-/** A fact as a list: empty when it is missing, its elements when it is one. */
+/** A fact as a list: empty when it is missing, one element when it is a single value. */
 export function elementsOf(fact: unknown): readonly unknown[] {
   if (fact === undefined || fact === null) {
     return [];
@@ -30,22 +33,22 @@ export function elementsOf(fact: unknown): readonly unknown[] {
   return Array.isArray(fact) ? fact : [fact];
 }
 
-/** Moments by the moment, numbers by the number when both are, and everything else as text. */
+/** Compares times as times, two numbers as numbers, and everything else as text. */
 export function isEqual(fact: unknown, value: Value): boolean {
   if (value instanceof Date) {
-    return momentOf(fact) === value.getTime();
+    return timeOf(fact) === value.getTime();
   }
   return typeof fact === "number" && typeof value === "number"
     ? fact === value
     : textOf(fact) === String(value);
 }
 
-/** Below, at or above zero; NaN when the two can't be compared, which no comparison holds for. */
+/** Negative, zero or positive; NaN, for which every comparison is false, when the two can't be compared. */
 export function compareFact(fact: unknown, value: number | Date): number {
-  return value instanceof Date ? momentOf(fact) - value.getTime() : numberOf(fact) - value;
+  return value instanceof Date ? timeOf(fact) - value.getTime() : numberOf(fact) - value;
 }
 
-/** Text as it is compared; undefined for what has no text, as an object. */
+/** The normalized text; undefined for a value without one, for example an object. */
 export function textOf(fact: unknown): string | undefined {
   if (typeof fact === "string") {
     return normalizeText(fact);
@@ -53,16 +56,16 @@ export function textOf(fact: unknown): string | undefined {
   return typeof fact === "number" || typeof fact === "boolean" ? String(fact) : undefined;
 }
 
-/** Milliseconds since 1970, or NaN. A date without a time, as custom attributes hold them, begins in UTC. */
-export function momentOf(fact: unknown): number {
+/** Milliseconds since 1970, or NaN. A date without a time, as in custom attributes, is midnight in UTC. */
+export function timeOf(fact: unknown): number {
   if (fact instanceof Date) {
     return fact.getTime();
   }
-  const isDay = typeof fact === "string" && /^\d{4}-\d\d-\d\d$/.test(fact);
-  return readTimestamp(isDay ? `${fact}T00:00:00Z` : fact)?.getTime() ?? Number.NaN;
+  const isDate = typeof fact === "string" && /^\d{4}-\d\d-\d\d$/.test(fact);
+  return readTimestamp(isDate ? `${fact}T00:00:00Z` : fact)?.getTime() ?? Number.NaN;
 }
 
-/** A number, or one that was stored as text, as an answer to a question is; else NaN. */
+/** A number, or a number stored as text (the answer to a question is stored so); otherwise NaN. */
 function numberOf(fact: unknown): number {
   const isNumeric = typeof fact === "string" && /^[+-]?\d+(?:\.\d+)?$/.test(fact.trim());
   return typeof fact === "number" || isNumeric ? Number(fact) : Number.NaN;

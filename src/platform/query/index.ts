@@ -1,4 +1,4 @@
-/** The condition language that routing, cohorts and flows share. */
+/** The condition language shared by routing, cohorts and flows. */
 export { conversationAttributes, countryOf } from "./attributes.ts";
 export { matchesQuery } from "./matches.ts";
 export { parseQuery } from "./parse.ts";

@@ -1,20 +1,20 @@
 /**
- * Whether a query holds for a contact or a conversation, in memory.
+ * Evaluates a query for a contact or a conversation, in memory.
  *
- * Every `not_…` and `neq` is exactly the negation of its opposite. What is missing (null, an empty list)
- * matches no positive operator, and so all of the negative ones: also `not_within_last`, because who has
- * never written has not written in the last seven days. A list matches when one of its elements does.
+ * Every `not_…` and `neq` is exactly the negation of its opposite. A missing fact (null, an empty list) matches
+ * no positive operator and therefore every negative one, including `not_within_last`: a contact who has never
+ * written has not written in the last seven days. A list matches when one of its elements does.
  */
 import type { QueryOperator } from "../../../tools/cohorts.ts";
-import { compareFact, elementsOf, type Facts, isEqual, momentOf, readFact, textOf } from "./facts.ts";
+import { compareFact, elementsOf, type Facts, isEqual, readFact, textOf, timeOf } from "./facts.ts";
 import type { Condition, OperandOf, Query, Value } from "./query.ts";
 
 export function matchesQuery(query: Query, facts: Facts, now: Date): boolean {
   if (query.kind === "and") {
-    return query.queries.every((one) => matchesQuery(one, facts, now));
+    return query.queries.every((part) => matchesQuery(part, facts, now));
   }
   if (query.kind === "or") {
-    return query.queries.some((one) => matchesQuery(one, facts, now));
+    return query.queries.some((part) => matchesQuery(part, facts, now));
   }
   if (query.kind === "not") {
     return !matchesQuery(query.query, facts, now);
@@ -24,17 +24,17 @@ export function matchesQuery(query: Query, facts: Facts, now: Date): boolean {
 
 type Test<Operand> = (fact: unknown, operand: Operand, now: Date) => boolean;
 
-const equals: Test<Value> = (fact, value) => elementsOf(fact).some((one) => isEqual(one, value));
+const equals: Test<Value> = (fact, value) => elementsOf(fact).some((element) => isEqual(element, value));
 const isIn: Test<readonly Value[]> = (fact, values, now) => values.some((value) => equals(fact, value, now));
 const exists: Test<undefined> = (fact) => elementsOf(fact).length > 0;
 const follows: Test<number | Date> = (fact, value) => compares(fact, value, (order) => order > 0);
 const precedes: Test<number | Date> = (fact, value) => compares(fact, value, (order) => order < 0);
-// A list contains its elements; text contains its parts.
+// A list contains its elements, a text its substrings.
 const contains: Test<string> = (fact, part, now) =>
   Array.isArray(fact) ? equals(fact, part, now) : (textOf(fact)?.includes(part) ?? false);
 const isWithinLast: Test<number> = (fact, ms, now) =>
-  elementsOf(fact).some((one) => {
-    const age = now.getTime() - momentOf(one);
+  elementsOf(fact).some((element) => {
+    const age = now.getTime() - timeOf(element);
     return age >= 0 && age <= ms;
   });
 
@@ -43,8 +43,8 @@ const tests: { readonly [Operator in QueryOperator]: Test<OperandOf<Operator>> }
   neq: negate(equals),
   contains,
   not_contains: negate(contains),
-  starts_with: (fact, part) => elementsOf(fact).some((one) => textOf(one)?.startsWith(part) ?? false),
-  ends_with: (fact, part) => elementsOf(fact).some((one) => textOf(one)?.endsWith(part) ?? false),
+  starts_with: (fact, part) => elementsOf(fact).some((element) => textOf(element)?.startsWith(part) ?? false),
+  ends_with: (fact, part) => elementsOf(fact).some((element) => textOf(element)?.endsWith(part) ?? false),
   in: isIn,
   not_in: negate(isIn),
   gt: follows,
@@ -52,7 +52,7 @@ const tests: { readonly [Operator in QueryOperator]: Test<OperandOf<Operator>> }
   lt: precedes,
   lte: (fact, value) => compares(fact, value, (order) => order <= 0),
   between: (fact, [low, high]) =>
-    elementsOf(fact).some((one) => compareFact(one, low) >= 0 && compareFact(one, high) <= 0),
+    elementsOf(fact).some((element) => compareFact(element, low) >= 0 && compareFact(element, high) <= 0),
   exists,
   not_exists: negate(exists),
   before: precedes,
@@ -72,7 +72,7 @@ function meetsCondition<Operator extends QueryOperator>(
 }
 
 function compares(fact: unknown, value: number | Date, isMet: (order: number) => boolean): boolean {
-  return elementsOf(fact).some((one) => isMet(compareFact(one, value)));
+  return elementsOf(fact).some((element) => isMet(compareFact(element, value)));
 }
 
 function negate<Operand>(test: Test<Operand>): Test<Operand> {

@@ -1,26 +1,28 @@
-/** What each type of attribute may be asked, and how the operand of each question is read. */
+/** Which operators apply to which type of attribute, and how their operands are parsed. */
 import { type QueryOperator, queryOperators } from "../../../tools/cohorts.ts";
 import type { Failure } from "../../../tools/contract/index.ts";
 import { failField } from "../../../tools/errors.ts";
 import { type Attribute, type Operands, operatorFamilies, type Value, type ValueType } from "./query.ts";
 import { normalizeText, readDuration, readTimestamp } from "./values.ts";
 
-/** A value as it was sent, and where. */
+/** An operand as it was sent. */
 export interface RawOperand {
   readonly value: unknown;
+  /** The place of the value, for errors. */
   readonly path: string;
+  /** The attribute's name, as it was sent. */
   readonly name: string;
   readonly operator: QueryOperator;
   readonly attribute: Attribute;
 }
 
-/** Reads an operand, or throws the refusal that says what to send. */
-type Read<Operand> = (given: RawOperand) => Operand;
+/** Parses an operand. @throws Failure `query_value_invalid`, which says what to send. */
+type Read<Operand> = (raw: RawOperand) => Operand;
 
 const text = reader('text, for example "Ann"', (value) =>
   typeof value === "string" ? normalizeText(value) : undefined,
 );
-// An empty part is in every text: it would choose everybody.
+// Every text contains the empty text: it would match all contacts.
 const part = reader('text that is not empty, for example "Ann"', (value) =>
   typeof value === "string" && value !== "" ? normalizeText(value) : undefined,
 );
@@ -29,17 +31,14 @@ const tag = reader('a tag, for example "vip"', (value) =>
 );
 const number = reader("a number, for example 42", (value) => (isNumber(value) ? value : undefined));
 const flag = reader("true or false", (value) => (typeof value === "boolean" ? value : undefined));
-const moment = reader("a moment with its offset, for example 2026-03-01T09:00:00+02:00", readTimestamp);
-const span = reader(
-  'a span of time in minutes, hours or days, for example "30m", "24h" or "7d"',
-  readDuration,
-);
+const time = reader("a time with its UTC offset, for example 2026-03-01T09:00:00+02:00", readTimestamp);
+const span = reader('a duration in minutes, hours or days, for example "30m", "24h" or "7d"', readDuration);
 const measure = reader<number | Date>(
-  "a number, for example 42, or a moment with its offset, for example 2026-03-01T09:00:00+02:00",
+  "a number, for example 42, or a time with its UTC offset, for example 2026-03-01T09:00:00+02:00",
   (value) => (isNumber(value) ? value : readTimestamp(value)),
 );
 const scalar = reader<Value>(
-  "text, a number, true or false (exists and not_exists ask for nothing)",
+  "text, a number, true or false (exists and not_exists take no value)",
   (value) => {
     if (typeof value === "string") {
       return normalizeText(value);
@@ -48,21 +47,21 @@ const scalar = reader<Value>(
   },
 );
 
-/** What an attribute of each type may be asked; a family that is missing makes no sense there. */
+/** By attribute type and operator family; a missing family does not apply to the type. */
 const readers: Record<ValueType, { readonly [Family in keyof Operands]?: Read<Operands[Family]> }> = {
   text: { equality: text, membership: listOf(text), part, edge: part, presence },
   number: { equality: number, membership: listOf(number), order: number, range: rangeOf(number), presence },
   date: {
-    equality: moment,
-    membership: listOf(moment),
-    order: moment,
-    range: rangeOf(moment),
-    time: moment,
+    equality: time,
+    membership: listOf(time),
+    order: time,
+    range: rangeOf(time),
+    time,
     span,
     presence,
   },
   boolean: { equality: flag, membership: listOf(flag), presence },
-  enum: { equality: choice, membership: listOf(choice), presence },
+  enum: { equality: readChoice, membership: listOf(readChoice), presence },
   tags: { part: tag, membership: listOf(tag), set: listOf(tag), presence },
   any: {
     equality: scalar,
@@ -71,23 +70,23 @@ const readers: Record<ValueType, { readonly [Family in keyof Operands]?: Read<Op
     edge: part,
     order: measure,
     range: rangeOf(measure),
-    time: moment,
+    time,
     span,
     presence,
   },
 };
 
-/** The operators that an attribute of this type may be asked with. */
+/** The operators that apply to an attribute of this type. */
 export function operatorsOf(type: ValueType): readonly QueryOperator[] {
   return queryOperators.filter((operator) => readers[type][operatorFamilies[operator]] !== undefined);
 }
 
 /**
- * The operand of a condition.
+ * Parses the operand of the condition at `path`.
  * @throws Failure `operator_not_applicable` or `query_value_invalid`, naming the place.
  */
-export function readOperand(given: RawOperand, path: string): Operands[keyof Operands] {
-  const { attribute, operator, name } = given;
+export function readOperand(raw: RawOperand, path: string): Operands[keyof Operands] {
+  const { attribute, operator, name } = raw;
   const read = readers[attribute.type][operatorFamilies[operator]];
   if (!read) {
     throw failField(`${path}.operator`, "operator_not_applicable", {
@@ -97,58 +96,57 @@ export function readOperand(given: RawOperand, path: string): Operands[keyof Ope
       known: operatorsOf(attribute.type).join(", "),
     });
   }
-  return read(given);
+  return read(raw);
 }
 
 function reader<Operand>(expected: string, read: (value: unknown) => Operand | undefined): Read<Operand> {
-  return (given) => {
-    const operand = read(given.value);
+  return (raw) => {
+    const operand = read(raw.value);
     if (operand === undefined) {
-      throw invalidValue(given, expected);
+      throw invalidValue(raw, expected);
     }
     return operand;
   };
 }
 
-function presence(given: RawOperand): undefined {
-  // Whoever must fill every field sends null or true.
-  if (given.value !== undefined && given.value !== null && given.value !== true) {
-    throw invalidValue(given, "no value: leave it out");
+function presence(raw: RawOperand): undefined {
+  // Clients that must fill every field send null or true.
+  if (raw.value !== undefined && raw.value !== null && raw.value !== true) {
+    throw invalidValue(raw, "no value: leave it out");
   }
 }
 
-function choice(given: RawOperand): string {
-  const { value, attribute } = given;
+function readChoice(raw: RawOperand): string {
+  const { value, attribute } = raw;
   const { values, expected = `one of: ${values.join(", ")}` } =
     attribute.type === "enum" ? attribute : { values: [] };
-  const found =
-    typeof value === "string" && values.map(normalizeText).find((one) => one === normalizeText(value));
-  if (typeof found !== "string") {
-    throw invalidValue(given, expected);
+  const choice = typeof value === "string" ? normalizeText(value) : undefined;
+  if (choice === undefined || !values.map(normalizeText).includes(choice)) {
+    throw invalidValue(raw, expected);
   }
-  return found;
+  return choice;
 }
 
 function listOf<Operand>(read: Read<Operand>): Read<readonly Operand[]> {
-  return (given) => {
-    const { value, path } = given;
+  return (raw) => {
+    const { value, path } = raw;
     if (!Array.isArray(value) || value.length === 0) {
-      throw invalidValue(given, "a list that is not empty");
+      throw invalidValue(raw, "a list that is not empty");
     }
-    return value.map((one, index) => read({ ...given, value: one, path: `${path}[${index}]` }));
+    return value.map((element, index) => read({ ...raw, value: element, path: `${path}[${index}]` }));
   };
 }
 
 function rangeOf(read: Read<number | Date>): Read<Operands["range"]> {
-  return (given) => {
-    const { value, path } = given;
+  return (raw) => {
+    const { value, path } = raw;
     if (!Array.isArray(value) || value.length !== 2) {
-      throw invalidValue(given, "a list of two, the smaller first");
+      throw invalidValue(raw, "a list of two values, the smaller first");
     }
-    const low = read({ ...given, value: value[0], path: `${path}[0]` });
-    const high = read({ ...given, value: value[1], path: `${path}[1]` });
+    const low = read({ ...raw, value: value[0], path: `${path}[0]` });
+    const high = read({ ...raw, value: value[1], path: `${path}[1]` });
     if (typeof low !== typeof high || low > high) {
-      throw invalidValue(given, "two values of one kind, the smaller first");
+      throw invalidValue(raw, "two values of the same type, the smaller first");
     }
     return [low, high];
   };

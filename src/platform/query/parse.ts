@@ -1,41 +1,41 @@
 /**
- * Reads a query as it was sent, or refuses it at the exact place: `conditions.and[1].operator`.
+ * Parses a query, and rejects an invalid one with the exact place: `conditions.and[1].operator`.
  *
- * Nothing is passed over: an unknown key would widen an audience unseen, and an empty group would make it
- * everybody. Only `{}` means everything.
+ * Nothing is ignored: without the unknown key or the empty group a query would match more contacts than its
+ * author intended. Only `{}` matches everything.
  */
 import { type QueryOperator, queryOperators } from "../../../tools/cohorts.ts";
 import { failField } from "../../../tools/errors.ts";
 import { readOperand } from "./operands.ts";
 import type { Attribute, Attributes, Condition, Query } from "./query.ts";
 
-/** Groups in groups; conditions; and operands, where each of a list counts. */
+/** Nested groups, conditions, and operands; each element of a list counts as an operand. */
 const limits = { levels: 5, conditions: 50, values: 1_000 } as const;
 
-/** What has been read so far, against the limits. */
+/** The attributes, and what counts against the limits so far. */
 interface ParseState {
   readonly attributes: Attributes;
   conditions: number;
   values: number;
 }
 
-/** A part of the query, where it stands, and how many groups are around it. */
+/** A part of the query, its path, and the number of groups around it. */
 interface QueryNode {
   readonly value: unknown;
   readonly path: string;
   readonly depth: number;
 }
 
-type Read = (part: QueryNode, reading: ParseState) => Query;
+type Read = (node: QueryNode, state: ParseState) => Query;
 
 const groups: Readonly<Record<Exclude<Query["kind"], "condition">, Read>> = {
-  and: (part, reading) => ({ kind: "and", queries: readEach(part, reading) }),
-  or: (part, reading) => ({ kind: "or", queries: readEach(part, reading) }),
-  not: (part, reading) => ({ kind: "not", query: readPart(part, reading) }),
+  and: (node, state) => ({ kind: "and", queries: readEach(node, state) }),
+  or: (node, state) => ({ kind: "or", queries: readEach(node, state) }),
+  not: (node, state) => ({ kind: "not", query: readNode(node, state) }),
 };
 
 /**
- * @param field - the argument's name, with which every path begins
+ * @param field - the argument's name, the start of every path
  * @throws Failure, one of: `query_malformed`, `query_too_large`, `unknown_attribute`, `unknown_operator`,
  * `operator_not_applicable`, `query_value_invalid`, `unknown_argument`; all are 400
  */
@@ -46,72 +46,75 @@ export function parseQuery(
   if (isObject(value) && Object.keys(value).length === 0) {
     return { kind: "and", queries: [] };
   }
-  return readPart({ value, path: field, depth: 0 }, { attributes, conditions: 0, values: 0 });
+  return readNode({ value, path: field, depth: 0 }, { attributes, conditions: 0, values: 0 });
 }
 
-function readPart(part: QueryNode, reading: ParseState): Query {
-  const { value, path, depth } = part;
+function readNode(node: QueryNode, state: ParseState): Query {
+  const { value, path, depth } = node;
   if (!isObject(value)) {
     throw failField(path, "query_malformed", { reason: "an object is expected here." });
   }
   const keys = Object.keys(value);
   const key = keys.find(isGroup);
   if (key === undefined) {
-    return readCondition(value, path, reading);
+    return readCondition(value, path, state);
   }
   if (keys.length > 1) {
     throw failField(path, "query_malformed", {
-      reason: "a group is and, or, or not, with nothing beside it.",
+      reason: "a group has exactly one key: and, or, or not.",
     });
   }
   if (depth === limits.levels) {
     throw tooLarge(path, "levels");
   }
-  return groups[key]({ value: value[key], path: `${path}.${key}`, depth: depth + 1 }, reading);
+  return groups[key]({ value: value[key], path: `${path}.${key}`, depth: depth + 1 }, state);
 }
 
-function readEach({ value, path, depth }: QueryNode, reading: ParseState): Query[] {
+function readEach({ value, path, depth }: QueryNode, state: ParseState): Query[] {
   if (!Array.isArray(value) || value.length === 0) {
     throw failField(path, "query_malformed", { reason: "a list that is not empty is expected here." });
   }
-  return value.map((one, index) => readPart({ value: one, path: `${path}[${index}]`, depth }, reading));
+  return value.map((element, index) => readNode({ value: element, path: `${path}[${index}]`, depth }, state));
 }
 
 function readCondition(
   { attribute: name, operator, value, ...rest }: Readonly<Record<string, unknown>>,
   path: string,
-  reading: ParseState,
+  state: ParseState,
 ): Condition {
-  const [stranger] = Object.keys(rest);
-  if (stranger !== undefined) {
+  const [unknownKey] = Object.keys(rest);
+  if (unknownKey !== undefined) {
     const known = "attribute, operator, value; or and, or, not";
-    throw failField(`${path}.${quote(stranger)}`, "unknown_argument", { value: quote(stranger), known });
+    throw failField(`${path}.${quote(unknownKey)}`, "unknown_argument", {
+      value: quote(unknownKey),
+      known,
+    });
   }
-  count(reading, { counted: "conditions", by: 1, path });
-  const attribute = findAttribute(reading.attributes, name);
+  count(state, { counted: "conditions", amount: 1, path });
+  const attribute = findAttribute(state.attributes, name);
   if (typeof name !== "string" || attribute === undefined) {
-    const known = Object.keys(reading.attributes).join(", ");
+    const known = Object.keys(state.attributes).join(", ");
     throw failField(`${path}.attribute`, "unknown_attribute", { value: quote(name), known });
   }
   if (!isOperator(operator)) {
     const known = queryOperators.join(", ");
     throw failField(`${path}.operator`, "unknown_operator", { value: quote(operator), known });
   }
-  count(reading, { counted: "values", by: Array.isArray(value) ? value.length : 1, path: `${path}.value` });
+  count(state, { counted: "values", amount: Array.isArray(value) ? value.length : 1, path: `${path}.value` });
   const operand = readOperand({ value, path: `${path}.value`, name, operator, attribute }, path);
-  // The reader was chosen by this operator, so that its operand is this one's.
+  // readOperand chose the reader by this operator, so the operand has the operator's type.
   return { kind: "condition", attribute: name, type: attribute.type, operator, value: operand } as Condition;
 }
 
-/** The attribute by its own name, or by that of its family: `metadata.city` is a `metadata.<path>`. */
+/** The attribute of this name; `metadata.city` is found as `metadata.<path>`. */
 function findAttribute(attributes: Attributes, name: unknown): Attribute | undefined {
   if (typeof name !== "string") {
     return undefined;
   }
-  const key = Object.keys(attributes).find((known) => {
-    const [, start, end] = /^(.*)<\w+>(.*)$/.exec(known) ?? [];
+  const key = Object.keys(attributes).find((pattern) => {
+    const [, start, end] = /^(.*)<\w+>(.*)$/.exec(pattern) ?? [];
     if (start === undefined || end === undefined) {
-      return known === name;
+      return pattern === name;
     }
     const path = name.slice(start.length, name.length - end.length);
     return name === `${start}${path}${end}` && !path.split(".").includes("");
@@ -120,11 +123,11 @@ function findAttribute(attributes: Attributes, name: unknown): Attribute | undef
 }
 
 function count(
-  reading: ParseState,
-  { counted, by, path }: { counted: "conditions" | "values"; by: number; path: string },
+  state: ParseState,
+  { counted, amount, path }: { counted: "conditions" | "values"; amount: number; path: string },
 ): void {
-  reading[counted] += by;
-  if (reading[counted] > limits[counted]) {
+  state[counted] += amount;
+  if (state[counted] > limits[counted]) {
     throw tooLarge(path, counted);
   }
 }
@@ -145,10 +148,10 @@ function isOperator(name: unknown): name is QueryOperator {
   return queryOperators.some((operator) => operator === name);
 }
 
-/** What was sent, in a sentence: short, and well-formed wherever it is cut. */
+/** A sent value for an error message, cut to 64 characters; cutting may not leave half a surrogate pair. */
 function quote(value: unknown): string {
   if (typeof value === "string") {
     return value.slice(0, 64).toWellFormed();
   }
-  return value === undefined ? "none was sent" : "what was sent is no text";
+  return value === undefined ? "none was sent" : "a value that is not text";
 }

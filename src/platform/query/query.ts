@@ -1,23 +1,23 @@
 /**
- * A query once it is understood: a closed union, so that whoever evaluates or compiles it forgets nothing.
+ * A parsed query: a closed union, so that the compiler checks that every case is handled.
  *
- * Every operator belongs to a family, and the family says what its operand is. A new operator in the
- * catalogue does not compile until it has its family here and its test in `matches.ts`.
+ * Every operator belongs to a family, which determines the type of its operand. A new operator in the catalogue
+ * does not compile until it has a family here and a test in `matches.ts`.
  */
 import type { QueryOperator } from "../../../tools/cohorts.ts";
 
-/** What an attribute holds; `any` is known only when a contact is looked at. */
+/** The type of an attribute's values; with `any` it may differ from contact to contact. */
 export type ValueType = "text" | "number" | "date" | "boolean" | "tags" | "enum" | "any";
 
 export type Attribute =
   | { readonly type: Exclude<ValueType, "enum"> }
-  /** `expected` says what to send where the list of values is too long for a sentence. */
+  /** `expected` replaces the list of values in error messages when the list is too long. */
   | { readonly type: "enum"; readonly values: readonly string[]; readonly expected?: string };
 
-/** What may be asked about, by name; a part in angle brackets stands for any path: `metadata.<path>`. */
+/** The attributes by name; a part in angle brackets stands for any path: `metadata.<path>`. */
 export type Attributes = Readonly<Record<string, Attribute>>;
 
-/** An operand: text is folded already, a moment is a Date. */
+/** An operand: text is normalized, a time is a Date. */
 export type Value = string | number | boolean | Date;
 
 export interface Operands {
@@ -26,7 +26,7 @@ export interface Operands {
   readonly part: string;
   readonly edge: string;
   readonly order: number | Date;
-  /** Both ends belong to it; they are of one kind, and the first is not greater than the second. */
+  /** Inclusive on both sides; both have the same type, and the first is not greater than the second. */
   readonly range: readonly [number | Date, number | Date];
   readonly time: Date;
   /** Milliseconds. */
@@ -61,7 +61,7 @@ export const operatorFamilies = {
 
 export type OperandOf<Operator extends QueryOperator> = Operands[(typeof operatorFamilies)[Operator]];
 
-/** One comparison; generic so that an operator and its operand stay together. */
+/** One comparison; generic, so that the operand's type follows from the operator. */
 export type Condition<Operator extends QueryOperator = QueryOperator> = {
   readonly [Name in Operator]: {
     readonly kind: "condition";
@@ -72,7 +72,7 @@ export type Condition<Operator extends QueryOperator = QueryOperator> = {
   };
 }[Operator];
 
-/** An `and` of no queries is everything; no other group is empty. */
+/** An `and` without queries matches everything; no other group is empty. */
 export type Query =
   | { readonly kind: "and"; readonly queries: readonly Query[] }
   | { readonly kind: "or"; readonly queries: readonly Query[] }

@@ -1,4 +1,4 @@
-/** Who could be given a conversation: members of teams as they are now, and what keeps each from it. */
+/** The candidates for a conversation: members of teams with their current load, and what rules each of them out. */
 import type { ExpressionBuilder } from "kysely";
 import type { Queries } from "../../database/database.ts";
 import { refersTo } from "../../database/query/index.ts";
@@ -8,24 +8,24 @@ import type { ConversationRow } from "./policy.ts";
 import type { Agent, PassedOverReason } from "./strategies.ts";
 
 export interface AgentCandidate extends Agent {
-  /** Why this one can't be given anything now; null for who is free. */
+  /** Why the agent can't take the conversation now; null for a free agent. */
   readonly blockedBy: PassedOverReason | null;
 }
 
-/** A member of a team, with what of the user and of the team keeps them from a conversation. */
-export type Member = Awaited<ReturnType<ReturnType<typeof members>["execute"]>>[number];
+/** A member of a team, with the user's name and whether user and team are active. */
+export type Member = Awaited<ReturnType<ReturnType<typeof selectMembers>["execute"]>>[number];
 
-/** Of which teams, for which conversations, and whether what is found is held until the commit. */
 export interface MemberSearch {
   readonly organization: string;
   readonly team_ids: readonly string[];
   readonly conversations: readonly ConversationRow[];
+  /** Whether to lock the members until the commit. */
   readonly locks: boolean;
 }
 
 /**
- * The members of these teams and who has the conversations now, in whichever team, since their counts change with
- * them. Locked one after the other by user, so that two choices never wait for each other.
+ * Reads the members of these teams and the current agents of the conversations, whose counts change too,
+ * whatever their team. Locks in the order of the users, so that two decisions never deadlock.
  */
 export async function readMembers(
   db: Queries,
@@ -34,37 +34,37 @@ export async function readMembers(
   if (team_ids.length === 0) {
     return [];
   }
-  const holders = conversations.filter(
+  const assigned = conversations.filter(
     ({ team_id, assigned_to }) => team_id !== null && assigned_to !== null,
   );
-  return members(db, organization)
+  return selectMembers(db, organization)
     .where((row) =>
       row.or([
         row("team_members.team_id", "=", row.fn.any(row.val(team_ids))),
-        ...holders.map((conversation) => isHolder(row, conversation)),
+        ...assigned.map((conversation) => isCurrentAgent(row, conversation)),
       ]),
     )
     .$if(locks, (query) => query.forUpdate("team_members"))
     .execute();
 }
 
-/** The seat of an agent in a team, locked until the commit with that of who has the conversation; undefined if there is none. */
+/** The member, locked until the commit together with the conversation's current agent; undefined if none. */
 export async function lockMember(
   db: Queries,
   conversation: ConversationRow,
   { team_id, user_id }: { team_id: string; user_id: string },
 ): Promise<AgentCandidate | undefined> {
-  const rows = await members(db, conversation.organization_id)
+  const members = await selectMembers(db, conversation.organization_id)
     .where((row) =>
-      row.or([row.and({ "team_members.team_id": team_id, user_id }), isHolder(row, conversation)]),
+      row.or([row.and({ "team_members.team_id": team_id, user_id }), isCurrentAgent(row, conversation)]),
     )
     .forUpdate("team_members")
     .execute();
-  const row = rows.find((one) => one.team_id === team_id && one.user_id === user_id);
-  return row && toCandidate(row, conversation);
+  const member = members.find((row) => row.team_id === team_id && row.user_id === user_id);
+  return member && toCandidate(member, conversation);
 }
 
-/** A user apart from any team: without a cap, as there is no row that has one. */
+/** A user outside any team. Capacity is set per team, so there is none here. */
 export async function findUser(
   db: Queries,
   { organization_id }: Pick<ConversationRow, "organization_id">,
@@ -77,42 +77,36 @@ export async function findUser(
     .where("id", "=", user_id)
     .executeTakeFirst();
   const uncapped = { team_id: null, current_chat_count: null, max_concurrent_chats: null };
-  const obstacle = user?.is_active ? null : "inactive";
-  return user && { user_id, name: user.name, ...uncapped, skills: [], turn: 0, blockedBy: obstacle };
+  const blockedBy = user?.is_active ? null : "inactive";
+  return user && { user_id, name: user.name, ...uncapped, skills: [], turn: 0, blockedBy };
 }
 
-/** What a member can take of this conversation. */
-export function toCandidate(row: Member, conversation: ConversationRow): AgentCandidate {
-  const { user_id, name, team_id, max_concurrent_chats, skills, turn } = row;
-  // Whoever has this conversation already has room for it.
-  const isOwn =
+/** The member as a candidate for this conversation. */
+export function toCandidate(member: Member, conversation: ConversationRow): AgentCandidate {
+  const { user_id, name, team_id, max_concurrent_chats, skills, turn } = member;
+  // The conversation already counts for its current agent, who can therefore keep it at full capacity.
+  const isCounted =
     countsAsLoad(conversation.status) &&
     conversation.team_id === team_id &&
     conversation.assigned_to === user_id;
-  const current_chat_count = row.current_chat_count - Number(isOwn);
+  const current_chat_count = member.current_chat_count - Number(isCounted);
   const checks: [boolean, PassedOverReason][] = [
-    [!row.user_is_active || !row.team_is_active, "inactive"],
-    [!row.is_available, "unavailable"],
+    [!member.user_is_active || !member.team_is_active, "inactive"],
+    [!member.is_available, "unavailable"],
     [current_chat_count >= max_concurrent_chats, "at_capacity"],
   ];
-  const obstacle = checks.find(([holds]) => holds)?.[1] ?? null;
-  return {
-    user_id,
-    name,
-    team_id,
-    current_chat_count,
-    max_concurrent_chats,
-    skills,
-    turn,
-    blockedBy: obstacle,
-  };
+  const blockedBy = checks.find(([isBlocked]) => isBlocked)?.[1] ?? null;
+  return { user_id, name, team_id, current_chat_count, max_concurrent_chats, skills, turn, blockedBy };
 }
 
-function isHolder(row: ExpressionBuilder<Tables, "team_members">, { team_id, assigned_to }: ConversationRow) {
+function isCurrentAgent(
+  row: ExpressionBuilder<Tables, "team_members">,
+  { team_id, assigned_to }: ConversationRow,
+) {
   return row.and([row("team_members.team_id", "=", team_id), row("team_members.user_id", "=", assigned_to)]);
 }
 
-function members(db: Queries, organization: string) {
+function selectMembers(db: Queries, organization: string) {
   return db
     .selectFrom("team_members")
     .innerJoin("users", (join) => join.on(refersTo("team_members.user_id", "users")))

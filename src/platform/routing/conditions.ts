@@ -1,4 +1,5 @@
-/** Which conversations a policy is for: its conditions, asked of the conversation, its contact and what they wrote last. */
+/** Matches the conditions of policies against a conversation, its contact and the contact's latest message. */
+import { sql } from "kysely";
 import type { Queries } from "../../database/database.ts";
 import { conversationAttributes, countryOf, matchesQuery, parseQuery } from "../query/index.ts";
 import type { ConversationRow, Policy } from "./policy.ts";
@@ -8,15 +9,15 @@ export function parseConditions(conditions: Readonly<Record<string, unknown>>) {
   return parseQuery(conditions, { field: "conditions", attributes: conversationAttributes });
 }
 
-/** Those of the policies that are for this conversation, in their order. */
+/** The policies whose conditions the conversation meets, in their order. */
 export async function matchPolicies(
   db: Queries,
   { conversation, policies, now }: { conversation: ConversationRow; policies: readonly Policy[]; now: Date },
 ): Promise<Policy[]> {
   const queries = policies.map((policy) => ({ policy, query: parseConditions(policy.conditions) }));
-  // Most policies ask nothing: then there is nothing to look up.
-  const asksNothing = policies.every(({ conditions }) => Object.keys(conditions).length === 0);
-  const facts = asksNothing ? {} : await readFacts(db, conversation);
+  // Most policies have no conditions: then nothing has to be read.
+  const isUnconditional = policies.every(({ conditions }) => Object.keys(conditions).length === 0);
+  const facts = isUnconditional ? {} : await readFacts(db, conversation);
   return queries.filter(({ query }) => matchesQuery(query, facts, now)).map(({ policy }) => policy);
 }
 
@@ -32,7 +33,12 @@ async function readFacts(
     .executeTakeFirstOrThrow();
   const message = await db
     .selectFrom("messages")
-    .select(["type", "content"])
+    .select("type")
+    .select(
+      sql`coalesce(content #>> '{text,body}', content #>> '{media,caption}', content #>> '{reply,title}')`.as(
+        "text",
+      ),
+    )
     .where("organization_id", "=", conversation.organization_id)
     .where("conversation_id", "=", conversation.id)
     .where("direction", "=", "inbound")
@@ -45,17 +51,6 @@ async function readFacts(
     country: countryOf(contact.phone_number),
     last_user_message_at: conversation.last_user_message_at,
     conversation: { status, assigned_to, tags, inbox_id, is_favorite },
-    message: { type: message?.type, text: textOf(message?.content) },
+    message,
   };
-}
-
-/** What the contact wrote: a text, or the words under a file. */
-function textOf(content: Readonly<Record<string, unknown>> | undefined): string | undefined {
-  // Written by the messages module from a checked message.
-  const { text, media, reply } = (content ?? {}) as {
-    text?: { body: string };
-    media?: { caption: string | null };
-    reply?: { title: string };
-  };
-  return text?.body ?? media?.caption ?? reply?.title;
 }

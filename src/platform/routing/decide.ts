@@ -1,6 +1,6 @@
-/** Decides to whom a conversation goes, and says why; what follows from it is done by conversations. */
+/** Decides which agent gets a conversation, and explains it; the conversations module applies the decision. */
 import type { z } from "zod";
-import type { Candidate as Listed, RoutingStrategy, routingOutcomes } from "../../../tools/routing.ts";
+import type { Candidate, RoutingStrategy, routingOutcomes } from "../../../tools/routing.ts";
 import type { Queries } from "../../database/database.ts";
 import type { AgentCandidate } from "./candidates.ts";
 import { explainChoice, explainMismatch, explainQueue } from "./explain.ts";
@@ -22,7 +22,7 @@ import {
   strategies,
 } from "./strategies.ts";
 
-/** A decision as it is recorded and shown. */
+/** A decision as it is recorded and returned. */
 export interface Decision {
   readonly outcome: (typeof routingOutcomes)[number];
   readonly explanation: string;
@@ -31,90 +31,103 @@ export interface Decision {
   readonly strategy: RoutingStrategy | null;
   readonly team_id: string | null;
   readonly assigned_to: string | null;
-  readonly candidates: z.input<typeof Listed>[];
+  readonly candidates: z.input<typeof Candidate>[];
 }
 
-/** A decision with what it changes for the next one. */
+/** A decision made by a policy, with what later decisions depend on. */
 export interface PolicyDecision extends Decision {
-  /** When time alone may change it: a further tier, or fewer skills. */
+  /** When time alone may change the decision: one more tier, or relaxed skills. */
   readonly retryAt: Date | null;
-  /** The place in the round of who was chosen. */
+  /** The new position of the chosen agent in the round robin. */
   readonly turn: number;
+  /** The new weighted round robin credits by user, where they changed. */
   readonly credits: ReadonlyMap<string, number>;
 }
 
-/** Whom this policy gives the conversation to, if anybody is free. */
+/** The decision of the policy: an agent if one is free, else the queue. */
 export async function decide(
   db: Queries,
-  wish: RoutingRequest,
+  request: RoutingRequest,
   { now, locks }: { now: Date; locks: boolean },
 ): Promise<PolicyDecision> {
-  const organization = wish.conversation.organization_id;
-  return decideFromSnapshot(await readRoutingSnapshot(db, [wish], { organization, now, locks }), wish);
+  const organization = request.conversation.organization_id;
+  return decideFromSnapshot(await readRoutingSnapshot(db, [request], { organization, now, locks }), request);
 }
 
-/** The same from a board on which others have been decided too; behind others, who is free is theirs first. */
+/**
+ * The same from a snapshot that earlier decisions may already have changed. A conversation that is behind
+ * others is queued even if an agent is free.
+ */
 export function decideFromSnapshot(
-  board: RoutingSnapshot,
-  wish: RoutingRequest,
-  { isBehind = false } = {},
+  snapshot: RoutingSnapshot,
+  request: RoutingRequest,
+  { isBehindOthers = false } = {},
 ): PolicyDecision {
-  const { policy } = wish;
-  const candidates = candidatesFor(board, wish);
-  const situation = strategyInputOf(board, wish);
+  const { policy } = request;
+  const candidates = candidatesFor(snapshot, request);
+  const input = strategyInputOf(snapshot, request);
   const free = candidates.tiers.map((tier) => tier.filter(({ blockedBy }) => blockedBy === null));
-  const choice = isBehind ? undefined : strategies[policy.strategy](free, situation);
-  const waits = [candidates.nextTierAfterMs, skillsRelaxedAfterMs(policy, situation.waitedMs)].filter(
+  const choice = isBehindOthers ? undefined : strategies[policy.strategy](free, input);
+  const retriesAfterMs = [candidates.nextTierAfterMs, skillsRelaxedAfterMs(policy, input.waitedMs)].filter(
     (ms) => ms !== null,
   );
-  const since = board.now.getTime() - situation.waitedMs;
+  const waitStartMs = snapshot.now.getTime() - input.waitedMs;
   return {
-    ...(choice ? assigned(policy, choice, candidates) : queued(policy, candidates, { situation, isBehind })),
+    ...(choice
+      ? assignedResult(policy, choice, candidates)
+      : queuedResult(policy, candidates, { input, isBehindOthers })),
     policy_id: policy.id,
     policy_name: policy.id && policy.name,
     strategy: policy.strategy,
-    candidates: listCandidates(candidates, situation, choice),
-    retryAt: waits.length > 0 ? new Date(since + Math.min(...waits)) : null,
+    candidates: listCandidates(candidates, input, choice),
+    retryAt: retriesAfterMs.length > 0 ? new Date(waitStartMs + Math.min(...retriesAfterMs)) : null,
     turn: Math.max(...candidates.tiers.flat().map(({ turn }) => turn), 0) + 1,
     credits: choice?.credits ?? new Map(),
   };
 }
 
-/** What there is to say when no policy is for the conversation. */
+/** The decision when no policy matches the conversation. */
 export function decideUnmatched(policies: readonly Policy[]): Decision {
-  const outcome = "unmatched";
-  const nobody = { policy_id: null, policy_name: null, strategy: null, team_id: null, assigned_to: null };
-  return { ...nobody, outcome, explanation: explainMismatch(policies), candidates: [] };
+  return {
+    outcome: "unmatched",
+    explanation: explainMismatch(policies),
+    policy_id: null,
+    policy_name: null,
+    strategy: null,
+    team_id: null,
+    assigned_to: null,
+    candidates: [],
+  };
 }
 
-function assigned(policy: Policy, choice: AgentChoice, { team }: Candidates) {
+function assignedResult(policy: Policy, choice: AgentChoice, { team }: Candidates) {
   const { user_id, team_id } = choice.agent;
   const explanation = explainChoice(policy, choice, team);
   return { outcome: "assigned" as const, explanation, team_id, assigned_to: user_id };
 }
 
-function queued(
+function queuedResult(
   policy: Policy,
-  candidates: Candidates,
-  { situation, isBehind }: { situation: StrategyInput; isBehind: boolean },
+  { tiers, team }: Candidates,
+  { input, isBehindOthers }: { input: StrategyInput; isBehindOthers: boolean },
 ) {
-  const reasons = candidates.tiers
-    .flat()
-    .map((one) => one.blockedBy ?? passedOverReason(one, situation, "not_next"));
-  const explanation = explainQueue(policy, isBehind ? "others wait longer" : reasons, candidates.team);
-  return { outcome: "queued" as const, explanation, team_id: candidates.team?.id ?? null, assigned_to: null };
+  const reasons = isBehindOthers
+    ? "others wait longer"
+    : tiers.flat().map((candidate) => passedOverReason(candidate, input, "not_next"));
+  const explanation = explainQueue(policy, reasons, team);
+  return { outcome: "queued" as const, explanation, team_id: team?.id ?? null, assigned_to: null };
 }
 
-/** Every candidate as it is shown: the chosen one without a reason. */
+/** Every candidate with the reason why it was passed over; null for the chosen one. */
 function listCandidates(
   { tiers }: Candidates,
-  situation: StrategyInput,
+  input: StrategyInput,
   choice: AgentChoice | undefined,
 ): Decision["candidates"] {
   return tiers.flat().map((candidate) => {
-    const { blockedBy, skills: _skills, turn: _turn, ...shown } = candidate;
+    const { blockedBy: _blockedBy, skills: _skills, turn: _turn, ...shown } = candidate;
     const isChosen = choice?.agent === candidate;
-    const reason = blockedBy ?? passedOverReason(candidate, situation, choice?.othersReason ?? "not_next");
+    const reason = passedOverReason(candidate, input, choice?.othersReason ?? "not_next");
     return { ...shown, passed_over: isChosen ? null : reason };
   });
 }
@@ -124,17 +137,17 @@ function passedOverReason(
   { required_skills }: StrategyInput,
   otherwise: PassedOverReason,
 ): PassedOverReason {
-  return hasSkills(candidate, required_skills) ? otherwise : "lacks_skills";
+  return candidate.blockedBy ?? (hasSkills(candidate, required_skills) ? otherwise : "lacks_skills");
 }
 
-/** Until when it must wait for the skills to be relaxed; null when that is past or never comes. */
+/** The wait after which skills are relaxed; null if that is past or never comes. */
 function skillsRelaxedAfterMs(policy: Policy, waitedMs: number): number | null {
   const { relax_after_seconds: relax } = policy.settings;
   const isLater = usesStrategy(policy, "skills_based") && relax !== undefined && waitedMs < relax * 1000;
   return isLater ? relax * 1000 : null;
 }
 
-/** Skills are asked for by tags as `skill:fr`, and by the policy. */
+/** Skills are required by the policy and by the conversation's tags of the form `skill:fr`. */
 function requiredSkills(policy: Policy, { tags }: ConversationRow): string[] {
   const tagged = tags.filter((tag) => tag.startsWith("skill:")).map((tag) => tag.slice("skill:".length));
   return usesStrategy(policy, "skills_based")
@@ -148,12 +161,12 @@ function strategyInputOf(
 ): StrategyInput {
   const { strategy, settings } = policy;
   const last = strategy === "sticky" ? lastAssignments.get(conversation.contact_id) : undefined;
-  const since = now.getTime() - settings.ttl_days * 24 * 3_600_000;
+  const oldestMs = now.getTime() - settings.ttl_days * 24 * 3_600_000;
   return {
     settings,
     required_skills: requiredSkills(policy, conversation),
     waitedMs: waitTimeMs(conversation, now),
     credits: credits.get(policy.id) ?? new Map(),
-    lastAgent: last && Date.parse(last.at) >= since ? last.user_id : null,
+    lastAgent: last && Date.parse(last.at) >= oldestMs ? last.user_id : null,
   };
 }

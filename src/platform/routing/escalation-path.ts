@@ -1,8 +1,8 @@
 /**
- * How far a policy reaches: its target, and the teams beyond it tier by tier.
+ * The teams that a policy can use: its target, then the higher tiers.
  *
- * A team reaches further up the longer the conversation waits: after each `escalate_after_seconds` the next
- * higher active tier is tried too. A policy without a target reaches every active team at once.
+ * The longer a conversation waits for a team, the more teams are tried: after each `escalate_after_seconds` the
+ * next higher active tier is added. A policy without a target uses every active team at once.
  */
 import type { Selectable } from "kysely";
 import type { Queries } from "../../database/database.ts";
@@ -13,19 +13,19 @@ import type { Policy } from "./policy.ts";
 export type Team = Pick<Selectable<Tables["teams"]>, "id" | "name" | "tier" | "is_active">;
 type Tier = readonly Team[];
 
-/** Teams by tier, and whom alone of the first one. */
 interface Target {
-  /** In whose queue the conversation waits if nobody is free. */
+  /** The team in whose queue the conversation waits while no agent is free. */
   readonly team: Team | null;
   readonly tiers: readonly Tier[];
+  /** The only agent to consider in the first tier, when the target is a user. */
   readonly onlyUserId?: string;
 }
 
 export interface EscalationPath extends Target {
-  /** The tiers that are tried later, one after each step. */
+  /** The tiers that are tried later, one more after each step. */
   readonly higherTiers: readonly Tier[];
   readonly stepMs: number;
-  /** The user who is the target and is in no active team. */
+  /** The target when it is a user in no active team. */
   readonly userWithoutTeam?: AgentCandidate | undefined;
 }
 
@@ -34,17 +34,17 @@ export async function readEscalationPath(
   policy: Policy,
   teams: readonly Team[],
 ): Promise<EscalationPath> {
-  const target = await targets[policy.target_type](db, policy, teams);
+  const target = await readTarget[policy.target_type](db, policy, teams);
   const { team, onlyUserId } = target;
   return {
     ...target,
-    higherTiers: team ? tiersOf(teams.filter(({ tier }) => tier > team.tier)) : [],
+    higherTiers: team ? groupByTier(teams.filter(({ tier }) => tier > team.tier)) : [],
     stepMs: policy.settings.escalate_after_seconds * 1000,
     userWithoutTeam: onlyUserId !== undefined && !team ? await findUser(db, policy, onlyUserId) : undefined,
   };
 }
 
-/** The tiers that are tried after so long a wait, and when there will be one more; null when there is none. */
+/** The tiers that are tried after this wait, and the wait after which one more is tried; null if there is none. */
 export function tiersAfter({ tiers, higherTiers, stepMs }: EscalationPath, waitedMs: number) {
   const steps = Math.floor(waitedMs / stepMs);
   return {
@@ -53,13 +53,13 @@ export function tiersAfter({ tiers, higherTiers, stepMs }: EscalationPath, waite
   };
 }
 
-const targets: Record<
+const readTarget: Record<
   Policy["target_type"],
   (db: Queries, policy: Policy, teams: readonly Team[]) => Promise<Target>
 > = {
   async team(_, { target_id }, teams) {
     if (target_id === null) {
-      return { team: null, tiers: tiersOf(teams) };
+      return { team: null, tiers: groupByTier(teams) };
     }
     const team = teams.find(({ id }) => id === target_id) ?? null;
     return { team, tiers: team ? [[team]] : [] };
@@ -67,20 +67,20 @@ const targets: Record<
 
   async user(db, { organization_id, target_id }, teams) {
     const onlyUserId = target_id ?? "";
-    const rows = await db
+    const memberships = await db
       .selectFrom("team_members")
       .select("team_id")
       .where("organization_id", "=", organization_id)
       .where("user_id", "=", onlyUserId)
       .execute();
-    const own = new Set(rows.map(({ team_id }) => team_id));
-    const team = teams.find(({ id, is_active }) => is_active && own.has(id)) ?? null;
+    const teamIds = new Set(memberships.map(({ team_id }) => team_id));
+    const team = teams.find(({ id, is_active }) => is_active && teamIds.has(id)) ?? null;
     return { team, tiers: team ? [[team]] : [], onlyUserId };
   },
 };
 
 /** The active teams, the lowest tier first. */
-function tiersOf(teams: readonly Team[]): Team[][] {
+function groupByTier(teams: readonly Team[]): Team[][] {
   const active = teams.filter(({ is_active }) => is_active);
   const tiers = [...new Set(active.map(({ tier }) => tier))].sort((a, b) => a - b);
   return tiers.map((tier) => active.filter((team) => team.tier === tier));

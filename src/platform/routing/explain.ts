@@ -1,13 +1,9 @@
-/** A decision in a sentence, for whoever asks why a conversation went where it went. */
+/** Explains a decision in one sentence, for the people who look up why a conversation was assigned as it was. */
+import type { Team } from "./escalation-path.ts";
 import type { Policy } from "./policy.ts";
 import type { AgentChoice, PassedOverReason } from "./strategies.ts";
 
-interface Team {
-  readonly id: string;
-  readonly name: string;
-}
-
-const reasons: Record<PassedOverReason, string> = {
+const reasonTexts: Record<PassedOverReason, string> = {
   unavailable: "unavailable",
   inactive: "inactive",
   at_capacity: "at capacity",
@@ -16,36 +12,36 @@ const reasons: Record<PassedOverReason, string> = {
   not_last_agent: "not the last agent",
 };
 
-export function explainChoice(policy: Policy, { agent, reason }: AgentChoice, home: Team | null): string {
-  const isBeyond = home !== null && agent.team_id !== home.id;
-  const beyond = isBeyond ? `, in a higher tier, as nobody of ${home.name} was free in time` : "";
-  return `${nameOf(policy)} chose ${agent.name}, ${reason}${beyond}.`;
+export function explainChoice(policy: Policy, { agent, reason }: AgentChoice, target: Team | null): string {
+  const isEscalated = target !== null && agent.team_id !== target.id;
+  const escalation = isEscalated ? `, in a higher tier, as nobody of ${target.name} was free in time` : "";
+  return `${nameOf(policy)} chose ${agent.name}, ${reason}${escalation}.`;
 }
 
 export function explainQueue(
   policy: Policy,
-  found: readonly PassedOverReason[] | "others wait longer",
-  home: Team | null,
+  reasons: readonly PassedOverReason[] | "others wait longer",
+  target: Team | null,
 ): string {
-  const where = home ? ` in the queue of ${home.name}` : "";
-  if (found === "others wait longer") {
-    return `${nameOf(policy)} lets it wait${where} behind others who wait longer.`;
+  const queue = target ? ` in the queue of ${target.name}` : "";
+  if (reasons === "others wait longer") {
+    return `${nameOf(policy)} lets it wait${queue} behind others who wait longer.`;
   }
-  const counts = Object.entries(reasons).map(([reason, words]) => {
-    const count = found.filter((one) => one === reason).length;
-    return count > 0 ? `${count} ${words}` : "";
+  const counts = Object.entries(reasonTexts).map(([reason, text]) => {
+    const count = reasons.filter((passedOver) => passedOver === reason).length;
+    return count > 0 ? `${count} ${text}` : "";
   });
   const why = counts.filter(Boolean).join(", ") || "nobody is there";
-  return `${nameOf(policy)} found nobody free (${why}): it waits${where}.`;
+  return `${nameOf(policy)} found nobody free (${why}): it waits${queue}.`;
 }
 
 export function explainMismatch(policies: readonly Policy[]): string {
-  const [only] = policies;
-  if (!only) {
+  const [policy] = policies;
+  if (!policy) {
     return "There is no active routing policy.";
   }
   return policies.length === 1
-    ? `The policy "${only.name}" is not for this conversation.`
+    ? `The policy "${policy.name}" is not for this conversation.`
     : `None of the ${policies.length} policies is for this conversation.`;
 }
 

@@ -1,4 +1,4 @@
-/** Routing: the policies, what they would decide, and what they decided. Conversations carry it out. */
+/** Routing: policies, simulated decisions and recorded decisions; the conversations module applies decisions. */
 import { fail, failField } from "../../../tools/errors.ts";
 import { routing as contract } from "../../../tools/routing.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
@@ -15,8 +15,14 @@ import { requireSettings } from "./settings.ts";
 export { findUser, lockMember } from "./candidates.ts";
 export { matchPolicies } from "./conditions.ts";
 export { decide, decideFromSnapshot, decideUnmatched, type PolicyDecision } from "./decide.ts";
-export { activePolicies, hasPolicies, policyForQueued, policyForTeam } from "./policies.ts";
-export type { Policy } from "./policy.ts";
+export {
+  activePolicies,
+  hasPolicies,
+  policyForOwnTeam,
+  policyForQueued,
+  policyForTeam,
+} from "./policies.ts";
+export type { ConversationRow, Policy } from "./policy.ts";
 export { type DecisionRecord, recordDecision, recordPolicyDecisions, type Trigger } from "./records.ts";
 export { type RoutingRequest, type RoutingSnapshot, readRoutingSnapshot, reserveAgent } from "./snapshot.ts";
 
@@ -50,16 +56,16 @@ export const routing = implement(contract, {
       return { data: await getPolicy(db, organization, id) };
     },
 
-    async update_routing_policy({ id, ...given }, context) {
+    async update_routing_policy({ id, ...input }, context) {
       const { tx, organization, now } = context;
       const before = await getPolicy(tx, organization, id, { locks: true });
-      const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-      // Another kind of target needs another id: the one there is names something else.
-      const isOther = given.target_type !== undefined && given.target_type !== before.target_type;
-      const policy = { ...before, ...(isOther ? { target_id: null } : {}), ...changes };
+      const changes = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+      // A new type of target needs a new id: the current one names a target of the old type.
+      const isNewType = input.target_type !== undefined && input.target_type !== before.target_type;
+      const policy = { ...before, ...(isNewType ? { target_id: null } : {}), ...changes };
       await requirePolicy(tx, organization, policy);
       const { conditions, settings, target_id } = policy;
-      const changed = await tx
+      const updated = await tx
         .updateTable("routing_policies")
         .set({
           ...changes,
@@ -73,7 +79,7 @@ export const routing = implement(contract, {
         .returningAll()
         .executeTakeFirstOrThrow();
       await enqueueServeQueue(context, organization);
-      return { data: changed };
+      return { data: updated };
     },
 
     async delete_routing_policy({ id }, { tx, organization }) {
@@ -114,9 +120,12 @@ interface PolicyInput {
   readonly target_id: string | null;
 }
 
-/** @throws Failure for a wrong condition or setting, a target that there is not, and a user target without an id. */
-async function requirePolicy(tx: Transaction, organization: string, wanted: PolicyInput): Promise<void> {
-  const { conditions, settings, target_type, target_id } = wanted;
+/** @throws Failure for an invalid condition or setting, an unknown target, and a user target without an id. */
+async function requirePolicy(
+  tx: Transaction,
+  organization: string,
+  { conditions, settings, target_type, target_id }: PolicyInput,
+): Promise<void> {
   parseConditions(conditions);
   requireSettings(settings);
   if (target_id !== null) {
@@ -128,7 +137,7 @@ async function requirePolicy(tx: Transaction, organization: string, wanted: Poli
   }
 }
 
-// Held until the commit: who is deleting the target sees this policy, or this policy no target.
+// The team is locked until the commit, so that it can't be deleted while a policy that targets it is written.
 const requireTarget: Record<
   PolicyInput["target_type"],
   (tx: Transaction, organization: string, id: string) => Promise<void>

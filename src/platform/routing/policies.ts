@@ -1,4 +1,4 @@
-/** The policies as decisions see them: those in force in their order, and the one that a conversation falls under. */
+/** Finds policies: the active ones in matching order, and the one that applies to a conversation. */
 import type { Queries } from "../../database/database.ts";
 import { matchPolicies } from "./conditions.ts";
 import { type ConversationRow, defaultPolicy, type Policy, toPolicy } from "./policy.ts";
@@ -19,19 +19,19 @@ export function selectPolicies(db: Queries, organization: string) {
     .orderBy("id");
 }
 
-/** Whether there is a policy at all that may route a conversation. */
+/** Whether the organization has an active policy. */
 export async function hasPolicies(db: Queries, organization: string): Promise<boolean> {
-  const found = await db
+  const policy = await db
     .selectFrom("routing_policies")
     .select("id")
     .where("organization_id", "=", organization)
     .where("is_active", "=", true)
     .limit(1)
     .executeTakeFirst();
-  return found !== undefined;
+  return policy !== undefined;
 }
 
-/** For which conversation, among which active policies. */
+/** A conversation, and the active policies to look in. */
 interface PolicyLookup {
   readonly conversation: ConversationRow;
   readonly policies: readonly Policy[];
@@ -39,8 +39,8 @@ interface PolicyLookup {
 }
 
 /**
- * What a team goes by when a conversation is given to it by hand: its first policy that matches, else its
- * first; without one, whoever has the most room.
+ * The policy for a conversation that is assigned to a team by hand: the team's first policy that matches, else
+ * its first, else the default policy.
  */
 export async function policyForTeam(
   db: Queries,
@@ -53,25 +53,30 @@ export async function policyForTeam(
   return matching ?? own[0] ?? defaultPolicy(conversation.organization_id, team);
 }
 
-/** What a waiting conversation waits by: the policy that queued it while it is in force, else the team that it waits for. */
-export async function policyForQueued(db: Queries, asked: PolicyLookup): Promise<Policy | undefined> {
-  const { conversation, policies, now } = asked;
-  const stored = policies.find(({ id }) => id === conversation.policy_id);
-  if (stored) {
-    return stored;
+/** The policy of the team that the conversation is in; undefined if it is in none. */
+export async function policyForOwnTeam(db: Queries, lookup: PolicyLookup): Promise<Policy | undefined> {
+  const { organization_id, team_id } = lookup.conversation;
+  if (team_id === null) {
+    return undefined;
   }
-  const team =
-    conversation.team_id === null ? undefined : await readTeam(db, conversation, conversation.team_id);
-  return team
-    ? policyForTeam(db, { ...asked, team })
-    : (await matchPolicies(db, { conversation, policies, now }))[0];
-}
-
-async function readTeam(db: Queries, { organization_id }: ConversationRow, id: string) {
-  return db
+  const team = await db
     .selectFrom("teams")
     .select(["id", "name"])
     .where("organization_id", "=", organization_id)
-    .where("id", "=", id)
+    .where("id", "=", team_id)
     .executeTakeFirst();
+  return team && policyForTeam(db, { ...lookup, team });
+}
+
+/**
+ * The policy for a queued conversation: the one that queued it while it is active, else that of its team, else
+ * the first that matches.
+ */
+export async function policyForQueued(db: Queries, lookup: PolicyLookup): Promise<Policy | undefined> {
+  const { conversation, policies } = lookup;
+  return (
+    policies.find(({ id }) => id === conversation.policy_id) ??
+    (await policyForOwnTeam(db, lookup)) ??
+    (await matchPolicies(db, lookup))[0]
+  );
 }

@@ -1,25 +1,25 @@
-/** What a decision is about: a policy, and the conversation that somebody should have. */
+/** The rows that routing works with: a policy with its settings complete, and a conversation. */
 import type { Selectable } from "kysely";
 import type { Tables } from "../../database/schema/index.ts";
 import { type PolicySettings, readSettings } from "./settings.ts";
 
 export type ConversationRow = Selectable<Tables["conversations"]>;
 
-type Row = Selectable<Tables["routing_policies"]>;
+type PolicyRow = Selectable<Tables["routing_policies"]>;
 
 export interface Policy
-  extends Pick<Row, "organization_id" | "name" | "strategy" | "target_type" | "target_id"> {
-  /** Null for what a team without a policy goes by. */
+  extends Pick<PolicyRow, "organization_id" | "name" | "strategy" | "target_type" | "target_id"> {
+  /** Null for the default policy of a team that has none. */
   readonly id: string | null;
   readonly conditions: Readonly<Record<string, unknown>>;
   readonly settings: PolicySettings;
 }
 
-export function toPolicy(row: Row): Policy {
+export function toPolicy(row: PolicyRow): Policy {
   return { ...row, settings: readSettings(row.settings) };
 }
 
-/** What a team goes by that has no policy: whoever has the most room. */
+/** The policy of a team that has none: the agent with the lowest load. */
 export function defaultPolicy(organization_id: string, { id, name }: { id: string; name: string }): Policy {
   return {
     organization_id,

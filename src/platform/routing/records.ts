@@ -1,4 +1,4 @@
-/** The records of decisions: why a conversation went to whom it went, and what the next decision has to know. */
+/** Records decisions: why a conversation was assigned or queued, and the credits that the next decision needs. */
 import { type Selectable, sql } from "kysely";
 import type { routingTriggers } from "../../../tools/routing.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
@@ -11,49 +11,49 @@ import type { ConversationRow } from "./policy.ts";
 
 export type Trigger = (typeof routingTriggers)[number];
 
-/** A decision about a conversation, and what it was asked for by. */
+/** A decision about a conversation, and what triggered it. */
 export interface DecisionRecord<Of extends Decision = Decision> {
   readonly conversation: ConversationRow;
   readonly trigger: Trigger;
   readonly decision: Of;
 }
 
-/** Writes down what was decided for conversations of one organization, and what each agent is owed after it. */
+/** Records decisions of policies about conversations of one organization, and the agents' credits after them. */
 export async function recordPolicyDecisions(
-  work: Change,
+  change: Change,
   organization: string,
-  made: readonly DecisionRecord<PolicyDecision>[],
+  records: readonly DecisionRecord<PolicyDecision>[],
 ) {
-  await insertDecisions(work, made);
+  await insertDecisions(change, records);
   await saveCredits(
-    work.tx,
+    change.tx,
     organization,
-    made.map(({ decision }) => decision),
+    records.map(({ decision }) => decision),
   );
 }
 
-/** Writes a decision down that no policy made; that nothing matches is told once, and not again with every message. */
-export async function recordDecision(work: Change, made: DecisionRecord): Promise<void> {
-  const { conversation, decision } = made;
+/** Records a decision that no policy made; a mismatch once, not again with every message. */
+export async function recordDecision(change: Change, record: DecisionRecord): Promise<void> {
+  const { conversation, decision } = record;
   if (decision.outcome === "unmatched") {
-    const [latest] = await selectDecisions(work.tx, conversation.organization_id, conversation.id)
+    const [latest] = await selectDecisions(change.tx, conversation.organization_id, conversation.id)
       .limit(1)
       .execute();
     if (latest?.outcome === "unmatched") {
       return;
     }
   }
-  await insertDecisions(work, [made]);
+  await insertDecisions(change, [record]);
 }
 
 /** The decisions about a conversation, newest first. */
 export async function listDecisions(db: Queries, organization: string, conversation_id: string) {
   const rows = await selectDecisions(db, organization, conversation_id).execute();
-  return rows.map((row) => ({ ...row, ...serializeCandidates(row) }));
+  return rows.map((row) => ({ ...row, candidates: candidatesOf(row) }));
 }
 
-async function insertDecisions({ tx, now }: Change, made: readonly DecisionRecord[]): Promise<void> {
-  const rows = made.map(({ conversation, trigger, decision }) => {
+async function insertDecisions({ tx, now }: Change, records: readonly DecisionRecord[]): Promise<void> {
+  const rows = records.map(({ conversation, trigger, decision }) => {
     const { outcome, explanation, policy_id, policy_name, strategy, team_id, assigned_to } = decision;
     return {
       organization_id: conversation.organization_id,
@@ -67,29 +67,29 @@ async function insertDecisions({ tx, now }: Change, made: readonly DecisionRecor
   await insertAll(tx, "routing_decisions", rows);
 }
 
-/** What each is owed after the last choice of each policy that has not been deleted since it was read. */
+/** Saves the credits after the last decision of each policy; policies deleted in the meantime are skipped. */
 async function saveCredits(tx: Transaction, organization: string, decisions: readonly PolicyDecision[]) {
-  const owing = decisions.filter(({ policy_id, credits }) => policy_id !== null && credits.size > 0);
+  const weighted = decisions.filter(({ policy_id, credits }) => policy_id !== null && credits.size > 0);
   const credits = new Map(
-    owing.flatMap(({ policy_id, credits }) =>
+    weighted.flatMap(({ policy_id, credits }) =>
       [...credits].map(([user_id, credit]) => [`${policy_id} ${user_id}`, { policy_id, user_id, credit }]),
     ),
   );
   if (credits.size === 0) {
     return;
   }
-  // The policies stay until the commit.
+  // The lock keeps the policies from being deleted before the commit.
   await sql`
-    with kept as (
+    with locked as (
       select id from routing_policies
-      where organization_id = ${organization} and id = any(${owing.map(({ policy_id }) => policy_id)}::text[])
+      where organization_id = ${organization} and id = any(${weighted.map(({ policy_id }) => policy_id)}::text[])
       order by id for key share
     )
     insert into routing_credits (organization_id, policy_id, user_id, credit)
     select ${organization}, policy_id, user_id, credit
     from jsonb_to_recordset(${JSON.stringify([...credits.values()])}::jsonb)
-      as owed (policy_id text, user_id text, credit integer)
-    where policy_id in (select id from kept)
+      as credits (policy_id text, user_id text, credit integer)
+    where policy_id in (select id from locked)
     on conflict (organization_id, policy_id, user_id) do update set credit = excluded.credit
   `.execute(tx);
 }
@@ -103,7 +103,7 @@ function selectDecisions(db: Queries, organization: string, conversation_id: str
     .orderBy("id", "desc");
 }
 
-function serializeCandidates({ candidates }: Selectable<Tables["routing_decisions"]>) {
-  // Written by `insertDecisions` from a decision's own.
-  return { candidates: candidates as Decision["candidates"] };
+function candidatesOf({ candidates }: Selectable<Tables["routing_decisions"]>) {
+  // Only `insertDecisions` writes this column, from a `Decision`.
+  return candidates as Decision["candidates"];
 }

@@ -1,4 +1,4 @@
-/** The settings of a policy: checked when they are written, so that every decision can trust them. */
+/** The settings of a policy: validated when they are written, so that decisions need no checks. */
 import { z } from "zod";
 import { failInput } from "../../../tools/contract/index.ts";
 import { routingStrategies } from "../../../tools/routing.ts";
@@ -15,7 +15,7 @@ const PolicySettings = z.looseObject({
   requeue_after_seconds: z.int().min(1).max(longestSeconds).optional(),
 });
 
-/** What a decision goes by; the row keeps what was sent, without defaults. */
+/** The settings with their defaults; the row holds only what the caller sent. */
 export type PolicySettings = z.output<typeof PolicySettings>;
 
 /** @throws Failure `invalid_request`, naming the field: `settings.weights.<user id>`. */
@@ -27,7 +27,7 @@ export function requireSettings(settings: Readonly<Record<string, unknown>>): vo
   }
 }
 
-/** The settings of a row, with what was left out. */
+/** The settings of a row, completed with the defaults. */
 export function readSettings(settings: Readonly<Record<string, unknown>>): PolicySettings {
   return PolicySettings.parse(settings);
 }

@@ -1,9 +1,9 @@
 /**
- * What the choices for some conversations are made from: who is there with which load, whose turn it is,
- * who is owed what, who served whom last.
+ * The state that decisions are made from: the agents with their load and round robin position, the weighted
+ * credits, and the last agent of each contact.
  *
- * It is read once, with the members locked, and each choice is noted on it: so many conversations are given
- * out one after the other under one lock, and each choice knows of those before it.
+ * It is read once, with the members locked, and each decision reserves its agent in it. So several
+ * conversations are assigned one after the other under one lock, and each decision sees those before it.
  */
 import { sql } from "kysely";
 import type { Queries } from "../../database/database.ts";
@@ -17,7 +17,7 @@ import {
 } from "./escalation-path.ts";
 import type { ConversationRow, Policy } from "./policy.ts";
 
-/** A conversation, and the policy by which it is to find somebody. */
+/** A conversation to route, and the policy that applies to it. */
 export interface RoutingRequest {
   readonly conversation: ConversationRow;
   readonly policy: Policy;
@@ -26,9 +26,9 @@ export interface RoutingRequest {
 export interface RoutingSnapshot {
   readonly now: Date;
   readonly escalationPaths: ReadonlyMap<Policy, EscalationPath>;
-  /** By user and team, in the order in which they are listed. */
+  /** By user and team, in the order in which candidates are listed. */
   readonly members: Map<string, Member>;
-  /** What each agent is owed in the weighted round of a policy. */
+  /** Weighted round robin credits by policy and user. */
   readonly credits: Map<string | null, ReadonlyMap<string, number>>;
   /** By contact. */
   readonly lastAssignments: Map<string, LastAssignment>;
@@ -39,7 +39,7 @@ interface LastAssignment {
   readonly at: string;
 }
 
-/** With `locks`, held until the commit: so the choices are still right when they are written. */
+/** `locks` locks the members until the commit, so that the decisions are still right when they are written. */
 export async function readRoutingSnapshot(
   db: Queries,
   requests: readonly RoutingRequest[],
@@ -55,7 +55,7 @@ export async function readRoutingSnapshot(
   const team_ids = [...new Set(reached.map(({ id }) => id))];
   const conversations = requests.map(({ conversation }) => conversation);
   const members = await readMembers(db, { organization, team_ids, conversations, locks });
-  // Behind the lock: whoever held it before may have changed them.
+  // Read after the lock: the transaction that held it before may have changed them.
   const weighted = policies.filter((policy) => usesStrategy(policy, "weighted"));
   const sticky = requests.filter(({ policy }) => usesStrategy(policy, "sticky"));
   return {
@@ -67,27 +67,6 @@ export async function readRoutingSnapshot(
   };
 }
 
-/** Notes to whom a conversation that nobody had goes, if to anybody: the next choice knows of it. */
-export function reserveAgent(
-  board: RoutingSnapshot,
-  { conversation, policy }: RoutingRequest,
-  decided: Reservation,
-): void {
-  const { team_id, assigned_to: user_id, turn, credits } = decided;
-  if (user_id === null) {
-    return;
-  }
-  const key = memberKey({ user_id, team_id });
-  const member = board.members.get(key);
-  if (member) {
-    board.members.set(key, { ...member, current_chat_count: member.current_chat_count + 1, turn });
-  }
-  if (credits.size > 0) {
-    board.credits.set(policy.id, new Map([...(board.credits.get(policy.id) ?? []), ...credits]));
-  }
-  board.lastAssignments.set(conversation.contact_id, { user_id, at: board.now.toISOString() });
-}
-
 interface Reservation {
   readonly team_id: string | null;
   readonly assigned_to: string | null;
@@ -95,40 +74,60 @@ interface Reservation {
   readonly credits: ReadonlyMap<string, number>;
 }
 
+/** Counts the decided agent in the snapshot, for the decisions that follow; the conversation must have had none. */
+export function reserveAgent(
+  snapshot: RoutingSnapshot,
+  { conversation, policy }: RoutingRequest,
+  { team_id, assigned_to: user_id, turn, credits }: Reservation,
+): void {
+  if (user_id === null) {
+    return;
+  }
+  const key = memberKey({ user_id, team_id });
+  const member = snapshot.members.get(key);
+  if (member) {
+    snapshot.members.set(key, { ...member, current_chat_count: member.current_chat_count + 1, turn });
+  }
+  if (credits.size > 0) {
+    snapshot.credits.set(policy.id, new Map([...(snapshot.credits.get(policy.id) ?? []), ...credits]));
+  }
+  snapshot.lastAssignments.set(conversation.contact_id, { user_id, at: snapshot.now.toISOString() });
+}
+
 export interface Candidates {
-  /** In whose queue the conversation waits if nobody is free. */
+  /** The team in whose queue the conversation waits while no agent is free. */
   readonly team: Team | null;
   readonly tiers: readonly (readonly AgentCandidate[])[];
-  /** How long it must wait until the next tier is tried; null when there is none. */
+  /** The wait after which the next tier is tried; null if there is none. */
   readonly nextTierAfterMs: number | null;
 }
 
-/** Those whom the policy escalationPaths by now, tier by tier. */
+/** The candidates in the tiers that the policy has reached by now. */
 export function candidatesFor(
   { escalationPaths, members, now }: RoutingSnapshot,
   { conversation, policy }: RoutingRequest,
 ): Candidates {
-  const reach = escalationPaths.get(policy);
-  if (!reach) {
-    throw new Error(`The board was not opened for the policy ${policy.id}.`);
+  const path = escalationPaths.get(policy);
+  if (!path) {
+    throw new Error(`The snapshot does not include the policy ${policy.id}.`);
   }
-  const { tiers, nextTierAfterMs } = tiersAfter(reach, waitTimeMs(conversation, now));
-  const all = [...members.values()].map((member) => toCandidate(member, conversation));
-  const found = tiers.map((tier, index) =>
-    all.filter(
+  const { tiers, nextTierAfterMs } = tiersAfter(path, waitTimeMs(conversation, now));
+  const candidates = [...members.values()].map((member) => toCandidate(member, conversation));
+  const candidateTiers = tiers.map((tier, index) =>
+    candidates.filter(
       ({ team_id, user_id }) =>
         tier.some(({ id }) => id === team_id) &&
-        (index > 0 || reach.onlyUserId === undefined || reach.onlyUserId === user_id),
+        (index > 0 || path.onlyUserId === undefined || path.onlyUserId === user_id),
     ),
   );
   return {
-    team: reach.team,
-    tiers: reach.userWithoutTeam ? [[reach.userWithoutTeam], ...found] : found,
+    team: path.team,
+    tiers: path.userWithoutTeam ? [[path.userWithoutTeam], ...candidateTiers] : candidateTiers,
     nextTierAfterMs,
   };
 }
 
-/** Whether the policy goes by this strategy, at first or when its first one finds nobody. */
+/** Whether the policy uses this strategy, directly or as the fallback of sticky. */
 export function usesStrategy({ strategy, settings }: Policy, wanted: Policy["strategy"]): boolean {
   return strategy === wanted || (strategy === "sticky" && settings.fallback === wanted);
 }
@@ -142,8 +141,8 @@ function teamsFor(
   { conversation, policy }: RoutingRequest,
   now: Date,
 ): readonly Team[] {
-  const reach = escalationPaths.get(policy);
-  return reach ? tiersAfter(reach, waitTimeMs(conversation, now)).tiers.flat() : [];
+  const path = escalationPaths.get(policy);
+  return path ? tiersAfter(path, waitTimeMs(conversation, now)).tiers.flat() : [];
 }
 
 function memberKey({ user_id, team_id }: { user_id: string; team_id: string | null }): string {
@@ -166,7 +165,7 @@ async function readCredits(db: Queries, organization: string, policies: readonly
   return credits;
 }
 
-/** Who was given each of these contacts last, in any of its conversations. */
+/** The last assignment of each contact of the requests, in any of its conversations. */
 async function readLastAssignments(db: Queries, organization: string, requests: readonly RoutingRequest[]) {
   if (requests.length === 0) {
     return new Map<string, LastAssignment>();

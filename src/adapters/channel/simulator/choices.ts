@@ -1,4 +1,4 @@
-/** The buttons and list rows that a phone shows, and which of them its owner means. */
+/** Finds a button or list row among the messages that were sent to a phone. */
 import { z } from "zod";
 import { ControlInputError } from "./input-error.ts";
 import type { LedgerMessage } from "./store.ts";
@@ -16,11 +16,11 @@ const Choices = z.object({
 /** The choice with this id or title in the newest of `messages` that offers it. */
 export function findChoice(messages: readonly LedgerMessage[], button: string): ReplyChoice {
   const choices = messages.filter(wasDelivered).flatMap(choicesOf);
-  const found = choices.find(({ id, title }) => id === button || title === button);
-  if (!found) {
+  const choice = choices.find(({ id, title }) => id === button || title === button);
+  if (!choice) {
     throw new ControlInputError("button", describeMissing(button, choices));
   }
-  return found;
+  return choice;
 }
 
 function wasDelivered({ direction, status }: LedgerMessage): boolean {

@@ -1,4 +1,4 @@
-/** What the simulated phone's owner can do: write, tap a button, read, and make the channel fail. */
+/** Controls of the simulated channel: send inbound messages, tap buttons, read messages, inject faults. */
 import type { z } from "zod";
 import type { ChannelCallbacks, Identities, InboundMessage } from "../../../ports/channel.ts";
 import type { Clock } from "../../../ports/clock.ts";
@@ -8,17 +8,17 @@ import { ControlInputError } from "./input-error.ts";
 import { scheduleReadReceipts } from "./receipts.ts";
 import type { LedgerMessage, SimulatorStore } from "./store.ts";
 
-/** What a contact writes. */
+/** A message from a contact. */
 export interface ContactMessage {
   readonly organization_id: string;
-  /** The contact's number, E.164; null of a person who hides it and has a bsuid. */
+  /** The contact's number, E.164; null if the contact hides it and has a bsuid. */
   readonly from: string | null;
-  /** The inbox's number, E.164; the organization's first inbox when left out. */
+  /** The inbox's number, E.164; by default the organization's first inbox. */
   readonly to?: string | undefined;
   readonly identities?: Identities | undefined;
   readonly name?: string | null | undefined;
   readonly content: InboundMessage["content"];
-  /** Given: a repeat is the same message. Left out: a new one each time. */
+  /** A repeat with the same id is the same message; by default every message is a new one. */
   readonly channel_message_id?: string | undefined;
 }
 
@@ -31,25 +31,25 @@ export interface InboundResult {
 export interface MessagePage {
   /** Newest first. */
   readonly messages: readonly LedgerMessage[];
-  /** How many there are in all. */
+  /** Number of messages on the phone. */
   readonly total: number;
 }
 
 export interface SimulatorControls {
-  /** A contact writes to an inbox of the organization. */
+  /** Delivers a message from a contact to an inbox of the organization. */
   receiveInbound(message: ContactMessage): Promise<InboundResult>;
-  /** The phone's owner reads all that was delivered; answers how many messages that were. */
+  /** Marks all delivered messages as read. @returns how many there were. */
   readMessages(organization_id: string, phone_number: string): Promise<number>;
-  /** What the phone shows, both directions; `limit` is 50 by default. */
+  /** The messages on the phone, in both directions; `limit` is 50 by default. */
   listMessages(
     organization_id: string,
     phone_number: string,
     options?: { readonly limit?: number },
   ): Promise<MessagePage>;
-  /** The button or list row with this id or title, from the newest message on the phone that offers it. */
+  /** The button or list row with this id or title, from the newest message that has it. */
   findChoice(organization_id: string, phone_number: string, button: string): Promise<ReplyChoice>;
   getFaults(organization_id: string): Promise<Faults>;
-  /** Replaces all faults; those left out get their defaults. */
+  /** Replaces all faults; missing ones get their defaults. */
   replaceFaults(organization_id: string, faults: z.input<typeof Faults>): Promise<Faults>;
 }
 
@@ -59,14 +59,14 @@ export interface ControlOptions {
   readonly now: Clock;
 }
 
-/** How far back the owner of the phone scrolls to find a button. */
+/** How many of the newest messages are searched for a button. */
 const choiceSearchLimit = 100;
 
-export function createControls(parts: ControlOptions): SimulatorControls {
-  const { store, now } = parts;
+export function createControls(options: ControlOptions): SimulatorControls {
+  const { store, now } = options;
 
   return {
-    receiveInbound: (message) => receiveInbound(parts, message),
+    receiveInbound: (message) => receiveInbound(options, message),
 
     async readMessages(organization_id, phone_number) {
       const faults = await readFaults(store, organization_id);
@@ -86,8 +86,8 @@ export function createControls(parts: ControlOptions): SimulatorControls {
 
     getFaults: (organization_id) => readFaults(store, organization_id),
 
-    async replaceFaults(organization_id, given) {
-      const faults = Faults.parse(given);
+    async replaceFaults(organization_id, input) {
+      const faults = Faults.parse(input);
       await store.replaceFaults(organization_id, faults);
       return faults;
     },

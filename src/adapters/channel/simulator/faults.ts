@@ -1,8 +1,8 @@
 /**
- * The faults that an organization injects into its simulated channel, and when each strikes.
+ * The faults that an organization injects into its simulated channel, and which messages they affect.
  *
- * Chance is a hash of the message's token and a purpose: the same message meets the same fault
- * every time, on every instance, so that a test repeats.
+ * Chance is a hash of the message's token and a purpose: the same message meets the same fault every time,
+ * on every instance, so that tests are reproducible.
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
@@ -12,14 +12,16 @@ import { phoneIdentifier } from "./phone-number.ts";
 const delay_ms = z.int().min(0).max(86_400_000);
 const share = z.number().min(0).max(1);
 
-/** Misspelt faults are refused: one that never strikes would prove nothing. */
+/** Strict, because a misspelt fault would never be injected and a test would pass by mistake. */
 export const Faults = z.strictObject({
-  accept_delay_ms: delay_ms.default(0).describe("How long send takes to answer"),
+  accept_delay_ms: delay_ms.default(0).describe("How long a send takes"),
   receipt_delay_ms: delay_ms.default(150).describe("From sent to delivered"),
   lost_receipts: share.default(0).describe("Receipts that never arrive"),
   doubled_receipts: share.default(0).describe("Receipts that arrive twice"),
-  swapped_receipts: share.default(0).describe("Messages whose receipts are held back and arrive in reverse"),
-  lost_answers: share.default(0).describe("Messages that are taken although send throws"),
+  swapped_receipts: share
+    .default(0)
+    .describe("Messages whose receipts are delayed and arrive in reverse order"),
+  lost_answers: share.default(0).describe("Messages that are accepted although the send throws"),
   failures: z
     .array(
       z.strictObject({
@@ -30,11 +32,11 @@ export const Faults = z.strictObject({
     )
     .max(50)
     .default([])
-    .describe("Messages that fail; the first that strikes counts"),
+    .describe("Messages that fail; the first entry that applies counts"),
 });
 export type Faults = z.output<typeof Faults>;
 
-/** Whether chance falls on this token: for a `share` of all tokens it does, independently for each purpose. */
+/** True for a `share` of all tokens, independently for each purpose. */
 export function isTriggered(share: number, token: string, purpose: string): boolean {
   if (share <= 0) {
     return false;
@@ -43,12 +45,12 @@ export function isTriggered(share: number, token: string, purpose: string): bool
   return hash.readUIntBE(0, 6) / 2 ** 48 < share;
 }
 
-/** How a message fails: at once, later by a receipt, or only just now. */
+/** How a message fails: at once, later by a receipt, or temporarily. */
 export type InjectedFailure =
   | { readonly kind: "refused" | "late"; readonly failure: ChannelFailure }
   | { readonly kind: "busy"; readonly failure: ChannelFailure; readonly retryAfterMs: number };
 
-/** The failure that is injected into this message, if one is. */
+/** The failure to inject into this message; null for none. */
 export function findInjectedFailure(
   faults: Faults,
   { token, to }: OutboundMessage,
@@ -67,7 +69,7 @@ export function findInjectedFailure(
   return kind === "busy" ? { kind, failure, retryAfterMs } : { kind, failure };
 }
 
-/** A throttle is drawn anew for each span of its wait: else a throttled message would never get through. */
+/** A throttle has a new chance in each period of its wait; otherwise a throttled message would never be sent. */
 function hashPurpose(code: number, now: Date): string {
   const { kind, retryAfterMs } = faultCodes[code] ?? rejectedAtOnce("");
   return kind === "busy" ? `failure ${code} ${Math.floor(now.getTime() / retryAfterMs)}` : `failure ${code}`;
@@ -83,9 +85,9 @@ const rejectedAtOnce = (title: string): FaultCode => ({ kind: "refused", title, 
 const failedLater = (title: string): FaultCode => ({ kind: "late", title, retryAfterMs: 0 });
 const throttled = (title: string, retryAfterMs: number): FaultCode => ({ kind: "busy", title, retryAfterMs });
 
-/** WhatsApp's codes, and where each surfaces. A code that is not here is refused at once. */
+/** WhatsApp's codes and when each one is reported. A code that is not listed is rejected at once. */
 const faultCodes: Readonly<Record<number, FaultCode>> = {
-  4: throttled("Application request limit reached", 60_000), // the real one names whole minutes
+  4: throttled("Application request limit reached", 60_000), // WhatsApp reports whole minutes
   80007: throttled("Account rate limit reached", 60_000),
   130429: throttled("Throughput reached", 1_000), // counted by the second
   131056: throttled("Too many messages to this recipient", 6_000), // one message in 6 s to the same person

@@ -1,13 +1,13 @@
-/** What a contact writes, as the simulator's own route takes it. */
+/** The body of an inbound message, as the simulator's route takes it. */
 import { z } from "zod";
 import type { InboundMessage } from "../../../ports/channel.ts";
 import type { SimulatorControls } from "./controls.ts";
 import { channelUserId, phoneNumber } from "./phone-number.ts";
 
-/** The ways to say something; a message uses exactly one. */
+/** The kinds of content; a message has exactly one. */
 const contentFields = {
   text: textField(4096).describe("A text"),
-  reply: z.object({ id: textField(256), title: textField(24) }).describe("The choice of a button or row"),
+  reply: z.object({ id: textField(256), title: textField(24) }).describe("The chosen button or row"),
   button: textField(256).describe("The id or title of a button or row that was sent to this phone"),
   media: z
     .object({
@@ -21,11 +21,13 @@ const contentFields = {
 
 export const InboundBody = z
   .object({
-    from: phoneNumber.optional().describe("Left out: a person who hides it, and whom user_id names"),
-    user_id: channelUserId.optional().describe("Who it is towards this business, also without a number"),
+    from: phoneNumber.optional().describe("Omit it for a contact who hides the number and has a user_id"),
+    user_id: channelUserId
+      .optional()
+      .describe("The contact's id for this business; also works without a number"),
     username: textField(64).optional(),
     wa_id: textField(32).optional().describe("The number in the channel's own spelling"),
-    to: phoneNumber.optional().describe("The inbox's number; left out, the first inbox"),
+    to: phoneNumber.optional().describe("The inbox's number. Default: the first inbox"),
     name: textField(256).nullish(),
     channel_message_id: textField(128).optional().describe("A repeat with the same id is the same message"),
     ...z.object(contentFields).partial().shape,
@@ -36,12 +38,12 @@ export const InboundBody = z
   })
   .refine(
     ({ text, reply, button, media }) =>
-      [text, reply, button, media].filter((said) => said !== undefined).length === 1,
+      [text, reply, button, media].filter((content) => content !== undefined).length === 1,
     { path: ["text"], message: "Send exactly one of text, reply, button and media." },
   );
 export type InboundBody = z.output<typeof InboundBody>;
 
-/** The content that the channel hears. */
+/** The content in the form of the channel port. */
 export async function toInboundContent(
   { from, user_id, text, reply, button, media }: InboundBody,
   organization_id: string,
@@ -60,7 +62,7 @@ export async function toInboundContent(
   };
 }
 
-/** A string that JSON in a database can hold: no NUL, no half of a surrogate pair. */
+/** A string that PostgreSQL can store as JSON: no NUL, no lone surrogate. */
 function textField(length: number) {
   return z
     .string()

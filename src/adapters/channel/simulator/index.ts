@@ -1,10 +1,10 @@
 /**
- * A simulated messaging channel: takes messages as WhatsApp does, tells of them by receipts, and lets
- * a test write, read and make it fail.
+ * A simulated messaging channel: accepts messages like WhatsApp, sends receipts, and has controls for
+ * inbound messages, reading and faults.
  *
- * Its ledger and its due receipts live in a store that it is handed, so that they survive a crash and
- * several instances agree. As on the real channel, a message that is sent twice reaches the phone
- * twice: the ledger shows it. The 24-hour window is not enforced; inject 131047 for that.
+ * The ledger and the due receipts are in the database, so that they survive a crash and several instances
+ * share them. As on the real channel, a message that is sent twice reaches the phone twice and is twice in
+ * the ledger. The 24-hour window is not enforced; inject 131047 for that.
  */
 import { setTimeout } from "node:timers/promises";
 import type { Channel, OutboundMessage, SendResult } from "../../../ports/channel.ts";
@@ -15,7 +15,7 @@ import { createSimulatorRoutes, type SimulatorRoute } from "./routes.ts";
 import type { DueReceipt, LedgerMessage } from "./store.ts";
 
 export interface SimulatorOptions extends ControlOptions {
-  /** Waits, and throws when the signal aborts. */
+  /** Waits; throws when the signal aborts. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface Simulator {
   readonly channel: Channel;
   readonly controls: SimulatorControls;
   readonly routes: readonly SimulatorRoute[];
-  /** How the receipts that the store was given are delivered: a job definition. Safe to repeat. */
+  /** The job that delivers the due receipts of the store. Safe to repeat. */
   readonly receiptJob: {
     readonly name: "simulator.receipt";
     run(receipt: DueReceipt): Promise<undefined>;
@@ -37,8 +37,8 @@ export function createSimulator({ store, callbacks, now, wait = sleep }: Simulat
     channel: {
       send: (message, signal) => send({ store, controls, now, wait }, message, signal),
       async find(token, organization_id) {
-        const found = await store.find(organization_id, token);
-        return found ? { outcome: "accepted", channel_message_id: found.id } : { outcome: "absent" };
+        const message = await store.find(organization_id, token);
+        return message ? { outcome: "accepted", channel_message_id: message.id } : { outcome: "absent" };
       },
     },
     controls,
@@ -59,8 +59,12 @@ export function createSimulator({ store, callbacks, now, wait = sleep }: Simulat
 
 type SendOptions = Required<Omit<SimulatorOptions, "callbacks">> & { readonly controls: SimulatorControls };
 
-async function send(parts: SendOptions, message: OutboundMessage, signal: AbortSignal): Promise<SendResult> {
-  const { store, controls, now, wait } = parts;
+async function send(
+  options: SendOptions,
+  message: OutboundMessage,
+  signal: AbortSignal,
+): Promise<SendResult> {
+  const { store, controls, now, wait } = options;
   const faults = await controls.getFaults(message.organization_id);
   if (faults.accept_delay_ms > 0) {
     await wait(faults.accept_delay_ms, signal);

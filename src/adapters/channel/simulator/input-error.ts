@@ -1,11 +1,11 @@
-/** A control was asked for something that it can't do: the caller's mistake in one field. */
+/** Invalid input of a control, in one field. */
 export class ControlInputError extends Error {
-  /** Dotted, for example `failures.0.to`; empty: the whole body. */
+  /** Dotted, for example `failures.0.to`; empty for the whole body. */
   readonly field: string;
 
   constructor(field: string, message: string) {
     super(message);
-    this.name = "ControlRefusal";
+    this.name = "ControlInputError";
     this.field = field;
   }
 }

@@ -1,4 +1,4 @@
-/** The messages and faults of the simulated channel in the database. */
+/** Stores the messages and faults of the simulated channel in the database. */
 import { type Selectable, sql } from "kysely";
 import type { Database, Queries, Transaction } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
@@ -6,7 +6,7 @@ import type { Tables } from "../../../database/schema/index.ts";
 import type { Jobs } from "../../../jobs/job.ts";
 import type { LedgerMessage, LedgerStatus, ReceiptJob, SimulatorStore } from "./store.ts";
 
-/** Only the simulator writes this table, so its columns hold nothing else. */
+/** Only the simulator writes this table, so its columns hold only these values. */
 type Message = Selectable<Tables["simulator_messages"]> & LedgerMessage;
 
 interface LedgerParts {
@@ -16,7 +16,7 @@ interface LedgerParts {
 
 export function createSimulatorStore({ database, enqueue }: LedgerParts): SimulatorStore {
   const { queries } = database;
-  // A lane for each organization, so that no phone waits for another organization's.
+  // A lane for each organization, so that none waits for the receipts of another.
   const enqueueReceipts = (tx: Transaction, receipts: readonly ReceiptJob[]) =>
     enqueue(tx, ...receipts.map((job) => ({ ...job, lane: `simulator:${job.organization_id}` })));
 
@@ -24,7 +24,7 @@ export function createSimulatorStore({ database, enqueue }: LedgerParts): Simula
     newId: (now) => newId("sim", now),
     accept: (message, receipts) =>
       database.transaction(async (tx) => {
-        await tx.insertInto("simulator_messages").values(row(message)).execute();
+        await tx.insertInto("simulator_messages").values(toRow(message)).execute();
         await enqueueReceipts(tx, receipts);
       }),
     receive: (message) => receive(queries, message),
@@ -48,7 +48,7 @@ async function receive(queries: Queries, message: LedgerMessage): Promise<Messag
   const { organization_id, id } = message;
   await queries
     .insertInto("simulator_messages")
-    .values(row(message))
+    .values(toRow(message))
     .onConflict((conflict) => conflict.columns(["organization_id", "id"]).doNothing())
     .execute();
   return queries
@@ -74,7 +74,7 @@ async function advance(
     .execute();
 }
 
-/** With two calls at once, each message is marked and returned by one of them. */
+/** Of two concurrent calls, only one marks and returns each message. */
 async function markRead(tx: Transaction, organization_id: string, phone_number: string): Promise<Message[]> {
   return tx
     .updateTable("simulator_messages")
@@ -115,7 +115,7 @@ async function list(queries: Queries, { organization_id, phone_number, limit }: 
     .where("phone_number", "=", phone_number);
   const messages = await onPhone
     .selectAll()
-    // By time first: an inbound message may have an id of its own that does not sort by time.
+    // By time first: the id of an inbound message may be the caller's and not sort by time.
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
     .limit(limit)
@@ -137,9 +137,9 @@ async function readFaults(queries: Queries, organization_id: string): Promise<un
 async function replaceFaults(
   queries: Queries,
   organization_id: string,
-  given: Readonly<Record<string, unknown>>,
+  input: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const faults = JSON.stringify(given);
+  const faults = JSON.stringify(input);
   await queries
     .insertInto("simulator_faults")
     .values({ organization_id, faults })
@@ -147,6 +147,6 @@ async function replaceFaults(
     .execute();
 }
 
-function row(message: LedgerMessage) {
+function toRow(message: LedgerMessage) {
   return { ...message, content: JSON.stringify(message.content) };
 }

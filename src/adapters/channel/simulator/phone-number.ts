@@ -1,7 +1,10 @@
-/** Phone numbers and user ids as the simulator's controls take them. */
+/** Schemas for the phone numbers and user ids that the simulator's controls take. */
 import { z } from "zod";
 
-/** `+` and digits, or the digits alone; gives E.164. Takes what a path makes of the `+` too: `%2B` when it is encoded twice, a space when it is taken for a form's. */
+/**
+ * Digits with or without `+`, normalized to E.164. In a path the `+` may arrive as `%2B`, encoded twice, or as
+ * a space, decoded as in a form.
+ */
 export const phoneNumber = z.string().transform((value, context) => {
   const digits = /^\+?([1-9]\d{6,14})$/.exec(value.trim().replace(/^%2b/i, "+"))?.[1];
   if (digits === undefined) {
@@ -14,13 +17,13 @@ export const phoneNumber = z.string().transform((value, context) => {
   return `+${digits}`;
 });
 
-/** The id of a person who hides the number, in WhatsApp's form. */
+/** The id of a contact who hides the number, in WhatsApp's form. */
 export const channelUserId = z
   .string()
   .trim()
   .regex(/^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/, "Send an id like US.13491208655302741918.");
 
-/** By what a phone is found: its number or, where that is hidden, its owner's id. */
+/** Identifies a phone: its number or, if that is hidden, the contact's id. */
 export const phoneIdentifier = z.union(
   [channelUserId, phoneNumber],
   "Send a phone number with its country code, for example +14155550123, or a user id.",

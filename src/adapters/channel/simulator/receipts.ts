@@ -1,19 +1,19 @@
 /**
- * Which receipts a message will have, when each is due, and what faults make of them.
+ * Schedules the receipts of a message and applies the faults to them.
  *
- * A step (sent, delivered, read, failed) happens on the phone's side at its own time, which is the
- * receipt's `occurred_at`. Faults touch only the telling: it is left out, done twice, or done late.
+ * A step (sent, delivered, read, failed) happens on the phone at its own time, which is the receipt's
+ * `occurred_at`. Faults affect only the receipt: it is lost, doubled or delayed.
  */
 import type { ChannelFailure, ReceiptType } from "../../../ports/channel.ts";
 import { type Faults, isTriggered } from "./faults.ts";
 import type { LedgerMessage, LedgerStatus, ReceiptJob } from "./store.ts";
 
-/** How long swapped receipts are held back: long enough to read the message before its delivery is told. */
+/** Delay of swapped receipts: long enough to read the message before its delivery is reported. */
 const swapDelayMs = 1_000;
-/** Between one receipt that is told out of turn and the next. */
+/** Between two receipts that are delivered out of order. */
 const gapMs = 50;
 
-/** The statuses from which each step leads on; from any other it changes nothing. */
+/** The statuses that each step advances from; in any other status it has no effect. */
 export const previousStatuses: Readonly<Record<ReceiptType, readonly LedgerStatus[]>> = {
   sent: ["accepted"],
   delivered: ["accepted", "sent"],
@@ -27,7 +27,7 @@ interface Step {
   readonly failure: ChannelFailure | null;
 }
 
-/** What becomes of a message that was accepted: sent at once and delivered a little later, or failed. */
+/** The receipts of an accepted message: sent at once and delivered a little later, or failed. */
 export function scheduleAcceptReceipts(
   message: LedgerMessage,
   faults: Faults,
@@ -53,12 +53,12 @@ export function scheduleAcceptReceipts(
       ),
     ]
       .sort((one, other) => one.runAt.getTime() - other.runAt.getTime())
-      // One at a time: without a fault, receipts come in order.
+      // One key, one at a time: without a fault, receipts arrive in order.
       .map((job) => ({ ...job, key: message.id }))
   );
 }
 
-/** The phone's owner has seen a message. Without a key: it must not wait behind receipts that are held back. */
+/** The receipt of a message that was read. Without a key: it must not wait for receipts that are delayed. */
 export function scheduleReadReceipts(message: LedgerMessage, faults: Faults, at: Date): ReceiptJob[] {
   return scheduleStep(message, faults, { type: "read", at, failure: null }, at);
 }

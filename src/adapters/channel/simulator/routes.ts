@@ -1,4 +1,4 @@
-/** The simulator's own routes, as data: whoever mounts them authenticates, parses JSON and answers refusals. */
+/** The simulator's routes as data; the HTTP layer authenticates, parses JSON and sends errors. */
 import { z } from "zod";
 import type { SimulatorControls } from "./controls.ts";
 import { Faults } from "./faults.ts";
@@ -8,16 +8,16 @@ import { phoneIdentifier } from "./phone-number.ts";
 import type { LedgerMessage } from "./store.ts";
 
 export interface SimulatorRequest {
-  /** Whose credential it was. */
+  /** The organization of the credential. */
   readonly organization_id: string;
-  /** The path's placeholders, decoded. */
+  /** The placeholders of the path, decoded. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** The JSON body; undefined when there is none. */
+  /** The JSON body; undefined if there is none. */
   readonly body: unknown;
 }
 
-/** An answer, or the one field of the request that is wrong and why; an empty field means the whole body. */
+/** A response, or the invalid field of the request and what is wrong with it; an empty field is the whole body. */
 export type SimulatorResponse =
   | { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
   | { readonly invalid: { readonly field: string; readonly message: string } };
@@ -56,7 +56,7 @@ type RouteHandler = (controls: SimulatorControls, request: SimulatorRequest) => 
 
 const PhoneParams = z.object({ number: phoneIdentifier });
 
-/** Over the maximum is read as the maximum, as in every list. */
+/** As in every list, a limit over the maximum is the maximum. */
 const ListQuery = z.object({
   limit: z.coerce
     .number()
@@ -67,9 +67,9 @@ const ListQuery = z.object({
 });
 
 const postInbound: RouteHandler = async (controls, { organization_id, body }) => {
-  const written = parse(InboundBody, body);
-  const { from = null, to, user_id, username, wa_id, name, channel_message_id } = written;
-  const content = await toInboundContent(written, organization_id, controls);
+  const message = parse(InboundBody, body);
+  const { from = null, to, user_id, username, wa_id, name, channel_message_id } = message;
+  const content = await toInboundContent(message, organization_id, controls);
   const received = await controls.receiveInbound({
     organization_id,
     from,
@@ -118,5 +118,5 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
   if (issue?.code === "unrecognized_keys") {
     throw new ControlInputError([field, issue.keys[0]].filter(Boolean).join("."), "There is no such fault.");
   }
-  throw new ControlInputError(field, issue?.message ?? "It is not valid.");
+  throw new ControlInputError(field, issue?.message ?? "Invalid value.");
 }

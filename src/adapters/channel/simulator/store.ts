@@ -1,66 +1,67 @@
-/** What the simulated channel keeps, and the small store that keeps it: the world outside our house, so it outlives us. */
+/** The types that the simulated channel stores, and the interface of its store. */
 import type { Receipt } from "../../../ports/channel.ts";
 
-/** How far a message has come on the phone's side; receipts only tell of it, and may be lost. */
+/** The status of a message on the phone; receipts only report it, and may be lost. */
 export type LedgerStatus = "accepted" | "sent" | "delivered" | "read" | "failed" | "received";
 
 export interface LedgerMessage {
   readonly organization_id: string;
-  /** The channel's own id of the message. */
+  /** The channel's id of the message. */
   readonly id: string;
-  /** The sender's token; a message that was sent twice stands here twice. Inbound: the id again. */
+  /** The sender's token; a message that was sent twice is here twice. Inbound: the id again. */
   readonly token: string;
-  /** The contact's number in E.164 form, or the id of one who hides it, whichever way the message went. */
+  /** The contact's number in E.164 form, or the id of a contact who hides it, in both directions. */
   readonly phone_number: string;
   readonly direction: "outbound" | "inbound";
-  /** The type, and beside it what was sent under the name that the port gives it. */
+  /** The type and the content, in the form of the channel port. */
   readonly content: Readonly<Record<string, unknown>>;
   readonly status: LedgerStatus;
   readonly created_at: string;
 }
 
-/** A step of a message, due at some time. The step is always taken; `isTold` says whether we hear of it. */
+/** A step of a message, due at a given time. */
 export interface DueReceipt extends Receipt {
+  /** Whether a receipt is sent; the step happens anyway. The name is stored in the payload of jobs. */
   readonly isTold: boolean;
 }
 
-/** A due receipt as durable work. */
+/** A due receipt as a job. */
 export interface ReceiptJob {
   readonly name: "simulator.receipt";
   readonly organization_id: string;
-  /** Receipts of one key are delivered one at a time, in the order in which they were promised. */
+  /** Receipts of one key are delivered one at a time, in the order in which they were enqueued. */
   readonly key?: string;
   readonly runAt: Date;
   readonly payload: DueReceipt;
 }
 
 export interface SimulatorStore {
-  /** A new message id; ids made later sort later. */
+  /** A new message id; later ids sort after earlier ones. */
   newId(now: Date): string;
-  /** Adds a message that we sent, and promises its receipts, both or neither. */
+  /** Adds an outbound message and enqueues its receipts, in one transaction. */
   accept(message: LedgerMessage, receipts: readonly ReceiptJob[]): Promise<void>;
-  /** Adds a message that a contact sent, unless its id is there already; answers the one that is there. */
+  /** Adds an inbound message unless its id exists. @returns the stored message with this id. */
   receive(message: LedgerMessage): Promise<LedgerMessage>;
-  /** Moves a message to `status` if it stands at one of `from`. */
+  /** Sets the status of a message if it is now one of `from`. */
   advance(
     message: Pick<LedgerMessage, "organization_id" | "id" | "status">,
     from: readonly LedgerStatus[],
   ): Promise<void>;
-  /** Marks what was delivered to a phone as read, and promises the receipts that `promise` makes of it. */
+  /** Marks the delivered messages of a phone as read and enqueues their receipts. @returns how many there were. */
   read(
     organization_id: string,
     phone_number: string,
-    promise: (messages: readonly LedgerMessage[]) => readonly ReceiptJob[],
+    createReceipts: (messages: readonly LedgerMessage[]) => readonly ReceiptJob[],
   ): Promise<number>;
   /** The first message that was sent with this token. */
   find(organization_id: string, token: string): Promise<LedgerMessage | null>;
-  /** A phone's messages, newest first, and how many there are in all. */
+  /** The messages of a phone, newest first, and their total number. */
   list(
     organization_id: string,
     phone_number: string,
     limit: number,
   ): Promise<{ messages: readonly LedgerMessage[]; total: number }>;
-  /** What `replaceFaults` was given; null when it never was. */
+  /** The stored faults; null if none were ever set. */
   faults(organization_id: string): Promise<unknown>;
   replaceFaults(organization_id: string, faults: Readonly<Record<string, unknown>>): Promise<void>;
 }

@@ -32,7 +32,7 @@ export async function applyConsentWords(tx: Transaction, world: World, heard: In
   if (opted_out === undefined || opted_out === (await isOptedOut(tx, contact))) {
     return;
   }
-  await changeContact(tx, contact.organization_id, contact.id, { opted_out }, now);
+  await changeContact({ tx, organization: contact.organization_id, now }, contact.id, { opted_out });
   const body = opted_out ? stopReply(settings) : (settings.start_reply ?? startReply);
   if (body.trim() === "" || to === null || conversation.status === "spam") {
     return;

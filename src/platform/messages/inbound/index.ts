@@ -63,7 +63,7 @@ async function findSender(tx: Transaction, world: World, inbound: InboundMessage
     );
   }
   return contact.name === null && name !== null
-    ? changeContact(tx, organization, contact.id, { name }, now)
+    ? changeContact({ tx, organization, now }, contact.id, { name })
     : contact;
 }
 

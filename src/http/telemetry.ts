@@ -1,15 +1,20 @@
-/** Tells of every request: a span while it runs, and a figure when it is answered. */
+/** Telemetry of the REST transport: a span and a metric for each request, and `GET /metrics`. */
+import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Credential } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
 import type { Metrics, Span, Tracer } from "../ports/telemetry.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
     /** The operation that a route runs, by its name in the catalogue. */
     readonly operation?: string;
+    /** The credential that a route requires; by default its handler decides. */
+    readonly credential?: Credential;
   }
 }
 
-/** Asked for by machines, every few seconds, for ever: no trace is looked for there. */
+/** Polled by monitoring every few seconds: traces of these are of no use. */
 const untracedPaths = new Set(["/healthz", "/readyz", "/metrics"]);
 
 export function instrumentRequests(
@@ -23,7 +28,7 @@ export function instrumentRequests(
     }
     done();
   });
-  // Not before: what is done while the body arrives forgets which request it is for.
+  // Not earlier: reading the body loses the async context.
   app.addHook("preHandler", (request, _reply, done) => {
     const span = spans.get(request);
     return span ? span.within(done) : done();
@@ -40,7 +45,7 @@ export function instrumentRequests(
   });
 }
 
-/** The operation; the route where it has none; never what the client wrote. */
+/** The operation, or the route if it has none; never client input. */
 function operationOf({ routeOptions }: FastifyRequest): string {
   return routeOptions.config.operation ?? routeOptions.url ?? "unknown";
 }
@@ -59,4 +64,30 @@ function describeSpan(request: FastifyRequest) {
 function describeSpanEnd({ statusCode }: FastifyReply) {
   const failure = statusCode >= 500 ? String(statusCode) : undefined;
   return { attributes: { "http.response.status_code": statusCode }, failure };
+}
+
+export interface MetricsEndpoint {
+  readonly token: string;
+  /** The metrics in the text format of Prometheus. */
+  scrape(): Promise<string>;
+}
+
+/** Adds `GET /metrics`, which requires the operator's token. */
+export function addMetrics(app: FastifyInstance, { token, scrape }: MetricsEndpoint): void {
+  const expected = digest(token);
+  app.get("/metrics", { config: { credential: "none" } }, async ({ headers }, reply) => {
+    const [, presented] = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? "") ?? [];
+    if (presented === undefined) {
+      throw fail("credential_missing");
+    }
+    // Comparing digests leaks neither the length of the token nor a matching prefix.
+    if (!timingSafeEqual(digest(presented), expected)) {
+      throw fail("credential_invalid");
+    }
+    return reply.type("text/plain; version=0.0.4; charset=utf-8").send(await scrape());
+  });
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
 }

@@ -1,5 +1,4 @@
-/** upload_file as an assistant calls it: from this machine's files over stdio, and never over HTTP. */
-
+/** upload_file over MCP: local files over stdio only, never over HTTP. */
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,13 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../src/client/index.ts";
 import { serveOverStdio } from "../src/mcp/stdio.ts";
 import { allScopes } from "../tools/contract/index.ts";
-import { ownerKey, silentLog, startTestApp, type TestApp } from "./support/app.ts";
+import { ownerKey, silentLog, useTestApp } from "./support/app.ts";
 import { png } from "./support/files.ts";
 
-let app: TestApp;
+const app = useTestApp();
 let folder: string;
 beforeAll(async () => {
-  app = await startTestApp();
   folder = await mkdtemp(join(tmpdir(), "tidings-files-"));
   await mkdir(join(folder, "open", "inner"), { recursive: true });
   await mkdir(join(folder, "open-too"));
@@ -27,10 +25,7 @@ beforeAll(async () => {
   await symlink(join(folder, "open", "dot.png"), join(folder, "open", "alias.png"));
   await writeFile(join(folder, "open", "large.png"), Buffer.alloc(33_554_433));
 });
-afterAll(async () => {
-  await app[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => rm(folder, { recursive: true }));
 
 interface Result {
   readonly isError?: boolean;
@@ -38,40 +33,40 @@ interface Result {
   readonly structuredContent?: { readonly data: { readonly file_name: string; readonly file_size: number } };
 }
 
-/** Speaks to a server on stdio whose user opened a folder, or none. */
+/** Connects to a server on stdio, with or without a folder that is open to uploads. */
 async function connect(uploadRoot: string | undefined) {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const client = createClient({ baseUrl: app.address, key: ownerKey });
-  const learnAccess = async () => ({ scopes: new Set(allScopes) });
+  const discover = async () => ({ scopes: new Set(allScopes) });
   const connection = serveOverStdio({
     client,
     version: "0",
     log: silentLog,
-    discoverAccess: learnAccess,
+    discoverAccess: discover,
     stdin,
     stdout,
     uploadRoot,
   });
   const answers = createInterface(stdout)[Symbol.asyncIterator]();
   let id = 0;
-  const ask = async (method: string, params: object): Promise<unknown> => {
+  const request = async (method: string, params: object): Promise<unknown> => {
     id += 1;
     stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
     return JSON.parse((await answers.next()).value).result;
   };
   const clientInfo = { name: "test", version: "0" };
-  await ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+  await request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
   stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
   return {
     async fields() {
-      const { tools } = (await ask("tools/list", {})) as {
+      const { tools } = (await request("tools/list", {})) as {
         tools: { name: string; inputSchema: { properties: object } }[];
       };
       const tool = tools.find(({ name }) => name === "upload_file");
       return Object.keys(tool?.inputSchema.properties ?? {});
     },
-    call: async (given: object) =>
-      (await ask("tools/call", { name: "upload_file", arguments: given })) as Result,
+    call: async (input: object) =>
+      (await request("tools/call", { name: "upload_file", arguments: input })) as Result,
     async [Symbol.asyncDispose]() {
       stdin.end();
       await connection.close();
@@ -87,12 +82,15 @@ describe("with a folder that is open to uploads", () => {
   });
   afterAll(() => assistant[Symbol.asyncDispose]());
 
-  test.each(["dot.png", "inner/dot.png", "./inner/../dot.png", "alias.png"])("%s is taken", async (path) => {
-    const { structuredContent } = await assistant.call({ file_path: path });
-    expect(structuredContent?.data).toMatchObject({ file_size: png.length });
-  });
+  test.each(["dot.png", "inner/dot.png", "./inner/../dot.png", "alias.png"])(
+    "%s is accepted",
+    async (path) => {
+      const { structuredContent } = await assistant.call({ file_path: path });
+      expect(structuredContent?.data).toMatchObject({ file_size: png.length });
+    },
+  );
 
-  test("an absolute path into it is taken", async () => {
+  test("an absolute path into the folder is accepted", async () => {
     const { structuredContent } = await assistant.call({ file_path: join(folder, "open", "dot.png") });
     expect(structuredContent?.data.file_name).toBe("dot.png");
   });
@@ -107,43 +105,43 @@ describe("with a folder that is open to uploads", () => {
     "inner",
     ".",
     "none.png",
-  ])("%s is refused in the same words as what is not there", async (path) => {
+  ])("%s is rejected with the same error as a missing file", async (path) => {
     const { isError, content } = await assistant.call({ file_path: path });
     expect(isError).toBe(true);
     expect(content[0]?.text).toContain("file_path_not_allowed");
   });
 
-  test("more than 32 MB are refused before they are read", async () => {
+  test("more than 32 MB are rejected before they are read", async () => {
     const { content } = await assistant.call({ file_path: "large.png" });
     expect(content[0]?.text).toContain("file_too_large");
   });
 
-  test("exactly one way is taken, and the refusal names them", async () => {
+  test("exactly one source is accepted, and the error names them", async () => {
     const url = "https://example.com/dot.png";
-    for (const given of [{}, { file_path: "dot.png", url }, { content_base64: "AAAA", url }]) {
-      const { content } = await assistant.call(given);
+    for (const input of [{}, { file_path: "dot.png", url }, { content_base64: "AAAA", url }]) {
+      const { content } = await assistant.call(input);
       expect(content[0]?.text).toContain("exactly one of file_path, content_base64 and url");
     }
   });
 
-  test("a small file comes as base64", async () => {
+  test("a small file can be sent as base64", async () => {
     const given = { content_base64: png.toString("base64"), file_name: "dot.png" };
     expect((await assistant.call(given)).structuredContent?.data).toMatchObject({ file_name: "dot.png" });
   });
 
-  test("the field is offered", async () => {
+  test("the tool has the field file_path", async () => {
     expect(await assistant.fields()).toContain("file_path");
   });
 });
 
-test("without such a folder no path is offered or taken", async () => {
+test("without an open folder the field does not exist", async () => {
   await using assistant = await connect(undefined);
   expect(await assistant.fields()).not.toContain("file_path");
   const { content } = await assistant.call({ file_path: join(folder, "open", "dot.png") });
   expect(content[0]?.text).toContain("unknown_argument");
 });
 
-test("over HTTP and over REST no path is offered or taken", async () => {
+test("over HTTP and REST the field does not exist", async () => {
   const headers = { accept: "application/json, text/event-stream", "content-type": "application/json" };
   const params = { name: "upload_file", arguments: { file_path: "/etc/passwd" } };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
@@ -157,12 +155,12 @@ test("over HTTP and over REST no path is offered or taken", async () => {
   expect(await (await app.fetch("/v1/mcp/tools")).text()).not.toContain("file_path");
 });
 
-test("a small file is taken over MCP's REST door", async () => {
+test("a small file is accepted over the REST route of tools", async () => {
   const given = { content_base64: png.toString("base64"), file_name: "dot.png" };
   const answer = await app.fetch("/v1/mcp/tools/call", {
     method: "POST",
     json: { name: "upload_file", arguments: given },
-    headers: { "idempotency-key": "door" },
+    headers: { "idempotency-key": "small file" },
   });
   expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("dot.png")]);
 });

@@ -1,4 +1,4 @@
-/** The MCP face: what clients of every revision see, and what a failed call tells them. */
+/** MCP clients of every version, revision and transport: tool lists, calls and failures. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tools } from "../src/mcp/tool-list/definitions.ts";
 import { permits } from "../tools/contract/index.ts";
@@ -11,7 +11,7 @@ import {
 } from "./support/mcp-clients.ts";
 import type { ScriptedResponse } from "./support/scripted-service.ts";
 
-const face = useMcpServer();
+const server = useMcpServer();
 const names = (list: { tools: { name: string }[] }) => list.tools.map(({ name }) => name);
 const textOf = (result: unknown) => (result as { content: { text: string }[] }).content[0]?.text ?? "";
 const failing = (status: number, error: object, headers = {}): ScriptedResponse => ({
@@ -24,7 +24,7 @@ describe.each(clientKinds)("a client of %s", (_, open) => {
   let all: ConnectedClient;
   let reader: ConnectedClient;
   beforeAll(async () => {
-    [all, reader] = await Promise.all([open(face, "sk_live_all"), open(face, "sk_live_reader")]);
+    [all, reader] = await Promise.all([open(server, "sk_live_all"), open(server, "sk_live_reader")]);
   });
   afterAll(async () => {
     await Promise.all([all.close(), reader.close()]);
@@ -38,38 +38,38 @@ describe.each(clientKinds)("a client of %s", (_, open) => {
     expect(all.getInstructions()).toContain("24 hours");
   });
 
-  test("is given the answer twice: as an object and as compact JSON", async () => {
+  test("gets the result twice: as an object and as compact JSON", async () => {
     await all.listTools();
     const result = await all.callTool({ name: "get_contact", arguments: { id: "con_1" } });
     expect(result).toMatchObject({ structuredContent: { data: scriptedContact } });
     expect(textOf(result)).toBe(JSON.stringify({ data: scriptedContact }));
   });
 
-  test("sends, with the arguments where the route expects them, under the caller's key", async () => {
+  test("sends the arguments where the route expects them, with the caller's key", async () => {
     await all.callTool({ name: "send_message", arguments: { to: "+14155550123", body: "hi" } });
-    const [asked] = face.upstream.requests.filter(({ path }) => path === "/v1/messages");
-    expect(asked?.body).toEqual({ to: "+14155550123", type: "text", text: { body: "hi" } });
-    expect(asked?.headers).toMatchObject({
+    const [sent] = server.upstream.requests.filter(({ path }) => path === "/v1/messages");
+    expect(sent?.body).toEqual({ to: "+14155550123", type: "text", text: { body: "hi" } });
+    expect(sent?.headers).toMatchObject({
       "x-api-key": "sk_live_all",
       "idempotency-key": expect.stringMatching(/^[\w-]{36}$/),
     });
   });
 
-  test("hands over an idempotency key and the trace", async () => {
+  test("passes on an idempotency key and the trace", async () => {
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     const _meta = { "io.tidings/idempotency-key": "order-7", traceparent };
     const call = { name: "send_message", arguments: { to: "+14155550123", body: "hi" }, _meta };
     const result = await all.callTool(call);
-    expect(face.upstream.requests.at(-1)?.headers).toMatchObject({
+    expect(server.upstream.requests.at(-1)?.headers).toMatchObject({
       "idempotency-key": "order-7",
       traceparent,
     });
     expect(result).toMatchObject({ _meta: { "io.tidings/idempotency-key": "order-7" } });
   });
 
-  test("is refused what its key may not do, without asking the service", async () => {
+  test("is rejected without a request to the service if its key lacks the scope", async () => {
     await reader.listTools();
-    face.upstream.requests.length = 0;
+    server.upstream.requests.length = 0;
     const result = await reader.callTool({
       name: "send_message",
       arguments: { to: "+14155550123", body: "hi" },
@@ -78,21 +78,21 @@ describe.each(clientKinds)("a client of %s", (_, open) => {
     expect(result).not.toHaveProperty("structuredContent");
     expect(textOf(result)).toContain("send_message failed: insufficient_scope (403)");
     expect(textOf(result)).toContain("inbox:write");
-    expect(face.upstream.requests).toEqual([]);
+    expect(server.upstream.requests).toEqual([]);
   });
 
-  test("is told every scope that would do", async () => {
+  test("is given every sufficient scope", async () => {
     const call = { name: "upload_file", arguments: { file_name: "a.txt", content_base64: "aGk=" } };
     const text = textOf(await reader.callTool(call));
     expect(text).toContain("one of inbox:write, contacts:write, templates:create, broadcasts:create.");
     expect(text).not.toContain("required_scopes");
   });
 
-  test("meets an error of the protocol for an unknown tool", async () => {
+  test("gets a protocol error for an unknown tool", async () => {
     await expect(all.callTool({ name: "launch_rocket" })).rejects.toMatchObject({ code: -32602 });
   });
 
-  test("reads what the service refused, and what to do next", async () => {
+  test("gets the service's error and what to do next", async () => {
     const error = {
       type: "business_rule",
       code: "outside_service_window",
@@ -100,7 +100,7 @@ describe.each(clientKinds)("a client of %s", (_, open) => {
       fix: "Send an approved template.",
       window_expired_at: "2026-01-01T00:00:00Z",
     };
-    face.upstream.respond = () => failing(422, error, { "x-request-id": "req_1" });
+    server.upstream.respond = () => failing(422, error, { "x-request-id": "req_1" });
     const result = await all.callTool({
       name: "send_message",
       arguments: { to: "+14155550123", body: "hi" },
@@ -113,28 +113,28 @@ describe.each(clientKinds)("a client of %s", (_, open) => {
   });
 });
 
-describe("what a failed call says", () => {
+describe("a failed call", () => {
   let client: ConnectedClient;
   beforeAll(async () => {
-    client = await connectClient(face.url);
+    client = await connectClient(server.url);
   });
   afterAll(() => client.close());
 
   const list = { name: "list_contacts", arguments: {} };
   const send = { name: "send_message", arguments: { to: "+14155550123", body: "hi" } };
 
-  test("an unknown argument is named, with the known ones", async () => {
+  test("names an unknown argument, with the known ones", async () => {
     const text = textOf(await client.callTool({ ...send, arguments: { ...send.arguments, colour: "red" } }));
     expect(text).toBe(
       "send_message failed: unknown_argument (400). Unknown argument: colour. Next: Known arguments: to, body.",
     );
   });
 
-  test("every field that is wrong is named", async () => {
+  test("names every invalid field", async () => {
     const text = textOf(await client.callTool({ name: "send_message" }));
     expect(text).toContain("to: This field is required.");
     expect(text).toContain("Field body: This field is required.");
-    expect(face.upstream.requests).toEqual([]);
+    expect(server.upstream.requests).toEqual([]);
   });
 
   test.each([
@@ -143,30 +143,30 @@ describe("what a failed call says", () => {
     [404, "Find the id"],
     [409, "Look at the present state"],
     [500, "Try again in a moment"],
-  ])("a bare %i says what to do next", async (status, next) => {
-    face.upstream.respond = () => ({ status, body: "<html>10.0.0.5</html>" });
+  ])("with a bare %i says what to do next", async (status, next) => {
+    server.upstream.respond = () => ({ status, body: "<html>10.0.0.5</html>" });
     const text = textOf(await client.callTool(list));
     expect(text).toContain(`list_contacts failed: http_${status} (${status}).`);
     expect(text).toContain(`Next: ${next}`);
     expect(text).not.toContain("10.0.0.5");
   });
 
-  test("a 429 names the seconds and is not slept over", async () => {
-    face.upstream.respond = () => ({ status: 429, headers: { "retry-after": "7" } });
+  test("with 429 names the seconds and is not retried", async () => {
+    server.upstream.respond = () => ({ status: 429, headers: { "retry-after": "7" } });
     expect(textOf(await client.callTool(list))).toContain("Next: Wait 7 s and call again.");
-    expect(face.upstream.requests).toHaveLength(1);
+    expect(server.upstream.requests).toHaveLength(1);
   });
 
-  test("a write that may have been done is said to be so", async () => {
-    face.upstream.respond = () => "break";
+  test("says that a write may have run", async () => {
+    server.upstream.respond = () => "break";
     const text = textOf(await client.callTool(send));
     expect(text).toContain("send_message failed: unreachable.");
     expect(text).toContain("It may have been done all the same");
   });
 
-  test("an id of dots reaches no other operation", async () => {
+  test("an id of dots does not reach another operation", async () => {
     const text = textOf(await client.callTool({ name: "delete_contact", arguments: { id: ".." } }));
     expect(text).toContain('id: ".." is not an id');
-    expect(face.upstream.requests).toEqual([]);
+    expect(server.upstream.requests).toEqual([]);
   });
 });

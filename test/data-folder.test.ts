@@ -1,4 +1,4 @@
-/** The data folder has one owner at a time, whatever its processes go through. */
+/** A data folder has one owner at a time, even when processes race, crash or restart. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs/promises";
@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { openDataFolder } from "../src/cli/data-folder.ts";
+import { openDataFolder } from "../src/cli/data-folder/index.ts";
 
 const onLost = () => undefined;
 /** This process as the owner, before it listens. */
@@ -21,7 +21,7 @@ const children = new Set<ChildProcess>();
 beforeAll(async () => {
   bundle = join(await fs.mkdtemp(join(tmpdir(), "tidings-folder-bundle-")), "data-folder.mjs");
   await build({
-    entryPoints: ["src/cli/data-folder.ts"],
+    entryPoints: ["src/cli/data-folder/index.ts"],
     outfile: bundle,
     bundle: true,
     platform: "node",
@@ -43,13 +43,13 @@ afterEach(async () => {
   await fs.rm(join(dir, ".."), { recursive: true, force: true });
 });
 
-/** A process of its own that does what it is told: "claim", "release" or "credential". */
-async function contender(): Promise<ChildProcess> {
+/** Starts a process that executes the commands "claim", "release" and "credential". */
+async function startContender(): Promise<ChildProcess> {
   const program = `
     const { openDataFolder } = await import(${JSON.stringify(pathToFileURL(bundle).href)});
     const folder = await openDataFolder(${JSON.stringify(dir)});
     let ownership;
-    const orders = {
+    const commands = {
       async claim() {
         ownership = await folder.claim({ onLost: () => process.exit(3) });
         return ownership !== undefined;
@@ -57,7 +57,7 @@ async function contender(): Promise<ChildProcess> {
       release: () => ownership.release(),
       credential: () => folder.credential(),
     };
-    process.on("message", async (order) => process.send({ answer: await orders[order]() }));
+    process.on("message", async (command) => process.send({ answer: await commands[command]() }));
     process.on("disconnect", () => process.exit());
     process.send("ready");
   `;
@@ -69,9 +69,9 @@ async function contender(): Promise<ChildProcess> {
   return child;
 }
 
-async function tell(child: ChildProcess, order: "claim" | "release" | "credential"): Promise<unknown> {
+async function run(child: ChildProcess, command: "claim" | "release" | "credential"): Promise<unknown> {
   const answer = once(child, "message");
-  child.send(order);
+  child.send(command);
   const [message] = await answer;
   return message.answer;
 }
@@ -84,19 +84,19 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 async function race(contenders: readonly ChildProcess[]): Promise<ChildProcess[]> {
-  const won = await Promise.all(contenders.map((child) => tell(child, "claim")));
-  return contenders.filter((_, place) => won[place] === true);
+  const won = await Promise.all(contenders.map((child) => run(child, "claim")));
+  return contenders.filter((_, index) => won[index] === true);
 }
 
-/** What the owner before us left in its file, changed as a test needs it. */
+/** Changes fields of the owner file of a generation. */
 async function rewriteOwner(generation: number, change: object): Promise<void> {
   const file = join(dir, `owner.${generation}`);
-  const holder = JSON.parse(await fs.readFile(file, "utf8"));
-  await fs.writeFile(file, JSON.stringify({ ...holder, ...change }));
+  const owner = JSON.parse(await fs.readFile(file, "utf8"));
+  await fs.writeFile(file, JSON.stringify({ ...owner, ...change }));
 }
 
-test("of eight processes that claim at once one owns, and when it is killed one of the others, 20 times", async () => {
-  let contenders = await Promise.all(Array.from({ length: 8 }, contender));
+test("of eight processes that claim at once one becomes the owner, and another one after it is killed, 20 times", async () => {
+  let contenders = await Promise.all(Array.from({ length: 8 }, startContender));
   const folder = await openDataFolder(dir);
   for (let round = 0; round < 20; round += 1) {
     const winners = await race(contenders);
@@ -104,23 +104,23 @@ test("of eight processes that claim at once one owns, and when it is killed one 
     expect(await folder.owner()).toMatchObject({ pid: winners[0]?.pid });
     expect(await race(contenders)).toHaveLength(0);
 
-    const [replacement] = await Promise.all([contender(), ...winners.map(kill)]);
+    const [replacement] = await Promise.all([startContender(), ...winners.map(kill)]);
     expect(await folder.owner()).toBeUndefined();
     contenders = [...contenders.filter((child) => !winners.includes(child)), replacement];
   }
 }, 60_000);
 
-test("a released folder is claimable at once, also by many", async () => {
-  const contenders = await Promise.all(Array.from({ length: 4 }, contender));
+test("a released folder can be claimed at once, also by several processes", async () => {
+  const contenders = await Promise.all(Array.from({ length: 4 }, startContender));
   for (let round = 0; round < 20; round += 1) {
     const winners = await race(contenders);
     expect(winners).toHaveLength(1);
-    await Promise.all(winners.map((winner) => tell(winner, "release")));
+    await Promise.all(winners.map((winner) => run(winner, "release")));
   }
   expect((await fs.readdir(dir)).filter((name) => name.startsWith("owner"))).toEqual(["owner.20"]);
 }, 30_000);
 
-test("followers learn where the owner listens, and when it ends", async () => {
+test("followers see the owner's address, and when it ends", async () => {
   const folder = await openDataFolder(dir);
   expect(await folder.owner()).toBeUndefined();
 
@@ -146,20 +146,17 @@ test("waiting for the owner's end stops at the signal", async () => {
   await ownership?.release();
 });
 
-test.runIf(process.platform === "linux")(
-  "a pid that is used again is not mistaken for the owner",
-  async () => {
-    const folder = await openDataFolder(dir);
-    await folder.claim({ onLost });
-    expect(await folder.owner()).toEqual(self);
-    await rewriteOwner(1, { started: "1", nonce: "an earlier run" });
-    expect(await folder.owner()).toBeUndefined();
-    await folder.claim({ onLost });
-    expect(await folder.owner()).toEqual(self);
-  },
-);
+test.runIf(process.platform === "linux")("a reused pid is not mistaken for the owner", async () => {
+  const folder = await openDataFolder(dir);
+  await folder.claim({ onLost });
+  expect(await folder.owner()).toEqual(self);
+  await rewriteOwner(1, { started: "1", nonce: "an earlier run" });
+  expect(await folder.owner()).toBeUndefined();
+  await folder.claim({ onLost });
+  expect(await folder.owner()).toEqual(self);
+});
 
-test("an owner on another host lives by its heartbeat", async () => {
+test("an owner on another host is alive as long as its heartbeat is recent", async () => {
   const folder = await openDataFolder(dir);
   await folder.claim({ onLost });
   await rewriteOwner(1, { place: `not ${hostname()}`, nonce: "another host's" });
@@ -171,7 +168,7 @@ test("an owner on another host lives by its heartbeat", async () => {
   expect(await folder.owner()).toEqual(self);
 });
 
-test("a file that a power loss has emptied counts as an owner until it is old", async () => {
+test("an owner file emptied by a power loss counts as an owner until it is old", async () => {
   const folder = await openDataFolder(dir);
   await fs.writeFile(join(dir, "owner.7"), "");
   expect(await folder.claim({ onLost })).toBeUndefined();
@@ -183,7 +180,7 @@ test("a file that a power loss has emptied counts as an owner until it is old", 
   expect(await fs.readdir(dir)).toEqual(["owner.8"]);
 });
 
-test("an owner that was overtaken is told, and leaves the new owner alone", async () => {
+test("an owner that lost the folder is notified, and does not change the new owner's file", async () => {
   const folder = await openDataFolder(dir);
   const lost = new AbortController();
   const ownership = await folder.claim({ onLost: () => lost.abort() });
@@ -196,9 +193,9 @@ test("an owner that was overtaken is told, and leaves the new owner alone", asyn
   expect(await fs.readFile(join(dir, "owner.2"), "utf8")).toBe(newer);
 });
 
-test("processes that ask at once agree on one credential, which only its user may read", async () => {
-  const contenders = await Promise.all(Array.from({ length: 6 }, contender));
-  const keys = await Promise.all(contenders.map((child) => tell(child, "credential")));
+test("processes that request the credential at once get the same one, readable only by its user", async () => {
+  const contenders = await Promise.all(Array.from({ length: 6 }, startContender));
+  const keys = await Promise.all(contenders.map((child) => run(child, "credential")));
   expect(new Set(keys).size).toBe(1);
   expect(keys[0]).toMatch(/^sk_live_[\w-]{43}$/);
 
@@ -208,15 +205,15 @@ test("processes that ask at once agree on one credential, which only its user ma
   expect(await mode(".")).toBe(0o700);
 }, 30_000);
 
-test("a credential that is not a key is refused, with what to do", async () => {
+test("a credential file without a key is an error that says what to do", async () => {
   const folder = await openDataFolder(dir);
   await fs.writeFile(join(dir, "credential"), "");
-  await expect(folder.credential()).rejects.toThrow(/credential does not hold a key\. Remove it/);
+  await expect(folder.credential()).rejects.toThrow(/credential does not contain a key\. Delete it/);
 });
 
-test("a folder that can't be written to is refused in one sentence", async () => {
+test("a folder that can't be written to is an error of one sentence", async () => {
   await fs.writeFile(dir, "a file");
   await expect(openDataFolder(dir)).rejects.toThrow(
-    `The data folder ${dir} can't be used (EEXIST): choose one`,
+    `The data folder ${dir} can't be used (EEXIST): choose a folder that is writable`,
   );
 });

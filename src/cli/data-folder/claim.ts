@@ -1,0 +1,178 @@
+/**
+ * Ownership of the data folder: one process at a time, with a heartbeat and takeover.
+ *
+ * Two database engines on one folder corrupt it silently, so one process owns the folder and the others
+ * follow it. The owner is the running process that created the file `owner.<N>` with the highest N. A process
+ * that finds the owner dead creates `owner.<N+1>`: only one process can create a file that does not exist.
+ * The file with the highest N is never removed; a clean release only marks it. A slow claimant that creates
+ * an outdated N therefore finds a higher one when it looks again, and withdraws.
+ */
+import { randomUUID } from "node:crypto";
+import { readdir, readFile, rm, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createFile, errorCode, replaceFile } from "./files.ts";
+import { identifyThisProcess, isRunning, type ProcessIdentity } from "./process-identity.ts";
+
+/** The process that owns the folder. */
+export interface FolderOwner {
+  readonly pid: number;
+  /** Where it listens; undefined until it does. */
+  readonly address: string | undefined;
+}
+
+/** Valid until it is released, or its process ends. */
+export interface Ownership {
+  /** Records the owner's address for the followers. */
+  publish(address: string): Promise<void>;
+  /** Gives the folder up at once. Close everything that uses the folder first. */
+  release(): Promise<void>;
+}
+
+export interface ClaimOptions {
+  /** This process or its disk stalled and another process owns the folder now: the process must exit at once. */
+  onLost(): void;
+}
+
+/** Content of `owner.<N>`, as JSON. */
+interface OwnerRecord extends ProcessIdentity {
+  readonly nonce: string;
+  readonly created_at: string;
+  readonly address?: string;
+  readonly released?: true;
+}
+
+interface Claim {
+  readonly generation: number;
+  readonly record: OwnerRecord;
+  readonly heartbeatAt: number;
+}
+
+const heartbeatMs = 2_000;
+/** Seven missed heartbeats: longer than a busy machine stalls, short enough to wait for after a crash. */
+const staleMs = 15_000;
+
+export async function claim(path: string, { onLost }: ClaimOptions): Promise<Ownership | undefined> {
+  const record = {
+    ...identifyThisProcess(),
+    nonce: randomUUID(),
+    created_at: new Date().toISOString(),
+  };
+  for (;;) {
+    const last = await findHighest(path);
+    if (last && isAlive(last)) {
+      return undefined;
+    }
+    const generation = (last?.generation ?? 0) + 1;
+    const file = ownerFile(path, generation);
+    if (await createFile(file, JSON.stringify(record))) {
+      if (await isHighest(path, generation, record)) {
+        const lower = (await listGenerations(path)).filter((other) => other < generation);
+        await Promise.all(lower.map((other) => rm(ownerFile(path, other), { force: true })));
+        return keepOwnership(file, record, { isOurs: () => isHighest(path, generation, record), onLost });
+      }
+      await rm(file, { force: true });
+    }
+  }
+}
+
+export async function readOwner(path: string): Promise<FolderOwner | undefined> {
+  const last = await findHighest(path);
+  return last && isAlive(last) ? { pid: last.record.pid, address: last.record.address } : undefined;
+}
+
+/** Sends heartbeats while the claim is the highest, and calls `onLost` when it no longer is. */
+function keepOwnership(
+  file: string,
+  record: OwnerRecord,
+  { isOurs, onLost }: ClaimOptions & { readonly isOurs: () => Promise<boolean> },
+): Ownership {
+  const released = new AbortController();
+  const monitoring = sendHeartbeats(file, isOurs, released.signal).then((isLost) => isLost && onLost());
+  return {
+    publish: (address) => replaceFile(file, JSON.stringify({ ...record, address })),
+    async release() {
+      released.abort();
+      await monitoring;
+      if (await isOurs()) {
+        await replaceFile(file, JSON.stringify({ ...record, released: true }));
+      }
+    },
+  };
+}
+
+/** Returns true when the claim is lost, false when it was released. */
+async function sendHeartbeats(
+  file: string,
+  isOurs: () => Promise<boolean>,
+  released: AbortSignal,
+): Promise<boolean> {
+  let lastHeartbeatAt = Date.now();
+  while (await waitFor(heartbeatMs, released)) {
+    try {
+      if (!(await isOurs())) {
+        return true;
+      }
+      await utimes(file, new Date(), new Date());
+      lastHeartbeatAt = Date.now();
+    } catch {
+      // The disk may recover, but after this time other processes take over.
+      if (Date.now() - lastHeartbeatAt > staleMs) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+async function isHighest(path: string, generation: number, record: OwnerRecord): Promise<boolean> {
+  const last = await findHighest(path);
+  return last?.generation === generation && last.record.nonce === record.nonce;
+}
+
+/** Whether the owner's process runs. If that is unknown from here, its heartbeat decides. */
+function isAlive({ record, heartbeatAt }: Claim): boolean {
+  return !record.released && (isRunning(record) ?? Date.now() - heartbeatAt < staleMs);
+}
+
+async function findHighest(path: string): Promise<Claim | undefined> {
+  for (;;) {
+    const generation = Math.max(0, ...(await listGenerations(path)));
+    if (generation === 0) {
+      return undefined;
+    }
+    const file = ownerFile(path, generation);
+    try {
+      const { mtimeMs } = await stat(file);
+      return { generation, heartbeatAt: mtimeMs, record: parseRecord(await readFile(file, "utf8")) };
+    } catch (error) {
+      if (errorCode(error) !== "ENOENT") {
+        throw error;
+      }
+      // A process with a higher number removed it: look again.
+    }
+  }
+}
+
+/** A file that a power loss truncated belongs to no process: its age decides. */
+function parseRecord(text: string): OwnerRecord {
+  try {
+    return JSON.parse(text) as OwnerRecord; // only this file writes it
+  } catch {
+    return { pid: 0, place: "unknown", started: "", nonce: "", created_at: "" };
+  }
+}
+
+async function listGenerations(path: string): Promise<number[]> {
+  const names = await readdir(path);
+  return names.flatMap((name) => (/^owner\.\d+$/.test(name) ? [Number(name.slice("owner.".length))] : []));
+}
+
+function ownerFile(path: string, generation: number): string {
+  return join(path, `owner.${generation}`);
+}
+
+/** @returns false if the signal aborted. Does not keep the process alive. */
+export async function waitFor(ms: number, signal: AbortSignal): Promise<boolean> {
+  return await sleep(ms, true, { ref: false, signal }).catch(() => false);
+}

@@ -1,0 +1,90 @@
+/** Applies routing decisions: assigns or queues the conversations, and schedules the retry of queued ones. */
+import type { NewJob } from "../../jobs/job.ts";
+import type { Change, ModuleJob } from "../kernel/index.ts";
+import {
+  activePolicies,
+  type ConversationRow,
+  type DecisionRecord,
+  decide,
+  type PolicyDecision,
+  policyForQueued,
+  recordPolicyDecisions,
+} from "../routing/index.ts";
+import { recordAssignments } from "./assignments.ts";
+import { changeConversations, requireUpdated } from "./change.ts";
+import { withConversation } from "./find.ts";
+
+interface EscalatePayload {
+  readonly organization_id: string;
+  readonly conversation_id: string;
+  readonly queued_at: string;
+}
+
+/** Decides again about a queued conversation when time may change the decision: one more tier, relaxed skills. */
+export const escalateJob: ModuleJob<EscalatePayload> = {
+  name: "conversation.escalate",
+
+  async run(payload, world) {
+    await withConversation(world, payload, async (change, conversation) => {
+      const { tx, now } = change;
+      // A conversation that was queued again since has a job of its own.
+      if (conversation.queued_at !== payload.queued_at) {
+        return;
+      }
+      const policies = await activePolicies(tx, conversation.organization_id);
+      const policy = await policyForQueued(tx, { conversation, policies, now });
+      if (policy) {
+        const decision = await decide(tx, { conversation, policy }, { now, locks: true });
+        await applyDecisions(change, [{ conversation, trigger: "escalation", decision }]);
+      }
+    });
+    return undefined;
+  },
+};
+
+/** Applies and records decisions about conversations of one organization; returns the new rows in the same order. */
+export async function applyDecisions(
+  change: Change,
+  records: readonly DecisionRecord<PolicyDecision>[],
+): Promise<ConversationRow[]> {
+  const [first] = records;
+  if (!first) {
+    return [];
+  }
+  await recordPolicyDecisions(change, first.conversation.organization_id, records);
+  const updated = await changeConversations(
+    change,
+    records.map(({ conversation, decision: { assigned_to, team_id, policy_id, turn } }) => {
+      const queued_at = conversation.queued_at ?? change.now.toISOString();
+      return { conversation, fields: { assigned_to, team_id, policy_id, queued_at }, turn };
+    }),
+  );
+  const results = records.map((record) => ({
+    ...record,
+    conversation: requireUpdated(updated, record.conversation),
+  }));
+  await change.world.jobs.enqueue(change.tx, ...results.flatMap(createEscalationJobs));
+  // An assignment to a team by hand is recorded by the caller, with the user who made it.
+  const assigned = results.filter(
+    ({ trigger, decision }) => decision.assigned_to !== null && trigger !== "assign",
+  );
+  await recordAssignments(
+    change,
+    assigned.map(({ conversation, decision: { explanation } }) => ({
+      conversation,
+      details: { assignment_type: "routing", reason: explanation },
+    })),
+  );
+  return results.map(({ conversation }) => conversation);
+}
+
+function createEscalationJobs({
+  conversation,
+  decision: { retryAt },
+}: DecisionRecord<PolicyDecision>): NewJob[] {
+  const { organization_id, id: conversation_id, queued_at } = conversation;
+  const payload = { organization_id, conversation_id, queued_at };
+  return queued_at !== null && retryAt
+    ? [{ name: escalateJob.name, payload, organization_id, runAt: retryAt }]
+    : [];
+}

@@ -1,0 +1,88 @@
+/**
+ * Sweeps the queues every minute: requeues unanswered conversations of absent agents, and serves every queue, because
+ * some changes that free an agent enqueue no run.
+ */
+import { sql } from "kysely";
+import { type Change, type ModuleJob, serveQueueJobName, type World } from "../kernel/index.ts";
+import { activePolicies, type ConversationRow, decide, policyForQueued } from "../routing/index.ts";
+import { applyDecisions } from "./apply-decisions.ts";
+import { recordAssignment } from "./assignments.ts";
+import { changeConversation } from "./change.ts";
+import { withConversation } from "./find.ts";
+
+/** How many conversations of absent agents one sweep requeues. */
+const maxPerSweep = 200;
+
+export const sweepQueueJob: ModuleJob<unknown> = {
+  name: "queue.sweep",
+  schedule: "* * * * *",
+
+  async run(_, world) {
+    const now = world.now();
+    const { rows } = await sql<{ organization_id: string; conversation_id: string }>`
+      select conversations.organization_id, conversations.id as conversation_id
+      from team_members
+      join users on users.organization_id = team_members.organization_id and users.id = team_members.user_id
+      join conversations on conversations.organization_id = team_members.organization_id
+        and conversations.assigned_to = team_members.user_id and conversations.team_id = team_members.team_id
+      join routing_policies on routing_policies.organization_id = conversations.organization_id
+        and routing_policies.id = conversations.policy_id
+      where conversations.erased_at is null and conversations.status = 'open' and conversations.waiting_since is not null
+        and (unavailable_since is not null or not users.is_active)
+        and coalesce(unavailable_since, users.updated_at) <= ${now.toISOString()}::timestamptz
+          - make_interval(secs => (routing_policies.settings ->> 'requeue_after_seconds')::int)
+      limit ${maxPerSweep}
+    `.execute(world.database.queries);
+    for (const payload of rows) {
+      // A failure is logged so that it does not stop the sweep; the next sweep tries the conversation again.
+      await withConversation(world, payload, requeue).catch((error: unknown) =>
+        world.log.error({ err: error, ...payload }, "Requeueing the conversation of an absent agent failed"),
+      );
+    }
+    await serveAllQueues(world);
+    return undefined;
+  },
+};
+
+/** Takes a conversation from an absent agent and routes it again by the same policy. */
+async function requeue(change: Change, conversation: ConversationRow): Promise<void> {
+  const { tx, now } = change;
+  if (conversation.assigned_to === null || conversation.waiting_since === null) {
+    return;
+  }
+  const policies = await activePolicies(tx, conversation.organization_id);
+  const policy = await policyForQueued(tx, { conversation, policies, now });
+  // Decided before the agent is removed, because a decision locks all members that it affects in one order.
+  const decision = policy && (await decide(tx, { conversation, policy }, { now, locks: true }));
+  const unassigned = await changeConversation(change, conversation, {
+    assigned_to: null,
+    queued_at: now.toISOString(),
+  });
+  const reason = "The agent is away, and the contact waits for an answer.";
+  await recordAssignment(change, unassigned, { assignment_type: "unassign", reason });
+  if (decision) {
+    await applyDecisions(change, [{ conversation: unassigned, trigger: "requeue", decision }]);
+  }
+}
+
+/** Enqueues one run for each organization with queued conversations. */
+async function serveAllQueues(world: World): Promise<void> {
+  const rows = await world.database.queries
+    .selectFrom("conversations")
+    .select("organization_id")
+    .distinct()
+    .where("queued_at", "is not", null)
+    .execute();
+  await world.database.transaction((tx) =>
+    world.jobs.enqueue(
+      tx,
+      ...rows.map(({ organization_id }) => ({
+        name: serveQueueJobName,
+        payload: { organization_id },
+        organization_id,
+        key: `${serveQueueJobName}:${organization_id}`,
+        isDeduplicated: true,
+      })),
+    ),
+  );
+}

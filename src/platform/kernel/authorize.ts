@@ -1,0 +1,40 @@
+/** Checks that a caller may run an operation: its credential, then its scopes. */
+import {
+  missingScope,
+  type Operation,
+  type OtherPath,
+  permits,
+  type ScopeRule,
+} from "../../../tools/contract/index.ts";
+import { fail } from "../../../tools/errors.ts";
+import type { Caller } from "./context.ts";
+
+/**
+ * Returns the caller; null if the path takes no credential, even if one was sent.
+ * @throws Failure `credential_missing`, `sign_in_required`, `insufficient_scope`.
+ */
+export function authorize(
+  operation: Operation,
+  otherPath: OtherPath | undefined,
+  caller: Caller | null,
+): Caller | null {
+  const { credential } = otherPath ?? operation;
+  if (credential === "none") {
+    return null;
+  }
+  if (!caller) {
+    throw fail("credential_missing");
+  }
+  if (credential === "bearer" && !caller.user) {
+    throw fail("sign_in_required");
+  }
+  requireScope(caller, otherPath?.scope === undefined ? operation.scope : otherPath.scope);
+  return caller;
+}
+
+/** @throws Failure `insufficient_scope`. */
+export function requireScope(caller: Caller, rule: ScopeRule | null): void {
+  if (!permits(caller.scopes, rule)) {
+    throw fail("insufficient_scope", missingScope(rule));
+  }
+}

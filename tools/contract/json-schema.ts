@@ -1,0 +1,85 @@
+/** Turns Zod schemas into the JSON Schema that every client accepts. */
+import { z } from "zod";
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/**
+ * Converts a Zod schema: an object at the root, no `$ref`, no `$schema`, no long patterns. Input is closed.
+ * Output is open, so that a field added later does not break a client that validates. `tool` is the input
+ * without what a model does not need.
+ */
+export function toJsonSchema(schema: z.ZodType, use: "input" | "output" | "tool"): JsonSchema {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, {
+    io: use === "output" ? "output" : "input",
+    reused: "inline",
+    unrepresentable: "any",
+    override({ jsonSchema, zodSchema }) {
+      if (jsonSchema.format !== undefined) {
+        delete jsonSchema.pattern;
+      }
+      if (Number(jsonSchema.maximum) >= maxInt32) {
+        delete jsonSchema.maximum;
+      }
+      if (Number(jsonSchema.minimum) <= minInt32) {
+        delete jsonSchema.minimum;
+      }
+      if (zodSchema._zod.def.type === "record") {
+        delete jsonSchema.propertyNames;
+      }
+      if (jsonSchema.const !== undefined) {
+        jsonSchema.enum = [jsonSchema.const];
+        delete jsonSchema.const;
+      }
+      if (use === "output") {
+        delete jsonSchema.additionalProperties;
+      }
+      if (use === "tool") {
+        trimSchema(jsonSchema);
+      }
+      delete jsonSchema.untrusted; // our own mark, not a keyword of JSON Schema
+    },
+  });
+  return json;
+}
+
+/** Bounds this wide only repeat the number's type. */
+const maxInt32 = 2 ** 31 - 1;
+const minInt32 = -(2 ** 31);
+
+/** Still validated, and named in the error. A limit that callers often exceed belongs in the description. */
+const omittedKeywords = [
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "pattern",
+  "exclusiveMinimum",
+] as const;
+
+/** Removes what a model does not need to call the tool: every listed tool costs tokens on every turn. */
+function trimSchema(schema: z.core.JSONSchema.BaseSchema): void {
+  for (const keyword of omittedKeywords) {
+    delete schema[keyword];
+  }
+  if (isEmpty(schema.default)) {
+    delete schema.default;
+  }
+  if (isEmpty(schema.additionalProperties)) {
+    delete schema.additionalProperties;
+  }
+  const [value, other, ...rest] = schema.anyOf ?? [];
+  const isNullable = typeof other === "object" && other.type === "null" && rest.length === 0;
+  if (typeof value === "object" && isNullable) {
+    delete schema.anyOf;
+    Object.assign(schema, { ...value, ...schema });
+  }
+}
+
+/** An empty default is the expected one; an empty schema allows everything. */
+function isEmpty(value: unknown): boolean {
+  return (
+    value === "" ||
+    value === 0 ||
+    (typeof value === "object" && value !== null && Object.keys(value).length === 0)
+  );
+}

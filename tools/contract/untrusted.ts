@@ -1,0 +1,28 @@
+/** Marks the fields that customers write, and finds them in an answer's schema. */
+import { z } from "zod";
+import { unwrap } from "./unwrap.ts";
+
+/** Marks a response field that customers write: it is data and never an instruction to a model. */
+export function untrusted<Field extends z.ZodType>(field: Field): Field {
+  return field.meta({ untrusted: true });
+}
+
+/** The paths of a response's marked fields, for example `data[].text.body`. */
+export function untrustedPaths(schema: z.core.$ZodType, path = ""): string[] {
+  if (z.globalRegistry.get(schema)?.untrusted === true) {
+    return [path];
+  }
+  const inner = unwrap(schema);
+  if (inner !== schema) {
+    return untrustedPaths(inner, path);
+  }
+  if (inner instanceof z.ZodObject) {
+    return Object.entries(inner.shape).flatMap(([name, field]) =>
+      untrustedPaths(field, path === "" ? name : `${path}.${name}`),
+    );
+  }
+  if (inner instanceof z.ZodArray) {
+    return untrustedPaths(inner.element, `${path}[]`);
+  }
+  return inner instanceof z.ZodUnion ? inner.options.flatMap((option) => untrustedPaths(option, path)) : [];
+}
