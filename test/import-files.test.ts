@@ -117,14 +117,14 @@ describe("a file at a URL", () => {
     [
       "a page",
       (_, to) => to.setHeader("content-type", "text/html").end("<html></html>"),
-      /declared as text\/html/,
+      /declared type is text\/html/,
     ],
-    ["a redirect", (_, to) => to.writeHead(302, { location: "/b.csv" }).end(), /send the last address/],
-    ["an error", (_, to) => to.writeHead(503).end(), /answers 503.*try again/],
+    ["a redirect", (_, to) => to.writeHead(302, { location: "/b.csv" }).end(), /send the final URL/],
+    ["an error", (_, to) => to.writeHead(503).end(), /answers with 503.*try again/],
     [
       "a document",
       (_, to) => to.setHeader("content-type", "application/pdf").end("%PDF-1.4"),
-      /not to a CSV file: give/,
+      /not to a CSV file: use/,
     ],
     [
       "half of it",

@@ -8,6 +8,7 @@ import { createClient } from "../src/client/index.ts";
 import { createMcpHttpHandler } from "../src/mcp/http.ts";
 import { allScopes } from "../tools/contract/index.ts";
 import { silentLog } from "./support/app.ts";
+import { postRequest } from "./support/mcp-clients.ts";
 
 type Call = { readonly name: string; readonly arguments: Record<string, unknown> };
 type StartCall = (url: URL, call: Call, signal: AbortSignal) => Promise<unknown>;
@@ -28,18 +29,7 @@ const revisions: Readonly<Record<string, StartCall>> = {
     await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
     return client.callTool(call, { signal });
   },
-  "2025-11-25": (url, params, signal) =>
-    fetch(url, {
-      method: "POST",
-      headers: {
-        "x-api-key": key,
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        "mcp-protocol-version": "2025-11-25",
-      },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
-      signal,
-    }).then((answer) => answer.text()),
+  "2025-11-25": (url, params, signal) => postRequest(url, key, { method: "tools/call", params }, signal),
 };
 
 test.each(Object.entries(revisions))(

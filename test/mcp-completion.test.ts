@@ -1,21 +1,11 @@
 /** Completion uses only the lists that the caller may call. */
 import { expect, test } from "vitest";
-import { serveMcpHttp, useMcpServer } from "./support/mcp-clients.ts";
+import { postRequest, serveMcpHttp, useMcpServer } from "./support/mcp-clients.ts";
 
 const server = useMcpServer();
 
 async function request(method: string, params: object, { url = server.url, key = "sk_live_all" } = {}) {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: {
-      "x-api-key": key,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2025-11-25",
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-  });
-  const text = await response.text();
+  const text = await postRequest(url, key, { method, params });
   return JSON.parse(/^data: (\{.*)$/m.exec(text)?.[1] ?? text);
 }
 

@@ -25,6 +25,21 @@ const initialize = {
 const lines = (...requests: object[]) => requests.map((request) => `${JSON.stringify(request)}\n`).join("");
 const listing = { jsonrpc: "2.0", id: 2, method: "tools/list" };
 
+/** Serves stdio in this process; by default the key's scopes can't be discovered. */
+function serve(baseUrl: string, options: Partial<StdioOptions> = {}) {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const { ended } = serveOverStdio({
+    client: createClient({ baseUrl, key: "sk_live_all" }),
+    version: "0.0.0",
+    log: silentLog,
+    discoverAccess: async () => undefined,
+    stdin,
+    stdout,
+    ...options,
+  });
+  return { stdin, stdout, ended };
+}
+
 describe("the program on stdio", () => {
   function start(env: Record<string, string> = {}) {
     const { command, args, env: defaults } = stdioProgram(server.upstream, "sk_live_all");
@@ -78,21 +93,11 @@ describe("the program on stdio", () => {
 });
 
 describe("while the key's scopes are unknown", () => {
-  function open(discover: () => Promise<KeyAccess | undefined>, options: Partial<StdioOptions> = {}) {
-    const [stdin, stdout] = [new PassThrough(), new PassThrough()];
-    const client = createClient({ baseUrl: server.upstream.url, key: "sk_live_all" });
-    const connection = serveOverStdio({
-      client,
-      version: "0.0.0",
-      log: silentLog,
-      discoverAccess: discover,
-      stdin,
-      stdout,
-      ...options,
-    });
+  function open(discoverAccess: StdioOptions["discoverAccess"], options: Partial<StdioOptions> = {}) {
+    const { stdin, stdout } = serve(server.upstream.url, { discoverAccess, ...options });
     const answers: { result: { tools: { name: string }[] } }[] = [];
     createInterface(stdout).on("line", (line) => answers.push(JSON.parse(line)));
-    return { stdin, answers, connection };
+    return { stdin, answers };
   }
 
   test.each([
@@ -153,35 +158,15 @@ describe("while the key's scopes are unknown", () => {
     stdin.end();
     stdin.resume();
     await once(stdin, "end");
-    const client = createClient({ baseUrl: server.upstream.url });
-    const discover = async () => undefined;
-    const stdout = new PassThrough();
-    await serveOverStdio({
-      client,
-      version: "0.0.0",
-      log: silentLog,
-      discoverAccess: discover,
-      stdin,
-      stdout,
-    }).ended;
+    await serve(server.upstream.url, { stdin }).ended;
   });
 });
 
 /** Opens a connection without a reachable service, and records the messages that it sends. */
 function openWithoutService() {
-  const client = createClient({ baseUrl: "http://127.0.0.1:9" });
-  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const { stdin, stdout, ended } = serve("http://127.0.0.1:9");
   const received: unknown[] = [];
   createInterface(stdout).on("line", (line) => received.push(JSON.parse(line)));
-  const discover = async () => undefined;
-  const { ended } = serveOverStdio({
-    client,
-    version: "0.0.0",
-    log: silentLog,
-    discoverAccess: discover,
-    stdin,
-    stdout,
-  });
   return { stdin, received, ended };
 }
 

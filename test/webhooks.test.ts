@@ -3,6 +3,7 @@ import { Webhook } from "standardwebhooks";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { auth } from "../tools/auth.ts";
 import { messages } from "../tools/messages/index.ts";
+import { users } from "../tools/users.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
 import { ownerEmail, ownerPassword, startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";

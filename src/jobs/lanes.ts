@@ -36,7 +36,7 @@ const maxPauseMs = 5_000;
  * How long the limit of an idle lane is kept. A healthy lane's is kept too: jobs that end together leave
  * nothing running, however long the backlog is.
  */
-const keptMs = { healthy: 1_000, failing: 60_000 };
+const idleLaneMs = { healthy: 1_000, failing: 60_000 };
 
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
@@ -91,7 +91,7 @@ export class Lanes {
   #removeIdle(now: Date): void {
     for (const [name, { running, limit, endedAt, pauseMs }] of this.#lanes) {
       const isHealthy = pauseMs === 0 && limit >= this.#initialLimit;
-      const ms = isHealthy ? keptMs.healthy : keptMs.failing;
+      const ms = isHealthy ? idleLaneMs.healthy : idleLaneMs.failing;
       if (running === 0 && now.getTime() >= endedAt + ms) {
         this.#lanes.delete(name);
       }

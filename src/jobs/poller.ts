@@ -40,7 +40,7 @@ interface Claimed {
   readonly dueAt?: Date | undefined;
 }
 
-const nothing: Claimed = { jobs: [], isDrained: false };
+const noJobs: Claimed = { jobs: [], isDrained: false };
 
 export class Poller {
   readonly #options: PollerOptions;
@@ -94,13 +94,13 @@ export class Poller {
     const settlements = this.#settlements.splice(0);
     const renewals = this.#leases.renewals(now);
     if (settlements.length + renewals.length + capacity.limit === 0) {
-      return nothing;
+      return noJobs;
     }
     try {
       const claimed = await this.#options.database.transaction(async (tx) => {
         await settleJobs(tx, settlements);
         await renewLeases(tx, renewals);
-        return capacity.limit > 0 ? this.#claim(tx, now, capacity) : nothing;
+        return capacity.limit > 0 ? this.#claim(tx, now, capacity) : noJobs;
       });
       this.#leases.markRenewed(now);
       return claimed;
@@ -111,9 +111,9 @@ export class Poller {
   }
 
   async #claim(tx: Transaction, now: Date, capacity: Capacity): Promise<Claimed> {
-    const leases = [...this.#options.definitions.values()].map((one) => [
-      one.name,
-      leaseEnd(one, now).toISOString(),
+    const leases = [...this.#options.definitions.values()].map((definition) => [
+      definition.name,
+      leaseEnd(definition, now).toISOString(),
     ]);
     const { ids, keys } = this.#leases;
     const after = this.#after;

@@ -20,11 +20,11 @@ export type Settlement = Reschedule | { readonly id: string; readonly run_at?: u
  * process holds it now.
  */
 export async function settleJobs(tx: Transaction, settlements: readonly Settlement[]): Promise<void> {
-  const done = settlements.filter((one) => one.run_at === undefined).map(({ id }) => id);
+  const done = settlements.filter(({ run_at }) => run_at === undefined).map(({ id }) => id);
   if (done.length > 0) {
     await sql`delete from jobs where id = any(${done}::text[])`.execute(tx);
   }
-  const rescheduled = settlements.filter((one) => one.run_at !== undefined);
+  const rescheduled = settlements.filter((settlement) => settlement.run_at !== undefined);
   if (rescheduled.length === 0) {
     return;
   }

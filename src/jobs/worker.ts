@@ -93,7 +93,7 @@ export class Worker {
       return waitMs;
     } catch (error) {
       if (this.#failedPolls === 0) {
-        this.#log.error({ err: error }, "The worker can't read its jobs and keeps trying");
+        this.#log.error({ err: error }, "The worker can't read its jobs and will retry");
       }
       this.#failedPolls += 1;
       return Math.min(50 * 2 ** this.#failedPolls, maxOutageWaitMs);

@@ -1,4 +1,4 @@
-/** API keys: made with a secret that is shown once, stored as its hash, revoked at once. */
+/** API keys: the secret is shown once and stored as a hash; deleting a key revokes it immediately. */
 import { apiKeys as contract } from "../../tools/api-keys.ts";
 import {
   allScopes,
@@ -15,10 +15,13 @@ import { type Caller, implement } from "./kernel/index.ts";
 
 export const apiKeys = implement(contract, {
   operations: {
-    async create_api_key({ name, scopes: wanted, expires_at }, { tx, caller, organization, variant, now }) {
+    async create_api_key(
+      { name, scopes: requestedScopes, expires_at },
+      { tx, caller, organization, variant, now },
+    ) {
       const isPersonal = variant === "personal";
-      const spell = isPersonal ? (scope: Scope) => scope : toDottedScope;
-      const scopes = readScopes(wanted, caller, isPersonal);
+      const toNotation = isPersonal ? (scope: Scope) => scope : toDottedScope;
+      const scopes = readScopes(requestedScopes, caller, isPersonal);
       if (expires_at !== undefined && Date.parse(expires_at) <= now.getTime()) {
         throw failField("expires_at", "expiry_not_in_future");
       }
@@ -33,7 +36,7 @@ export const apiKeys = implement(contract, {
         created_by,
         now,
       });
-      return { data: { ...key, secret_key, scopes: scopes.map(spell) } };
+      return { data: { ...key, secret_key, scopes: scopes.map(toNotation) } };
     },
 
     async list_api_keys(_, { db, organization, now }) {
@@ -65,7 +68,7 @@ export const apiKeys = implement(contract, {
   },
 });
 
-/** Stores a key whose secret is known: a new one, or one that the operator chose. */
+/** Inserts a key with a generated secret, or with one that the operator chose. */
 export async function insertKey(
   tx: Transaction,
   key: {
@@ -95,17 +98,17 @@ export async function insertKey(
     .executeTakeFirstOrThrow();
 }
 
-/** Reads either spelling, and refuses what the caller may not grant. */
-function readScopes(wanted: readonly string[], caller: Caller, isPersonal: boolean): Scope[] {
+/** Accepts both notations of a scope. @throws Failure for scopes that the caller may not grant. */
+function readScopes(requested: readonly string[], caller: Caller, isPersonal: boolean): Scope[] {
   if (isPersonal && caller.user?.role !== "owner" && caller.user?.role !== "admin") {
     throw fail("insufficient_role", { role: caller.user?.role });
   }
-  const scopes = wanted.map((text) => {
+  const scopes = requested.map((text) => {
     const scope = readScope(text);
     if (!scope) {
       throw failField("scopes", "invalid_scope", {
         value: text,
-        known: allScopes.filter((one) => isPersonal || !isAdministrative(one)).join(", "),
+        known: allScopes.filter((known) => isPersonal || !isAdministrative(known)).join(", "),
       });
     }
     if (isAdministrative(scope) && !isPersonal) {

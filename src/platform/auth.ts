@@ -1,4 +1,4 @@
-/** Sign-in: access and refresh tokens, and what a credential is. */
+/** Sign-in: access tokens, refresh tokens, and the description of the caller's credential. */
 import { auth as contract } from "../../tools/auth.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Transaction } from "../database/database.ts";
@@ -14,7 +14,7 @@ import {
 import { implement, type ModuleJob, type Role, type World } from "./kernel/index.ts";
 
 const refreshSeconds = 7 * 24 * 3600;
-/** However often it is refreshed, a sign-in ends. */
+/** A sign-in ends after this time, however often it is refreshed. */
 const familySeconds = 30 * 24 * 3600;
 
 interface User {
@@ -26,7 +26,7 @@ interface User {
   readonly session_version: number;
 }
 
-/** A family that has ended can't be refreshed or reused any more. */
+/** Deletes the tokens of expired families: they can no longer be refreshed, nor reuse of them detected. */
 const deleteExpiredSessionsJob: ModuleJob<unknown> = {
   name: "session.forget",
   schedule: "47 * * * *",
@@ -43,28 +43,28 @@ const deleteExpiredSessionsJob: ModuleJob<unknown> = {
 
 export const auth = implement(contract, {
   operations: {
-    async login(given, { world, now }) {
-      const user = await verifyCredentials(world, given);
+    async login(credentials, { world, now }) {
+      const user = await verifyCredentials(world, credentials);
       const refresh = await world.database.transaction((tx) => startFamily(tx, user, now));
       return { data: await createSession(world, user, refresh, now) };
     },
 
-    async change_password({ new_password, ...given }, { world, now }) {
-      const person = await verifyCredentials(world, given);
+    async change_password({ new_password, ...credentials }, { world, now }) {
+      const verified = await verifyCredentials(world, credentials);
       const password_hash = await hashPassword(new_password);
       const { user, refresh } = await world.database.transaction(async (tx) => {
-        const user = await changePassword(tx, person, password_hash, now);
+        const user = await changePassword(tx, verified, password_hash, now);
         return { user, refresh: await startFamily(tx, user, now) };
       });
       return { data: await createSession(world, user, refresh, now) };
     },
 
     async refresh({ refresh_token }, { world, now }) {
-      const used = await world.database.transaction((tx) => rotateRefreshToken(tx, refresh_token, now));
-      if (used === "reused") {
+      const rotated = await world.database.transaction((tx) => rotateRefreshToken(tx, refresh_token, now));
+      if (rotated === "reused") {
         throw fail("refresh_token_reused");
       }
-      return { data: await createSession(world, used.user, used.refresh, now) };
+      return { data: await createSession(world, rotated.user, rotated.refresh, now) };
     },
 
     async whoami(_, { caller, db, organization, now }) {
@@ -88,7 +88,10 @@ export const auth = implement(contract, {
   jobs: [deleteExpiredSessionsJob],
 });
 
-/** Who has this address and this password; it takes as long to find nobody. @throws Failure `login_failed`. */
+/**
+ * The active user with this address and password. An unknown address takes as long as a wrong password.
+ * @throws Failure `login_failed`.
+ */
 async function verifyCredentials(world: World, { email, password }: { email: string; password: string }) {
   const user = await world.database.queries
     .selectFrom("users")
@@ -96,21 +99,21 @@ async function verifyCredentials(world: World, { email, password }: { email: str
     .where((rows) => rows(rows.fn<string>("lower", ["email"]), "=", email.trim().toLowerCase()))
     .where("is_active", "=", true)
     .executeTakeFirst();
-  const isRight = await verifyPassword(password, user?.password_hash);
-  if (!user || !isRight) {
+  const isCorrect = await verifyPassword(password, user?.password_hash);
+  if (!user || !isCorrect) {
     throw fail("login_failed");
   }
   return user;
 }
 
-/** A password that was changed meanwhile is no longer the present one. @throws Failure `login_failed`. */
-async function changePassword(tx: Transaction, person: User, password_hash: string, now: Date) {
+/** @throws Failure `login_failed` if the password was changed since it was verified. */
+async function changePassword(tx: Transaction, verified: User, password_hash: string, now: Date) {
   const user = await tx
     .updateTable("users")
-    .set({ password_hash, session_version: person.session_version + 1, updated_at: now.toISOString() })
-    .where("organization_id", "=", person.organization_id)
-    .where("id", "=", person.id)
-    .where("session_version", "=", person.session_version)
+    .set({ password_hash, session_version: verified.session_version + 1, updated_at: now.toISOString() })
+    .where("organization_id", "=", verified.organization_id)
+    .where("id", "=", verified.id)
+    .where("session_version", "=", verified.session_version)
     .where("is_active", "=", true)
     .returningAll()
     .executeTakeFirst();
@@ -171,43 +174,43 @@ async function issueRefreshToken(
 }
 
 /**
- * Uses a refresh token up and issues the next one of its family. A token that was used before means that
- * two hold it: the whole family is revoked, and that must commit, so it is answered and not thrown.
+ * Marks a refresh token as used and issues the next one of its family. A token that was used before may have been
+ * stolen, so the whole family is revoked. The revocation must commit, so "reused" is returned instead of thrown.
  */
 async function rotateRefreshToken(tx: Transaction, token: string, now: Date) {
-  const found = await tx
+  const current = await tx
     .selectFrom("refresh_tokens")
     .selectAll()
     .where("hash", "=", hashSecret(token))
     .forUpdate()
     .executeTakeFirst();
-  if (!found || found.revoked_at !== null) {
+  if (!current || current.revoked_at !== null) {
     throw fail("refresh_token_invalid");
   }
   const family = tx
     .updateTable("refresh_tokens")
-    .where("organization_id", "=", found.organization_id)
-    .where("family_id", "=", found.family_id);
-  if (found.used_at !== null) {
+    .where("organization_id", "=", current.organization_id)
+    .where("family_id", "=", current.family_id);
+  if (current.used_at !== null) {
     await family.set({ revoked_at: now.toISOString() }).execute();
     return "reused" as const;
   }
-  if (Date.parse(found.expires_at) <= now.getTime()) {
+  if (Date.parse(current.expires_at) <= now.getTime()) {
     throw fail("refresh_token_invalid");
   }
-  await family.set({ used_at: now.toISOString() }).where("id", "=", found.id).execute();
+  await family.set({ used_at: now.toISOString() }).where("id", "=", current.id).execute();
   const user = await tx
     .selectFrom("users")
     .selectAll()
-    .where("organization_id", "=", found.organization_id)
-    .where("id", "=", found.user_id)
-    .where("session_version", "=", found.session_version)
+    .where("organization_id", "=", current.organization_id)
+    .where("id", "=", current.user_id)
+    .where("session_version", "=", current.session_version)
     .where("is_active", "=", true)
     .executeTakeFirst();
   if (!user) {
     throw fail("refresh_token_invalid");
   }
-  const next = { id: found.family_id, expires_at: found.family_expires_at };
+  const next = { id: current.family_id, expires_at: current.family_expires_at };
   return { user, refresh: await issueRefreshToken(tx, user, next, now) };
 }
 

@@ -1,7 +1,6 @@
-/** Inboxes: the organization's own numbers, and what each is told about its channel. */
-
+/** Inboxes: the organization's phone numbers and their settings. */
 import { fail } from "../../tools/errors.ts";
-import { type channels, inboxes as contract, type InboxSettings } from "../../tools/inboxes.ts";
+import { type channels, inboxes as contract, InboxSettings } from "../../tools/inboxes.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { normalizePhone } from "./contacts/index.ts";
@@ -9,7 +8,7 @@ import { implement } from "./kernel/index.ts";
 
 type ChannelName = (typeof channels)[number];
 
-/** What contacts see it as. */
+/** The platform on which contacts see the inbox. */
 const platformOf: Readonly<Record<ChannelName, string>> = { simulator: "whatsapp" };
 
 export const inboxes = implement(contract, {
@@ -26,16 +25,16 @@ export const inboxes = implement(contract, {
 
     async create_inbox(input, { tx, organization, now }) {
       const phone_number = normalizePhone(input.phone_number, "phone_number");
-      const made = await insertInbox(tx, { ...input, organization, phone_number, now });
-      if (!made) {
+      const inbox = await insertInbox(tx, { ...input, organization, phone_number, now });
+      if (!inbox) {
         const existing = await getInbox(tx, organization, phone_number);
         throw fail("inbox_exists", { existing_id: existing?.id, param: "phone_number" });
       }
-      return { data: serializeInbox(made) };
+      return { data: serializeInbox(inbox) };
     },
 
     async update_inbox({ id, name, settings }, { tx, organization, now }) {
-      const changed = await tx
+      const inbox = await tx
         .updateTable("inboxes")
         .set({
           name,
@@ -46,15 +45,15 @@ export const inboxes = implement(contract, {
         .where("id", "=", id)
         .returningAll()
         .executeTakeFirst();
-      if (!changed) {
+      if (!inbox) {
         throw fail("inbox_not_found");
       }
-      return { data: serializeInbox(changed) };
+      return { data: serializeInbox(inbox) };
     },
   },
 });
 
-/** Stores an inbox, unless the organization has one with this number (E.164). */
+/** Inserts an inbox; undefined if the organization has one with this number (E.164). */
 export async function insertInbox(
   tx: Transaction,
   inbox: {
@@ -85,7 +84,7 @@ export async function insertInbox(
     .executeTakeFirst();
 }
 
-/** The organization's inbox: the one with this number, or its first. */
+/** The organization's inbox with this number; without a number, its first inbox. */
 export async function getInbox(db: Queries, organization: string, phone_number: string | null = null) {
   return db
     .selectFrom("inboxes")
@@ -96,13 +95,12 @@ export async function getInbox(db: Queries, organization: string, phone_number: 
     .executeTakeFirst();
 }
 
-/** Whether the inbox refuses free text outside the window, or only warns (the simulated channel's default). */
+/** Whether free text outside the service window is rejected; otherwise (the simulator's default) it causes a warning. */
 export function isWindowStrict(inbox: { channel: string; settings: Record<string, unknown> }): boolean {
   const rule = inbox.settings.service_window ?? (inbox.channel === "simulator" ? "advisory" : "strict");
   return rule === "strict";
 }
 
-/** Settings are written here alone, from a checked input. */
 function serializeInbox<Row extends { settings: Record<string, unknown> }>(row: Row) {
-  return { ...row, settings: row.settings as InboxSettings };
+  return { ...row, settings: InboxSettings.parse(row.settings) };
 }

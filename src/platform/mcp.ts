@@ -1,4 +1,4 @@
-/** The tool list and the call of a tool over REST, for those who speak no MCP. */
+/** Lists and calls MCP tools over REST, for clients without MCP. */
 import { mcp as contract } from "../../tools/mcp.ts";
 import { implement } from "./kernel/index.ts";
 
@@ -8,8 +8,8 @@ export const mcp = implement(contract, {
       return { data: tools.list() };
     },
 
-    async call_mcp_tool({ name, arguments: given }, { tools }) {
-      const { data, meta } = await tools.call(name, given);
+    async call_mcp_tool({ name, arguments: input }, { tools }) {
+      const { data, meta } = await tools.call(name, input);
       return { data, ...(meta === undefined ? {} : { meta }) };
     },
   },

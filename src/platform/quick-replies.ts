@@ -1,4 +1,4 @@
-/** Quick replies: saved texts, each under a short code of its own. */
+/** Quick replies: saved texts with unique short codes. */
 import { fail } from "../../tools/errors.ts";
 import { quickReplies as contract } from "../../tools/quick-replies.ts";
 import type { Transaction } from "../database/database.ts";
@@ -9,7 +9,7 @@ export const quickReplies = implement(contract, {
   operations: {
     async create_quick_reply({ short_code, content }, { tx, caller, organization, now }) {
       await requireUnusedShortCode(tx, organization, short_code);
-      const made = await tx
+      const quickReply = await tx
         .insertInto("quick_replies")
         .values({
           organization_id: organization,
@@ -22,7 +22,7 @@ export const quickReplies = implement(contract, {
         })
         .returningAll()
         .executeTakeFirstOrThrow();
-      return { data: made };
+      return { data: quickReply };
     },
 
     async list_quick_replies({ search }, { db, organization }) {
@@ -42,17 +42,17 @@ export const quickReplies = implement(contract, {
       if (short_code !== undefined) {
         await requireUnusedShortCode(tx, organization, short_code, id);
       }
-      const changed = await tx
+      const quickReply = await tx
         .updateTable("quick_replies")
         .set({ short_code, content, updated_at: now.toISOString() })
         .where("organization_id", "=", organization)
         .where("id", "=", id)
         .returningAll()
         .executeTakeFirst();
-      if (!changed) {
+      if (!quickReply) {
         throw fail("quick_reply_not_found");
       }
-      return { data: changed };
+      return { data: quickReply };
     },
 
     async delete_quick_reply({ id }, { tx, organization }) {
@@ -70,17 +70,17 @@ export const quickReplies = implement(contract, {
 });
 
 /**
- * Waits for others who give out short codes, and then looks.
- * @throws Failure `quick_reply_exists` when another one has the code, in whichever letters.
+ * Locks the organization, so that concurrent calls can't take the same short code.
+ * @throws Failure `quick_reply_exists` if another quick reply has the code, ignoring case.
  */
 async function requireUnusedShortCode(
   tx: Transaction,
   organization: string,
   short_code: string,
-  own: string | null = null,
+  ownId?: string,
 ): Promise<void> {
   await lockOrganization(tx, organization);
-  const holder = await tx
+  const existing = await tx
     .selectFrom("quick_replies")
     .select("id")
     .where("organization_id", "=", organization)
@@ -88,7 +88,7 @@ async function requireUnusedShortCode(
       row(row.fn<string>("lower", ["short_code"]), "=", row.fn<string>("lower", [row.val(short_code)])),
     )
     .executeTakeFirst();
-  if (holder && holder.id !== own) {
-    throw fail("quick_reply_exists", { existing_id: holder.id, param: "short_code" });
+  if (existing && existing.id !== ownId) {
+    throw fail("quick_reply_exists", { existing_id: existing.id, param: "short_code" });
   }
 }

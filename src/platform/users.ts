@@ -1,5 +1,4 @@
-/** Users: who may sign in, as what, and that somebody always owns the organization. */
-
+/** Users: the people who can sign in, and their roles. At least one active owner always remains. */
 import { missingScope } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import { users as contract } from "../../tools/users.ts";
@@ -19,7 +18,7 @@ import {
 export const users = implement(contract, {
   operations: {
     async list_users({ search, role, ...paging }, { db, organization }) {
-      const found = db
+      const matches = db
         .selectFrom("users")
         .selectAll()
         .where("organization_id", "=", organization)
@@ -27,24 +26,22 @@ export const users = implement(contract, {
         .$if(role !== undefined, (query) => query.where("role", "=", role ?? "agent"))
         .orderBy((row) => row.fn<string>("lower", ["name"]))
         .orderBy("id");
-      const { rows, meta } = await readPage(found, paging);
+      const { rows, meta } = await readPage(matches, paging);
       return { data: rows, meta };
     },
 
     create_user: {
-      async prepare({ password: chosen, ...input }) {
-        const password = chosen ?? newPassword();
+      async prepare({ password: chosenPassword, ...input }) {
+        const password = chosenPassword ?? newPassword();
         const password_hash = await hashPassword(password);
         return async ({ tx, caller, organization, now }) => {
           requireGrantable(caller, input.role);
           const user = await insertUser(tx, { ...input, organization, password_hash, now });
           if (!user) {
-            throw fail("user_exists", {
-              param: "email",
-              ...(await findByEmail(tx, organization, input.email)),
-            });
+            const existing = await findByEmail(tx, organization, input.email);
+            throw fail("user_exists", { param: "email", ...existing });
           }
-          return { data: { ...user, ...(chosen === undefined ? { password } : {}) } };
+          return { data: { ...user, ...(chosenPassword === undefined ? { password } : {}) } };
         };
       },
     },
@@ -58,16 +55,16 @@ export const users = implement(contract, {
   },
 });
 
-interface Changes {
+interface UserChanges {
   readonly name?: string | undefined;
   readonly role?: Role | undefined;
   readonly is_active?: boolean | undefined;
   readonly password_hash: string | undefined;
 }
 
-async function changeUser(context: WriteContext, id: string, { password_hash, ...changes }: Changes) {
+async function changeUser(context: WriteContext, id: string, { password_hash, ...changes }: UserChanges) {
   const { tx, caller, organization, now } = context;
-  // Two owners who step down at once must not both find the other one.
+  // Serialized, so that of two owners who give up the role at the same time one stays.
   await lockOrganization(tx, organization);
   const user = await getUser(tx, organization, id);
   const { name = user.name, role = user.role, is_active = user.is_active } = changes;
@@ -96,7 +93,7 @@ async function changeUser(context: WriteContext, id: string, { password_hash, ..
     .executeTakeFirstOrThrow();
 }
 
-/** Stores a user, unless somebody has this address, in whichever organization. */
+/** Inserts a user; undefined if a user of any organization has this e-mail address. */
 export async function insertUser(
   tx: Transaction,
   user: { organization: string; email: string; name: string; role: Role; password_hash: string; now: Date },
@@ -132,7 +129,7 @@ async function getUser(tx: Transaction, organization: string, id: string) {
   return user;
 }
 
-/** The id of the organization's own user with this address; of another's nothing is told. */
+/** The id of the user with this address, if it is in the same organization: other tenants' ids are not disclosed. */
 async function findByEmail(tx: Transaction, organization: string, email: string) {
   return tx
     .selectFrom("users")
@@ -146,7 +143,7 @@ function isOwner(user: { role: Role; is_active: boolean }): boolean {
   return user.role === "owner" && user.is_active;
 }
 
-/** @throws Failure `last_owner` unless there is another one who can sign in. */
+/** @throws Failure `last_owner` unless the organization has another active owner. */
 async function requireOtherOwner(tx: Transaction, organization: string, id: string): Promise<void> {
   const other = await tx
     .selectFrom("users")
@@ -162,19 +159,19 @@ async function requireOtherOwner(tx: Transaction, organization: string, id: stri
   }
 }
 
-/** @throws Failure `scope_not_held` when the role may do what the caller may not. */
+/** @throws Failure `scope_not_held` if the role has scopes that the caller does not have. */
 function requireGrantable(caller: Caller, role: Role): void {
-  const lacking = missingScopes(caller, role);
-  if (lacking.length > 0) {
-    throw fail("scope_not_held", { value: lacking.join(", "), required_scopes: lacking, param: "role" });
+  const missing = missingScopes(caller, role);
+  if (missing.length > 0) {
+    throw fail("scope_not_held", { value: missing.join(", "), required_scopes: missing, param: "role" });
   }
 }
 
-/** @throws Failure `insufficient_scope` when the person may do more than the caller. */
+/** @throws Failure `insufficient_scope` if a user of this role has scopes that the caller does not have. */
 function requireManageable(caller: Caller, role: Role): void {
-  const lacking = missingScopes(caller, role);
-  if (lacking.length > 0) {
-    throw fail("insufficient_scope", missingScope({ all: lacking }));
+  const missing = missingScopes(caller, role);
+  if (missing.length > 0) {
+    throw fail("insufficient_scope", missingScope({ all: missing }));
   }
 }
 

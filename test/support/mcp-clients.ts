@@ -114,6 +114,27 @@ export async function serveMcpHttp(
 
 export const clientInfo = { name: "test", version: "0" };
 
+/** Sends one JSON-RPC request of revision 2025-11-25 over HTTP without a client; resolves with the body. */
+export async function postRequest(
+  url: string | URL,
+  key: string,
+  request: { method: string; params: object },
+  signal?: AbortSignal,
+): Promise<string> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      "x-api-key": key,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-11-25",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, ...request }),
+    ...(signal ? { signal } : {}),
+  });
+  return response.text();
+}
+
 /** The command that serves MCP on stdio in front of the service. */
 export function stdioProgram(upstream: Upstream, key: string) {
   return {

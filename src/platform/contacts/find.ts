@@ -159,14 +159,14 @@ function identityColumns(kinds: ReadonlySet<IdentityKind>, { phone_number, ident
 /** Adds identities that had no owner when they were read. */
 async function addIdentities(
   tx: Transaction,
-  found: FoundContact,
+  result: FoundContact,
   added: readonly Identity[],
   lookup: ContactLookup,
 ): Promise<FoundContact> {
   if (added.length === 0) {
-    return found;
+    return result;
   }
-  const { organization_id, id } = found.contact;
+  const { organization_id, id } = result.contact;
   const updated_at = lookup.now.toISOString();
   const row = { organization_id, contact_id: id, created_at: updated_at };
   const inserted = await tx
@@ -178,7 +178,7 @@ async function addIdentities(
   const kinds = new Set(inserted.map(({ kind }) => kind));
   const { phone_number, ...columns } = identityColumns(kinds, lookup);
   // The contact keeps the number that was stored first.
-  const number = found.contact.phone_number === null ? phone_number : undefined;
+  const number = result.contact.phone_number === null ? phone_number : undefined;
   const contact = await tx
     .updateTable("contacts")
     .set({
@@ -194,9 +194,9 @@ async function addIdentities(
     .executeTakeFirstOrThrow();
   const rejected = added.filter(({ kind }) => !kinds.has(kind));
   return {
-    ...found,
+    ...result,
     contact,
-    conflicting: [...found.conflicting, ...(await findConflicts(tx, contact, rejected))],
+    conflicting: [...result.conflicting, ...(await findConflicts(tx, contact, rejected))],
   };
 }
 

@@ -1,11 +1,11 @@
-/** Some rows of an import: what they say is written, and how far it is, in one transaction. */
+/** Writes a batch of an import's rows and the import's progress in one transaction. */
 import { sql } from "kysely";
 import { type ContactInput, type UpsertOutcome, upsertContacts } from "../contacts/index.ts";
 import type { World } from "../kernel/index.ts";
 import type { CsvRow } from "./csv.ts";
 import { type Columns, RejectedRowError, readContact } from "./row.ts";
 
-/** Names one import; what its job is given. */
+/** Identifies an import; the payload of its job. */
 export interface ImportId {
   readonly organization_id: string;
   readonly import_id: string;
@@ -14,22 +14,22 @@ export interface ImportId {
 export interface Batch {
   readonly columns: Columns;
   readonly rows: readonly CsvRow[];
-  /** Rows before it. */
-  readonly before: number;
+  /** The number of rows before the batch. */
+  readonly start: number;
 }
 
-/** Of the rows that were rejected so many are told. */
-const keptErrors = 1_000;
+/** More rejected rows are counted, but not listed. */
+const maxErrors = 1_000;
 
 interface ReadRow {
   readonly line: number;
-  /** Or why it is rejected. */
+  /** A text is the reason for which the row is rejected. */
   readonly contact: ContactInput | string;
 }
 
-/** @throws Error when another run has done these rows. */
-export async function commitBatch(id: ImportId, world: World, { columns, rows, before }: Batch) {
-  const read = rows.map(
+/** @throws Error if another run of the job has committed these rows. */
+export async function commitBatch(id: ImportId, world: World, { columns, rows, start }: Batch) {
+  const readRows = rows.map(
     ({ line, cells }): ReadRow => ({ line, contact: readContactOrReason(columns, cells) }),
   );
   const now = world.now();
@@ -41,24 +41,29 @@ export async function commitBatch(id: ImportId, world: World, { columns, rows, b
       .where("id", "=", id.import_id)
       .forUpdate()
       .executeTakeFirstOrThrow();
-    if (position !== before) {
-      throw new Error(`import ${id.import_id} is at ${position} and not at ${before}: another run has it`);
+    if (position !== start) {
+      throw new Error(
+        `Import ${id.import_id} is at row ${position} instead of ${start}: another process runs it.`,
+      );
     }
-    const people = read.flatMap(({ contact }) => (typeof contact === "string" ? [] : contact));
-    const outcomes = await upsertContacts(tx, id.organization_id, people, now);
-    const errors = reasons(read, new Map(people.map((person, index) => [person, outcomes[index]])));
-    const count = (wanted: UpsertOutcome) => outcomes.filter((outcome) => outcome === wanted).length;
+    const contacts = readRows.flatMap(({ contact }) => (typeof contact === "string" ? [] : contact));
+    const outcomes = await upsertContacts(tx, id.organization_id, contacts, now);
+    const errors = listErrors(
+      readRows,
+      new Map(contacts.map((contact, index) => [contact, outcomes[index]])),
+    );
+    const count = (outcome: UpsertOutcome) => outcomes.filter((other) => other === outcome).length;
     await tx
       .updateTable("imports")
       .set((row) => ({
-        position: before + rows.length,
+        position: start + rows.length,
         created: row("created", "+", count("created")),
         updated: row("updated", "+", count("updated")),
         rejected: rejected + errors.length,
-        // Appended, for what is there may be long.
-        ...(errors.length > 0 && rejected < keptErrors
+        // Appended in the database, because the list may be long.
+        ...(errors.length > 0 && rejected < maxErrors
           ? {
-              errors: sql<string>`errors || ${JSON.stringify(errors.slice(0, keptErrors - rejected))}::jsonb`,
+              errors: sql<string>`errors || ${JSON.stringify(errors.slice(0, maxErrors - rejected))}::jsonb`,
             }
           : {}),
         updated_at: now.toISOString(),
@@ -69,17 +74,20 @@ export async function commitBatch(id: ImportId, world: World, { columns, rows, b
   });
 }
 
-/** Why a person that could be read was not taken; undefined if it was. */
+/** Why a valid row was rejected; undefined if it was not. */
 const rejectionReasons: Readonly<Record<UpsertOutcome, string | undefined>> = {
   created: undefined,
   updated: undefined,
-  too_many_tags: "With these tags the contact would have more than 200: take some off first.",
+  too_many_tags: "With these tags the contact would have more than 200: remove some first.",
   too_much_metadata:
-    "With these attributes the contact would have more than 16384 characters of them: take some off first.",
+    "With these attributes the contact's metadata would exceed 16384 characters: remove some first.",
 };
 
-function reasons(read: readonly ReadRow[], outcomes: ReadonlyMap<ContactInput, UpsertOutcome | undefined>) {
-  return read.flatMap(({ line, contact }) => {
+function listErrors(
+  rows: readonly ReadRow[],
+  outcomes: ReadonlyMap<ContactInput, UpsertOutcome | undefined>,
+) {
+  return rows.flatMap(({ line, contact }) => {
     const reason =
       typeof contact === "string" ? contact : rejectionReasons[outcomes.get(contact) ?? "updated"];
     return reason === undefined ? [] : { line, reason };

@@ -1,30 +1,30 @@
-/** Reads CSV as it comes from the store: rows of cells, the delimiter from the first line. */
-import { type CsvError, parse } from "csv-parse";
+/** Parses CSV while it is streamed from the store; detects the delimiter in the first line. */
+import { type CsvError, type Parser, parse } from "csv-parse";
 
-/** A quotation mark that is never closed would swallow the rest of the file. */
+/** Without a limit, a quotation mark that is never closed would read the rest of the file into memory. */
 const maxRecordBytes = 128 * 1024;
 
-/** Enough for any header. */
+/** Long enough for any header. */
 const headBytes = 64 * 1024;
 
-/** Of a row that is not as long as the first the parser makes an error, at 24 µs: so much at a time holds nobody up. */
+/** The parser creates an error for each row of another length than the first, which takes 24 µs: small pieces keep the event loop responsive. */
 const pieceBytes = 4 * 1024;
 
-/** Nothing counts them but this. */
+/** Empty rows count against no other limit. */
 const maxEmptyRows = 100_000;
 
 export interface CsvRow {
-  /** In the file, from 1: where the row begins. */
+  /** The line in the file at which the row begins, from 1. */
   readonly line: number;
   readonly cells: readonly string[];
 }
 
-/** The file can't be read, or not on from some line: why, and what to do about it. */
+/** The file can't be read, or can't be read further. The message is for the user. */
 export class UnreadableFileError extends Error {
-  override readonly name = "Unreadable";
+  override readonly name = "UnreadableFileError";
 }
 
-/** Every row with something in it, the header first. @throws Unreadable, after the rows before it */
+/** Yields all rows that are not empty, the header first. @throws UnreadableFileError after the rows before the error. */
 export async function* readCsv(body: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow> {
   const pieces = normalizeLineEndings(body);
   try {
@@ -53,15 +53,46 @@ async function readHead(pieces: AsyncGenerator<Buffer>): Promise<Buffer> {
 }
 
 /**
- * Reads the rows that end in a piece; undefined is the end of the file. They are not taken from the parser as
- * a stream: that throws away those which nobody has taken yet when it comes to one that it can't read.
+ * Returns a function that yields the rows that end in a piece; undefined marks the end of the file. The parser is
+ * not read as a stream, because on an error a stream discards the rows that have not been consumed.
  */
 function createReader(head: Buffer) {
-  const declared = declaredDelimiter(head);
   const rows: CsvRow[] = [];
   let nextLine = 1;
   let bytes = 0;
   let emptyRows = 0;
+  const parser = createParser(head, (cells, lastLine) => {
+    // Some spreadsheets write rows of delimiters below the last row.
+    if (cells.some((cell) => cell !== "")) {
+      rows.push({ line: lastLine - countLineBreaks(cells), cells });
+    } else {
+      emptyRows += 1;
+    }
+    nextLine = lastLine + 1;
+    bytes = 0;
+  });
+  return async function* read(piece: Buffer | undefined): AsyncGenerator<CsvRow> {
+    bytes += piece?.length ?? 0;
+    const error = await parsePiece(parser, piece);
+    yield* rows.splice(0);
+    if (error) {
+      throw isCsvError(error)
+        ? new UnreadableFileError(explain(error.code, nextLine), { cause: error })
+        : error;
+    }
+    // The parser's limit does not count delimiters, so a row could have millions of empty cells.
+    if (bytes > 2 * maxRecordBytes) {
+      throw new UnreadableFileError(explain("CSV_MAX_RECORD_SIZE", nextLine));
+    }
+    if (emptyRows > maxEmptyRows) {
+      throw new UnreadableFileError(explain("EMPTY_ROWS", nextLine));
+    }
+  };
+}
+
+/** `onRow` is called with the cells of each row and the number of its last line. */
+function createParser(head: Buffer, onRow: (cells: readonly string[], lastLine: number) => void): Parser {
+  const declared = declaredDelimiter(head);
   const parser = parse({
     bom: true,
     delimiter: declared ?? detectDelimiter(head),
@@ -72,54 +103,39 @@ function createReader(head: Buffer) {
     trim: true,
     max_record_size: maxRecordBytes,
     on_record(cells: readonly string[], { lines }) {
-      // A spreadsheet may write delimiters alone under its last row.
-      if (cells.some((cell) => cell !== "")) {
-        rows.push({ line: lines - countLineBreaks(cells), cells });
-      } else {
-        emptyRows += 1;
-      }
-      nextLine = lines + 1;
-      bytes = 0;
+      onRow(cells, lines);
       return null;
     },
   });
-  // It is told to whoever wrote, too.
+  // Errors are handled in the callback of `write`; without a listener they would end the process.
   parser.on("error", () => undefined);
-  return async function* read(piece: Buffer | undefined): AsyncGenerator<CsvRow> {
-    bytes += piece?.length ?? 0;
-    const error = await new Promise<unknown>((resolve) => {
-      // Others have their turn after each piece: the parser alone would go on as long as there are any.
-      const told = (error: unknown) => setImmediate(resolve, error);
-      piece ? parser.write(piece, told) : parser.end(told);
-    });
-    yield* rows.splice(0);
-    if (error) {
-      throw isCsvError(error)
-        ? new UnreadableFileError(explain(error.code, nextLine), { cause: error })
-        : error;
-    }
-    // The parser's own limit leaves out the delimiters, between which millions of empty cells may be.
-    if (bytes > 2 * maxRecordBytes) {
-      throw new UnreadableFileError(explain("CSV_MAX_RECORD_SIZE", nextLine));
-    }
-    if (emptyRows > maxEmptyRows) {
-      throw new UnreadableFileError(explain("EMPTY_ROWS", nextLine));
-    }
-  };
+  return parser;
 }
 
-/** In small pieces, with LF after every line where CRLF, CR or a mixture stood: the parser would choose one and count the others twice. */
+/** Resolves to the parser's error, if there is one. */
+function parsePiece(parser: Parser, piece: Buffer | undefined): Promise<unknown> {
+  return new Promise((resolve) => {
+    // Yields to the event loop after each piece; the parser alone would never do so.
+    const callback = (error: unknown) => setImmediate(resolve, error);
+    piece ? parser.write(piece, callback) : parser.end(callback);
+  });
+}
+
+/**
+ * Yields small pieces with LF after every line. With CRLF, CR or a mixture, the parser would choose one and count
+ * the others twice.
+ */
 async function* normalizeLineEndings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let endedInCr = false;
   for await (const chunk of body) {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-    const rest = endedInCr && bytes[0] === lf ? bytes.subarray(1) : bytes;
+    const withoutLf = endedInCr && bytes[0] === lf ? bytes.subarray(1) : bytes;
     endedInCr = bytes.at(-1) === cr;
-    const text = rest.includes(cr)
-      ? Buffer.from(rest.toString("latin1").replace(/\r\n?/g, "\n"), "latin1")
-      : rest;
-    for (let at = 0; at < text.length; at += pieceBytes) {
-      yield text.subarray(at, at + pieceBytes);
+    const text = withoutLf.includes(cr)
+      ? Buffer.from(withoutLf.toString("latin1").replace(/\r\n?/g, "\n"), "latin1")
+      : withoutLf;
+    for (let start = 0; start < text.length; start += pieceBytes) {
+      yield text.subarray(start, start + pieceBytes);
     }
   }
 }
@@ -131,28 +147,28 @@ function countLineBreaks(cells: readonly string[]): number {
   return cells.reduce((count, cell) => count + cell.split("\n").length - 1, 0);
 }
 
-/** As Excel is told, and tells, in a line before the header: sep=; */
+/** The delimiter of a first line `sep=;`, which Excel reads and writes before the header. */
 function declaredDelimiter(head: Buffer): string | undefined {
   return /^\ufeff?"?sep=([,;\t|])"?\n/i.exec(head.toString("utf8"))?.[1];
 }
 
-/** Whichever of them is most often in the first line, outside quotation marks. */
+/** The most frequent delimiter in the first line, outside quotation marks. */
 function detectDelimiter(head: Buffer): string {
   const [line = ""] = head
     .toString("utf8")
     .replace(/"[^"]*"/g, "")
     .split("\n");
-  const counts = [",", ";", "\t"].map((one) => ({ one, count: line.split(one).length }));
-  return counts.reduce((most, next) => (next.count > most.count ? next : most)).one;
+  const counts = [",", ";", "\t"].map((delimiter) => ({ delimiter, count: line.split(delimiter).length }));
+  return counts.reduce((most, next) => (next.count > most.count ? next : most)).delimiter;
 }
 
 function isCsvError(error: unknown): error is CsvError {
-  return error instanceof Error && String((error as { code?: unknown }).code).startsWith("CSV_");
+  return error instanceof Error && "code" in error && String(error.code).startsWith("CSV_");
 }
 
 function explain(code: string, line: number): string {
-  const what = reasons[code] ?? "it is no CSV";
-  return `The file can't be read from line ${line} on: ${what}. What stands before it was imported; correct it, and import the file again.`;
+  const reason = reasons[code] ?? "it is not CSV";
+  return `The file can't be read from line ${line} on: ${reason}. The rows before were imported; correct the file, and import it again.`;
 }
 
 const unclosedQuote = "a quotation mark is not closed, or the row is longer than 128 kB";
@@ -162,5 +178,5 @@ const reasons: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: unclosedQuote,
   EMPTY_ROWS: `more than ${maxEmptyRows} rows are empty`,
   CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE:
-    'a cell goes on behind its closing quotation mark (one inside a cell is doubled: "")',
+    'a cell continues after its closing quotation mark (a quotation mark inside a cell must be doubled: "")',
 };

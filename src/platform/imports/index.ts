@@ -1,4 +1,4 @@
-/** Imports of contacts: promised at once, and done batch by batch in the background. */
+/** Imports of contacts: queued by the call, and run in batches by a background job. */
 import { fail, failField } from "../../../tools/errors.ts";
 import { imports as contract } from "../../../tools/imports.ts";
 import { freshId, implement } from "../kernel/index.ts";
@@ -39,7 +39,7 @@ export const imports = implement(contract, {
         payload: { organization_id: organization, import_id: row.id },
         organization_id: organization,
         lane: `import:${organization}`,
-        // One after the other: side by side they take as long in all, and every connection of the pool.
+        // One at a time: concurrent imports take as long in total, and all connections of the pool.
         key: `import:${organization}`,
       });
       return { data: serializeImport(row) };
@@ -61,7 +61,7 @@ export const imports = implement(contract, {
   jobs: [runImportJob],
 });
 
-/** The position is how many rows were read. */
+/** `position` is the number of rows read so far. */
 function serializeImport<
   Row extends { position: number; errors: readonly { line: number; reason: string }[] },
 >(row: Row) {

@@ -1,8 +1,8 @@
 /**
- * What a row says of a contact.
+ * Converts a row to a contact.
  *
- * Cells are text and stay text: one that looks like a formula is kept as it is, and is only dangerous to
- * whoever opens it in a spreadsheet.
+ * Cells are stored as text. A cell that looks like a formula is not changed: it is dangerous only when the text is
+ * opened in a spreadsheet.
  */
 
 import { Failure, maxMetadata } from "../../../tools/contract/index.ts";
@@ -11,38 +11,38 @@ import { UnreadableFileError } from "./csv.ts";
 
 type Column = "phone_number" | "name" | "tags" | { readonly attribute: string } | undefined;
 
-/** What each column is, from the first line. */
+/** The meaning of each column, from the header; undefined columns are ignored. */
 export type Columns = readonly Column[];
 
-/** Why a row is rejected. */
+/** A row that is skipped. The message is for the user. */
 export class RejectedRowError extends Error {
-  override readonly name = "Rejected";
+  override readonly name = "RejectedRowError";
 }
 
-/** Without what separates words: Phone Number, phone-number and PhoneNumber are one. */
-const known: Readonly<Record<string, Column>> = {
+/** Titles in lower case without separators: Phone Number, phone-number and PhoneNumber are the same. */
+const knownTitles: Readonly<Record<string, Column>> = {
   phonenumber: "phone_number",
   phone: "phone_number",
   name: "name",
   tags: "tags",
 };
 
-/** As `contacts` takes them from anyone else. */
+/** The same limits as in the operations of contacts. */
 const limits = { name: 255, tag: 64, tags: 50, attribute: 64 };
 
-/** @throws Unreadable if it is not clear which column holds what. */
+/** @throws UnreadableFileError if a column is missing or ambiguous. */
 export function readHeader(cells: readonly string[]): Columns {
   const columns = cells.map((cell): Column => {
     const title = cell.trim();
     const plain = title.toLowerCase().replace(/[\s_-]/g, "");
-    if (Object.hasOwn(known, plain)) {
-      return known[plain];
+    if (Object.hasOwn(knownTitles, plain)) {
+      return knownTitles[plain];
     }
     return title === "" ? undefined : { attribute: title.slice(0, limits.attribute).toWellFormed() };
   });
   if (!columns.includes("phone_number")) {
     throw new UnreadableFileError(
-      `There is no column named phone_number or phone among the ${cells.length} of the first line: name the one with the numbers so, and import the file again.`,
+      `There is no column named phone_number or phone among the ${cells.length} columns of the first line: rename the column with the phone numbers, and import the file again.`,
     );
   }
   const titles = columns.map((column) => (typeof column === "object" ? `.${column.attribute}` : column));
@@ -50,13 +50,13 @@ export function readHeader(cells: readonly string[]): Columns {
   if (second >= 0) {
     const first = titles.indexOf(titles[second]) + 1;
     throw new UnreadableFileError(
-      `The columns ${first} and ${second + 1} of the first line mean the same: rename or delete one of them, and import the file again.`,
+      `The columns ${first} and ${second + 1} of the first line have the same meaning: rename or delete one of them, and import the file again.`,
     );
   }
   return columns;
 }
 
-/** @throws Rejected */
+/** @throws RejectedRowError */
 export function readContact(columns: Columns, cells: readonly string[]): ContactInput {
   const texts: Record<string, string> = {};
   const attributes: [string, string][] = [];
@@ -70,12 +70,12 @@ export function readContact(columns: Columns, cells: readonly string[]): Contact
   }
   if (cells.length > columns.length) {
     throw new RejectedRowError(
-      `It has ${cells.length} cells, and the header ${columns.length}: put cells with the delimiter in them in quotation marks.`,
+      `The row has ${cells.length} cells, but the header has ${columns.length}: put cells that contain the delimiter in quotation marks.`,
     );
   }
   const metadata = Object.fromEntries(attributes);
   if (JSON.stringify(metadata).length > maxMetadata) {
-    throw new RejectedRowError(`Its attributes are longer than ${maxMetadata} characters together.`);
+    throw new RejectedRowError(`The attributes are longer than ${maxMetadata} characters in total.`);
   }
   const { name, phone_number = "", tags = "" } = texts;
   if (name !== undefined && name.length > limits.name) {
@@ -84,7 +84,7 @@ export function readContact(columns: Columns, cells: readonly string[]): Contact
   return { phone_number: readPhone(phone_number), name, tags: readTags(tags), metadata };
 }
 
-/** What a spreadsheet makes of a number that it takes for a quantity: digits are lost, or added. */
+/** A phone number that a spreadsheet has converted to a number: digits are lost or added. */
 const quantity = /^\+?\d+(?:[.,]\d+)?e\+?\d+$|^\+?\d{7,}[.,]0$/i;
 
 function readPhone(text: string): string {
@@ -107,12 +107,14 @@ function readPhone(text: string): string {
   }
 }
 
-/** In the letters of `tools/contacts.ts`: VIP and vip are one tag. */
+/** In lower case as in `tools/contacts.ts`: VIP and vip are the same tag. */
 function readTags(text: string): string[] {
   const written = text.split(/[;|]/).map((tag) => tag.normalize().trim().toLowerCase());
   const tags = [...new Set(written.filter((tag) => tag !== ""))];
   if (tags.length > limits.tags || tags.some((tag) => tag.length > limits.tag)) {
-    throw new RejectedRowError(`At most ${limits.tags} tags of at most ${limits.tag} characters are taken.`);
+    throw new RejectedRowError(
+      `At most ${limits.tags} tags of at most ${limits.tag} characters are allowed.`,
+    );
   }
   return tags;
 }

@@ -1,9 +1,8 @@
 /**
- * Does an import: reads on from where the last batch was committed.
+ * The job that runs an import: continues after the last committed batch.
  *
- * A batch and its progress commit together, so a crash loses nothing and repeats nothing. A row that can't
- * be taken is reported and passed over; a file that can't be read on ends the import, and what was done
- * until then stays.
+ * A batch and its progress are committed together, so a crash neither loses nor repeats rows. An invalid row is
+ * reported and skipped. A file that can't be read further ends the import; the rows before stay imported.
  */
 import { Failure } from "../../../tools/contract/index.ts";
 import { maxImportRows } from "../../../tools/imports.ts";
@@ -14,26 +13,26 @@ import { commitBatch, type ImportId } from "./batch.ts";
 import { type CsvRow, readCsv, UnreadableFileError } from "./csv.ts";
 import { type Columns, readHeader } from "./row.ts";
 
-/** How long a transaction may take: on the embedded database it has the only connection, and all others wait. */
+/** The target duration of a transaction: on the embedded database it holds the only connection. */
 const transactionMs = { embedded: 50, postgres: 200 };
 
-/** Rows of one transaction. Of more than that a commit is no cheaper for each. */
-const batch = { fewest: 25, most: 200 };
+/** Rows in one transaction. Larger batches cost no less per row. */
+const batchSize = { min: 25, max: 200 };
 
-/** A file at an address may come slowly: nobody waits for the answer. */
+/** Longer than for uploads, because no caller waits for the response. */
 const fetchTimeoutMs = 120_000;
 
 export const runImportJob: ModuleJob<ImportId> = {
   name: "import.run",
-  // What a crash interrupts goes on after this.
+  // After a crash the import continues when the lease ends.
   leaseMs: 15_000,
 
   async run(payload, world) {
     try {
-      return await importAll(payload, world);
+      return await importFile(payload, world);
     } catch (error) {
       if (world.stopping.aborted) {
-        // What the end of the process broke off is no failure of the file.
+        // Aborted by the shutdown, not by an error of the file.
         return { runAgainAt: world.now() };
       }
       const failure = explain(error);
@@ -45,11 +44,11 @@ export const runImportJob: ModuleJob<ImportId> = {
   },
 
   async exhausted(payload, world) {
-    await finish(world, payload, "Something went wrong here; import the file again.");
+    await finish(world, payload, "An internal error occurred; import the file again.");
   },
 };
 
-/** What the file or its address did, and what to do about it; undefined for what went wrong here. */
+/** The message for the user if the file or its URL caused the error; undefined for an internal error. */
 function explain(error: unknown): string | undefined {
   if (error instanceof UnreadableFileError) {
     return error.message;
@@ -61,74 +60,81 @@ function explain(error: unknown): string | undefined {
   return undefined;
 }
 
-async function importAll(payload: ImportId, world: World): Promise<Outcome> {
+async function importFile(payload: ImportId, world: World): Promise<Outcome> {
   const key = await resolveSource(payload, world);
   const file = key === undefined ? undefined : await world.storage.read(key);
   if (!file) {
-    return finish(
-      world,
-      payload,
-      key === undefined ? null : "The file is not there any more: upload it again.",
-    );
+    return finish(world, payload, key === undefined ? null : "The file no longer exists: upload it again.");
   }
-  const isWhole = await readRows(payload, world, file);
-  return isWhole ? finish(world, payload, null) : { runAgainAt: world.now() };
+  const isComplete = await importRows(payload, world, file);
+  return isComplete ? finish(world, payload, null) : { runAgainAt: world.now() };
 }
 
 type File = AsyncIterable<Uint8Array>;
 
-/** Commits batch after batch; false if the house stops before the end. @throws Unreadable */
-async function readRows(payload: ImportId, world: World, file: File): Promise<boolean> {
-  const done = await positionOf(payload, world);
+/** Imports the rows in batches; false if the service stops before the end. @throws UnreadableFileError */
+async function importRows(payload: ImportId, world: World, file: File): Promise<boolean> {
+  const committed = await readPosition(payload, world);
+  const batches = createBatches(payload, world);
   let columns: Columns | undefined;
-  let rows: CsvRow[] = [];
-  let size = batch.fewest;
   // The header is row 0.
-  let read = -1;
-  const flush = async () => {
-    if (columns && rows.length > 0) {
-      const begin = world.now().getTime();
-      await commitBatch(payload, world, { columns, rows, before: read - rows.length });
-      const share = transactionMs[world.database.engine] / (world.now().getTime() - begin);
-      size = Math.max(batch.fewest, Math.min(batch.most, Math.floor(rows.length * share)));
-    }
-    rows = [];
-  };
+  let position = -1;
   try {
     for await (const row of readCsv(file)) {
       columns ??= readHeader(row.cells);
-      if (read >= maxImportRows) {
+      if (position >= maxImportRows) {
         throw new UnreadableFileError(
-          `The file has more than ${maxImportRows} rows: so many were imported; import the others as a file of their own.`,
+          `The file has more than ${maxImportRows} rows. The first ${maxImportRows} were imported; import the others as a separate file.`,
         );
       }
-      read += 1;
-      if (read > done) {
-        rows.push(row);
-      }
-      if (rows.length >= size) {
-        await flush();
+      position += 1;
+      if (position > committed && batches.add(row)) {
+        await batches.commit(columns, position);
         if (world.stopping.aborted) {
           return false;
         }
       }
     }
   } catch (error) {
-    if (error instanceof UnreadableFileError) {
-      await flush();
+    if (error instanceof UnreadableFileError && columns) {
+      await batches.commit(columns, position);
     }
     throw error;
   }
   if (!columns) {
     throw new UnreadableFileError(
-      "The file is empty: it needs a line that names its columns, and one for each contact.",
+      "The file is empty: it needs a line with the column names, and one line for each contact.",
     );
   }
-  await flush();
+  await batches.commit(columns, position);
   return true;
 }
 
-/** The key of the file, fetched first if it is at an address; undefined when the import has ended. */
+/** Collects rows, and adapts the size of the batches to the duration of their transactions. */
+function createBatches(payload: ImportId, world: World) {
+  let rows: CsvRow[] = [];
+  let size = batchSize.min;
+  return {
+    /** True when the batch is full. */
+    add(row: CsvRow): boolean {
+      rows.push(row);
+      return rows.length >= size;
+    },
+    /** Commits the collected rows, of which the last is at `position`. */
+    async commit(columns: Columns, position: number): Promise<void> {
+      if (rows.length === 0) {
+        return;
+      }
+      const startedAt = world.now().getTime();
+      await commitBatch(payload, world, { columns, rows, start: position - rows.length });
+      const factor = transactionMs[world.database.engine] / (world.now().getTime() - startedAt);
+      size = Math.max(batchSize.min, Math.min(batchSize.max, Math.floor(rows.length * factor)));
+      rows = [];
+    },
+  };
+}
+
+/** The key of the file, which is downloaded first if the import has a URL; undefined if the import has ended. */
 async function resolveSource(
   { organization_id, import_id }: ImportId,
   world: World,
@@ -152,11 +158,11 @@ async function resolveSource(
     { world, organization: organization_id },
     { url: row.url ?? "", defaultExtension: "csv", timeoutMs: fetchTimeoutMs, signal: world.stopping },
   );
-  // Text has been looked at as CSV is, and many addresses call it so.
+  // Plain text was inspected by the same rules as CSV, and many servers declare CSV as plain text.
   if (!["text/csv", "text/plain"].includes(received.content_type)) {
     await discardFile(world, received);
     throw new UnreadableFileError(
-      `The address leads to ${received.content_type}, and not to a CSV file: give one that answers with the file itself.`,
+      `The URL leads to ${received.content_type}, not to a CSV file: use a URL that returns the file itself.`,
     );
   }
   await world.database.transaction(async (tx) => {
@@ -171,7 +177,7 @@ async function resolveSource(
   return received.key;
 }
 
-async function positionOf({ organization_id, import_id }: ImportId, world: World): Promise<number> {
+async function readPosition({ organization_id, import_id }: ImportId, world: World): Promise<number> {
   const { position } = await world.database.queries
     .selectFrom("imports")
     .select("position")
@@ -181,7 +187,7 @@ async function positionOf({ organization_id, import_id }: ImportId, world: World
   return position;
 }
 
-/** Ends the import, well or with the reason why not; nothing happens to one that has ended. */
+/** Ends the import, with the reason if it failed; does nothing if it has ended already. */
 async function finish(
   world: World,
   { organization_id, import_id }: ImportId,

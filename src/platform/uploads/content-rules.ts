@@ -1,26 +1,26 @@
 /**
- * What must be in a file of each sort, and what must not.
+ * What files of each type must contain, and what they must not contain.
  *
- * `forbidden` names what another program would take for its own: a browser HTML, a server PHP, an unpacker an
- * archive, an office program macros. They are searched in the bytes as they stand, through the whole file;
- * what is packed or encrypted is not unpacked, and no claim is made about it.
+ * `forbidden` lists content that another program would process: HTML in a browser, PHP on a server, an archive, the
+ * macros of an office program. The whole file is searched as it is: compressed or encrypted parts are not decoded,
+ * and nothing is guaranteed about them.
  */
 
 export interface ContentRule {
-  /** The bytes that it begins with, where the detector's result is not needed. */
+  /** The first bytes, for types that the detector does not recognize reliably. */
   readonly magicBytes?: Buffer;
-  /** What the detector may say of its head. */
+  /** The types that the detector may report for the first bytes; undefined if it may report none. */
   readonly detectedTypes: readonly (string | undefined)[];
-  /** Each must be in the file: else it is another container of the same make. */
+  /** All must occur in the file; otherwise it is another format in the same kind of container. */
   readonly required: readonly ByteSignature[];
   readonly forbidden: readonly ByteSignature[];
-  /** Whether tags of HTML, PHP and scripts are refused, in letters of any size. */
+  /** Whether tags of HTML, PHP and scripts are rejected, in upper or lower case. */
   readonly forbidsTags: boolean;
-  /** Text, all of it: UTF-8 without control characters, and not the beginning of a page or a program. */
+  /** Whether all of it must be UTF-8 text without control characters that does not start like HTML or a program. */
   readonly isText: boolean;
 }
 
-/** Bytes that mean something; what it is called in a refusal. */
+/** A byte sequence and its name in error messages. */
 export interface ByteSignature {
   readonly name: string;
   readonly bytes: Buffer;
@@ -31,14 +31,17 @@ const signature = (name: string, bytes: string, encoding: BufferEncoding = "lati
   bytes: Buffer.from(bytes, encoding),
 });
 
-/** Eight bytes of the archive's end: four alone would turn up by chance in large files. */
+/** For ZIP eight bytes of the end record: its first four would occur by chance in large files. */
 const archives = [
   signature("a ZIP archive", "PK\x05\x06\0\0\0\0"),
   signature("a RAR archive", "Rar!\x1a\x07"),
   signature("a 7z archive", "7z\xbc\xaf\x27\x1c"),
 ];
 
-const scripts = [signature("a script", "/JavaScript"), signature("an order to start a program", "/Launch")];
+const scripts = [
+  signature("a script", "/JavaScript"),
+  signature("a command that starts a program", "/Launch"),
+];
 
 const macros = [signature("macros", "vbaProject.bin"), signature("a Java program", "META-INF/MANIFEST.MF")];
 
@@ -68,7 +71,7 @@ export const contentRules = {
     forbidden: [...archives, ...scripts],
     forbidsTags: true,
   } satisfies ContentRule,
-  /** Office Open XML: a ZIP archive, whose names are not packed. The detector needs luck with their order. */
+  /** Office Open XML: a ZIP archive; its file names are not compressed. Whether the detector recognizes it depends on their order. */
   package: (part: string): ContentRule => ({
     ...base,
     magicBytes: Buffer.from("PK\x03\x04"),
@@ -76,7 +79,7 @@ export const contentRules = {
     required: [signature("a list of its parts", "[Content_Types].xml"), signature(part, part)],
     forbidden: macros,
   }),
-  /** The older office formats: compound files, which installers are too. */
+  /** The older office formats: compound files, a container that installers use too. */
   compound: (stream: string): ContentRule => ({
     ...base,
     magicBytes: Buffer.from("d0cf11e0a1b11ae1", "hex"),

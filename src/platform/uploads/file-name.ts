@@ -1,26 +1,31 @@
-/** A file's name as its sender gave it, made fit to be shown and to be saved under. */
+/** File names that are safe to show and to save a file under. */
 
-/** What ends lines, hides endings (direction marks) or means something to a file system or a header. */
+/** Characters that end lines, hide extensions (direction marks), or have a meaning in file systems or headers. */
 const unsafeCharacters = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029<>:"|?*]/gu;
 
-const longest = 200;
+const maxLength = 200;
 
-/** The last part of any path, without unfit characters; its ending is kept when it is cut. Empty if nothing is left. */
+/** The last segment of a path without unsafe characters, shortened in front of its extension; may be empty. */
 export function sanitizeFileName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? "";
-  const bare = last
+  const safe = last
     .normalize("NFC")
     .replace(unsafeCharacters, "")
     .replace(/\s+/g, " ")
     .trim()
     .replace(/^\.+/, "");
-  const ending = /\.[^.]{1,16}$/.exec(bare)?.[0] ?? "";
-  return bare.length <= longest ? bare : bare.slice(0, longest - ending.length).toWellFormed() + ending;
+  const extension = /\.[^.]{1,16}$/.exec(safe)?.[0] ?? "";
+  return safe.length <= maxLength
+    ? safe
+    : safe.slice(0, maxLength - extension.length).toWellFormed() + extension;
 }
 
-/** How a browser is told to save a file under its name (RFC 6266). */
+/** The `Content-Disposition` header with a file name (RFC 6266). */
 export function contentDisposition(kind: "inline" | "attachment", name: string): string {
   const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, "_");
-  const encoded = encodeURIComponent(name).replace(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16)}`,
+  );
   return `${kind}; filename="${ascii}"; filename*=UTF-8''${encoded}`;
 }

@@ -1,9 +1,9 @@
-/** Finds an upload of the organization, by its id or by an address of its file. */
+/** Finds an upload by its id or by a link to its file. */
 import { fail, failField } from "../../../tools/errors.ts";
 import type { Queries } from "../../database/database.ts";
 import { fileKeyFromUrl } from "./links.ts";
 
-/** @throws Failure `upload_not_found`, for a neighbour's too. */
+/** @throws Failure `upload_not_found`, also for another tenant's id. */
 export async function getUpload(db: Queries, organization: string, id: string, param = "upload_id") {
   const upload = await selectUploads(db, organization).where("id", "=", id).executeTakeFirst();
   if (!upload) {
@@ -13,17 +13,17 @@ export async function getUpload(db: Queries, organization: string, id: string, p
 }
 
 /**
- * The upload that an address leads to, whether or not the link is still good; undefined for an address
- * elsewhere. @throws Failure `upload_not_found` for one that is none of the organization's.
+ * The upload of a link to one of our files, even if the link has expired; undefined for any other URL.
+ * @throws Failure `upload_not_found` if it is not an upload of the organization.
  */
 export async function findUploadAt(db: Queries, organization: string, url: string) {
-  const address = fileKeyFromUrl(url);
-  if (!address) {
+  const file = fileKeyFromUrl(url);
+  if (!file) {
     return undefined;
   }
   const upload =
-    address.organization === organization
-      ? await selectUploads(db, organization).where("key", "=", address.key).executeTakeFirst()
+    file.organization === organization
+      ? await selectUploads(db, organization).where("key", "=", file.key).executeTakeFirst()
       : undefined;
   if (!upload) {
     throw failField("media_url", "upload_not_found");
@@ -31,7 +31,7 @@ export async function findUploadAt(db: Queries, organization: string, url: strin
   return upload;
 }
 
-/** The organization's files that are whole. */
+/** The organization's complete files. */
 export function selectUploads(db: Queries, organization: string) {
   return db
     .selectFrom("uploads")

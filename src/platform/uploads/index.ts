@@ -1,4 +1,4 @@
-/** Uploads: files are looked at while they come, put aside, and recorded when they are whole. */
+/** Uploads: files are inspected while they are received, written to the store, and recorded when complete. */
 import { fail, failField } from "../../../tools/errors.ts";
 import { uploads as contract } from "../../../tools/uploads.ts";
 import { containsText, readPage } from "../../database/query/index.ts";
@@ -15,39 +15,40 @@ export { commitUpload, discardFile, fetchFile } from "./receive.ts";
 
 export const uploads = implement(contract, {
   operations: {
-    async upload_file(arriving, context) {
+    async upload_file(request, context) {
       const { world } = context;
       let received: ReceivedFile | undefined;
-      let isKept = false;
+      let isCommitted = false;
       try {
-        const { input, file } = await arriving.read(async (incoming) => {
+        const { input, file } = await request.read(async (incoming) => {
           received = await receiveFile(context, incoming);
           return received;
         });
-        requireOne({ file, content_base64: input.content_base64, url: input.url });
-        received = file ?? (await receiveInput(context, input));
-        const taken = received;
+        requireOneSource({ file, content_base64: input.content_base64, url: input.url });
+        const upload = file ?? (await receiveInput(context, input));
+        received = upload;
         const facts = file ? { sha256: file.sha256, file_name: file.file_name } : null;
         await context.commit(facts, async ({ tx, now }) => {
-          const row = await commitUpload(tx, taken, input.generate_cdn && world.addresses.cdn !== undefined);
-          isKept = true;
+          const row = await commitUpload(tx, upload, input.generate_cdn && world.addresses.cdn !== undefined);
+          isCommitted = true;
           return { data: serializeUpload(world, row, now) };
         });
       } catch (error) {
-        isKept = false;
+        // The transaction may have failed after the flag was set.
+        isCommitted = false;
         throw error;
       } finally {
-        if (received && !isKept) {
+        if (received && !isCommitted) {
           await discardFile(world, received);
         }
       }
     },
 
     async list_uploads({ search, ...paging }, { db, world, organization, now }) {
-      const found = selectUploads(db, organization)
+      const matches = selectUploads(db, organization)
         .$if(search !== undefined, (query) => query.where(containsText(search ?? "", "file_name")))
         .orderBy("id", "desc");
-      const { rows, meta } = await readPage(found, paging);
+      const { rows, meta } = await readPage(matches, paging);
       return { data: rows.map((row) => serializeStoredUpload(world, row, now)), meta };
     },
 
@@ -63,6 +64,7 @@ export const uploads = implement(contract, {
   jobs: [deleteUnfinishedUploadsJob, removeFileJob],
 });
 
+/** A file that is not part of a form. */
 interface Input {
   readonly content_base64?: string | undefined;
   readonly url?: string | undefined;
@@ -87,11 +89,11 @@ async function receiveInput(
   return receiveFile(owner, { name: file_name, type: content_type, body: body() });
 }
 
-/** By hand and not in the schema: no client takes a choice between fields there. */
-function requireOne(sources: Readonly<Record<string, unknown>>): void {
-  const given = Object.values(sources).filter((value) => value !== undefined);
-  if (given.length !== 1) {
-    throw fail("one_source_needed", { count: given.length, known: "file, content_base64 and url" });
+/** Checked here and not in the schema, because clients do not support alternatives between fields there. */
+function requireOneSource(sources: Readonly<Record<string, unknown>>): void {
+  const count = Object.values(sources).filter((value) => value !== undefined).length;
+  if (count !== 1) {
+    throw fail("one_source_needed", { count, known: "file, content_base64 and url" });
   }
 }
 

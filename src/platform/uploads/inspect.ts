@@ -1,8 +1,8 @@
 /**
- * Looks at a file while it streams by, and stops it as soon as it may not be kept.
+ * Inspects a file while it is streamed to the store, and throws as soon as it is not allowed.
  *
- * Size and hash are counted on the way. The head is enough to tell what it is; marks are searched to the
- * end. What throws in here ends the write, which then leaves nothing.
+ * Also computes size and hash. The type is detected from the first bytes; signatures are searched in the whole
+ * file. An error aborts the write to the store, which then leaves nothing.
  */
 import { createHash } from "node:crypto";
 import { fileTypeFromBuffer } from "file-type/core";
@@ -12,57 +12,57 @@ import type { FileKind } from "./kinds.ts";
 import { scanSignatures } from "./signatures.ts";
 import { checkText } from "./text-check.ts";
 
-/** The detector needs a few kilobytes, of some containers more. */
+/** The detector needs a few kilobytes, and more for some containers. */
 const headBytes = 64 * 1024;
 
 export interface Inspection {
-  /** The same bytes. @throws Failure for a file that is too large, empty, or not what it is called. */
+  /** Yields the same bytes. @throws Failure if the file is too large, empty, unsafe, or not of its declared type. */
   pass(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
-  /** After the last byte. */
+  /** Complete after the last byte. */
   facts(): { readonly size: number; readonly sha256: string };
 }
 
 export function inspectFile(kind: FileKind, limit = maxUploadBytes): Inspection {
   const hash = createHash("sha256");
-  const marks = scanSignatures(kind.contentRule);
+  const signatures = scanSignatures(kind.contentRule);
   const text = kind.contentRule.isText ? checkText() : undefined;
   let size = 0;
-  const see = (chunk: Uint8Array) => {
+  const inspect = (chunk: Uint8Array) => {
     size += chunk.length;
     if (size > limit) {
       throw fail("file_too_large", { limit, param: "file" });
     }
-    const found = marks.scan(chunk);
-    if (found !== undefined) {
-      throw fail("file_unsafe", { value: found, param: "file" });
+    const forbidden = signatures.scan(chunk);
+    if (forbidden !== undefined) {
+      throw fail("file_unsafe", { value: forbidden, param: "file" });
     }
     text?.scan(chunk);
     hash.update(chunk);
   };
-  const end = () => {
+  const finish = () => {
     if (size === 0) {
       throw fail("file_empty", { param: "file" });
     }
     text?.end();
-    const [missing] = marks.missing();
+    const [missing] = signatures.missing();
     if (missing !== undefined) {
-      throw mismatch(kind, `there is no ${missing} in it`);
+      throw mismatch(kind, `it does not contain ${missing}`);
     }
   };
   return {
     async *pass(body) {
       const head = collectHead();
       for await (const chunk of body) {
-        see(chunk);
-        if (head.takes(chunk)) {
+        inspect(chunk);
+        if (head.add(chunk)) {
           await requireHead(kind, head.bytes());
         }
         yield chunk;
       }
-      if (head.isShort()) {
+      if (!head.isComplete()) {
         await requireHead(kind, head.bytes());
       }
-      end();
+      finish();
     },
     facts: () => ({ size, sha256: hash.copy().digest("hex") }),
   };
@@ -72,17 +72,17 @@ function collectHead() {
   const chunks: Uint8Array[] = [];
   let length = 0;
   return {
-    /** Whether the head is whole now. */
-    takes(chunk: Uint8Array): boolean {
-      const wasShort = length < headBytes;
-      if (wasShort) {
-        // Copied: whoever sends the chunks may use their memory again.
+    /** True when this chunk completes the head. */
+    add(chunk: Uint8Array): boolean {
+      const wasIncomplete = length < headBytes;
+      if (wasIncomplete) {
+        // Copied: the source of the chunks may reuse their memory.
         chunks.push(Uint8Array.from(chunk.subarray(0, headBytes - length)));
         length += chunk.length;
       }
-      return wasShort && length >= headBytes;
+      return wasIncomplete && length >= headBytes;
     },
-    isShort: () => length < headBytes,
+    isComplete: () => length >= headBytes,
     bytes: () => Buffer.concat(chunks),
   };
 }
@@ -90,22 +90,24 @@ function collectHead() {
 /** @throws Failure `file_type_mismatch`, `file_unsafe`. */
 async function requireHead(kind: FileKind, head: Buffer): Promise<void> {
   const { magicBytes, detectedTypes } = kind.contentRule;
-  const found = (await fileTypeFromBuffer(head))?.mime;
-  const isRight =
-    detectedTypes.includes(found) && (!magicBytes || head.subarray(0, magicBytes.length).equals(magicBytes));
-  if (!isRight && head.length > 0) {
-    throw mismatch(kind, found === undefined ? "its content is something else" : `its content is ${found}`);
+  const detected = (await fileTypeFromBuffer(head))?.mime;
+  const isExpected =
+    detectedTypes.includes(detected) &&
+    (!magicBytes || head.subarray(0, magicBytes.length).equals(magicBytes));
+  if (!isExpected && head.length > 0) {
+    const content = detected === undefined ? "something else" : detected;
+    throw mismatch(kind, `its content is ${content}`);
   }
-  // GIF and JPEG files that are JavaScript too: the size, or the first segment's length, opens a comment.
+  // GIF and JPEG files that are also JavaScript: the size, or the length of the first segment, opens a comment.
   const commentAt = { "image/gif": 6, "image/jpeg": 4 }[kind.type];
   if (commentAt !== undefined && head.toString("latin1", commentAt, commentAt + 2) === "/*") {
     throw fail("file_unsafe", { value: "a script in its header", param: "file" });
   }
 }
 
-function mismatch(kind: FileKind, what: string) {
+function mismatch(kind: FileKind, difference: string) {
   return fail("file_type_mismatch", {
-    reason: `by its name it is ${kind.type}, but ${what}.`,
+    reason: `by its name it is ${kind.type}, but ${difference}.`,
     param: "file",
   });
 }

@@ -1,18 +1,18 @@
 /**
- * The kinds of file that are taken: what each is called, what it is declared as, and what must be in it.
+ * The kinds of files that are accepted: their extensions, media types and rules for the content.
  *
- * A kind is chosen by the name's ending; the declared type and the content must then agree with it.
+ * The extension of the file name selects the kind; the declared type and the content must match it.
  */
 import { type ContentRule, contentRules } from "./content-rules.ts";
 
 export type MediaClass = "image" | "video" | "audio" | "document" | "csv";
 
 export interface FileKind {
-  /** The media type under which it is kept and served. */
+  /** The media type under which it is stored and served. */
   readonly type: string;
   readonly class: MediaClass;
   readonly extensions: readonly string[];
-  /** What senders call it beside its type. */
+  /** Other media types that senders declare for it. */
   readonly aliases: readonly string[];
   readonly contentRule: ContentRule;
 }
@@ -37,7 +37,7 @@ export const fileKinds: readonly FileKind[] = [
   kind("audio", "audio/aac", "aac", contentRules.media("audio/aac"), ["audio/x-aac"]),
   kind("audio", "audio/amr", "amr", contentRules.media("audio/amr")),
   kind("audio", "audio/mpeg", "mp3", contentRules.media("audio/mpeg"), ["audio/mp3"]),
-  // Whether an MP4 container holds a picture does not stand in its first bytes.
+  // The first bytes of an MP4 container do not say whether it has a video track.
   kind("audio", "audio/mp4", "m4a", contentRules.media("audio/mp4", "audio/x-m4a", "video/mp4"), [
     "audio/x-m4a",
     "audio/m4a",
@@ -54,7 +54,7 @@ export const fileKinds: readonly FileKind[] = [
   kind("document", "application/vnd.ms-excel", "xls", contentRules.compound("Workbook")),
   kind("document", "application/vnd.ms-powerpoint", "ppt", contentRules.compound("PowerPoint Document")),
   kind("document", "text/plain", "txt", contentRules.text),
-  // Windows declares what it opens with Excel as Excel's.
+  // Windows declares the type of the program that opens the file, which may be Excel.
   kind("csv", "text/csv", "csv", contentRules.text, [
     "text/plain",
     "application/csv",
@@ -64,26 +64,32 @@ export const fileKinds: readonly FileKind[] = [
 ];
 
 const byExtension = new Map(
-  fileKinds.flatMap((one) => one.extensions.map((ending) => [ending, one] as const)),
+  fileKinds.flatMap((fileKind) => fileKind.extensions.map((extension) => [extension, fileKind] as const)),
 );
 
-/** Every ending that is taken, for the refusal of another. */
+/** All accepted extensions, for the error message. */
 export const knownExtensions = [...byExtension.keys()].join(", ");
 
 export function kindOfName(name: string): FileKind | undefined {
   return byExtension.get(/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? "");
 }
 
-/** Whether a declared type says the same as the name, or nothing. */
+/** Whether a declared type matches the kind, or says nothing. */
 export function matchesDeclaredType({ type, aliases }: FileKind, declared: string | undefined): boolean {
-  const bare = declared?.split(";")[0]?.trim().toLowerCase() ?? "";
-  return ["", "application/octet-stream", "binary/octet-stream", type, ...aliases].includes(bare);
+  const known = ["", "application/octet-stream", "binary/octet-stream", type, ...aliases];
+  return known.includes(withoutParameters(declared));
 }
 
-/** The first ending of a type, for a file whose address does not end with one. */
+/** The first extension of a type, for a file whose URL has none. */
 export function extensionOfType(declared: string | undefined): string | undefined {
-  const bare = declared?.split(";")[0]?.trim().toLowerCase() ?? "";
-  const found =
-    fileKinds.find((one) => one.type === bare) ?? fileKinds.find((one) => one.aliases.includes(bare));
-  return found?.extensions[0];
+  const type = withoutParameters(declared);
+  const fileKind =
+    fileKinds.find((candidate) => candidate.type === type) ??
+    fileKinds.find((candidate) => candidate.aliases.includes(type));
+  return fileKind?.extensions[0];
+}
+
+/** "text/csv; charset=utf-8" becomes "text/csv". */
+function withoutParameters(type: string | undefined): string {
+  return type?.split(";")[0]?.trim().toLowerCase() ?? "";
 }

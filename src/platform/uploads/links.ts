@@ -1,17 +1,17 @@
 /**
- * Links to files: for whoever has one, until it expires.
+ * Signed links to files: anyone with a link can read the file until the link expires.
  *
- * A link names the organization and the file, which are in its signature with its end. An address of ours
- * is known by its path alone, so that it stays known when the service moves to another host or port.
+ * The signature covers the organization, the file and the expiry. Links are recognized by their path alone, so
+ * that they are still recognized after the service moves to another host or port.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { World } from "../kernel/index.ts";
 import { secretsOf } from "../kernel/index.ts";
 
-/** The most that a presigned S3 address may last: both kinds of link live as long. */
+/** The maximum of a presigned S3 URL; both kinds of links have the same lifetime. */
 export const linkLifetimeSeconds = 7 * 24 * 3600;
 
-/** A file's key in the store, `organization/name`: the end of its address too. */
+/** A file's key in the store, `organization/name`; also the end of its link. */
 export type FileKey = `${string}/${string}`;
 
 export interface LinkQuery {
@@ -31,12 +31,12 @@ export function createLink(world: World, key: string, now: Date): { url: string;
   };
 }
 
-/** An address of the file for a channel: good from now on, and at the store itself where that has one. */
+/** A link for a channel, to the store itself if it has presigned URLs. */
 export async function createChannelLink(world: World, key: string): Promise<string> {
   return (await world.storage.presign(key, linkLifetimeSeconds)) ?? createLink(world, key, world.now()).url;
 }
 
-/** How many seconds a link has left; 0 for one that has expired or was changed. */
+/** The seconds until a link expires; 0 if it has expired or its signature is wrong. */
 export function linkSecondsLeft(
   world: World,
   key: string,
@@ -45,22 +45,22 @@ export function linkSecondsLeft(
   if (!/^\d{1,12}$/.test(expires)) {
     return 0;
   }
-  const given = Buffer.from(signature);
-  const isRight = secretsOf(world).some((secret) => {
-    const right = Buffer.from(sign(secret, key, Number(expires)));
-    return right.length === given.length && timingSafeEqual(right, given);
+  const received = Buffer.from(signature);
+  const isValid = secretsOf(world).some((secret) => {
+    const expected = Buffer.from(sign(secret, key, Number(expires)));
+    return expected.length === received.length && timingSafeEqual(expected, received);
   });
-  return isRight ? Math.max(0, Math.floor(Number(expires) - world.now().getTime() / 1000)) : 0;
+  return isValid ? Math.max(0, Math.floor(Number(expires) - world.now().getTime() / 1000)) : 0;
 }
 
-/** The key in an address of one of our files; undefined for any other address. */
+/** The key in a link to one of our files; undefined for any other URL. */
 export function fileKeyFromUrl(url: string): { organization: string; key: FileKey } | undefined {
   const { pathname } = new URL(url);
   const [, organization = "", name = ""] = /\/files\/(org_[\w-]{1,64})\/([\w-]{32})$/.exec(pathname) ?? [];
   return name === "" ? undefined : { organization, key: `${organization}/${name}` };
 }
 
-/** Of its own kind: what signs a token never signs a link. */
+/** The prefix separates these signatures from others made with the same secret. */
 function sign(secret: string, key: string, expires: number): string {
   return createHmac("sha256", secret).update(`file\n${key}\n${expires}`).digest("base64url");
 }

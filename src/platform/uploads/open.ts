@@ -1,4 +1,4 @@
-/** Opens a file for whoever has its link. */
+/** Opens a file by its signed or public link. */
 import { fail } from "../../../tools/errors.ts";
 import type { ByteRange } from "../../ports/storage.ts";
 import type { World } from "../kernel/index.ts";
@@ -10,9 +10,9 @@ import { isShownInline } from "./receive.ts";
 export interface FileRequest extends LinkQuery {
   readonly organization: string;
   readonly name: string;
-  /** The header, `bytes=0-99`; one that can't be read is passed over. */
+  /** The `Range` header, `bytes=0-99`; ignored if it can't be parsed. */
   readonly range?: string | undefined;
-  /** Whether only the facts are wanted. */
+  /** Whether the body is left out. */
   readonly isHead: boolean;
 }
 
@@ -22,7 +22,6 @@ export interface OpenedFile {
   readonly disposition: string;
   readonly sha256: string;
   readonly range: ByteRange | undefined;
-  /** How long it may be kept, and by whom. */
   readonly cacheControl: string;
   readonly body: AsyncIterable<Uint8Array> | undefined;
 }
@@ -36,7 +35,7 @@ export async function openFile(world: World, request: FileRequest): Promise<Open
   if (isSigned && seconds === 0) {
     throw fail("link_invalid");
   }
-  // Nothing is public without a CDN, and nobody counts these requests: they cost no query either.
+  // Without a CDN no file is public. These requests have no rate limit, so they are answered without a query.
   if (!isSigned && world.addresses.cdn === undefined) {
     throw fail("file_not_found");
   }

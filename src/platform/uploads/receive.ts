@@ -1,8 +1,8 @@
 /**
- * Takes files in: from a form, from base64, from an address.
+ * Receives files from a form, from base64 or from a URL.
  *
- * A row is there before the first byte, so that what a killed process left in the store is known and
- * removed. It becomes an upload only in the transaction that answers for it.
+ * A row is inserted before the first byte is stored, so that files of a killed process can be found and deleted.
+ * It becomes an upload in the transaction that records the response.
  */
 import { randomBytes } from "node:crypto";
 import { fail, failField } from "../../../tools/errors.ts";
@@ -14,10 +14,10 @@ import { contentDisposition, sanitizeFileName } from "./file-name.ts";
 import { inspectFile } from "./inspect.ts";
 import { extensionOfType, type FileKind, kindOfName, knownExtensions, matchesDeclaredType } from "./kinds.ts";
 
-/** A model waits 25 s for its answer. */
+/** Less than the 25 s that a model waits for a response. */
 const fetchTimeoutMs = 20_000;
 
-/** A file that is in the store and that nobody knows of yet. */
+/** A file that is in the store but not an upload yet. */
 export interface ReceivedFile {
   readonly organization_id: string;
   readonly id: string;
@@ -33,42 +33,42 @@ interface UploadOwner {
   readonly organization: string;
 }
 
-/** Puts a file into the store. @throws Failure for one that may not be kept, of which nothing is left. */
+/** Writes a file to the store. @throws Failure if the file is not allowed; it is then deleted. */
 export async function receiveFile(
   { world, organization }: UploadOwner,
   file: IncomingFile,
 ): Promise<ReceivedFile> {
   const { file_name, kind } = identifyFile(file);
   const now = world.now();
-  const arrival = {
+  const pending = {
     organization_id: organization,
     id: freshId({ now }, "upl"),
     key: `${organization}/${randomBytes(24).toString("base64url")}`,
     file_name,
     content_type: kind.type,
   };
-  const row = { ...arrival, is_public: false, created_at: now.toISOString() };
+  const row = { ...pending, is_public: false, created_at: now.toISOString() };
   await world.database.queries.insertInto("uploads").values(row).execute();
   const inspection = inspectFile(kind);
   try {
-    await world.storage.write(arrival.key, inspection.pass(file.body), {
+    await world.storage.write(pending.key, inspection.pass(file.body), {
       contentType: kind.type,
       disposition: contentDisposition(isShownInline(kind.type) ? "inline" : "attachment", file_name),
     });
   } catch (error) {
-    await discardFile(world, arrival);
+    await discardFile(world, pending);
     throw error;
   }
   const { size: file_size, sha256 } = inspection.facts();
-  return { ...arrival, file_size, sha256 };
+  return { ...pending, file_size, sha256 };
 }
 
-/** What a browser shows in its place; anything else it saves. */
+/** Whether a browser may display the file; other files are downloaded. */
 export function isShownInline(type: string): boolean {
   return /^(?:image|video|audio)\//.test(type);
 }
 
-/** Makes a received file an upload. @throws Failure `unavailable` for one that came too late. */
+/** Makes a received file an upload. @throws Failure `unavailable` if it was deleted because it took too long. */
 export async function commitUpload(tx: Transaction, received: ReceivedFile, isPublic: boolean) {
   const { file_size, sha256 } = received;
   const row = await tx
@@ -84,7 +84,7 @@ export async function commitUpload(tx: Transaction, received: ReceivedFile, isPu
   return row;
 }
 
-/** Forgets a file that became no upload. */
+/** Deletes a file that did not become an upload. */
 export async function discardFile(
   world: World,
   { organization_id, id, key }: Pick<ReceivedFile, "organization_id" | "id" | "key">,
@@ -96,7 +96,7 @@ export async function discardFile(
     .where("id", "=", id)
     .executeTakeFirst();
   if (row?.status === "kept") {
-    // The answer to its commit was lost on the way.
+    // The commit succeeded, but its confirmation was lost.
     return;
   }
   await world.storage.delete(key);
@@ -108,7 +108,7 @@ export async function discardFile(
     .execute();
 }
 
-/** Fetches a file from a customer's address. @throws Failure `url_not_allowed`, `source_failed`. */
+/** Fetches a file from a customer's URL. @throws Failure `url_not_allowed`, `source_failed`, and those of `receiveFile`. */
 export async function fetchFile(
   owner: UploadOwner,
   {
@@ -124,11 +124,11 @@ export async function fetchFile(
     ...{ method: "GET" as const, url, timeoutMs, maxBytes: maxUploadBytes },
     ...(signal ? { signal } : {}),
   };
-  const fetched = await owner.world.web.download(request, async ({ status, headers, body }) => {
+  const download = await owner.world.web.download(request, async ({ status, headers, body }) => {
     if (status !== 200) {
       const isRedirect = status >= 300 && status < 400;
-      const what = isRedirect ? "a redirect, which is not followed; send the last address" : String(status);
-      throw fail("source_failed", { reason: `its address answers ${what}.`, param: "url" });
+      const answer = isRedirect ? "a redirect, which is not followed; send the final URL" : String(status);
+      throw fail("source_failed", { reason: `its URL answers with ${answer}.`, param: "url" });
     }
     const declared = type ?? headers["content-type"];
     return receiveFile(owner, {
@@ -137,37 +137,41 @@ export async function fetchFile(
       body,
     });
   });
-  return unwrapDownload(fetched);
+  return unwrapDownload(download);
 }
 
 interface FileSource {
   readonly url: string;
   readonly file_name?: string | undefined;
   readonly content_type?: string | undefined;
-  /** What it ends with where neither its name nor its type says. */
+  /** Used when neither the name nor the type implies one. */
   readonly defaultExtension?: string;
-  /** For all of it. */
+  /** For the whole download. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
-function unwrapDownload(fetched: Download<ReceivedFile>): ReceivedFile {
-  if (fetched.outcome === "answered") {
-    return fetched.value;
+function unwrapDownload(download: Download<ReceivedFile>): ReceivedFile {
+  if (download.outcome === "answered") {
+    return download.value;
   }
-  if (fetched.outcome === "forbidden") {
-    throw failField("url", "url_not_allowed", { reason: fetched.detail });
+  if (download.outcome === "forbidden") {
+    throw failField("url", "url_not_allowed", { reason: download.detail });
   }
-  throw fetched.reason === "too_large"
+  throw download.reason === "too_large"
     ? fail("file_too_large", { limit: maxUploadBytes, param: "url" })
-    : fail("source_failed", { reason: fetched.detail, param: "url" });
+    : fail("source_failed", { reason: download.detail, param: "url" });
 }
 
-/** The end of the address's path, with an ending by its type where it has none. */
-function fileNameFromUrl(url: string, declared: string | undefined, otherwise: string | undefined): string {
+/** The last segment of the URL's path, with an extension by its type if it has none. */
+function fileNameFromUrl(
+  url: string,
+  declared: string | undefined,
+  defaultExtension: string | undefined,
+): string {
   const last = sanitizeFileName(decode(new URL(url).pathname)) || "file";
-  const ending = extensionOfType(declared) ?? otherwise;
-  return kindOfName(last) || ending === undefined ? last : `${last}.${ending}`;
+  const extension = extensionOfType(declared) ?? defaultExtension;
+  return kindOfName(last) || extension === undefined ? last : `${last}.${extension}`;
 }
 
 function decode(path: string): string {
@@ -178,7 +182,7 @@ function decode(path: string): string {
   }
 }
 
-/** @throws Failure for a name without a known ending, or a declaration that contradicts it. */
+/** @throws Failure for a name without a known extension, or a declared type that contradicts it. */
 function identifyFile({ name = "", type }: IncomingFile): { file_name: string; kind: FileKind } {
   const file_name = sanitizeFileName(name);
   if (file_name === "") {
@@ -189,7 +193,7 @@ function identifyFile({ name = "", type }: IncomingFile): { file_name: string; k
     throw fail("file_type_not_allowed", { value: file_name, known: knownExtensions, param: "file" });
   }
   if (!matchesDeclaredType(kind, type)) {
-    const reason = `by its name it is ${kind.type}, but it is declared as ${type?.slice(0, 100)}.`;
+    const reason = `by its name it is ${kind.type}, but its declared type is ${type?.slice(0, 100)}.`;
     throw fail("file_type_mismatch", { reason, param: "content_type" });
   }
   return { file_name, kind };

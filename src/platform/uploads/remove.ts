@@ -1,16 +1,16 @@
-/** Takes files out of the store: those that were deleted, and those that never became uploads. */
+/** Deletes files from the store: those of deleted uploads, and those that never became uploads. */
 import { fail } from "../../../tools/errors.ts";
 import type { ModuleJob, WriteContext } from "../kernel/index.ts";
 import { discardFile } from "./receive.ts";
 
-/** Longer than any file takes to arrive. */
+/** Longer than receiving any file takes. */
 const maxReceiveMs = 3_600_000;
 
 interface RemoveFilePayload {
   readonly key: string;
 }
 
-/** The store is no part of the transaction, so the file goes after it. @throws Failure `upload_not_found`. */
+/** The store is not part of the transaction, so a job deletes the file after it. @throws Failure `upload_not_found`. */
 export async function deleteUpload({ tx, world, organization }: WriteContext, id: string): Promise<void> {
   const deleted = await tx
     .deleteFrom("uploads")
@@ -35,22 +35,22 @@ export const removeFileJob: ModuleJob<RemoveFilePayload> = {
   },
 };
 
-/** Files that never became uploads: their process was killed. */
+/** Deletes the files of processes that were killed before the upload was recorded. */
 export const deleteUnfinishedUploadsJob: ModuleJob<unknown> = {
   name: "upload.forget",
   schedule: "17 * * * *",
 
   async run(_, world) {
     const before = new Date(world.now().getTime() - maxReceiveMs).toISOString();
-    const left = await world.database.queries
+    const unfinished = await world.database.queries
       .selectFrom("uploads")
       .select(["organization_id", "id", "key"])
       .where("status", "=", "arriving")
       .where("created_at", "<", before)
       .limit(1000)
       .execute();
-    for (const arrival of left) {
-      await discardFile(world, arrival);
+    for (const file of unfinished) {
+      await discardFile(world, file);
     }
     return undefined;
   },

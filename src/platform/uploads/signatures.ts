@@ -1,38 +1,38 @@
-/** Searches a file for marks as it streams by, also where two chunks meet. */
+/** Searches a stream for byte signatures and tags, including those that span two chunks. */
 import type { ByteSignature, ContentRule } from "./content-rules.ts";
 
-/** The longest mark or tag, less one byte: what is kept of a chunk for the next. */
+/** The bytes of a chunk that are searched again with the next: at least the longest signature or tag, less one. */
 const overlap = 63;
 
-/** A tag of HTML or PHP; short ones need what follows them, or chance would write them. */
+/** A tag of HTML, PHP or a script, with the character that follows it: shorter sequences occur by chance. */
 const tag = /^<(?:script[\s>/]|html[\s>]|!doctype\s+html|iframe[\s>]|\?php\s)/i;
 const tagLength = 24;
 
 export interface SignatureScan {
-  /** The name of something forbidden, as soon as it is there. */
+  /** The name of a forbidden signature that this chunk completes. */
   scan(chunk: Uint8Array): string | undefined;
-  /** The names of what ought to be there and is not. */
+  /** The names of the required signatures that were not found. */
   missing(): string[];
 }
 
 export function scanSignatures({ required, forbidden, forbidsTags }: ContentRule): SignatureScan {
-  const wanted = new Set(required);
-  let before = Buffer.alloc(0);
+  const missing = new Set(required);
+  let previous = Buffer.alloc(0);
   return {
     scan(chunk) {
-      const view = Buffer.concat([before, chunk]);
-      before = Buffer.from(view.subarray(-overlap));
-      for (const mark of wanted) {
-        if (containsSignature(view, mark)) {
-          wanted.delete(mark);
+      const view = Buffer.concat([previous, chunk]);
+      previous = Buffer.from(view.subarray(-overlap));
+      for (const signature of missing) {
+        if (containsSignature(view, signature)) {
+          missing.delete(signature);
         }
       }
       return (
-        forbidden.find((mark) => containsSignature(view, mark))?.name ??
+        forbidden.find((signature) => containsSignature(view, signature))?.name ??
         (forbidsTags ? findTag(view) : undefined)
       );
     },
-    missing: () => [...wanted].map(({ name }) => name),
+    missing: () => [...missing].map(({ name }) => name),
   };
 }
 
@@ -49,5 +49,5 @@ function findTag(view: Buffer): string | undefined {
   return undefined;
 }
 
-/** The letters that follow `<` in the tags: one byte is looked at before a text is made. */
+/** The characters that follow `<` in the tags: checked first, because decoding text for every `<` is slow. */
 const tagFirstBytes = new Set(Buffer.from("sShHiI!?"));

@@ -1,12 +1,12 @@
-/** Whether a file is text, read as it streams by. */
+/** Checks that a stream is UTF-8 text. */
 import { fail } from "../../../tools/errors.ts";
 
-/** How a page, a drawing or a program begins, which no list of contacts does. */
+/** The start of an HTML page, an SVG image or a program, which no plain text or CSV file has. */
 const nonTextStart = /^\s*(?:<!doctype|<html|<head|<body|<script|<svg|<iframe|<\?xml|<\?php|<!--|#!)/i;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is searched for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them.
 const control = /[\0-\x08\x0b\x0e-\x1f\x7f]/;
 
-/** Long enough for what stands before the first tag. */
+/** Long enough for the white space before the first tag. */
 const headLength = 1024;
 
 export interface TextCheck {
@@ -22,10 +22,10 @@ export function checkText(): TextCheck {
     const text = decode(decoder, chunk);
     head += text.slice(0, Math.max(0, headLength - head.length));
     if (control.test(text)) {
-      throw notText("it holds control characters, which text does not; save it as UTF-8 text.");
+      throw notText("it contains control characters; save it as UTF-8 text.");
     }
     if (nonTextStart.test(head)) {
-      throw fail("file_unsafe", { value: "the beginning of a web page or a program", param: "file" });
+      throw fail("file_unsafe", { value: "the start of a web page or a program", param: "file" });
     }
   };
   return { scan: read, end: () => read(undefined) };
