@@ -16,6 +16,7 @@ const shared = {
   pool: "forks" as const,
   // A worker loads the app once, not once for each file: a third of the time of a run.
   isolate: false,
+  restoreMocks: true,
   expect: { poll: { timeout: 20_000, interval: 10 } },
   testTimeout: 60_000,
   hookTimeout: 60_000,

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { Worker } from "node:worker_threads";
 import { sql } from "kysely";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type DatabaseOptions, openDatabase } from "../src/database/connect.ts";
 import { afterCommit, type Database, type Queries, type Transaction } from "../src/database/database.ts";
 import { vacuumChanged } from "../src/database/maintenance.ts";
@@ -27,8 +27,6 @@ beforeEach(async () => {
   await sql`drop table if exists notes`.execute(database.queries);
   await sql`create table notes (id integer primary key, text text)`.execute(database.queries);
 });
-
-afterEach(() => vi.restoreAllMocks());
 
 afterAll(async () => {
   await database[Symbol.asyncDispose]();

@@ -203,26 +203,31 @@ test("messages of an erased contact are not returned", async () => {
 });
 
 test("a credential has at most 20 concurrent waits; a closed connection frees its place, and other calls are not limited", async () => {
-  const { data } = await app.call(apiKeys.create_api_key, { name: "waits", scopes: ["inbox:read"] });
+  // An app of its own, in which no wait of another test is left.
+  await using own = await startTestApp();
+  const waitHere = (input: Wait, options: { key?: string; signal?: AbortSignal }) =>
+    own.call(messages.wait_for_message, input, options);
+  const { data } = await own.call(apiKeys.create_api_key, { name: "waits", scopes: ["inbox:read"] });
   const key = data.secret_key;
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
-  const waits = Array.from({ length: 21 }, () => wait({}, { key, signal: controller.signal }));
+  const waits = Array.from({ length: 21 }, () => waitHere({}, { key, signal: controller.signal }));
   const failure = await Promise.race(waits.map(expectFailure));
   expect(failure).toMatchObject({ status: 429, code: "rate_limited", retryAfterSeconds: 5 });
-  expect((await wait({ timeout_seconds: 0 })).messages).toEqual([]);
-  await app.call(auth.whoami, {}, { key });
+  expect((await waitHere({ timeout_seconds: 0 }, {})).data.messages).toEqual([]);
+  await own.call(auth.whoami, {}, { key });
   controller.abort();
   await Promise.allSettled(waits);
-  await vi.waitFor(() => wait({ timeout_seconds: 0 }, { key }), { timeout: 10_000 });
+  await vi.waitFor(() => waitHere({ timeout_seconds: 0 }, { key }), { timeout: 10_000 });
 });
 
 test("an assistant's waits do not block its other calls, and end with its connections", async () => {
-  const { data } = await app.call(apiKeys.create_api_key, { name: "mcp", scopes: ["inbox:read"] });
+  await using own = await startTestApp();
+  const { data } = await own.call(apiKeys.create_api_key, { name: "mcp", scopes: ["inbox:read"] });
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
   const call = async (name: string, args: object, signal?: AbortSignal) => {
-    const answer = await app.fetch("/mcp", {
+    const answer = await own.fetch("/mcp", {
       method: "POST",
       key: data.secret_key,
       headers: { accept: "application/json, text/event-stream" },
