@@ -1,41 +1,46 @@
 /** M5: what the list of tools costs a model, in tokens of o200k_base over name, description and input schema. */
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { embeddedTools } from "../src/cli/embedded-tools.ts";
-import { tools } from "../src/mcp/tool-list/definitions.ts";
+import {
+  createToolFilter,
+  createToolList,
+  defaultToolFilterSettings,
+  tools,
+} from "../src/mcp/tool-list/index.ts";
+import type { ToolMode } from "../tools/contract/index.ts";
 import { median } from "./support/median.ts";
 
 /** Medians of other servers' lists, in tokens a tool. */
 const peers = { GitHub: 230, Twilio: 368, Notion: 715 };
-const targetMedian = 130;
-const targetMost = 500;
+const targets = "at most 11,000 in all, median at most 130, none over 500; search mode at most 1,000";
 
-const offered = new Set(embeddedTools);
-const counted = tools
-  .map(({ name, isCore, definition: { description, inputSchema } }) => ({
-    name,
-    tokens: countTokens(JSON.stringify({ name, description, inputSchema })),
-    isOffered: offered.has(name),
-    isCore,
-  }))
-  .sort((a, b) => b.tokens - a.tokens);
-
-for (const { name, tokens, isOffered } of counted) {
-  console.log(
-    `${String(tokens).padStart(5)}  ${name}${isOffered ? "" : "  (not offered by the embedded service)"}`,
-  );
+/** The tokens of each tool in a list, the largest first. */
+function measure(mode: ToolMode, availableTools?: readonly string[]) {
+  const list = createToolList(tools, { availableTools: availableTools && new Set(availableTools) });
+  const filter = createToolFilter(tools, { ...defaultToolFilterSettings, mode });
+  return list
+    .list({ scopes: undefined, filter })
+    .map(({ name, description, inputSchema }) => ({
+      name,
+      tokens: countTokens(JSON.stringify({ name, description, inputSchema })),
+    }))
+    .sort((a, b) => b.tokens - a.tokens);
 }
-report("whole catalogue", counted);
-report(
-  "core: listed by default",
-  counted.filter(({ isCore }) => isCore),
-);
-report(
-  "embedded service",
-  counted.filter(({ isOffered }) => isOffered),
-);
-const theirs = Object.entries(peers).map(([name, tokens]) => `${name} ${tokens}`);
-console.log(`peers, median a tool: ${theirs.join(", ")}`);
-console.log(`targets: median ${targetMedian}, none over ${targetMost}, core at most 8,000`);
+
+const catalogue = measure("all");
+const offered = new Set(embeddedTools);
+for (const { name, tokens } of catalogue) {
+  const note = offered.has(name) ? "" : "  (not offered by the embedded service)";
+  console.log(`${String(tokens).padStart(5)}  ${name}${note}`);
+}
+report("embedded service, default list", measure("core", embeddedTools));
+report("embedded service, all tools", measure("all", embeddedTools));
+report("embedded service, search mode", measure("search", embeddedTools));
+report("whole catalogue, default list", measure("core"));
+report("whole catalogue, all tools", catalogue);
+const others = Object.entries(peers).map(([name, tokens]) => `${name} ${tokens}`);
+console.log(`peers, median a tool: ${others.join(", ")}`);
+console.log(`targets: ${targets}`);
 
 function report(what: string, list: readonly { readonly tokens: number }[]): void {
   const values = list.map(({ tokens }) => tokens);

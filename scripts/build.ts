@@ -1,12 +1,12 @@
 /**
- * Builds dist/: the command, which starts quickly, and the service, which the command loads when it needs one.
+ * Builds dist/: the command, which starts quickly, and the service, which the command loads when needed.
  *
- * `tidings.js` and its chunks hold what a forwarding MCP server needs, packages included, so that Node
- * reads few files before the first answer. The service stays beside it with its packages in node_modules:
- * PGlite looks for its data next to its own file. The database's thread is a file of its own.
+ * `tidings.js` and its chunks contain everything for a forwarding MCP server, packages included, so that Node
+ * reads few files before the first answer. The service is separate, with its packages in node_modules, because
+ * PGlite looks for its data next to its own file. The worker thread of the database is a separate file.
  *
- * Only white space and comments are removed, and there are no source maps: a stack trace names functions
- * as the source does.
+ * Only white space and comments are removed, and there are no source maps: stack traces have the function names
+ * of the source.
  */
 import { chmod, rm } from "node:fs/promises";
 import { basename, resolve } from "node:path";
@@ -14,13 +14,13 @@ import { type BuildOptions, build, type Plugin } from "esbuild";
 import * as built from "../src/cli/embedded-tools.ts";
 import * as listed from "../src/mcp/tool-list/definitions.ts";
 
-/** The tests build into a folder of their own, so that a service that runs from `dist` is left alone. */
+/** Tests build into a separate folder, so that they do not overwrite a service that runs from `dist`. */
 const outdir = process.env.BUILD_DIR ?? "dist";
 
-/** What the command loads by `import()` alone. */
+/** Entry points that the command loads only by `import()`. */
 const service = ["src/cli/serve.ts", "src/cli/instance.ts", "src/database/embedded-worker.ts"];
 
-/** Modules that would load the catalogue and the service to compute what never changes: their values, by path. */
+/** Modules with constant values that are slow to compute, because they load the catalogue and the service. */
 const embedded = new Map<string, object>([
   [resolve("src/mcp/tool-list/definitions.ts"), listed],
   [resolve("src/cli/embedded-tools.ts"), built],
@@ -28,7 +28,7 @@ const embedded = new Map<string, object>([
 
 const shared = {
   outdir,
-  // All in one folder: a chunk finds the service and the thread as `./name.js`.
+  // All in one folder: chunks import the service and the worker as `./name.js`.
   entryNames: "[name]",
   bundle: true,
   splitting: true,
@@ -38,7 +38,7 @@ const shared = {
   logLevel: "warning",
 } satisfies BuildOptions;
 
-/** CommonJS packages call `require`, which an ES module does not have. */
+/** CommonJS packages call `require`, which does not exist in an ES module. */
 const banner = `#!/usr/bin/env node
 import { createRequire as __createRequire } from "node:module";
 const require = __createRequire(import.meta.url);`;
@@ -50,7 +50,7 @@ await Promise.all([
     entryPoints: { tidings: "src/cli/main.ts" },
     banner: { js: banner },
     minifyWhitespace: true,
-    // Node prints the line of an uncaught error.
+    // Node prints the whole line of an uncaught error.
     lineLimit: 120,
     plugins: [embedValues(), excludeService()],
   }),
@@ -71,7 +71,7 @@ function embedValues(): Plugin {
   };
 }
 
-/** Leaves the service out of the command: imported statically, it would be loaded at every start. */
+/** Keeps the service out of the command: a static import would load it at every start. */
 function excludeService(): Plugin {
   return {
     name: "exclude-service",
@@ -79,7 +79,7 @@ function excludeService(): Plugin {
       onResolve({ filter: /\/(?:app|instance|serve)\.ts$/ }, ({ kind, path }) =>
         kind === "dynamic-import"
           ? { path: `./${basename(path, ".ts")}.js`, external: true }
-          : { errors: [{ text: `Load ${path} by import(): it brings the whole service.` }] },
+          : { errors: [{ text: `Load ${path} by import(): it loads the whole service.` }] },
       );
     },
   };

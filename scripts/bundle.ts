@@ -1,8 +1,8 @@
 /**
- * Packs dist-bundle/tidings.mcpb, the MCP bundle that a desktop client installs by a double click.
+ * Packs dist-bundle/tidings.mcpb, the MCP bundle that desktop clients install by a double click.
  *
- * It builds dist/ anew and takes from it what forwarding needs: the command and the chunks that it reaches
- * without the service, whose packages stand outside dist/. So it runs anywhere, without node_modules.
+ * Rebuilds dist/ and packs the part for forwarding: the command and the chunks that it imports without the
+ * service. The bundle runs without node_modules, which only the service needs.
  */
 import { execFileSync } from "node:child_process";
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
@@ -16,12 +16,12 @@ const packed = join(outdir, "tidings.mcpb");
 
 await import("./build.ts");
 await rm(outdir, { recursive: true, force: true });
-await stage(await reachable(manifest.server.entry_point));
+await stage(await listImports(manifest.server.entry_point));
 mcpb("validate", join(staged, "manifest.json"));
 mcpb("pack", staged, packed);
 
-/** The files that an entry loads, now or later, without the service. */
-async function reachable(entry: string): Promise<string[]> {
+/** The files that an entry point imports, statically or dynamically, without the service. */
+async function listImports(entry: string): Promise<string[]> {
   const { metafile } = await build({
     entryPoints: [entry],
     external: ["./serve.js", "./instance.js"],
@@ -40,7 +40,7 @@ async function stage(files: readonly string[]): Promise<void> {
   await Promise.all([
     ...files.map((file) => cp(file, join(staged, file))),
     writeJson("manifest.json", manifest),
-    // Without it Node reads each file twice to learn that it is an ES module.
+    // Without it Node parses each file twice to detect that it is an ES module.
     writeJson("package.json", { name: manifest.name, version: manifest.version, type: "module" }),
   ]);
 }
@@ -49,7 +49,7 @@ function writeJson(name: string, value: object): Promise<void> {
   return writeFile(join(staged, name), `${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** Anthropic's packer: fetched when it is needed, since nothing else here is. */
+/** Anthropic's packer, downloaded by npx: no other script needs it. */
 function mcpb(...args: readonly string[]): void {
   execFileSync("npx", ["-y", "@anthropic-ai/mcpb@2.1.2", ...args], {
     stdio: "inherit",

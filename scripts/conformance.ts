@@ -1,9 +1,9 @@
 /**
  * Runs the official conformance suite against the built service, for the 2025-11-25 and the 2026-07-28 revision.
  *
- * conformance-baseline.yml names what needs the suite's own test tools; anything else that fails, and any
- * entry that passes, ends this with 1. The suite needs Node 22 and sends no credential, so it runs on a Node
- * from the registry, through a proxy on loopback that adds the key.
+ * conformance-baseline.yml lists the checks that need the suite's own test tools; any other failure, and any
+ * listed check that passes, sets the exit code 1. The suite needs Node 22 and sends no credential, so it runs
+ * with a Node from the registry, through a local proxy that adds the key.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -29,10 +29,10 @@ const service = spawn(process.execPath, ["dist/tidings.js", "serve"], {
   },
   stdio: ["ignore", "pipe", "inherit"],
 });
-const proxy = await openProxy(await address());
+const proxy = await openProxy(await readAddress());
 try {
   for (const revision of revisions) {
-    await conform(revision);
+    await runSuite(revision);
   }
 } finally {
   proxy.close();
@@ -41,37 +41,37 @@ try {
   await rm(dataDir, { recursive: true, force: true });
 }
 
-async function conform(revision: string): Promise<void> {
-  const { port } = proxy.address() as AddressInfo; // a TCP port, as asked for
+async function runSuite(revision: string): Promise<void> {
+  const { port } = proxy.address() as AddressInfo; // it listens on a TCP port
   const command = ["-y", "-p", "node@24", "-p", suite, "conformance", "server"];
   const url = `http://localhost:${port}/mcp`;
-  const output = await mkdtemp(join(tmpdir(), "tidings-conformance-"));
-  const given = ["--url", url, "--requirements", revision, "-o", output];
-  const run = spawn("npx", [...command, ...given, "--expected-failures", "conformance-baseline.yml"], {
+  const outputDir = await mkdtemp(join(tmpdir(), "tidings-conformance-"));
+  const options = ["--url", url, "--requirements", revision, "-o", outputDir];
+  const run = spawn("npx", [...command, ...options, "--expected-failures", "conformance-baseline.yml"], {
     stdio: ["ignore", "pipe", "inherit"],
     timeout: 240_000,
   });
-  let told = "";
+  let output = "";
   run.stdout.on("data", (chunk) => {
-    told += String(chunk);
+    output += String(chunk);
   });
   const [code] = await once(run, "exit");
-  await rm(output, { recursive: true, force: true });
-  console.log(`\n== ${revision}\n${told.split("\n").slice(-45).join("\n")}`);
+  await rm(outputDir, { recursive: true, force: true });
+  console.log(`\n== ${revision}\n${output.split("\n").slice(-45).join("\n")}`);
   if (code !== 0) {
     process.exitCode = 1;
   }
 }
 
-/** Where the service listens, as it says itself. */
-async function address(): Promise<string> {
-  let said = "";
+/** Reads the address of the service from its output. */
+async function readAddress(): Promise<string> {
+  let output = "";
   for await (const chunk of service.stdout) {
-    said += String(chunk);
-    const [, found] = /MCP +(http:\S+)\/mcp/.exec(said) ?? [];
-    if (found !== undefined) {
+    output += String(chunk);
+    const [, address] = /MCP +(http:\S+)\/mcp/.exec(output) ?? [];
+    if (address !== undefined) {
       service.stdout.resume();
-      return found;
+      return address;
     }
   }
   throw new Error("The service ended before it listened. Run npm run build first.");
@@ -81,9 +81,9 @@ async function openProxy(target: string) {
   const server = createServer((incoming, answer) => {
     const headers = { ...incoming.headers, "x-api-key": key };
     const outgoing = request(new URL(incoming.url ?? "/", target), { method: incoming.method, headers });
-    outgoing.on("response", (given) => {
-      answer.writeHead(given.statusCode ?? 502, given.headers);
-      given.pipe(answer);
+    outgoing.on("response", (upstream) => {
+      answer.writeHead(upstream.statusCode ?? 502, upstream.headers);
+      upstream.pipe(answer);
     });
     outgoing.on("error", () => answer.destroy());
     answer.on("close", () => outgoing.destroy());

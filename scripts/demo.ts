@@ -1,6 +1,6 @@
 /**
- * The demonstration: spawns the stdio server as an MCP client would, on a folder of its own, and lets an
- * assistant and a customer talk. Prints each step with its time.
+ * The demonstration: an assistant and a customer exchange messages. Starts the stdio server like an MCP client,
+ * on a temporary data folder, and prints each step with its duration.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -48,7 +48,7 @@ async function demonstrate(): Promise<void> {
     const { data } = await callTool("list_contacts", {});
     return data.map(({ name, phone_number }) => `${name} ${phone_number}`).join(", ");
   });
-  const sent = await callTool("send_message", { to: customer, body: "Your order has left our house." });
+  const sent = await callTool("send_message", { to: customer, body: "Your order has been shipped." });
   const { id: message_id, conversation_id } = sent.data;
   await step("sends Ada a message and waits until it is delivered", async () => {
     const message = await until(
@@ -69,24 +69,24 @@ async function demonstrate(): Promise<void> {
   });
 }
 
-/** What the steps read of an answer. */
-interface Thing {
+/** The members of an answer that the steps read. */
+interface Item {
   readonly [field: string]: string | undefined;
   readonly id: string;
 }
 interface Answer {
-  readonly data: Thing & (Thing & { direction: string; text?: { body: string } })[];
+  readonly data: Item & (Item & { direction: string; text?: { body: string } })[];
 }
 
-async function callTool(name: string, given: Record<string, unknown>): Promise<Answer> {
-  const result = await client.callTool({ name, arguments: given });
+async function callTool(name: string, input: Record<string, unknown>): Promise<Answer> {
+  const result = await client.callTool({ name, arguments: input });
   if (result.isError) {
     throw new Error(JSON.stringify(result.content));
   }
-  return result.structuredContent as unknown as Answer;
+  return result.structuredContent as unknown as Answer; // the shape of the tools that the demo calls
 }
 
-/** The customer's phone is the simulated channel's, which is called over HTTP. */
+/** The customer's phone is simulated; its controls are HTTP routes. */
 async function writeAs(from: string, text: string): Promise<void> {
   const folder = await openDataFolder(dataDir);
   const owner = await folder.owner();
@@ -101,11 +101,11 @@ async function writeAs(from: string, text: string): Promise<void> {
 }
 
 async function until<Result>(
-  ask: () => Promise<Result>,
+  read: () => Promise<Result>,
   isDone: (result: Result) => boolean,
 ): Promise<Result> {
   for (;;) {
-    const result = await ask();
+    const result = await read();
     if (isDone(result)) {
       return result;
     }
@@ -113,13 +113,13 @@ async function until<Result>(
   }
 }
 
-async function step(what: string, work: () => Promise<unknown>): Promise<void> {
+async function step(name: string, run: () => Promise<unknown>): Promise<void> {
   const started = performance.now();
-  const told = await work();
+  const result = await run();
   const ms = Math.round(performance.now() - started);
   const at = Math.round(started - begin);
-  console.log(`${String(at).padStart(6)} ms  ${what} (${ms} ms)`);
-  if (typeof told === "string") {
-    console.log(`${" ".repeat(11)}${told}`);
+  console.log(`${String(at).padStart(6)} ms  ${name} (${ms} ms)`);
+  if (typeof result === "string") {
+    console.log(`${" ".repeat(11)}${result}`);
   }
 }

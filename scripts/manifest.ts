@@ -1,5 +1,4 @@
-/** The manifest of the MCP bundle: what a client shows of Tidings, what it asks the user, and what it starts. */
-
+/** The manifest of the MCP bundle: its description, the settings that the user enters, and the command. */
 import about from "../package.json" with { type: "json" };
 import { embeddedTools } from "../src/cli/embedded-tools.ts";
 import { version } from "../src/cli/version.ts";
@@ -12,7 +11,7 @@ export const manifest = {
   version,
   description: about.description,
   long_description:
-    "Works a Tidings service from here: its contacts, conversations and messages. The service runs elsewhere; this bundle holds only what forwards to it. The tools that are listed are those that the API key may use.",
+    "Operates a Tidings service: its contacts, conversations and messages. The service runs elsewhere; this bundle only forwards to it. It lists the tools that the API key may use.",
   author: { name: "Tidings" },
   license: about.license,
   server: {
@@ -39,12 +38,12 @@ export const manifest = {
     api_key: {
       type: "string",
       title: "API key",
-      description: "A key of that service, sk_live_…; its scopes decide which tools there are",
+      description: "A key of that service, sk_live_…; its scopes determine the tools",
       sensitive: true,
       required: true,
     },
   },
-  // Those of this version's own service; another service's, and the key's scopes, decide when it runs.
+  // The tools of this version; at run time the service and the scopes of the key determine them.
   tools: tools
     .filter(({ name }) => embeddedTools.includes(name))
     .map(({ name, definition }) => ({ name, description: definition.title })),

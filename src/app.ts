@@ -1,8 +1,8 @@
 /**
- * The composition root: config in, running app out.
+ * The composition root: creates a running app from the configuration.
  *
- * config → database → migrate → ports → jobs → platform → transports → worker. Only this file knows them
- * all; tests start the same app with another config and a clock of their own.
+ * config → database → migrate → ports → jobs → platform → transports → worker. Only this file knows all parts;
+ * tests start the same app with a different configuration and clock.
  */
 import { setMaxListeners } from "node:events";
 import { toolNames } from "../tools/contract/index.ts";
@@ -35,17 +35,17 @@ import type { Log } from "./ports/log.ts";
 export interface AppOptions {
   readonly config: Config;
   readonly log: Log;
-  /** Where it listens; the config's host and port when left out. */
+  /** Where to listen; by default the host and port of the configuration. */
   readonly listen?: { readonly host: string; readonly port: number };
-  /** The key that the processes of this machine share. */
+  /** The API key that the processes of this data folder share. */
   readonly localKey?: string;
   readonly now?: Clock;
   readonly enabledModules?: Modules;
-  /** Called once, when the first organization was created. */
+  /** Called once, when the first organization is created. */
   onFirstStart?(created: BootstrapResult): void;
-  /** The embedded database broke: restart the process. */
+  /** The embedded database failed: the process must be restarted. */
   onFailure?(error: Error): void;
-  /** Whether due jobs run by themselves; a test with its own clock runs them. */
+  /** Whether due jobs run automatically; a test with its own clock runs them itself. */
   readonly runsJobs?: boolean;
 }
 
@@ -56,11 +56,11 @@ export interface App extends AsyncDisposable {
   readonly database: Database;
 }
 
-/** For running requests and jobs to end when the app stops. */
+/** How long running requests and jobs may take to finish when the app stops. */
 const shutdownMs = 10_000;
-/** Jobs of one lane at once. A webhook's attempts mostly wait; it is as many as connect to one host. */
+/** Concurrent jobs of one lane. Webhook deliveries mostly wait; equal to the connections to one host. */
 const concurrency = 32;
-/** For the last spans to be sent. */
+/** How long sending the last spans may take. */
 const flushSpansMs = 2_000;
 
 export async function startApp(options: AppOptions): Promise<App> {
@@ -83,10 +83,10 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const telemetry = await openTelemetry({ isScraped: token !== undefined, collector, version });
   const web = createWeb({ rules: createWebRules(config.web) });
   const stopping = new AbortController();
-  setMaxListeners(0, stopping.signal); // one for each waiting call
+  setMaxListeners(0, stopping.signal); // one listener for each waiting call
   const enabledModules = options.enabledModules ?? modules;
   let address = "";
-  let controls: Simulator["routes"] = [];
+  let adapterRoutes: Simulator["routes"] = [];
   const platform = createPlatform({
     ...{ database, now, log, web, enabledModules, concurrency, metrics: telemetry.metrics },
     stopping: stopping.signal,
@@ -98,7 +98,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     openChannels(callbacks, enqueue) {
       const store = createSimulatorStore({ database, enqueue });
       const simulator = createSimulator({ store, callbacks, now });
-      controls = simulator.routes;
+      adapterRoutes = simulator.routes;
       const channel = instrumentChannel("simulator", simulator.channel, telemetry);
       return { channels: { simulator: channel }, jobs: [simulator.receiptJob] };
     },
@@ -116,7 +116,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const gauges = () => readGauges(database.queries, now());
   const scrape = telemetry.scrape?.({ gauges, pool: database.pool });
   const server = createServer({
-    ...{ platform, operations, version, log, mcp, telemetry, adapterRoutes: controls },
+    ...{ platform, operations, version, log, mcp, telemetry, adapterRoutes },
     ...{ rateLimits: config.rateLimits, bodyLimit: config.bodyLimit, trustedProxies: config.trustedProxies },
     metricsEndpoint: token !== undefined && scrape ? { token, scrape } : undefined,
     async checkReady() {

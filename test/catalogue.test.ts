@@ -1,4 +1,4 @@
-/** What is true of every operation that is built: proved once, over them all. */
+/** Rules for every implemented operation, tested over all of them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operationsOf } from "../src/platform/index.ts";
 import { apiKeys } from "../tools/api-keys.ts";
@@ -12,18 +12,18 @@ import {
   scopesOf,
   toJsonSchema,
 } from "../tools/contract/index.ts";
-import { catalogue, type OperationName } from "../tools/index.ts";
+import type { OperationName } from "../tools/index.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
-import { createOtherTenant, type OtherTenant } from "./support/other-tenant.ts";
+import { createOtherTenant, type OtherTenant, readTenantRows } from "./support/other-tenant.ts";
 
 const operations = Object.entries(operationsOf()) as [OperationName, Operation][];
 const guarded = operations.filter(([, { credential }]) => credential !== "none");
 
 let app: TestApp;
-let neighbour: OtherTenant;
+let otherTenant: OtherTenant;
 beforeAll(async () => {
   app = await startTestApp();
-  neighbour = await createOtherTenant(app);
+  otherTenant = await createOtherTenant(app);
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
@@ -44,7 +44,7 @@ function request({ method, path }: Operation, fields: Record<string, unknown> = 
 }
 
 describe.each(guarded)("%s", (_name, operation) => {
-  test("refuses a call without a credential", async () => {
+  test("rejects a call without a credential", async () => {
     const answer = await request(operation, {}, null);
     expect(answer.status).toBe(401);
     expect(answer.headers.get("www-authenticate")).toContain("Bearer");
@@ -53,13 +53,13 @@ describe.each(guarded)("%s", (_name, operation) => {
     });
   });
 
-  test("refuses a made-up credential", async () => {
+  test("rejects an unknown credential", async () => {
     const answer = await request(operation, {}, "sk_live_made_up");
     expect(answer.status).toBe(401);
     expect(await answer.json()).toMatchObject({ error: { code: "credential_invalid" } });
   });
 
-  test.runIf(operation.scope !== null)("refuses a key that lacks its scope, and names it", async () => {
+  test.runIf(operation.scope !== null)("rejects a key without its scope, and names the scope", async () => {
     const answer = await request(operation, {}, await keyWithout(operation.scope));
     expect(answer.status).toBe(403);
     expect(await answer.json()).toMatchObject({
@@ -83,7 +83,7 @@ const missing = operations.flatMap(([name, operation]) => {
   return sent.length > 0 ? [[name, operation, sent] as const] : [];
 });
 
-test.each(missing)("%s refuses an empty input field by field", async (_name, operation, required) => {
+test.each(missing)("%s rejects an empty input field by field", async (_name, operation, required) => {
   const answer = await request(operation);
   expect(answer.status).toBe(400);
   const { error } = (await answer.json()) as { error: { details: { field: string; code: string }[] } };
@@ -91,7 +91,7 @@ test.each(missing)("%s refuses an empty input field by field", async (_name, ope
   expect(named.sort()).toEqual([...required].sort());
 });
 
-/** Whose thing an id in a path is, by the part of the path before it. */
+/** The resource of an id in a path, by the preceding segment. */
 const things: Readonly<Record<string, keyof OtherTenant>> = {
   contacts: "contact_id",
   conversations: "conversation_id",
@@ -109,7 +109,7 @@ const things: Readonly<Record<string, keyof OtherTenant>> = {
   policies: "policy_id",
 };
 
-/** What an input needs beside its required fields: one of several. */
+/** Input for operations that require one of several optional fields. */
 const chosen: Readonly<Partial<Record<OperationName, object>>> = {
   assign_conversation: { assigned_to: "x" },
 };
@@ -117,12 +117,12 @@ const chosen: Readonly<Partial<Record<OperationName, object>>> = {
 /** Operations that take an id: in the path, or by the name of the thing. */
 const foreign = operations.filter(([, { path, input }]) => idsOf(path, input).length > 0);
 
-/** Each id field with the kind of thing that it names. */
+/** Each id field with its resource. */
 function idsOf(path: string, input: Operation["input"]): [field: string, thing: keyof OtherTenant][] {
   const inPath = [...path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].map(([, before = "", field = ""]) => {
     const thing = things[before];
     if (!thing) {
-      throw new Error(`Whose id is ${field} in ${path}? Say it in "things".`);
+      throw new Error(`Add the resource of ${field} in ${path} to "things".`);
     }
     return [field, thing] as [string, keyof OtherTenant];
   });
@@ -133,16 +133,29 @@ function idsOf(path: string, input: Operation["input"]): [field: string, thing: 
   return [...inPath, ...named.map((thing) => [thing, thing] as [string, keyof OtherTenant])];
 }
 
-test.each(foreign)("%s answers a neighbour's id as it answers none at all", async (name, operation) => {
-  const ids = idsOf(operation.path, operation.input);
-  const least = sample(toJsonSchema(operation.input, "input")) as Record<string, unknown>;
-  const rest = { ...least, ...chosen[name] };
-  const theirs = Object.fromEntries(ids.map(([field, thing]) => [field, neighbour[thing]]));
-  const none = Object.fromEntries(ids.map(([field, thing]) => [field, `x_${neighbour[thing]}`]));
-  const found = await request(operation, { ...rest, ...theirs });
-  const unknown = await request(operation, { ...rest, ...none });
-  expect(found.status).toBe(404);
-  expect(withoutRequestId(await found.json())).toEqual(withoutRequestId(await unknown.json()));
+test.each(foreign)(
+  "%s answers 404 for another tenant's id, and changes nothing there",
+  async (name, operation) => {
+    const ids = idsOf(operation.path, operation.input);
+    const least = sample(toJsonSchema(operation.input, "input")) as Record<string, unknown>;
+    const rest = { ...least, ...chosen[name] };
+    const theirs = Object.fromEntries(ids.map(([field, thing]) => [field, otherTenant[thing]]));
+    const none = Object.fromEntries(ids.map(([field, thing]) => [field, `x_${otherTenant[thing]}`]));
+    const before = await readTenantRows(app, otherTenant.organization_id);
+    const known = await request(operation, { ...rest, ...theirs });
+    const unknown = await request(operation, { ...rest, ...none });
+    expect(known.status).toBe(404);
+    expect(withoutRequestId(await known.json())).toEqual(withoutRequestId(await unknown.json()));
+    expect(await readTenantRows(app, otherTenant.organization_id)).toEqual(before);
+  },
+);
+
+test("the other tenant has a row of every resource whose id is called", async () => {
+  const rows = JSON.stringify(await readTenantRows(app, otherTenant.organization_id));
+  const called = new Set(
+    foreign.flatMap(([, { path, input }]) => idsOf(path, input).map(([, thing]) => thing)),
+  );
+  expect([...called].filter((thing) => !rows.includes(JSON.stringify(otherTenant[thing])))).toEqual([]);
 });
 
 /** The least input that a schema takes. */
@@ -164,31 +177,27 @@ function sample(schema: JsonSchema): unknown {
   return samples[String(schema.type)]?.();
 }
 
-test("a neighbour's things are still there, untouched", async () => {
-  const answer = await request(catalogue.get_contact, { id: neighbour.contact_id }, neighbour.key);
-  expect(await answer.json()).toMatchObject({
-    data: { name: null, organization_id: neighbour.organization_id },
-  });
-});
-
-test.each(operations)("%s stands in OpenAPI", async (_name, { method, path }) => {
+test.each(operations)("%s is in OpenAPI", async (_name, { method, path }) => {
   const document = (await (await app.fetch("/v1/openapi.json")).json()) as {
     paths: Record<string, Record<string, unknown>>;
   };
   expect(document.paths[path]?.[method.toLowerCase()]).toBeDefined();
 });
 
-test.each(operations)("%s refuses other methods and bodies in the one envelope", async (_name, operation) => {
-  const answer = await app.fetch(operation.path.replace(/\{\w+\}/g, "x"), {
-    method: operation.method === "GET" ? "DELETE" : operation.method,
-    headers: { "content-type": "text/plain" },
-    ...(operation.method === "GET" ? {} : { body: "hello" }),
-  });
-  expect([404, 405, 415, 400]).toContain(answer.status);
-  expect(await answer.json()).toMatchObject({
-    error: { code: expect.any(String), request_id: expect.any(String) },
-  });
-});
+test.each(operations)(
+  "%s rejects other methods and bodies in the common envelope",
+  async (_name, operation) => {
+    const answer = await app.fetch(operation.path.replace(/\{\w+\}/g, "x"), {
+      method: operation.method === "GET" ? "DELETE" : operation.method,
+      headers: { "content-type": "text/plain" },
+      ...(operation.method === "GET" ? {} : { body: "hello" }),
+    });
+    expect([404, 405, 415, 400]).toContain(answer.status);
+    expect(await answer.json()).toMatchObject({
+      error: { code: expect.any(String), request_id: expect.any(String) },
+    });
+  },
+);
 
 const keys = new Map<string, string>();
 

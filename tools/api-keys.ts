@@ -1,4 +1,4 @@
-/** API keys: what servers and assistants sign in with, each limited to its scopes. */
+/** API keys: credentials for servers and assistants, each limited to its scopes. */
 import { z } from "zod";
 import {
   all,
@@ -14,7 +14,7 @@ import {
   timestamp,
 } from "./contract/index.ts";
 
-/** An account scope is granted by a person who is signed in, on the other path. */
+/** Account scopes are granted only by a signed-in user, on the other path. */
 const grantable = allScopes.filter((scope) => !isAdministrative(scope));
 
 const ApiKey = z.object({
@@ -29,7 +29,7 @@ const ApiKey = z.object({
   is_active: z.boolean(),
 });
 
-// The secret before its prefix, which is easily taken for it.
+// The secret comes before the prefix, which could be mistaken for it.
 const CreatedApiKey = z.object({
   id: ApiKey.shape.id,
   name: ApiKey.shape.name,
@@ -45,16 +45,14 @@ export const apiKeys = {
     scope: "tokens:create",
     title: "Create API key",
     description:
-      "Create an API key for a server or an assistant. Grants only scopes that the caller holds. secret_key is shown once, in this answer.",
+      "Create an API key for a server or an assistant. It can grant only scopes that the caller holds. secret_key is returned only in this response.",
     input: z.object({
       name: z.string().min(1).max(255).describe("What the key is for"),
       scopes: z
         .array(z.string())
         .min(1)
-        .describe(`Scopes to grant, of: ${grantable.join(", ")}`),
-      expires_at: inputTimestamp
-        .optional()
-        .describe("When it stops working, ISO 8601, in the future; never if left out"),
+        .describe(`Scopes to grant: ${grantable.join(", ")}`),
+      expires_at: inputTimestamp.optional().describe("Expiry time, ISO 8601, in the future. Default: never"),
     }),
     output: one(CreatedApiKey),
     status: 201,
@@ -66,7 +64,8 @@ export const apiKeys = {
     path: "/v1/api-keys",
     scope: "tokens:read",
     title: "List API keys",
-    description: "List the organization's API keys with their scopes and last use. Secrets are never shown.",
+    description:
+      "List the organization's API keys with their scopes and last use. Secrets are never returned.",
     input: z.object({}),
     output: all(ApiKey),
   }),
@@ -76,7 +75,7 @@ export const apiKeys = {
     path: "/v1/api-keys/{id}",
     scope: "tokens:create",
     title: "Delete API key",
-    description: "Revoke an API key at once: the next request that uses it is refused.",
+    description: "Revoke an API key immediately: the next request that uses it fails.",
     input: z.object({ id: id("Key", "list_api_keys") }),
     output: one(Deleted),
   }),
@@ -86,8 +85,8 @@ export const apiKeyErrors = {
   scope_not_held: errorEntry(
     "permission",
     403,
-    "A credential can only grant scopes that it holds itself; it lacks {value}.",
-    "Leave that scope out, or use a credential that holds it.",
+    "The credential does not hold {value}, and a credential can grant only scopes that it holds.",
+    "Omit that scope, or use a credential that holds it.",
   ),
   invalid_scope: errorEntry(
     "invalid_request",
@@ -99,13 +98,13 @@ export const apiKeyErrors = {
     "invalid_request",
     400,
     "{value} can't be granted here.",
-    "Account scopes are granted by an owner or admin who is signed in, with POST /v1/developer-access/api-keys.",
+    "Account scopes are granted by a signed-in owner or admin, with POST /v1/developer-access/api-keys.",
   ),
   expiry_not_in_future: errorEntry(
     "invalid_request",
     400,
     "expires_at must be in the future.",
-    "Send a later time, or leave expires_at out for a key that does not expire.",
+    "Send a later time, or omit expires_at for a key that does not expire.",
   ),
   api_key_not_found: errorEntry(
     "not_found",

@@ -1,4 +1,4 @@
-/** Sign-in: people's access tokens, and what a credential is. */
+/** Sign-in: users' access tokens, and the description of a credential. */
 import { z } from "zod";
 import { allScopes, type ErrorEntry, errorEntry, one, operation, timestamp } from "./contract/index.ts";
 import { password, roles } from "./users.ts";
@@ -45,9 +45,9 @@ export const auth = {
     credential: "none",
     sensitive: true,
     scope: null,
-    title: "Change one's own password",
+    title: "Change password",
     description:
-      "Give a user another password for the present one. All sign-ins of the user end; the answer is a new one.",
+      "Replace a user's password, given the current one. All of the user's sessions end; the response starts a new one.",
     input: z.object({ ...credentials, new_password: password }),
     output: one(Session),
     tools: {},
@@ -62,7 +62,7 @@ export const auth = {
     description:
       "Exchange a refresh token for a new access token and a new refresh token. Each refresh token works once.",
     input: z.object({
-      refresh_token: z.string().min(1).max(512).describe("The refresh token of the last answer"),
+      refresh_token: z.string().min(1).max(512).describe("The latest refresh token"),
     }),
     output: one(Session),
     tools: {},
@@ -72,9 +72,9 @@ export const auth = {
     method: "GET",
     path: "/v1/whoami",
     scope: null,
-    title: "Who am I",
+    title: "Describe credential",
     description:
-      "What this credential is: its organization, its scopes, its role and when it expires. Call it to learn why an operation is refused.",
+      "Describe the credential: its organization, scopes, role and expiry, and the current time. Use it to find out why a call is not permitted.",
     input: z.object({}),
     output: one(
       z.object({
@@ -110,7 +110,7 @@ export const authErrors = {
   refresh_token_reused: errorEntry(
     "authentication",
     401,
-    "The refresh token was used before; every token of that sign-in has been revoked.",
+    "The refresh token was used before. All tokens of that session are now revoked.",
     "Sign in again with POST /v1/auth/login.",
   ),
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,4 +1,4 @@
-/** Automation: flows of nodes that a keyword, an event or a schedule starts. */
+/** Automation: flows of nodes, started by a keyword, an event or a schedule. */
 import { z } from "zod";
 import { id, inboxId, inputTimestamp, jsonObject, one, operation, timestamp } from "./contract/index.ts";
 
@@ -54,7 +54,7 @@ const node = z.object({
   id: z.string().min(1).max(64),
   node_type: z.enum(nodeTypes),
   action_config: jsonObject.default({}),
-  // The first node has no parent, and null says so most naturally.
+  // Null for the first node.
   parent_node_id: z.string().max(64).nullish(),
   connection_type: z.enum(connectionTypes).default("always"),
   connection_value: z.string().max(1024).nullish(),
@@ -64,45 +64,45 @@ const node = z.object({
 const NewFlow = z
   .object({
     name: z.string().min(1).max(255).describe("Name"),
-    description: z.string().max(1000).optional().describe("What it does"),
+    description: z.string().max(1000).optional().describe("What the flow does"),
     inbox_id: inboxId.optional().describe("Only in this inbox"),
-    trigger_type: z.enum(triggerTypes).describe("What starts it"),
+    trigger_type: z.enum(triggerTypes).describe("What starts the flow"),
     trigger_keyword: z
       .string()
       .trim()
       .min(1)
       .max(255)
       .optional()
-      .describe("For keyword; several with commas"),
+      .describe("For keyword; separate several with commas"),
     trigger_event_type: z.enum(triggerEvents).optional().describe("For event"),
     trigger_schedule: z.string().min(1).max(255).optional().describe("For schedule: cron"),
-    trigger_schedule_at: inputTimestamp.optional().describe("For schedule: once"),
+    trigger_schedule_at: inputTimestamp.optional().describe("For schedule: one time"),
     trigger_schedule_timezone: z.string().min(1).max(64).optional().describe("IANA zone, default UTC"),
     priority: z.int32().default(0).describe("Higher runs first"),
-    end_action_type: z.enum(endActions).describe("At the end"),
+    end_action_type: z.enum(endActions).describe("What to do at the end"),
     nodes: z
       .array(node)
       .min(1)
       .max(200)
       .describe(
-        'Steps, joined by parent_node_id. action_config: send_message, ask {"text"}, wait {"duration":"4h"}, condition {"query"}, assign {"team_id"}',
+        'Steps, linked by parent_node_id. action_config: send or ask {"text"}, wait {"duration":"4h"}, condition {"query"}, assign {"team_id"}',
       ),
   })
   .superRefine((flow, context) => {
-    const refuse = (field: keyof typeof flow, message: string) =>
+    const reject = (field: keyof typeof flow, message: string) =>
       context.addIssue({ code: "custom", path: [field], message });
     const { trigger_type, trigger_schedule, trigger_schedule_at } = flow;
     if (trigger_type === "keyword" && flow.trigger_keyword === undefined) {
-      refuse("trigger_keyword", "A keyword flow needs trigger_keyword.");
+      reject("trigger_keyword", "A keyword flow needs trigger_keyword.");
     }
     if (trigger_type === "event" && flow.trigger_event_type === undefined) {
-      refuse("trigger_event_type", "An event flow needs trigger_event_type.");
+      reject("trigger_event_type", "An event flow needs trigger_event_type.");
     }
     if (trigger_type === "schedule" && trigger_schedule === undefined && trigger_schedule_at === undefined) {
-      refuse("trigger_schedule", "A schedule flow needs trigger_schedule or trigger_schedule_at.");
+      reject("trigger_schedule", "A schedule flow needs trigger_schedule or trigger_schedule_at.");
     }
     if (trigger_schedule !== undefined && trigger_schedule_at !== undefined) {
-      refuse("trigger_schedule_at", "Send trigger_schedule or trigger_schedule_at, not both.");
+      reject("trigger_schedule_at", "Send trigger_schedule or trigger_schedule_at, not both.");
     }
   });
 
@@ -136,7 +136,7 @@ const Flow = z.object({
   updated_at: timestamp,
 });
 
-const flowId = id("Flow", "create_flow");
+const flowId = z.string().min(1).max(64).describe("Flow id");
 
 export const automation = {
   create_flow: operation({
@@ -145,7 +145,7 @@ export const automation = {
     scope: "inbox:write",
     title: "Create flow",
     description:
-      "Create an automation flow, enabled at once: steps started by a keyword, an event or a schedule.",
+      "Create an automation flow: steps started by a keyword, an event or a schedule. It is enabled immediately.",
     input: NewFlow,
     output: one(Flow),
     status: 201,
@@ -157,7 +157,7 @@ export const automation = {
     path: "/v1/automation/flows/{id}/trigger",
     scope: "inbox:write",
     title: "Trigger flow",
-    description: "Run a flow in a conversation now, whatever its trigger. It may send messages.",
+    description: "Run a flow in a conversation now, regardless of its trigger. It may send messages.",
     input: z.object({ id: flowId, conversation_id: id("Conversation", "list_conversations") }),
     output: one(z.object({ flow_id: z.string(), conversation_id: z.string(), status: z.string() })),
     hints: { destructive: true, openWorld: true },
@@ -168,7 +168,8 @@ export const automation = {
     path: "/v1/automation/flows/{id}/toggle",
     scope: "inbox:write",
     title: "Toggle flow",
-    description: "Turn a flow off if it is on, and on if it is off; is_enabled in the answer tells which.",
+    description:
+      "Disable an enabled flow, or enable a disabled one. is_enabled in the response is the new state.",
     input: z.object({ id: flowId }),
     output: one(Flow.pick({ id: true, name: true, is_enabled: true })),
     hints: { idempotent: false },

@@ -50,7 +50,7 @@ export const billing = {
     scope: "tokens:create",
     title: "Create payment order",
     description:
-      "Begin a wallet top-up: an order that a person pays at the processor's checkout. It charges nothing by itself; verify_payment credits the wallet.",
+      "Create an order for a wallet top-up, which a person pays in the processor's checkout. It charges nothing by itself. Credit the wallet afterwards with verify_payment.",
     input: z.object({
       amount: z.number().positive().describe("Greater than 0, in the organization's currency"),
     }),
@@ -72,9 +72,9 @@ export const billing = {
     scope: "tokens:create",
     title: "Verify payment",
     description:
-      "Credit the wallet with a payment, on the three values that checkout handed back. A repetition credits nothing more.",
+      "Credit the wallet with a payment, given the three values that checkout returned. Repeating the call does not credit it again.",
     input: z.object({
-      processor_order_id: reference.describe("order_id of create_payment_order"),
+      processor_order_id: reference.describe("order_id of the payment order"),
       processor_payment_id: reference.describe("Payment id from checkout"),
       processor_signature: reference.describe("Signature from checkout"),
     }),
@@ -115,8 +115,7 @@ export const billing = {
     path: "/v1/billing/subscription",
     scope: "tokens:read",
     title: "Get subscription",
-    description:
-      "Get the organization's plan, its state and its period. get_pricing lists the plans on offer.",
+    description: "Get the organization's plan, its status and billing period. get_pricing lists all plans.",
     input: z.object({}),
     output: one(Subscription),
   }),
@@ -126,11 +125,12 @@ export const billing = {
     path: "/v1/billing/addons/chatbot/subscribe",
     scope: "tokens:create",
     title: "Subscribe chatbot add-on",
-    description: "Start the paid chatbot add-on, with a trial at first. cancel_chatbot_addon ends it.",
+    description:
+      "Start the paid chatbot add-on, which begins with a trial. Cancel it with cancel_chatbot_addon.",
     input: z.object({
-      billing_unit: z.enum(billingUnits).describe("What is counted"),
+      billing_unit: z.enum(billingUnits).describe("What is charged for"),
       cost_per_unit: z.number().min(0).describe("Price of one unit"),
-      monthly_fee: z.number().min(0).default(0).describe("Fixed price of a month"),
+      monthly_fee: z.number().min(0).default(0).describe("Fixed monthly price"),
     }),
     output: one(Addon),
     status: 201,

@@ -36,7 +36,7 @@ const Broadcast = z.object({
   updated_at: timestamp,
 });
 
-const broadcastId = id("Broadcast", "create_broadcast");
+const broadcastId = z.string().min(1).max(64).describe("Broadcast id");
 
 export const broadcasts = {
   create_broadcast: operation({
@@ -45,16 +45,16 @@ export const broadcasts = {
     scope: "broadcasts:create",
     title: "Create broadcast",
     description:
-      "Prepare an approved template for a cohort. With scheduled_at it is sent then; without, it stays a draft until execute_broadcast.",
+      "Create a broadcast of an approved template to a cohort. With scheduled_at it is sent at that time, otherwise it stays a draft. Send a draft with execute_broadcast.",
     input: z.object({
       name: z.string().min(1).max(255).describe("Name"),
-      cohort_id: id("Cohort", "create_cohort"),
+      cohort_id: z.string().min(1).max(64).describe("Cohort id"),
       template_id: id("Approved template", "list_templates"),
       inbox_id: inboxId.optional(),
       variable_mapping: jsonObject
         .default({})
         .describe('Contact attribute for each template variable, for example {"1":"name"}'),
-      scheduled_at: inputTimestamp.optional().describe("When to send, ISO 8601 with offset, within 30 days"),
+      scheduled_at: inputTimestamp.optional().describe("Send time, ISO 8601 with offset, within 30 days"),
     }),
     output: one(Broadcast),
     status: 201,
@@ -67,7 +67,7 @@ export const broadcasts = {
     scope: "broadcasts:send",
     title: "Execute broadcast",
     description:
-      "Send a draft or scheduled broadcast now, to everybody in its cohort. It can't be taken back; get_broadcast_metrics follows it.",
+      "Send a draft or scheduled broadcast now to every contact of its cohort. This can't be undone. Follow its progress with get_broadcast_metrics.",
     input: z.object({ id: broadcastId }),
     output: one(Broadcast),
     hints: { destructive: true, openWorld: true },
@@ -78,7 +78,7 @@ export const broadcasts = {
     path: "/v1/broadcasts/{id}/metrics",
     scope: "broadcasts:read",
     title: "Get broadcast metrics",
-    description: "Get how many messages of a broadcast are pending, sent, delivered, read and failed.",
+    description: "Count a broadcast's messages that are pending, sent, delivered, read and failed.",
     input: z.object({ id: broadcastId }),
     output: one(Stats.extend({ pending: z.int() })),
   }),

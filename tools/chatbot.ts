@@ -16,7 +16,7 @@ export const chatbot = {
     scope: "inbox:write",
     title: "Chat with bot",
     description:
-      "Get the chatbot's answer to a message in a conversation. search_knowledge_base finds the sources without an answer being written.",
+      "Get the chatbot's answer to a message in a conversation. Find only the sources with search_knowledge_base.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations"),
       message: z.string().min(1).max(4096).describe("What the contact says"),
@@ -31,7 +31,7 @@ export const chatbot = {
     path: "/v1/chatbot/config",
     scope: "inbox:write",
     title: "Configure chatbot",
-    description: "Create the organization's chatbot configuration, or replace the one there is.",
+    description: "Create or replace the organization's chatbot configuration.",
     input: z.object({
       name: z.string().min(1).max(255).optional().describe("Name of the bot"),
       graph_definition: jsonObject.describe(
@@ -47,7 +47,8 @@ export const chatbot = {
     path: "/v1/chatbot/status",
     scope: "inbox:read",
     title: "Get chatbot status",
-    description: "Tell whether the chatbot is ready, and how many documents and QA pairs it knows.",
+    description:
+      "Get whether the chatbot is ready, and the number of documents and QA pairs in its knowledge base.",
     input: z.object({}),
     output: one(z.object({ ready: z.boolean(), doc_count: z.int(), qa_count: z.int() })),
   }),

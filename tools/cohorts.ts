@@ -1,10 +1,10 @@
-/** Cohorts: saved filters that choose the contacts of a broadcast. */
+/** Cohorts: saved filters that select the contacts of a broadcast. */
 import { z } from "zod";
 import { type ErrorEntry, errorEntry, jsonObject, one, operation, timestamp } from "./contract/index.ts";
 
 export const cohortTypes = ["query", "csv"] as const;
 
-/** The operators of a condition; what each compares is the query's own matter. */
+/** The operators of a condition; the query engine defines what each compares. */
 export const queryOperators = [
   "eq",
   "neq",
@@ -55,7 +55,7 @@ const NewCohort = z
       .max(2048)
       .optional()
       .describe("Public address, for csv"),
-    description: z.string().max(1000).optional().describe("Whom it holds"),
+    description: z.string().max(1000).optional().describe("Which contacts it selects"),
   })
   .superRefine(({ type, csv_url }, context) => {
     if (type === "csv" && csv_url === undefined) {
@@ -70,7 +70,7 @@ export const cohorts = {
     scope: "broadcasts:create",
     title: "Create cohort",
     description:
-      "Save an audience for create_broadcast. preview_cohort tells first how many contacts a query matches.",
+      "Save an audience for broadcasts. Count the contacts that a query matches first with preview_cohort.",
     input: NewCohort,
     output: one(Cohort),
     status: 201,
@@ -82,7 +82,7 @@ export const cohorts = {
     scope: { any: ["broadcasts:read", "broadcasts:create", "contacts:read"] },
     title: "Preview cohort",
     description: "Count the contacts that a query matches now, without saving anything.",
-    input: z.object({ query: jsonObject.describe("Conditions, as create_cohort takes them") }),
+    input: z.object({ query: jsonObject.describe("Conditions, as a cohort's query") }),
     output: one(z.object({ contact_count: z.int() })),
     effect: "read",
   }),
@@ -92,14 +92,14 @@ export const queryErrors = {
   query_malformed: errorEntry(
     "invalid_request",
     400,
-    "This is no query: {reason}",
+    "The query is not valid: {reason}",
     'Send {"attribute":"tags","operator":"has_any","value":["vip"]}, or a group: {"and":[…]}, {"or":[…]} or {"not":{…}}.',
   ),
   query_too_large: errorEntry(
     "invalid_request",
     400,
     "The query has more than {limit} {counted}.",
-    "Send a smaller query: {limit} {counted} are the most.",
+    "Send a query with at most {limit} {counted}.",
   ),
   unknown_attribute: errorEntry(
     "invalid_request",
@@ -116,7 +116,7 @@ export const queryErrors = {
   operator_not_applicable: errorEntry(
     "invalid_request",
     400,
-    "{operator} can't be asked of {attribute}, whose type is {attribute_type}.",
+    "{operator} does not apply to {attribute}, whose type is {attribute_type}.",
     "Use one of: {known}.",
   ),
   query_value_invalid: errorEntry(

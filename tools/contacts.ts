@@ -1,4 +1,4 @@
-/** Contacts: the people an organization talks to, one per phone number or other identity. */
+/** Contacts: the people with whom an organization exchanges messages, one per phone number or other identity. */
 import { z } from "zod";
 import {
   type ErrorEntry,
@@ -17,15 +17,15 @@ import {
 export const Contact = z.object({
   id: z.string(),
   organization_id: z.string(),
-  /** Null of a person who wrote and hides it: send to the bsuid. */
+  /** Null if the contact hides it: send to the bsuid instead. */
   phone_number: z.string().nullable(),
-  /** What the channel calls the person towards this business; null where it never said. */
+  /** The channel's id of the person for this business; null if the channel has not sent one. */
   bsuid: z.string().nullable(),
   username: untrusted(z.string()).nullable(),
   name: untrusted(z.string()).nullable(),
   tags: z.array(z.string()),
   metadata: untrusted(z.record(z.string(), z.unknown())),
-  /** Opted out of marketing: by a stop word, or by an update. */
+  /** Whether the contact opted out of marketing, by a stop word or an update. */
   opted_out: z.boolean(),
   created_at: timestamp,
   updated_at: timestamp,
@@ -33,7 +33,7 @@ export const Contact = z.object({
 
 const name = z.string().trim().max(255).describe("Display name");
 const attributes = metadata.describe("Custom attributes, a JSON object");
-/** In small letters, so that VIP and vip are one tag. */
+/** In lower case, so that VIP and vip are one tag. */
 const tag = z.string().normalize().trim().toLowerCase().min(1).max(64);
 const tags = z.array(tag).max(50).default([]);
 const contactId = id("Contact", "list_contacts");
@@ -45,7 +45,7 @@ export const contacts = {
     scope: "contacts:write",
     title: "Create contact",
     description:
-      "Add a person by phone number. Refused with existing_id if the number is known; upsert_contact finds or creates in one call.",
+      "Create a contact by phone number. Fails with existing_id if the number exists. Find or create in one call with upsert_contact.",
     input: z.object({ phone_number: phone, name: name.optional(), metadata: attributes.optional() }),
     output: one(Contact),
     status: 201,
@@ -57,13 +57,13 @@ export const contacts = {
     scope: "contacts:read",
     title: "List contacts",
     description:
-      "List or search contacts, newest first. Use it to find a contact's id; get_contact adds the attributes.",
+      "List or search contacts, newest first. Use it to find a contact's id. Get custom attributes with get_contact.",
     input: z.object({
       search: z
         .string()
         .max(255)
         .optional()
-        .describe("Words of a name in any order, or part of a number; accents don't matter"),
+        .describe("Words of a name in any order, or part of a number; ignores accents"),
       tag: tag.optional().describe("Only with this tag"),
       ...paging(20),
     }),
@@ -95,12 +95,12 @@ export const contacts = {
     scope: "contacts:write",
     title: "Update contact",
     description:
-      "Change a contact's name, attributes or consent to marketing. Only the fields sent change; an empty name removes it; metadata, when sent, replaces all of it. The phone number can't be changed.",
+      "Change a contact's name, attributes or marketing consent. Only the fields sent change. An empty name removes the name; metadata replaces all attributes. The phone number can't be changed.",
     input: z.object({
       id: contactId,
       name: name.optional(),
       metadata: attributes.optional(),
-      opted_out: z.boolean().optional().describe("true: wants no marketing; replies stay possible"),
+      opted_out: z.boolean().optional().describe("true: send no marketing; replies stay allowed"),
     }),
     output: one(Contact.omit({ organization_id: true })),
   }),
@@ -111,7 +111,7 @@ export const contacts = {
     scope: "contacts:write",
     title: "Find or create contact",
     description:
-      "Find the contact with this phone number or create it, and set what is sent; metadata, when sent, replaces all of it. Safe to repeat.",
+      "Find or create the contact with this phone number, and set the fields sent. metadata replaces all attributes. Safe to repeat.",
     input: z.object({ phone_number: phone, name: name.optional(), metadata: attributes.optional() }),
     output: one(Contact.extend({ created: z.boolean() })),
   }),
@@ -122,11 +122,11 @@ export const contacts = {
     scope: "contacts:manage",
     title: "Tag contact",
     description:
-      "Add tags to a contact, or take tags off it. Tags that it has already, or never had, are passed over.",
+      "Add tags to a contact or remove them. Tags that it already has, or does not have, are ignored.",
     input: z.object({
       id: contactId,
       add: tags.describe("Tags to add, for example vip"),
-      remove: tags.describe("Tags to take off"),
+      remove: tags.describe("Tags to remove"),
     }),
     output: one(Contact),
     hints: { idempotent: true },
@@ -148,8 +148,8 @@ export const contactErrors = {
   contact_exists: errorEntry(
     "conflict",
     409,
-    "A contact with this phone number exists already.",
-    "Use the contact in existing_id, or upsert_contact (PUT /v1/contacts) to find or create in one call.",
+    "A contact with this phone number already exists.",
+    "Use the contact in existing_id, or find or create in one call with upsert_contact (PUT /v1/contacts).",
   ),
   contact_not_found: errorEntry(
     "not_found",
@@ -160,7 +160,7 @@ export const contactErrors = {
   too_many_tags: errorEntry(
     "business_rule",
     422,
-    "There are at most {limit} tags on one; there would be {count}.",
-    "Take some off in the same call; a contact keeps values in metadata.",
+    "A contact or conversation can have {limit} tags; this would make {count}.",
+    "Remove some tags in the same call, or store values in a contact's metadata.",
   ),
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,4 +1,4 @@
-/** Conversations: one thread for each contact and inbox. */
+/** Conversations: one for each contact and inbox. */
 import { z } from "zod";
 import {
   type ErrorEntry,
@@ -28,10 +28,10 @@ export const conversationFilters = [
   "expired_window",
 ] as const;
 
-/** Latest: who wrote or was written to last comes first; waiting: who has waited longest for an answer. */
+/** latest: by the time of the last message, newest first; waiting: the longest unanswered first. */
 export const conversationOrders = ["latest", "waiting"] as const;
 
-/** How a conversation came to its agent, or was taken off. */
+/** How a conversation was assigned or unassigned. */
 export const assignmentTypes = ["manual", "transfer", "routing", "unassign"] as const;
 
 export const Conversation = z.object({
@@ -43,7 +43,7 @@ export const Conversation = z.object({
   phone_number: z.string().nullable(),
   platform: z.string(),
   status: z.enum(conversationStatuses),
-  /** Null while it is not snoozed, or snoozed until the next reply. */
+  /** Null unless it is snoozed until a time. */
   snoozed_until: timestamp.nullable(),
   tags: z.array(z.string()),
   last_message_at: timestamp.nullable(),
@@ -53,7 +53,7 @@ export const Conversation = z.object({
   is_expired: z.boolean(),
   is_favorite: z.boolean(),
   is_unread: z.boolean(),
-  /** Since when the contact has waited for an answer; null when we wrote last. */
+  /** The time of the oldest unanswered message; null when the organization wrote last. */
   waiting_since: timestamp.nullable(),
   assigned_to: z.string().nullable(),
   assigned_to_name: z.string().nullable(),
@@ -62,7 +62,7 @@ export const Conversation = z.object({
   updated_at: timestamp,
 });
 
-/** The latest message in few words. */
+/** A summary of the latest message. */
 const Preview = z.object({
   direction: z.enum(["outbound", "inbound"]),
   type: z.string(),
@@ -72,14 +72,14 @@ const Preview = z.object({
 export const Assignment = z.object({
   id: z.string(),
   conversation_id: z.string(),
-  /** Null when only a team was named and nobody there is free. */
+  /** Null when only a team was assigned and none of its agents is free. */
   assigned_to: z.string().nullable(),
-  /** The user who did it, or for whom a key did; null for routing. */
+  /** The user who assigned it, or who created the API key that did; null for routing. */
   assigned_by: z.string().nullable(),
   assignment_type: z.enum(assignmentTypes),
   team_id: z.string().nullable(),
   reason: z.string().nullable(),
-  /** Whether the agent had as many conversations as they may have. */
+  /** Whether the agent was already at capacity. */
   over_capacity: z.boolean(),
   created_at: timestamp,
 });
@@ -96,22 +96,19 @@ export const conversations = {
     scope: "inbox:read",
     title: "List conversations",
     description:
-      "List conversations with a preview of the latest message. is_within_24h_window tells whether free text may be sent; get_conversation_context tells all about one.",
+      "List conversations with a preview of the latest message. is_within_24h_window says whether free text may be sent. Get everything about one with get_conversation_context.",
     input: z.object({
-      inbox_id: z.string().optional().describe("Only this inbox"),
-      contact_id: z.string().optional().describe("Only this contact, id from list_contacts"),
-      team_id: z.string().optional().describe("Only this team"),
-      assigned_to: z.string().optional().describe("Only this agent's, user id"),
+      inbox_id: z.string().optional().describe("Inbox id, from list_inboxes"),
+      contact_id: z.string().optional().describe("Contact id, from list_contacts"),
+      team_id: z.string().optional().describe("Team id, from list_teams"),
+      assigned_to: z.string().optional().describe("User id of the agent, from list_users"),
       tag: tag.optional().describe("Only with this tag"),
       status: z.enum(conversationStatuses).optional().describe("Only this status"),
       filter: z
         .enum(conversationFilters)
         .optional()
-        .describe("unanswered: the contact wrote last; expired_window: no longer open to free text"),
-      sort: z
-        .enum(conversationOrders)
-        .default("latest")
-        .describe("waiting: who has waited longest for an answer first"),
+        .describe("unanswered: the contact wrote last; expired_window: free text is no longer allowed"),
+      sort: z.enum(conversationOrders).default("latest").describe("waiting: longest unanswered first"),
       ...paging(25),
     }),
     output: paged(
@@ -141,7 +138,7 @@ export const conversations = {
     path: "/v1/conversations/{id}",
     scope: "inbox:read",
     title: "Get conversation",
-    description: "Get one conversation: its contact, status, assignee and when its 24-hour window closes.",
+    description: "Get one conversation: its contact, status, agent, and the end of its 24-hour window.",
     input: z.object({ id: conversationId }),
     output: one(Conversation),
   }),
@@ -152,17 +149,14 @@ export const conversations = {
     scope: "inbox:write",
     title: "Update conversation",
     description:
-      "Close, reopen, snooze or mark a conversation as spam; tag it; mark it favorite or read. Only the fields sent change. A closed or snoozed one opens again by itself when the contact writes.",
+      "Change a conversation's status, tags, favorite or read mark. Only the fields sent change. A closed or snoozed conversation reopens when the contact writes.",
     input: z
       .object({
         id: conversationId,
-        status: z
-          .enum(conversationStatuses)
-          .optional()
-          .describe("New status; spam is left by open or closed"),
+        status: z.enum(conversationStatuses).optional().describe("New status; from spam only open or closed"),
         snoozed_until: inputTimestamp
           .optional()
-          .describe("With status snoozed: ISO 8601 time in the future; without it until the contact writes"),
+          .describe("With status snoozed: future time, ISO 8601. Default: until the contact writes"),
         is_favorite: z.boolean().optional().describe("Whether it is a favorite"),
         is_unread: z.boolean().optional().describe("false marks it as read"),
         add_tags: tags.describe("Tags to add, for example billing or skill:fr"),
@@ -186,7 +180,7 @@ export const conversations = {
     scope: "inbox:write",
     title: "Assign conversation",
     description:
-      "Assign a conversation to an agent, a team or both; a team alone chooses an agent by its policy. transfer_conversation hands it over.",
+      "Assign a conversation to an agent, a team or both. A team alone selects the agent by its routing policy. Hand over from one agent to another with transfer_conversation.",
     input: z
       .object({
         id: conversationId,
@@ -213,7 +207,7 @@ export const conversations = {
     scope: "inbox:write",
     title: "Unassign conversation",
     description:
-      "Take a conversation off its agent and leave it to nobody. assign_conversation with a team_id gives it to another one.",
+      "Remove the agent from a conversation and leave it unassigned. Assign it to another agent with assign_conversation.",
     input: z.object({ id: conversationId, reason }),
     output: one(Assignment),
     hints: { destructive: true },
@@ -225,7 +219,8 @@ export const conversations = {
     path: "/v1/conversations/{id}/assignments",
     scope: "inbox:read",
     title: "List assignments",
-    description: "List who had a conversation, newest first, by whom it was given to them and why.",
+    description:
+      "List a conversation's assignments, newest first: the agent, who assigned it, and the reason.",
     input: z.object({ id: conversationId, ...paging(25) }),
     output: paged(Assignment),
     tier: "extended",
@@ -237,11 +232,11 @@ export const conversations = {
     scope: "inbox:write",
     title: "Transfer conversation",
     description:
-      "Hand a conversation over from its present agent to another. Refused if from_agent is not the one assigned; get_conversation tells who is.",
+      "Transfer a conversation from its current agent to another. Fails if from_agent is not the current agent.",
     input: z.object({
       id: conversationId,
-      from_agent: userId.describe("User id of the present agent, from get_conversation"),
-      to_agent: userId.describe("User id of the agent who takes over"),
+      from_agent: userId.describe("User id of the current agent, from get_conversation"),
+      to_agent: userId.describe("User id of the new agent, from list_users"),
       reason,
     }),
     output: one(Assignment),
@@ -260,18 +255,18 @@ export const conversationErrors = {
     "conflict",
     409,
     "The conversation is not assigned to from_agent.",
-    "Send the current_agent as from_agent, or use assign_conversation if there is none.",
+    "Send current_agent as from_agent. If it is null, use assign_conversation.",
   ),
   status_not_allowed: errorEntry(
     "conflict",
     409,
-    "A conversation that is {current_state} can't become {value}.",
+    "A conversation can't change from {current_state} to {value}.",
     "Use one of: {allowed}.",
   ),
   snooze_not_in_future: errorEntry(
     "invalid_request",
     400,
     "snoozed_until must be in the future.",
-    "Send a later time, or leave it out to snooze until the contact writes.",
+    "Send a later time, or omit it to snooze until the contact writes.",
   ),
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,7 +1,7 @@
 /**
- * Every error of the service by code, and `fail`, which makes the failure to throw.
+ * Every error of the service by code, and `fail`, which creates the failure to throw.
  *
- * The common errors come from the contract, the others from the file of their resource.
+ * The common errors are in the contract, the others in the file of their resource.
  */
 import { apiKeyErrors } from "./api-keys.ts";
 import { authErrors } from "./auth.ts";

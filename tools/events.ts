@@ -5,7 +5,7 @@ import { messageEvents } from "./messages/index.ts";
 /** The events that a webhook can subscribe to. */
 export const publicEvents = messageEvents;
 
-/** Every event; those that are not public stay inside the app. */
+/** Every event; only the public ones are sent to webhooks. */
 export const events = { ...publicEvents } as const;
 
 export type EventName = keyof typeof events;

@@ -1,24 +1,24 @@
-/** Imports: many contacts at once, from a CSV file. */
+/** Imports: contacts from a CSV file. */
 import { z } from "zod";
 import { type ErrorEntry, errorEntry, id, one, operation, timestamp } from "./contract/index.ts";
 import { sourceUrl } from "./uploads.ts";
 
 export const importStatuses = ["queued", "running", "done", "failed"] as const;
 
-/** More rows than this are not read. */
+/** Further rows are not read. */
 export const maxImportRows = 100_000;
 
 const Import = z.object({
   id: z.string(),
   status: z.enum(importStatuses),
-  /** Rows that were read so far; at the end, all of them. */
+  /** Rows read so far. */
   total: z.int(),
   created: z.int(),
   updated: z.int(),
   rejected: z.int(),
-  /** Of the rows that were rejected, the first 1,000. */
+  /** The first 1,000 rejected rows. */
   errors: z.array(z.object({ line: z.int(), reason: z.string() })),
-  /** Why it stopped before its end; what it did until then is done. */
+  /** Why it stopped early; the rows before that are imported. */
   failure: z.string().nullable(),
   created_at: timestamp,
   finished_at: timestamp.nullable(),
@@ -31,10 +31,10 @@ export const imports = {
     scope: "contacts:write",
     title: "Import contacts",
     description:
-      "Find or create many contacts from a CSV file: columns phone_number, name, tags (between ; or |), any other becomes an attribute. Known contacts keep what the file does not name. Answers at once; get_import tells how far it is.",
+      "Create or update many contacts from a CSV file with the columns phone_number, name and tags (separated by | or semicolon). Other columns become attributes. Existing contacts keep fields that the file does not have. Runs in the background. Follow its progress with get_import.",
     input: z.object({
       upload_id: id("Upload", "upload_file").optional(),
-      url: sourceUrl.optional().describe("Public https address of the file, in place of upload_id"),
+      url: sourceUrl.optional().describe("Public https address of the file, instead of upload_id"),
     }),
     output: one(Import),
     status: 201,
@@ -46,8 +46,8 @@ export const imports = {
     path: "/v1/imports/{id}",
     scope: { any: ["contacts:read", "contacts:write"] },
     title: "Get import",
-    description: "How far an import of contacts is, and which lines it rejected and why.",
-    input: z.object({ id: id("Import", "import_contacts") }),
+    description: "Get the progress of a contact import, and the rejected lines with the reasons.",
+    input: z.object({ id: z.string().min(1).max(64).describe("Import id, from import_contacts") }),
     output: one(Import),
     tier: "extended",
   }),
@@ -57,13 +57,13 @@ export const importErrors = {
   not_a_csv_file: errorEntry(
     "business_rule",
     422,
-    "Contacts are imported from CSV; this upload is {value}.",
-    "Upload the table as a file that ends with .csv.",
+    "Contacts can be imported only from CSV; this upload is {value}.",
+    "Upload the table as a .csv file.",
   ),
   import_not_found: errorEntry(
     "not_found",
     404,
     "There is no import with this id.",
-    "Use the id that import_contacts (POST /v1/contacts/import) answered.",
+    "Use the id that import_contacts (POST /v1/contacts/import) returned.",
   ),
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,25 +1,27 @@
-/** Inboxes: the organization's own numbers, at which contacts write to it. */
+/** Inboxes: the organization's own phone numbers, which contacts write to. */
 import { z } from "zod";
 import { all, type ErrorEntry, errorEntry, id, one, operation, phone, timestamp } from "./contract/index.ts";
 
-/** The channels that an inbox can be on. */
+/** The channels that an inbox can use. */
 export const channels = ["simulator"] as const;
 
 const keywords = z.array(z.string().trim().min(1).max(64)).max(100);
 const reply = z.string().max(1024);
 
-/** What an inbox may be told; what is left out is as the channel has it. */
+/** The settings of an inbox; the channel has the defaults. */
 export const InboxSettings = z.object({
   service_window: z
     .enum(["strict", "advisory"])
     .optional()
-    .describe("Free text after the 24-hour window: strict refuses it, advisory warns"),
+    .describe("Free text after the 24-hour window: strict rejects it, advisory warns"),
   stop_words: keywords
     .optional()
-    .describe("A message of just one of these opts the contact out of marketing"),
-  start_words: keywords.optional().describe("A message of just one of these undoes it"),
-  stop_reply: reply.optional().describe("Sent once to who opts out; empty for none"),
-  start_reply: reply.optional().describe("Sent once to who opts in again; empty for none"),
+    .describe("A message of exactly one of these words opts the contact out of marketing"),
+  start_words: keywords
+    .optional()
+    .describe("A message of exactly one of these words opts the contact in again"),
+  stop_reply: reply.optional().describe("Reply to an opt-out; empty for none"),
+  start_reply: reply.optional().describe("Reply to an opt-in; empty for none"),
 });
 export type InboxSettings = z.infer<typeof InboxSettings>;
 
@@ -43,10 +45,10 @@ export const inboxes = {
     path: "/v1/inboxes",
     scope: "inbox:read",
     title: "List inboxes",
-    description: "List the organization's own numbers. The first one sends to contacts that never wrote.",
+    description:
+      "List the organization's own phone numbers. The first one sends to contacts that have not written yet.",
     input: z.object({}),
     output: all(Inbox),
-    tier: "extended",
   }),
 
   create_inbox: operation({
@@ -54,11 +56,11 @@ export const inboxes = {
     path: "/v1/inboxes",
     scope: "tokens:create",
     title: "Create inbox",
-    description: "Add a number at which contacts can write.",
+    description: "Add a phone number that contacts can write to.",
     input: z.object({
       name,
       phone_number: phone,
-      channel: z.enum(channels).default("simulator").describe("How it is connected"),
+      channel: z.enum(channels).default("simulator").describe("Messaging channel"),
       settings: InboxSettings.default({}).describe("Window rule, opt-out words and replies"),
     }),
     output: one(Inbox),
@@ -71,7 +73,8 @@ export const inboxes = {
     path: "/v1/inboxes/{id}",
     scope: "tokens:create",
     title: "Update inbox",
-    description: "Change an inbox's name or settings. settings, when sent, replaces all of them.",
+    description:
+      "Change an inbox's name or settings. Only the fields sent change; settings replaces all settings.",
     input: z.object({
       id: id("Inbox", "list_inboxes"),
       name: name.optional(),
@@ -86,7 +89,7 @@ export const inboxErrors = {
   inbox_exists: errorEntry(
     "conflict",
     409,
-    "An inbox with this phone number exists already.",
+    "An inbox with this phone number already exists.",
     "Use the inbox in existing_id, or another number.",
   ),
   inbox_not_found: errorEntry(
@@ -99,6 +102,6 @@ export const inboxErrors = {
     "business_rule",
     422,
     "The organization has no inbox to send from.",
-    "Connect an inbox first.",
+    "Create an inbox first (POST /v1/inboxes).",
   ),
 } as const satisfies Record<string, ErrorEntry>;

@@ -22,7 +22,7 @@ import { uploads } from "./uploads.ts";
 import { users } from "./users.ts";
 import { webhooks } from "./webhooks.ts";
 
-/** Every resource under the name of its file, in the order in which tools are listed. */
+/** Every resource under the name of its file; tools are listed in this order. */
 export const resources = {
   contacts,
   conversations,
@@ -48,8 +48,8 @@ export const resources = {
   mcp,
 };
 
-/** All members of a union at once. */
-type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
+/** The intersection of a union's members. */
+type UnionToIntersection<Union> = (Union extends unknown ? (member: Union) => void : never) extends (
   all: infer All,
 ) => void
   ? All

@@ -1,4 +1,4 @@
-/** The knowledge base: documents and answered questions that the chatbot draws on. */
+/** The knowledge base: documents and QA pairs for the chatbot. */
 import { z } from "zod";
 import { one, operation, timestamp } from "./contract/index.ts";
 
@@ -17,7 +17,7 @@ const Document = z.object({
 const NewDocument = z
   .object({
     name: z.string().min(1).max(255).describe("Name"),
-    source_type: z.enum(sourceTypes).describe("What the source is"),
+    source_type: z.enum(sourceTypes).describe("Type of the source"),
     source_url: z
       .url({ protocol: /^https?$/ })
       .max(2048)
@@ -39,7 +39,7 @@ const QaPair = z.object({
   created_at: timestamp,
 });
 
-/** A qa_pair has question and answer, a chunk document_id and content. */
+/** A qa_pair has question and answer; a chunk has document_id and content. */
 const Retrieved = z.object({
   type: z.enum(retrievalTypes),
   score: z.number(),
@@ -56,7 +56,7 @@ export const knowledgeBase = {
     scope: "inbox:write",
     title: "Add document",
     description:
-      "Add a document to the chatbot's knowledge base. It is indexed afterwards; get_chatbot_status counts what is there.",
+      "Add a document to the chatbot's knowledge base. It is indexed in the background. Count the indexed documents with get_chatbot_status.",
     input: NewDocument,
     output: one(Document),
     status: 201,
@@ -71,7 +71,7 @@ export const knowledgeBase = {
     description:
       "Add a question with its answer to the chatbot's knowledge base. It ranks ahead of documents.",
     input: z.object({
-      question: z.string().min(1).max(2000).describe("Question as customers ask it"),
+      question: z.string().min(1).max(2000).describe("Question, as customers ask it"),
       answer: z.string().min(1).max(8000).describe("Answer to give"),
       tags: z.array(z.string().min(1).max(64)).max(50).default([]).describe("Tags"),
     }),
@@ -85,15 +85,15 @@ export const knowledgeBase = {
     scope: "inbox:read",
     title: "Search knowledge base",
     description:
-      "Find the QA pairs and document passages that answer a question, best first. chat_with_bot writes an answer from them.",
+      "Find the QA pairs and document passages that answer a question, best first. Get a written answer with chat_with_bot.",
     input: z.object({
-      query: z.string().min(1).max(2000).describe("What to look for, in plain words"),
+      query: z.string().min(1).max(2000).describe("Question or keywords"),
       top_k: z
         .int()
         .min(1)
         .overwrite((value) => Math.min(value, 50))
         .default(5)
-        .describe("How many, at most 50"),
+        .describe("Number of results, at most 50"),
     }),
     output: one(z.object({ results: z.array(Retrieved) })),
     effect: "read",

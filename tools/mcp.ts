@@ -1,4 +1,4 @@
-/** The service's own list of tools, and the call of one over REST. */
+/** The tool list and tool calls over REST. */
 import { z } from "zod";
 import { type ErrorEntry, errorEntry, one, operation } from "./contract/index.ts";
 
@@ -8,7 +8,7 @@ export const mcp = {
     path: "/v1/mcp/tools",
     scope: null,
     title: "List MCP tools",
-    description: "List the tools that this credential may call, each with the JSON Schema of its input.",
+    description: "List the tools that this credential can call, each with the JSON Schema of its input.",
     input: z.object({}),
     output: one(
       z.array(
@@ -28,13 +28,13 @@ export const mcp = {
     path: "/v1/mcp/tools/call",
     scope: null,
     title: "Call MCP tool",
-    description: "Call a tool by name. The answer's data is what the tool's own operation answers as data.",
+    description: "Call a tool by name. data in the response is the data of the tool's own operation.",
     input: z.object({
-      name: z.string().min(1).max(128).describe("A name from GET /v1/mcp/tools"),
+      name: z.string().min(1).max(128).describe("Tool name, from GET /v1/mcp/tools"),
       arguments: z
         .record(z.string(), z.unknown())
         .default({})
-        .describe("Arguments as the tool's input_schema describes them"),
+        .describe("Arguments, as in the tool's input_schema"),
     }),
     output: z.object({ data: z.unknown(), meta: z.unknown().optional() }),
     hints: { destructive: true, openWorld: true },
@@ -48,6 +48,6 @@ export const toolErrors = {
     "not_found",
     404,
     "There is no tool named {value}.",
-    "GET /v1/mcp/tools lists the tools that this credential may call.",
+    "GET /v1/mcp/tools lists the tools that this credential can call.",
   ),
 } as const satisfies Record<string, ErrorEntry>;

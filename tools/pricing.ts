@@ -1,4 +1,4 @@
-/** Pricing: the plans on offer, in the caller's currency; open to everybody. */
+/** Pricing: the plans in the caller's currency; public. */
 import { z } from "zod";
 import { one, operation } from "./contract/index.ts";
 
@@ -22,7 +22,7 @@ export const pricing = {
     scope: null,
     title: "Get pricing",
     description:
-      "Get the plans on offer with their prices, in the currency of the country that the request comes from.",
+      "Get the plans with their prices, in the currency of the country from which the request is sent.",
     input: z.object({}),
     output: one(
       z.object({

@@ -1,4 +1,4 @@
-/** Quick replies: saved texts that people put into a conversation by a short code. */
+/** Quick replies: saved texts that agents insert by a short code. */
 import { z } from "zod";
 import {
   all,
@@ -21,7 +21,7 @@ const QuickReply = z.object({
   updated_at: timestamp,
 });
 
-const short_code = z.string().trim().min(1).max(64).describe("Short name to find it by, for example hours");
+const short_code = z.string().trim().min(1).max(64).describe("Short name, for example hours");
 const content = z.string().min(1).max(4096).describe("Text to reply with");
 const quickReplyId = id("Quick reply", "list_quick_replies");
 
@@ -31,7 +31,7 @@ export const quickReplies = {
     path: "/v1/quick-replies",
     scope: "inbox:write",
     title: "Create quick reply",
-    description: "Save a text that is used often under a short code. Nothing is sent.",
+    description: "Save a frequently used text under a short code. It sends nothing.",
     input: z.object({ short_code, content }),
     output: one(QuickReply),
     status: 201,
@@ -42,9 +42,9 @@ export const quickReplies = {
     path: "/v1/quick-replies",
     scope: "inbox:read",
     title: "List quick replies",
-    description: "List or search the saved replies. Send one's content with send_message.",
+    description: "List or search the saved replies. Send a reply's content with send_message.",
     input: z.object({
-      search: z.string().max(255).optional().describe("Part of a short code or of a text"),
+      search: z.string().max(255).optional().describe("Part of a short code or text"),
     }),
     output: all(QuickReply),
   }),
@@ -74,7 +74,7 @@ export const quickReplyErrors = {
   quick_reply_exists: errorEntry(
     "conflict",
     409,
-    "A quick reply with this short code exists already.",
+    "A quick reply with this short code already exists.",
     "Use another short code, or change the one in existing_id.",
   ),
   quick_reply_not_found: errorEntry(

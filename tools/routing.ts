@@ -1,4 +1,4 @@
-/** Routing: the policies by which waiting conversations find an agent. */
+/** Routing: the policies that assign waiting conversations to agents. */
 import { z } from "zod";
 import {
   all,
@@ -24,11 +24,11 @@ export const routingStrategies = [
 export type RoutingStrategy = (typeof routingStrategies)[number];
 export const routingTargets = ["team", "user"] as const;
 
-/** What made the service look for an agent. */
+/** What triggered a routing decision. */
 export const routingTriggers = ["inbound", "assign", "capacity", "escalation", "requeue", "reopen"] as const;
-/** What came of it. */
+/** The result of a routing decision. */
 export const routingOutcomes = ["assigned", "queued", "unmatched"] as const;
-/** Why somebody was passed over. */
+/** Why an agent was skipped. */
 export const skipReasons = [
   "unavailable",
   "inactive",
@@ -60,7 +60,7 @@ export const Candidate = z.object({
   team_id: z.string().nullable(),
   current_chat_count: z.int().nullable(),
   max_concurrent_chats: z.int().nullable(),
-  /** Null for the one who was chosen. */
+  /** Null for the chosen agent. */
   passed_over: z.enum(skipReasons).nullable(),
 });
 
@@ -81,20 +81,22 @@ const Decision = z.object({
 });
 
 const name = z.string().min(1).max(255).describe("Name");
-const description = z.string().max(1000).describe("What it is for");
-const strategy = z.enum(routingStrategies).describe("How an agent is chosen; sticky: the last one again");
-const priority = z.int32().describe("Higher is matched first");
+const description = z.string().max(1000).describe("Purpose");
+const strategy = z
+  .enum(routingStrategies)
+  .describe("How the agent is chosen; sticky: the contact's last agent");
+const priority = z.int32().describe("Higher priority is matched first");
 const conditions = jsonObject.describe(
-  'Which conversations, as create_cohort\'s query; all when empty. Example {"attribute":"conversation.tags","operator":"has_any","value":["billing"]}',
+  'Query over contact and conversation attributes, empty for all; for example {"attribute":"conversation.tags","operator":"has_any","value":["billing"]}',
 );
-const target_type = z.enum(routingTargets).describe("What target_id is");
-const target_id = id("Team or user", "list_teams or list_users").describe(
-  "From list_teams or list_users; without it all active teams by tier",
+const target_type = z.enum(routingTargets).describe("Type of target_id");
+const target_id = id("Team or user", "list_teams").describe(
+  "Team id, from list_teams; or user id, from list_users; without it all active teams by tier",
 );
 const settings = jsonObject.describe(
   'For weighted {"weights":{"<user id>":2}}, skills_based {"required_skills":["fr"]}, sticky {"ttl_days":30}; for all {"escalate_after_seconds":120}',
 );
-const is_active = z.boolean().describe("Whether it is in force");
+const is_active = z.boolean().describe("Whether it is active");
 const policyId = id("Routing policy", "list_routing_policies");
 const conversationId = id("Conversation", "list_conversations");
 
@@ -105,7 +107,7 @@ export const routing = {
     scope: "inbox:write",
     title: "Create routing policy",
     description:
-      "Route new conversations to a team or a user by itself. assign_conversation assigns a single one by hand.",
+      "Create a policy that assigns new conversations to a team or a user automatically. Assign a single conversation with assign_conversation.",
     input: z.object({
       name,
       description: description.default(""),
@@ -126,10 +128,9 @@ export const routing = {
     path: "/v1/routing/policies",
     scope: "inbox:read",
     title: "List routing policies",
-    description: "List the routing policies in the order in which they are matched.",
+    description: "List the routing policies in matching order.",
     input: z.object(paging(25)),
     output: paged(RoutingPolicy),
-    tier: "extended",
   }),
 
   get_routing_policy: operation({
@@ -149,7 +150,7 @@ export const routing = {
     scope: "inbox:write",
     title: "Update routing policy",
     description:
-      "Change a routing policy, or switch it on or off. Only the fields sent change; conditions and settings, when sent, replace all of them. Conversations that have an agent keep them.",
+      "Change, activate or deactivate a routing policy. Only the fields sent change; conditions and settings replace all of them. Assigned conversations keep their agents.",
     input: z.object({
       id: policyId,
       name: name.optional(),
@@ -163,7 +164,6 @@ export const routing = {
       is_active: is_active.optional(),
     }),
     output: one(RoutingPolicy),
-    tier: "extended",
   }),
 
   delete_routing_policy: operation({
@@ -171,10 +171,9 @@ export const routing = {
     path: "/v1/routing/policies/{id}",
     scope: "inbox:write",
     title: "Delete routing policy",
-    description: "Delete a routing policy. Conversations that it assigned keep their agents.",
+    description: "Delete a routing policy. Assigned conversations keep their agents.",
     input: z.object({ id: policyId }),
     output: one(Deleted),
-    tier: "extended",
   }),
 
   simulate_routing: operation({
@@ -183,7 +182,7 @@ export const routing = {
     scope: "inbox:read",
     title: "Simulate routing",
     description:
-      "Tell who would get a conversation now, and why the others would not, without assigning it: by all policies, or by one of them even if it is switched off.",
+      "Find which agent a conversation would be assigned to now, and why the others would not, without assigning it. Uses all active policies, or one policy even if it is inactive.",
     input: z.object({
       conversation_id: conversationId,
       policy_id: policyId.optional().describe("Only this policy, from list_routing_policies"),
@@ -199,7 +198,7 @@ export const routing = {
     scope: "inbox:read",
     title: "List routing decisions",
     description:
-      "Tell why a conversation went to whom it went: each decision, newest first, with its policy, its candidates and why each was passed over.",
+      "List a conversation's routing decisions, newest first: the policy, the candidates, and why each was skipped.",
     input: z.object({ id: conversationId }),
     output: all(Decision),
     tier: "extended",

@@ -1,4 +1,4 @@
-/** Teams: the agents who answer conversations, and how much each of them takes. */
+/** Teams: groups of agents, with the capacity and skills of each member. */
 import { z } from "zod";
 import {
   Deleted,
@@ -43,15 +43,15 @@ const TeamMember = z.object({
 
 const name = z.string().min(1).max(255).describe("Name");
 const description = z.string().max(1000).describe("What the team does");
-const settings = jsonObject.describe("Free JSON object");
+const settings = jsonObject.describe("Custom JSON object");
 const is_active = z.boolean().describe("Whether it receives conversations");
 const tier = z.int32().describe("Escalation tier; lower tiers come first");
 const role = z.enum(memberRoles).describe("Role in the team");
-const is_available = z.boolean().describe("Whether conversations may be assigned");
-const max_concurrent_chats = z.int().min(1).max(100).describe("Most open conversations at once");
+const is_available = z.boolean().describe("Whether new conversations may be assigned");
+const max_concurrent_chats = z.int().min(1).max(100).describe("Maximum number of open conversations");
 const skills = z.array(z.string().min(1).max(64)).max(100).describe("Tags for skills_based routing");
 const teamId = id("Team", "list_teams");
-const memberId = id("Member", "list_teams");
+const memberId = id("Member", "list_team_members");
 
 export const teams = {
   create_team: operation({
@@ -60,7 +60,7 @@ export const teams = {
     scope: "inbox:write",
     title: "Create team",
     description:
-      "Create a team of agents. It receives conversations once it is active and has members (add_team_member); create_routing_policy sends them to it.",
+      "Create a team of agents. It receives conversations once it is active and has members. Add members with add_team_member. Route conversations to it with create_routing_policy.",
     input: z.object({
       name,
       description: description.optional(),
@@ -77,7 +77,8 @@ export const teams = {
     path: "/v1/teams",
     scope: "inbox:read",
     title: "List teams",
-    description: "List the teams, the lowest tier first, with their members and how busy each of them is.",
+    description:
+      "List the teams, lowest tier first, with their members and each member's number of open conversations.",
     input: z.object(paging(25)),
     output: paged(
       Team.extend({
@@ -101,7 +102,7 @@ export const teams = {
     path: "/v1/teams/{id}",
     scope: "inbox:read",
     title: "Get team",
-    description: "Get one team. list_team_members tells who is in it.",
+    description: "Get one team. List its members with list_team_members.",
     input: z.object({ id: teamId }),
     output: one(Team),
     tier: "extended",
@@ -113,7 +114,7 @@ export const teams = {
     scope: "inbox:write",
     title: "Update team",
     description:
-      "Change a team, or switch it on or off. Only the fields sent change; settings, when sent, replaces all of them.",
+      "Change, activate or deactivate a team. Only the fields sent change; settings replaces all settings.",
     input: z.object({
       id: teamId,
       name: name.optional(),
@@ -123,7 +124,6 @@ export const teams = {
       tier: tier.optional(),
     }),
     output: one(Team),
-    tier: "extended",
   }),
 
   delete_team: operation({
@@ -132,10 +132,9 @@ export const teams = {
     scope: "inbox:write",
     title: "Delete team",
     description:
-      "Delete a team and its memberships. Its conversations keep their agents and leave its queue. Refused while a routing policy targets it.",
+      "Delete a team and its memberships. Its conversations keep their agents and leave its queue. Fails while a routing policy targets the team.",
     input: z.object({ id: teamId }),
     output: one(Deleted),
-    tier: "extended",
   }),
 
   add_team_member: operation({
@@ -161,10 +160,9 @@ export const teams = {
     path: "/v1/teams/{id}/members",
     scope: "inbox:read",
     title: "List team members",
-    description: "List a team's members with their load, their skills and whether they are available.",
+    description: "List a team's members with their open conversations, skills and availability.",
     input: z.object({ id: teamId, ...paging(25) }),
     output: paged(TeamMember.extend({ name: z.string(), email: z.string() })),
-    tier: "extended",
   }),
 
   update_team_member: operation({
@@ -173,7 +171,7 @@ export const teams = {
     scope: "inbox:write",
     title: "Update team member",
     description:
-      "Change a member's role, capacity, skills or availability. Only the fields sent change. Who is away is given nothing, and keeps what they have.",
+      "Change a member's role, capacity, skills or availability. Only the fields sent change. An unavailable member keeps assigned conversations and receives no new ones.",
     input: z.object({
       id: teamId,
       member_id: memberId,
@@ -190,10 +188,9 @@ export const teams = {
     path: "/v1/teams/{id}/members/{member_id}",
     scope: "inbox:write",
     title: "Remove team member",
-    description: "Take a user out of a team. Conversations that they have stay with them.",
+    description: "Remove a user from a team. The user's conversations stay assigned.",
     input: z.object({ id: teamId, member_id: memberId }),
     output: one(Deleted),
-    tier: "extended",
   }),
 };
 
@@ -201,14 +198,14 @@ export const teamErrors = {
   team_member_exists: errorEntry(
     "conflict",
     409,
-    "This user is a member of the team already.",
-    "Change the member in existing_id with update_team_member (PUT /v1/teams/{id}/members/{member_id}).",
+    "This user is already a member of the team.",
+    "Change the member in existing_id with update_team_member.",
   ),
   team_in_use: errorEntry(
     "conflict",
     409,
-    "Routing policies send conversations to this team: {policies}.",
-    "Delete them or give them another target first.",
+    "Routing policies target this team: {policies}.",
+    "Delete the policies or change their target first.",
   ),
   team_not_found: errorEntry(
     "not_found",
@@ -220,12 +217,12 @@ export const teamErrors = {
     "not_found",
     404,
     "There is no member with this id in this team.",
-    "Find the id with list_team_members (GET /v1/teams/{id}/members).",
+    "Find the id with list_team_members.",
   ),
   not_a_member: errorEntry(
     "business_rule",
     422,
     "The user is not a member of this team.",
-    "Add them with add_team_member, or leave team_id out.",
+    "Add the user with add_team_member, or omit team_id.",
   ),
 } as const satisfies Record<string, ErrorEntry>;

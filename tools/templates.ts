@@ -1,4 +1,4 @@
-/** Templates: prepared messages that the channel's review authority approves before they are sent. */
+/** Templates: prepared messages, which the channel's review authority must approve before they can be sent. */
 import { z } from "zod";
 import { id, inboxId, one, operation, paged, paging, timestamp } from "./contract/index.ts";
 
@@ -9,7 +9,7 @@ const headerTypes = ["text", "image", "video", "document"] as const;
 const buttonTypes = ["quick_reply", "url", "phone_number"] as const;
 const components = ["HEADER", "BODY", "BUTTONS"] as const;
 
-/** A template's name, by the specification's own rule. */
+/** The specification's rule for template names. */
 export const templateName = z
   .string()
   .regex(/^[A-Za-z0-9_]{1,512}$/, "Only letters, digits and underscores, at most 512 of them.");
@@ -17,7 +17,7 @@ export const templateName = z
 /** `en` or `en_US`. */
 export const templateLanguage = z.string().regex(/^[a-z]{2,3}(_[A-Za-z]{2,4})?$/, "Send en or en_US.");
 
-/** What the specification refuses at creation; the rest of the authority's rules is met at submission. */
+/** The limits that the specification checks at creation; the authority checks its other rules at submission. */
 export const TemplateData = z.object({
   body: z
     .string()
@@ -60,7 +60,7 @@ const Template = z.object({
   language: z.string(),
   inbox_id: z.string().nullable(),
   status: z.enum(templateStatuses),
-  // As it was made, which the authority may have changed since.
+  // Open: the authority may have changed what was submitted.
   template_data: z.record(z.string(), z.unknown()),
   variables: z.array(z.object({ name: z.string(), component: z.string(), button_index: z.int().optional() })),
   quality_rating: z.string().nullable(),
@@ -76,14 +76,14 @@ export const templates = {
     scope: "templates:create",
     title: "Create template",
     description:
-      "Draft a message template. It can be sent once approved: submit_template asks for the review, sync_templates learns the outcome.",
+      "Create a draft message template. It can be sent once it is approved. Request the review with submit_template.",
     input: z.object({
       name: templateName.describe("Letters, digits and underscores, for example order_update"),
-      category: z.enum(templateCategories).describe("What it is for"),
+      category: z.enum(templateCategories).describe("Purpose of the template"),
       language: templateLanguage.default("en").describe("Language code, for example en or en_US"),
       inbox_id: inboxId.optional(),
-      template_data: TemplateData.describe("What it says"),
-      variables: z.array(Variable).max(100).default([]).describe("A name for each variable"),
+      template_data: TemplateData.describe("Content"),
+      variables: z.array(Variable).max(100).default([]).describe("Name of each variable"),
     }),
     output: one(Template),
     status: 201,
@@ -94,13 +94,13 @@ export const templates = {
     path: "/v1/templates",
     scope: "templates:read",
     title: "List templates",
-    description: "List or search message templates; status approved shows those that can be sent.",
+    description: "List or search message templates. Those with status approved can be sent.",
     input: z.object({
       status: z.enum(templateStatuses).optional().describe("Only this status"),
       category: z.enum(templateCategories).optional().describe("Only this category"),
       language: templateLanguage.optional().describe("Only this language"),
       search: z.string().max(255).optional().describe("Part of the name"),
-      sort: z.enum(templateSorts).default("latest").describe("Order"),
+      sort: z.enum(templateSorts).default("latest").describe("Sort order"),
       ...paging(25),
     }),
     output: paged(
@@ -123,7 +123,8 @@ export const templates = {
     path: "/v1/templates/{id}/submit",
     scope: "templates:create",
     title: "Submit template",
-    description: "Submit a draft for review. Its status becomes pending; sync_templates learns the outcome.",
+    description:
+      "Submit a draft template for review. Its status becomes pending. Get the outcome with sync_templates.",
     input: z.object({ id: id("Template", "list_templates") }),
     output: one(Template.pick({ id: true, name: true, status: true, external_id: true, updated_at: true })),
     hints: { openWorld: true },
@@ -135,7 +136,7 @@ export const templates = {
     scope: "templates:manage",
     title: "Sync templates",
     description:
-      "Fetch statuses, quality ratings and rejection reasons from the review authority. list_templates shows them.",
+      "Fetch template statuses, quality ratings and rejection reasons from the review authority. See them with list_templates.",
     input: z.object({ inbox_id: inboxId.optional().describe("Only this inbox") }),
     output: one(z.object({ synced: z.int(), updated: z.int(), statuses: z.record(z.string(), z.int()) })),
     hints: { idempotent: true, openWorld: true },

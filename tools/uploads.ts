@@ -1,4 +1,4 @@
-/** Uploads: files kept for messages, templates and imports. */
+/** Uploads: stored files for messages, templates and imports. */
 import { z } from "zod";
 import {
   Deleted,
@@ -16,12 +16,12 @@ import {
 export const maxUploadBytes = 32 * 1024 * 1024;
 const maxBase64 = Math.ceil(maxUploadBytes / 3) * 4;
 
-/** Zod's own pattern overflows the stack on a file of some size. */
+/** Zod's own pattern overflows the stack on large files. */
 const base64 = z
   .string()
   .min(1)
   .max(maxBase64, "At most 32 MB.")
-  .refine((text) => /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0, "This is not base64.");
+  .refine((text) => /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0, "Send valid base64.");
 
 /** The public address of a file that the service fetches. */
 export const sourceUrl = z
@@ -29,26 +29,26 @@ export const sourceUrl = z
   .max(2048, "At most 2048 characters.");
 
 const Source = z.object({
-  content_base64: base64.optional().describe("A small file as base64, with file_name"),
+  content_base64: base64.optional().describe("Content of a small file as base64; needs file_name"),
   url: sourceUrl.optional().describe("Public https address of the file"),
   file_name: z
     .string()
     .min(1)
     .max(255)
     .optional()
-    .describe("Name with ending, like menu.pdf; a url has its own"),
+    .describe("File name with extension, like menu.pdf; a url has its own"),
   content_type: z
     .string()
     .regex(/^[\w.+-]+\/[\w.+-]+$/, "Send a media type, for example image/png.")
     .max(127)
     .optional()
-    .describe("Media type; from the name when left out"),
-  generate_cdn: z.boolean().default(false).describe("Also make a public CDN address"),
+    .describe("Media type, by default from the name"),
+  generate_cdn: z.boolean().default(false).describe("Also create a public CDN address"),
 });
 
 const Upload = z.object({
   id: z.string(),
-  /** For whoever has it until it expires; as the media_url of a message it stays good. */
+  /** A bearer link until it expires; as the media_url of a message it does not expire. */
   storage_url: z.string(),
   storage_url_expires_at: timestamp,
   cdn_url: z.string().optional(),
@@ -58,11 +58,11 @@ const Upload = z.object({
 });
 const ListedUpload = Upload.extend({ created_at: timestamp });
 
-/** Whoever may use a file. */
+/** The scopes whose operations use files. */
 const scope = { any: ["inbox:write", "contacts:write", "templates:create", "broadcasts:create"] } as const;
 
 const title = "Upload file";
-const uploadId = id("Upload", "upload_file or list_uploads");
+const uploadId = id("Upload", "list_uploads");
 
 export const uploads = {
   upload_file: operation({
@@ -73,7 +73,7 @@ export const uploads = {
     scope,
     title,
     description:
-      "Keep an image, video, document, audio or CSV file of up to 32 MB: as the part file of a multipart form, or as JSON with url or content_base64. Exactly one of the three.",
+      "Upload an image, video, document, audio or CSV file of up to 32 MB: as the part file of a multipart form, or as JSON with url or content_base64. Send exactly one of the three.",
     input: Source,
     output: one(Upload),
     status: 201,
@@ -81,7 +81,7 @@ export const uploads = {
       upload_file: {
         title,
         description:
-          "Keep an image, video, document, audio or CSV file of up to 32 MB. Its storage_url is a media_url for send_media_message, its id an upload_id for import_contacts. Give the file in exactly one way.",
+          "Upload an image, video, document, audio or CSV file of up to 32 MB. Send exactly one source. Use storage_url as media_url of send_media_message. Use id as upload_id of import_contacts.",
         input: Source,
         local: {
           field: "file_path",
@@ -90,7 +90,7 @@ export const uploads = {
             .min(1)
             .max(4096)
             .optional()
-            .describe("Path of a file on this machine, inside the folder that is open to uploads"),
+            .describe("Path of a file on this machine, inside the upload folder"),
           insteadOf: ["content_base64", "url"],
         },
       },
@@ -101,11 +101,10 @@ export const uploads = {
     method: "GET",
     path: "/v1/uploads",
     scope,
-    tier: "extended",
     title: "List uploads",
-    description: "List the files that are kept, newest first, each with a link that is good for a while.",
+    description: "List the uploaded files, newest first, each with a temporary link.",
     input: z.object({
-      search: z.string().max(255).optional().describe("Part of a file's name"),
+      search: z.string().max(255).optional().describe("Part of a file name"),
       ...paging(25),
     }),
     output: paged(ListedUpload),
@@ -117,7 +116,7 @@ export const uploads = {
     scope,
     tier: "extended",
     title: "Get upload",
-    description: "Get one file's name, type and size, with a fresh link to it.",
+    description: "Get an uploaded file's name, type and size, with a new link.",
     input: z.object({ id: uploadId }),
     output: one(ListedUpload),
   }),
@@ -126,10 +125,9 @@ export const uploads = {
     method: "DELETE",
     path: "/v1/uploads/{id}",
     scope,
-    tier: "extended",
     title: "Delete upload",
     description:
-      "Delete a file. Links to it stop working, those in messages too. This can't be undone, and a CDN may still have a copy.",
+      "Delete an uploaded file. Links to it stop working, also in messages. This can't be undone; a CDN may keep a copy.",
     input: z.object({ id: uploadId }),
     output: one(Deleted),
   }),
@@ -139,22 +137,22 @@ export const uploadErrors = {
   one_source_needed: errorEntry(
     "invalid_request",
     400,
-    "The request names {count} sources.",
+    "The request has {count} file sources.",
     "Send exactly one of {known}.",
   ),
   malformed_form: errorEntry(
     "invalid_request",
     400,
     "The form could not be read: {reason}",
-    "Send multipart/form-data with one part named file, which has a filename.",
+    "Send multipart/form-data with one part named file that has a filename.",
   ),
   file_name_needed: errorEntry(
     "invalid_request",
     400,
     "The file has no name.",
-    "Send its name with an ending, for example menu.pdf.",
+    "Send its name with an extension, for example menu.pdf.",
   ),
-  file_empty: errorEntry("invalid_request", 400, "The file is empty.", "Send a file that holds something."),
+  file_empty: errorEntry("invalid_request", 400, "The file is empty.", "Send a file with content."),
   file_too_large: errorEntry(
     "invalid_request",
     413,
@@ -164,56 +162,56 @@ export const uploadErrors = {
   file_type_not_allowed: errorEntry(
     "invalid_request",
     415,
-    "Files named {value} are not taken.",
-    "Send a file with one of these endings: {known}.",
+    "Files named {value} are not accepted.",
+    "Send a file with one of these extensions: {known}.",
   ),
   file_type_mismatch: errorEntry(
     "invalid_request",
     415,
-    "The file is not what it is called: {reason}",
-    "Name it, and declare its Content-Type, as what it is.",
+    "The file's content does not match its name or type: {reason}",
+    "Correct its name and Content-Type.",
   ),
   file_unsafe: errorEntry(
     "invalid_request",
     415,
-    "The file is refused because it holds {value}, which other programs could run.",
-    "Export the file anew without it; pack nothing else into it.",
+    "The file is not accepted because it contains {value}, which could run as code.",
+    "Export the file again without it.",
   ),
   url_not_allowed: errorEntry(
     "invalid_request",
     400,
-    "This address can't be read: {reason}",
+    "This address can't be fetched: {reason}",
     "Send a public https address.",
   ),
   file_path_not_allowed: errorEntry(
     "invalid_request",
     400,
-    "There is no such file in the folder that is open to uploads, {folder}.",
-    "Send the path of a plain file inside it, absolute or relative to it.",
+    "There is no such file in the upload folder, {folder}.",
+    "Send the path of a regular file inside it, absolute or relative to it.",
   ),
   source_failed: errorEntry(
     "business_rule",
     422,
     "The file could not be fetched: {reason}",
-    "Check that the address answers 200 with the file itself, and try again.",
+    "Check that the address returns status 200 and the file itself, and try again.",
   ),
   upload_not_found: errorEntry(
     "not_found",
     404,
     "There is no upload with this id or address.",
-    "Take an id from list_uploads (GET /v1/uploads), or upload the file with upload_file.",
+    "Find the id with list_uploads (GET /v1/uploads), or upload the file again with upload_file.",
   ),
   file_not_found: errorEntry("not_found", 404, "There is no such file.", "Upload the file again."),
   link_invalid: errorEntry(
     "permission",
     403,
-    "The link has expired, or was changed on its way.",
-    "Ask for a new link.",
+    "The link has expired or was altered.",
+    "Get a new link with get_upload.",
   ),
   range_not_satisfiable: errorEntry(
     "invalid_request",
     416,
-    "The file has no such part: it is {limit} bytes long.",
-    "Ask for bytes within it, or leave Range out.",
+    "The requested range is outside the file, which has {limit} bytes.",
+    "Request a range within the file, or omit the Range header.",
   ),
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,4 +1,4 @@
-/** Users: the people of an organization who sign in and answer conversations. */
+/** Users: the members of an organization, who sign in and answer conversations. */
 import { z } from "zod";
 import {
   type ErrorEntry,
@@ -11,7 +11,7 @@ import {
   timestamp,
 } from "./contract/index.ts";
 
-/** From the most to the least: what each may do follows from its scopes. */
+/** From most to least privileged; each role has a set of scopes. */
 export const roles = ["owner", "admin", "supervisor", "agent"] as const;
 
 const User = z.object({
@@ -25,9 +25,9 @@ const User = z.object({
   updated_at: timestamp,
 });
 
-const email = z.email("Send an e-mail address.").max(320).describe("E-mail address, which signs in");
+const email = z.email("Send an e-mail address.").max(320).describe("E-mail address, used to sign in");
 const name = z.string().trim().min(1).max(255).describe("Name");
-const role = z.enum(roles).describe("What the person may do; agents answer conversations");
+const role = z.enum(roles).describe("Role; agents answer conversations");
 export const password = z
   .string()
   .min(10, "At least 10 characters.")
@@ -40,7 +40,7 @@ export const users = {
     path: "/v1/users",
     scope: "inbox:read",
     title: "List users",
-    description: "List the organization's people with their roles. Use it to find whom to assign to.",
+    description: "List the organization's users with their roles. Use it to find the agent to assign.",
     input: z.object({
       search: z.string().max(255).optional().describe("Part of a name or an e-mail address"),
       role: z.enum(roles).optional().describe("Only this role"),
@@ -55,7 +55,7 @@ export const users = {
     scope: "tokens:create",
     title: "Create user",
     description:
-      "Add a person who can sign in. Without a password one is made and shown in this answer only. Nobody can grant a role that may do more than they may themselves.",
+      "Create a user who can sign in. Without password, one is generated and returned only in this response. The role can't have more scopes than the caller.",
     input: z.object({ email, name, role: role.default("agent"), password: password.optional() }),
     output: one(User.extend({ password: z.string().optional() })),
     status: 201,
@@ -69,13 +69,13 @@ export const users = {
     scope: "tokens:create",
     title: "Update user",
     description:
-      "Change a person's name, role or password, or switch them off. Only the fields sent change; a new password or is_active false ends their sign-ins at once.",
+      "Change a user's name, role or password, or deactivate the user. Only the fields sent change. A new password or is_active false ends the user's sessions immediately.",
     input: z.object({
       id: id("User", "list_users"),
       name: name.optional(),
       role: role.optional(),
       password: password.optional(),
-      is_active: z.boolean().optional().describe("false: can't sign in and gets no conversations"),
+      is_active: z.boolean().optional().describe("false: can't sign in and receives no conversations"),
     }),
     output: one(User),
     tier: "extended",
@@ -86,14 +86,14 @@ export const userErrors = {
   user_exists: errorEntry(
     "conflict",
     409,
-    "This e-mail address belongs to a user already.",
+    "A user with this e-mail address already exists.",
     "Use another address, or find the user with list_users (GET /v1/users).",
   ),
   last_owner: errorEntry(
     "conflict",
     409,
-    "An organization can't be without an active owner.",
-    "Make somebody else an owner first.",
+    "An organization must have an active owner.",
+    "Make another user an owner first.",
   ),
   user_not_found: errorEntry(
     "not_found",
@@ -104,7 +104,7 @@ export const userErrors = {
   user_inactive: errorEntry(
     "business_rule",
     422,
-    "The user is switched off and gets no conversations.",
+    "The user is deactivated and receives no conversations.",
     "Choose another user (GET /v1/users).",
   ),
 } as const satisfies Record<string, ErrorEntry>;

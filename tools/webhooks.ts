@@ -1,4 +1,4 @@
-/** Webhooks: an organization's addresses that are told of message events, signed. */
+/** Webhooks: subscriptions that send signed message events to an organization's addresses. */
 import { z } from "zod";
 import {
   Deleted,
@@ -14,7 +14,7 @@ import {
 } from "./contract/index.ts";
 import { publicEvents } from "./events.ts";
 
-/** The events that may be subscribed to, in the specification's order. */
+/** The events of subscriptions, in the specification's order. */
 export const webhookEvents = Object.keys(publicEvents) as (keyof typeof publicEvents)[]; // a literal's keys
 
 export const deliveryStatuses = ["pending", "delivered", "failed", "held"] as const;
@@ -24,7 +24,7 @@ const Webhook = z.object({
   url: z.string(),
   events: z.array(z.enum(webhookEvents)),
   is_active: z.boolean(),
-  /** Why the service switched it off: its server answered 410, or failed for five days. */
+  /** Why the service disabled it: the address returned 410, or failed for five days. */
   disabled_reason: z.enum(["gone", "failing"]).nullable(),
   description: z.string().nullable(),
   created_by: z.string().nullable(),
@@ -33,22 +33,22 @@ const Webhook = z.object({
 });
 
 const Delivery = z.object({
-  /** The event's own id, as the receiver knows it. */
+  /** The event's id, as the receiver gets it. */
   id: z.string(),
   type: z.enum(webhookEvents),
   status: z.enum(deliveryStatuses),
   created_at: timestamp,
   next_try_at: timestamp.nullable(),
-  /** Oldest first; of many the latest thirty. */
+  /** The latest thirty, oldest first. */
   attempts: z.array(
     z.object({
       number: z.int(),
       attempted_at: timestamp,
       status_code: z.int().nullable(),
       ms: z.int(),
-      /** Why there was no answer. */
+      /** Why there was no response. */
       error: z.string().nullable(),
-      /** The first 4 kB of it. */
+      /** The first 4 kB of the response body. */
       answer: untrusted(z.string()).nullable(),
       next_try_at: timestamp.nullable(),
     }),
@@ -58,24 +58,24 @@ const Delivery = z.object({
 const webhookId = id("Webhook", "list_webhooks");
 const deliveryId = id("Delivery", "list_webhook_deliveries");
 
-// Which addresses may be reached is the operator's to say, so the service decides more than this.
+// The service also applies the operator's rules for addresses.
 const url = z
   .url({ protocol: /^https?$/, error: "Send an https:// address." })
   .max(2048, "At most 2048 characters.")
-  .describe("HTTPS address that takes POST");
-const subscribedEvents = z.array(z.enum(webhookEvents)).min(1).describe("Events to be told of");
-const description = z.string().max(500).describe("What it is for, at most 500 characters");
+  .describe("HTTPS address that accepts POST");
+const subscribedEvents = z.array(z.enum(webhookEvents)).min(1).describe("Events to send");
+const description = z.string().max(500).describe("Purpose, at most 500 characters");
 
 export const webhooks = {
   create_webhook: operation({
     method: "POST",
     path: "/v1/webhook-subscriptions",
-    // Of people only owners and admins hold the scope, so the other path needs no rule of its own.
+    // Only owners and admins among users hold the scope, so the other path needs no rule of its own.
     also: [{ path: "/v1/developer-access/webhooks", credential: "any" }],
     scope: "tokens:create",
     title: "Create webhook",
     description:
-      "Send message events to an HTTPS address. signing_secret, which checks their signatures, is in this answer only. test_webhook tries it.",
+      "Create a webhook subscription, which sends message events to an HTTPS address. signing_secret, for verifying signatures, is returned only in this response. Try it with test_webhook.",
     input: z.object({ url, events: subscribedEvents, description: description.optional() }),
     output: one(Webhook.extend({ signing_secret: z.string() })),
     status: 201,
@@ -88,7 +88,7 @@ export const webhooks = {
     path: "/v1/webhook-subscriptions",
     scope: "tokens:read",
     title: "List webhooks",
-    description: "List the webhook subscriptions with their events and state. Secrets are never shown.",
+    description: "List the webhook subscriptions with their events and state. Secrets are never returned.",
     input: z.object({}),
     output: one(z.object({ webhooks: z.array(Webhook) })),
   }),
@@ -99,7 +99,7 @@ export const webhooks = {
     scope: "tokens:create",
     effect: "outward",
     title: "Test webhook",
-    description: "Send a signed test event to a webhook and tell what its server answered.",
+    description: "Send a signed test event to a webhook and return the status code of its response.",
     input: z.object({ id: webhookId }),
     output: one(
       z.object({
@@ -122,7 +122,7 @@ export const webhooks = {
     path: "/v1/webhook-subscriptions/{id}",
     scope: "tokens:create",
     title: "Delete webhook",
-    description: "Delete a webhook subscription. Its address is told of nothing from then on.",
+    description: "Delete a webhook subscription. Events stop immediately.",
     input: z.object({ id: webhookId }),
     output: one(Deleted),
   }),
@@ -133,7 +133,7 @@ export const webhooks = {
     scope: "tokens:read",
     tier: "extended",
     title: "Get webhook",
-    description: "Get one webhook subscription: its events, and whether and why it is switched off.",
+    description: "Get one webhook subscription: its events, and whether and why it is disabled.",
     input: z.object({ id: webhookId }),
     output: one(Webhook),
   }),
@@ -142,16 +142,15 @@ export const webhooks = {
     method: "PUT",
     path: "/v1/webhook-subscriptions/{id}",
     scope: "tokens:create",
-    tier: "extended",
     title: "Update webhook",
     description:
-      "Change a webhook's address, events or description, or switch it off and on. Only the fields sent change. While it is off, events are held; recover_webhook_deliveries sends them afterwards.",
+      "Change a webhook's address, events or description, or disable and enable it. Only the fields sent change. While it is disabled, events are held. Send them afterwards with recover_webhook_deliveries.",
     input: z.object({
       id: webhookId,
       url: url.optional(),
       events: subscribedEvents.optional(),
       description: description.optional(),
-      is_active: z.boolean().optional().describe("false: events are held and not sent"),
+      is_active: z.boolean().optional().describe("false: events are held, not sent"),
     }),
     output: one(Webhook),
     hints: { openWorld: true },
@@ -164,7 +163,7 @@ export const webhooks = {
     tier: "extended",
     title: "Rotate webhook secret",
     description:
-      "Give a webhook a new signing_secret, in this answer only. X-Webhook-Signature is made with it at once; webhook-signature carries the old one's too for 24 hours.",
+      "Replace a webhook's signing_secret. The new one is returned only in this response. X-Webhook-Signature uses it immediately; webhook-signature also contains the old secret's signature for 24 hours.",
     input: z.object({ id: webhookId }),
     output: one(Webhook.extend({ signing_secret: z.string() })),
     showsSecret: true,
@@ -178,10 +177,13 @@ export const webhooks = {
     tier: "extended",
     title: "List webhook deliveries",
     description:
-      "List a webhook's deliveries of the last 15 days, newest first: each try with what its server answered, and when the next is.",
+      "List a webhook's deliveries of the last 15 days, newest first: each attempt with its response, and the time of the next attempt.",
     input: z.object({
       id: webhookId,
-      status: z.enum(deliveryStatuses).optional().describe("Only these; held: the webhook was off"),
+      status: z
+        .enum(deliveryStatuses)
+        .optional()
+        .describe("Only this status; held: the webhook was disabled"),
       ...paging(10),
     }),
     output: paged(Delivery),
@@ -194,7 +196,7 @@ export const webhooks = {
     tier: "extended",
     title: "Replay webhook delivery",
     description:
-      "Send an event to a webhook again, now, with the same id and content. The retries begin anew.",
+      "Send an event to a webhook again now, with the same id and content. Its retries start over.",
     input: z.object({ id: webhookId, delivery_id: deliveryId }),
     output: one(Delivery),
     hints: { openWorld: true },
@@ -207,7 +209,7 @@ export const webhooks = {
     tier: "extended",
     title: "Recover webhook deliveries",
     description:
-      "Send again, now, all that failed, was held or waits for another try at a webhook since a time, at most 14 days ago.",
+      "Send again now all of a webhook's events since a time, at most 14 days ago, that failed, were held or wait for a retry.",
     input: z.object({ id: webhookId, since: timestamp.describe("Events from this time on, ISO 8601") }),
     output: one(z.object({ recovering: z.int() })),
     hints: { openWorld: true },
@@ -216,14 +218,14 @@ export const webhooks = {
   list_events: operation({
     method: "GET",
     path: "/v1/events",
-    // It shows what contacts wrote.
+    // Events contain the texts of contacts.
     scope: { all: ["tokens:read", "inbox:read"] },
     tier: "extended",
     title: "List events",
     description:
-      "List message events as webhooks are told of them, oldest first, at most 100. Pass the answer's cursor as after in the next call, and nothing is missed in between.",
+      "List message events as webhooks receive them, oldest first, at most 100. Pass the returned cursor as after in the next call to miss none.",
     input: z.object({
-      after: z.string().max(4096).optional().describe("cursor of the last answer; from now when left out"),
+      after: z.string().max(4096).optional().describe("cursor of the previous response. Default: from now"),
     }),
     output: one(
       z.object({
@@ -258,19 +260,19 @@ export const webhookErrors = {
   webhook_inactive: errorEntry(
     "conflict",
     409,
-    "The webhook is switched off: nothing is sent to it.",
-    "Switch it on first: update_webhook with is_active true.",
+    "The webhook is disabled.",
+    "Enable it first: update_webhook with is_active true.",
   ),
   too_many_webhooks: errorEntry(
     "business_rule",
     422,
-    "There are at most {limit} webhook subscriptions in an organization.",
-    "Delete one that is not needed (list_webhooks), or add the events to one that is there (update_webhook).",
+    "An organization can have {limit} webhook subscriptions.",
+    "Delete one (delete_webhook), or add the events to another (update_webhook).",
   ),
   webhook_address_refused: errorEntry(
     "invalid_request",
     400,
-    "Nothing can be sent to this address. {reason}",
+    "Events can't be sent to this address. {reason}",
     "Send an https:// address of the public internet, on port 443 or 8443.",
   ),
   since_too_early: errorEntry(

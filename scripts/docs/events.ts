@@ -66,7 +66,7 @@ ${names.map(section).join("\n\n")}`;
   return { source: "tools/events.ts", body };
 }
 
-/** @throws ZodError where an example does not fit its schema. */
+/** @throws ZodError if an example does not match its schema. */
 function section(name: Name): string {
   const { when, data } = examples[name];
   const event = {

@@ -31,7 +31,7 @@ if (stale.length === 0) {
   console.log(`Written in ${folder}: ${stale.join(", ")}.`);
 }
 
-/** The files that differ from their page, are missing, or have no page any more. */
+/** The files that differ from their page, are missing, or have no page. */
 async function findStale(): Promise<string[]> {
   const present = await readdir(folder);
   const names = [...new Set([...Object.keys(pages), ...present])].sort();

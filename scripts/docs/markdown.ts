@@ -1,8 +1,8 @@
-/** The Markdown that the reference pages are made of. */
+/** Formats Markdown for the reference pages. */
 
 /** One generated file. */
 export interface Page {
-  /** The files that it is made from, as its first line names them. */
+  /** The files that it is generated from; named in its first line. */
   readonly source: string;
   readonly body: string;
 }

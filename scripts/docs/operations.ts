@@ -1,4 +1,4 @@
-/** docs/reference/operations.md: every built operation, resource by resource. */
+/** docs/reference/operations.md: every implemented operation, by resource. */
 import { modules } from "../../src/platform/index.ts";
 import { type Credential, describeRule, type Operation, toolMappingsOf } from "../../tools/contract/index.ts";
 import { code, type Page, table } from "./markdown.ts";

@@ -1,5 +1,4 @@
-/** docs/reference/scopes.md: every scope, which roles hold it, and which operations need it. */
-
+/** docs/reference/scopes.md: every scope, the roles that have it, and the operations that need it. */
 import { roleScopes } from "../../src/platform/identity/index.ts";
 import { operationsOf } from "../../src/platform/index.ts";
 import { type Scope, scopes, scopesOf, toDottedScope } from "../../tools/contract/index.ts";
@@ -24,7 +23,7 @@ An operation that needs one of several scopes appears at each of them.`;
 }
 
 function rolesWith(scope: Scope): string[] {
-  return Object.entries(roleScopes).flatMap(([role, held]) => (held.includes(scope) ? [role] : []));
+  return Object.entries(roleScopes).flatMap(([role, granted]) => (granted.includes(scope) ? [role] : []));
 }
 
 function operationsWith(scope: Scope): string[] {

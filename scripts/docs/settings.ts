@@ -3,7 +3,7 @@ import { settings } from "../../src/config/index.ts";
 import { code, type Page, table } from "./markdown.ts";
 
 export function settingsPage(): Page {
-  const rows = settings.map((one) => [code(one.name), code(one.default), one.description]);
+  const rows = settings.map((setting) => [code(setting.name), code(setting.default), setting.description]);
   const body = `# Settings
 
 Settings are environment variables, read once at the start. An empty value counts as not set. A wrong value stops the start with one line that names the setting; an unknown name that begins with \`TIDINGS_\` is logged as a warning. \`tidings --help\` prints the same list.

@@ -1,4 +1,5 @@
 /** Another organization in the same app, with one of each resource, none of which the first may reach. */
+import { sql } from "kysely";
 import { newId } from "../../src/database/id.ts";
 import { insertKey } from "../../src/platform/api-keys.ts";
 import { createOrganization } from "../../src/platform/bootstrap.ts";
@@ -106,4 +107,23 @@ async function createHeldDelivery(app: TestApp, key: string) {
   await openPhone(app, "+14155550198", key).write("private");
   const { data } = await app.call(webhooks.list_webhook_deliveries, { id }, { key });
   return { webhook_id: id, delivery_id: data[0]?.id ?? "" };
+}
+
+/** Every row of a tenant, by table: all tables that have an organization_id. */
+export async function readTenantRows(
+  { server: { database } }: TestApp,
+  organization: string,
+): Promise<Record<string, unknown[]>> {
+  const { rows: tables } = await sql<{ name: string }>`
+    select table_name as name from information_schema.columns
+    where table_schema = current_schema() and column_name = 'organization_id' order by 1
+  `.execute(database.queries);
+  const snapshot: Record<string, unknown[]> = {};
+  for (const { name } of tables) {
+    const { rows } = await sql<{ row: unknown }>`
+      select to_jsonb(t) as row from ${sql.table(name)} t where organization_id = ${organization} order by t::text
+    `.execute(database.queries);
+    snapshot[name] = rows.map(({ row }) => row);
+  }
+  return snapshot;
 }

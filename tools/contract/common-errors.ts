@@ -1,13 +1,13 @@
-/** The errors that any operation can answer; those of one resource stand in its own file. */
+/** The errors that any operation can return; a resource's own errors are in its file. */
 import { type ErrorEntry, errorEntry } from "./errors.ts";
 
-/** Requests that no operation can take. */
+/** Errors of the request itself. */
 export const requestErrors = {
   invalid_request: errorEntry(
     "invalid_request",
     400,
     "The request is not valid: {reason}",
-    "Correct the fields that are named and send it again.",
+    "Correct the named fields and send it again.",
   ),
   malformed_request: errorEntry(
     "invalid_request",
@@ -30,19 +30,19 @@ export const requestErrors = {
   unsupported_media_type: errorEntry(
     "invalid_request",
     415,
-    "The request body's Content-Type is not supported here.",
+    "This Content-Type is not supported here.",
     "Send Content-Type: application/json.",
   ),
   method_not_allowed: errorEntry(
     "invalid_request",
     405,
-    "{path} does not answer {method}.",
+    "{path} does not support {method}.",
     "Use one of: {allowed}.",
   ),
   route_not_found: errorEntry(
     "not_found",
     404,
-    "There is nothing at {method} {path}.",
+    "There is no route {method} {path}.",
     "GET /v1/openapi.json lists every operation.",
   ),
   unknown_argument: errorEntry(
@@ -54,20 +54,20 @@ export const requestErrors = {
   unstorable_text: errorEntry(
     "invalid_request",
     400,
-    "The text holds a zero byte or half of a surrogate pair, which is no character.",
+    "The text contains a null character or an unpaired surrogate.",
     "Send well-formed Unicode text.",
   ),
   nested_too_deeply: errorEntry(
     "invalid_request",
     400,
-    "The value is nested more than {limit} levels deep.",
+    "The value is nested deeper than {limit} levels.",
     "Send a flatter object.",
   ),
   invalid_phone_number: errorEntry(
     "invalid_request",
     400,
     "{value} is not a valid phone number.",
-    "Send it in E.164 form with the country code, for example +14155550123.",
+    "Send it in E.164 format with the country code, for example +14155550123.",
   ),
   invalid_idempotency_key: errorEntry(
     "invalid_request",
@@ -78,8 +78,8 @@ export const requestErrors = {
   idempotency_key_reused: errorEntry(
     "idempotency",
     422,
-    "This idempotency key was used before with another request.",
-    "Use a new key for a new request; repeat a request only with the same content.",
+    "This idempotency key was already used with a different request.",
+    "Use a new key for a new request, or repeat the first request unchanged.",
   ),
 } as const satisfies Record<string, ErrorEntry>;
 
@@ -100,48 +100,48 @@ export const accessErrors = {
   sign_in_required: errorEntry(
     "authentication",
     401,
-    "This operation needs a person's access token, not an API key.",
+    "This operation requires a user's access token, not an API key.",
     "Sign in with POST /v1/auth/login and send its access_token as Authorization: Bearer.",
   ),
   insufficient_scope: errorEntry(
     "permission",
     403,
-    "This needs a scope that the credential lacks: {required_scope}.",
+    "The credential does not hold the required scope: {required_scope}.",
     "Use a key that holds {required_scope}.",
   ),
   insufficient_role: errorEntry(
     "permission",
     403,
-    "Your role {role} may not do this.",
+    "The role {role} does not permit this.",
     "Ask an owner or admin of the organization.",
   ),
   needs_user: errorEntry(
     "invalid_request",
     400,
-    "{value} needs a person: this credential is an API key, which is nobody.",
+    "{value} requires a signed-in user; API keys have none.",
     "Sign in as a user, or use another filter.",
   ),
   host_not_allowed: errorEntry(
     "permission",
     403,
-    "The {header} header names a host that this server does not answer for.",
-    "Call it by one of its own names, or add the name to {setting}.",
+    "The {header} header names a host that this server does not accept.",
+    "Use one of the server's own host names, or add the host to {setting}.",
   ),
 } as const satisfies Record<string, ErrorEntry>;
 
-/** What any operation can answer when the service is busy or broken. */
+/** Rate limits and failures of the service. */
 export const serviceErrors = {
   rate_limited: errorEntry("rate_limit", 429, "Too many requests.", "Wait {retry_after} s and try again."),
   internal: errorEntry(
     "internal",
     500,
-    "The service failed to answer.",
-    "Try again; if it happens again, report the request id.",
+    "The service failed to process the request.",
+    "Try again. If it fails again, report the request id.",
   ),
   unavailable: errorEntry(
     "internal",
     503,
-    "The service can't answer just now: {reason}",
+    "The service is temporarily unavailable: {reason}",
     "Try again in a moment.",
   ),
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,4 +1,4 @@
-/** Where a request carries its credential, over REST and MCP alike. */
+/** Reads the credential of a request, for REST and MCP. */
 
 /** The value of `X-API-Key`, or of `Authorization: Bearer` with an API key or an access token. */
 export function readCredential(

@@ -1,4 +1,4 @@
-/** Errors: what an entry of an error table is, the body of a failed answer, and the errors that any operation has. */
+/** The entries of error tables, and the body of an error response. */
 import { z } from "zod";
 
 export const errorTypes = [
@@ -17,11 +17,11 @@ export const errorTypes = [
 
 export type ErrorType = (typeof errorTypes)[number];
 
-/** One way to fail. */
+/** One error. */
 export interface ErrorEntry {
   readonly type: ErrorType;
   readonly status: number;
-  /** What is wrong; `{name}` is filled from the failure's detail. */
+  /** What is wrong; `{name}` is replaced by that fact of the failure. */
   readonly message: string;
   /** What to do next, for a person or a model. */
   readonly fix: string;
@@ -34,7 +34,7 @@ export const errorEntry = (type: ErrorType, status: number, message: string, fix
   fix,
 });
 
-/** One field that is wrong, and what to send instead. */
+/** One invalid field, and what to send instead. */
 export const ErrorDetail = z.object({
   field: z.string(),
   code: z.string(),
@@ -43,7 +43,7 @@ export const ErrorDetail = z.object({
 });
 export type ErrorDetail = z.infer<typeof ErrorDetail>;
 
-/** The body of every failed answer. Extra facts (`existing_id`, `required_scope`, …) stand beside `code`. */
+/** The body of every error response. Extra facts (`existing_id`, `required_scope`, …) are members beside `code`. */
 export const ErrorBody = z.object({
   error: z.looseObject({
     type: z.enum(errorTypes),

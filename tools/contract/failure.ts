@@ -1,25 +1,25 @@
-/** Failures: an error of a table, with the facts that fill its sentence, as it is thrown and sent. */
+/** Failures: an error of a table with its facts, as it is thrown and sent. */
 import type { z } from "zod";
 import { requestErrors } from "./common-errors.ts";
 import type { ErrorBody, ErrorDetail, ErrorEntry } from "./errors.ts";
 import { describeRule, type ScopeRule, scopesOf } from "./scopes.ts";
 
-/** Facts of one failure: they fill the sentence, and those the caller can use are sent beside the code. */
+/** The facts of one failure: they fill in the message and are sent beside the code. */
 export interface FailureDetail extends Readonly<Partial<Record<Reserved, never>>> {
   readonly param?: string;
   readonly details?: readonly ErrorDetail[];
   readonly [fact: string]: unknown;
 }
 
-/** What the body says by itself: a fact of that name would take its place. */
+/** Members of the body that a fact must not overwrite. */
 type Reserved = Exclude<keyof (typeof ErrorBody)["shape"]["error"]["shape"], "param" | "details">;
 
-/** A failure that the caller is shown. Anything else that is thrown is answered as `internal`. */
+/** An error that is shown to the caller. Anything else that is thrown is answered as `internal`. */
 export class Failure extends Error {
   readonly code: string;
   readonly entry: ErrorEntry;
   readonly detail: FailureDetail;
-  /** Whether this is the stored answer to an earlier request with the same idempotency key. */
+  /** Whether this is the stored response to an earlier request with the same idempotency key. */
   readonly isReplay: boolean;
 
   constructor(
@@ -44,7 +44,7 @@ export class Failure extends Error {
     return fill(this.entry.fix, this.detail);
   }
 
-  /** What is sent. */
+  /** The body of the error response. */
   body(requestId?: string): ErrorBody {
     return {
       error: {
@@ -78,7 +78,7 @@ export function fieldFailure(
   });
 }
 
-/** The facts of `insufficient_scope`: the rule in words, and the scopes that it names. */
+/** The facts of `insufficient_scope`: the rule in words, and its scopes. */
 export function missingScope(rule: ScopeRule | null): FailureDetail {
   return { required_scope: rule && describeRule(rule), required_scopes: scopesOf(rule) };
 }
@@ -88,7 +88,7 @@ export function failRequest(code: keyof typeof requestErrors, detail?: FailureDe
   return new Failure(code, requestErrors[code], { detail });
 }
 
-/** Turns Zod's issues into the failure that every transport answers, precise to the field. */
+/** Converts Zod's issues to a failure that names each invalid field. */
 export function failInput(issues: readonly z.core.$ZodIssue[], input: unknown): Failure {
   const details = issues.flatMap((issue) => describeIssue(issue, input));
   const first = details[0];

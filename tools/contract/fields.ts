@@ -1,34 +1,32 @@
-/** Fields that mean the same everywhere: ids, phone numbers, times, paging. */
+/** Fields with the same meaning in every operation: ids, phone numbers, times, paging. */
 import { z } from "zod";
 
-/** The id of a thing; `list` names the tool that finds it. */
+/** The id of a resource; `list` is the tool that finds it. */
 export function id(thing: string, list: string) {
   return z.string().min(1).max(64).describe(`${thing} id, from ${list}`);
 }
 
-/** The inbox to work in; a conversation tells its own. */
-export const inboxId = id("Inbox", "list_inboxes or get_conversation");
+export const inboxId = id("Inbox", "list_inboxes");
 
-/** A person of the organization: an agent. */
 export const userId = id("User", "list_users");
 
-/** A phone number as a caller may write it; the service keeps it in E.164 form. */
+/** A phone number in any notation; the service stores it in E.164 format. */
 export const phone = z.string().min(3).max(32).describe("With country code, like +14155550123");
 
-/** Whom a message is for; a contact who hides the number has a bsuid instead. */
+/** The recipient of a message; a contact who hides the number has a bsuid instead. */
 export const recipient = z
   .string()
   .min(3)
   .max(140)
   .describe("Phone number with country code, like +14155550123, or a contact's bsuid");
 
-/** A moment, ISO 8601 with an offset. */
+/** A time, ISO 8601 with an offset. */
 export const timestamp = z.iso.datetime({ offset: true });
 
-/** The last moment that has four digits for its year, which is what times are written with. */
+/** The last time with a four-digit year, the only format that is stored. */
 const lastTimestamp = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** A moment that a caller names: read into UTC, since not every offset that can be written can be stored. */
+/** A time sent by a caller, converted to UTC: not every valid offset can be stored. */
 export const inputTimestamp = timestamp
   .refine((text) => Date.parse(text) <= lastTimestamp, {
     error: "Send a time before the year 10000.",
@@ -39,7 +37,7 @@ export const inputTimestamp = timestamp
 /** In characters, as JSON. */
 export const maxMetadata = 16_384;
 
-/** Free key-value attributes, at most 16 kB as JSON. */
+/** Custom key-value attributes, at most 16 kB as JSON. */
 export const metadata = z
   .record(z.string(), z.unknown())
   .refine(
@@ -47,14 +45,14 @@ export const metadata = z
     `At most ${maxMetadata} characters as JSON.`,
   );
 
-/** An open JSON object, at most 64 kB. What is in it is checked by whoever reads it. */
+/** An open JSON object, at most 64 kB. Its content is validated where it is used. */
 export const jsonObject = z
   .record(z.string(), z.unknown())
   .refine((value) => JSON.stringify(value).length <= 65_536, "At most 65536 characters as JSON.");
 
 export const page = z.int().min(1).default(1).describe("Page, from 1");
 
-/** Over the maximum is read as the maximum; the answer tells what was used. */
+/** A larger value is read as the maximum; `meta` in the response has the size used. */
 export function pageSize(size: number) {
   return z
     .int()
@@ -64,5 +62,5 @@ export function pageSize(size: number) {
     .describe("Page size, at most 100");
 }
 
-/** The answer to a deletion. */
+/** The data of a delete response. */
 export const Deleted = z.object({ deleted: z.literal(true) });

@@ -22,6 +22,7 @@ export {
 } from "./fields.ts";
 export { parseJson } from "./json.ts";
 export { type JsonSchema, toJsonSchema } from "./json-schema.ts";
+export { closeTexts, removeMentions } from "./mentions.ts";
 export {
   type Credential,
   type Effect,

@@ -39,7 +39,13 @@ export function toJsonSchema(schema: z.ZodType, use: "input" | "output" | "tool"
       delete jsonSchema.untrusted; // our own mark, not a keyword of JSON Schema
     },
   });
-  return json;
+  return JSON.parse(JSON.stringify(json), (_, value: unknown) => splitTypes(value));
+}
+
+/** Writes a list of types, which Zod makes of a bare nullable type, as a union: some clients can't read the list. */
+function splitTypes(schema: unknown): unknown {
+  const { type: types, ...rest } = Object(schema) as JsonSchema;
+  return Array.isArray(types) ? { anyOf: types.map((type) => ({ type })), ...rest } : schema;
 }
 
 /** Bounds this wide only repeat the number's type. */

@@ -1,4 +1,4 @@
-/** The scopes that a key may hold, and their two spellings. */
+/** The scopes that a credential can hold, and their two spellings. */
 
 const grants = {
   "contacts:read": "list and retrieve contacts",
@@ -22,10 +22,10 @@ export type Scope = keyof typeof grants;
 export const scopes: readonly { name: Scope; grants: string }[] = (Object.keys(grants) as Scope[]) // the keys of the literal above
   .map((name) => ({ name, grants: grants[name] }));
 
-/** Every scope in the colon spelling, which is the one that is stored and compared. */
+/** Every scope in the colon spelling, which is stored and compared. */
 export const allScopes: readonly Scope[] = scopes.map(({ name }) => name);
 
-/** Account administration has no dotted form and is granted only to a person's request. */
+/** Whether a scope is for account administration: it has no dotted spelling, and only a signed-in user can grant it. */
 export function isAdministrative(scope: Scope): boolean {
   return scope.startsWith("tokens:");
 }
@@ -42,15 +42,15 @@ const bySpelling = new Map<string, Scope>(
   ]),
 );
 
-/** Reads either spelling; undefined for a text that is no scope. */
+/** Reads either spelling; undefined for an unknown scope. */
 export function readScope(text: string): Scope | undefined {
   return bySpelling.get(text);
 }
 
-/** What an operation needs of a credential: one scope, any one of several, or all of several. */
+/** The scopes that an operation requires: one, any one of several, or all of several. */
 export type ScopeRule = Scope | { readonly any: readonly Scope[] } | { readonly all: readonly Scope[] };
 
-/** Whether a credential that holds `held` may do what needs `rule` (null: any valid credential may). */
+/** Whether a credential with these scopes satisfies the rule (null: every valid credential does). */
 export function permits(held: ReadonlySet<Scope>, rule: ScopeRule | null): boolean {
   const scopes = scopesOf(rule);
   const isAny = typeof rule === "object" && rule !== null && "any" in rule;

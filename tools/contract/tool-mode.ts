@@ -1,4 +1,4 @@
-/** Which tools are listed: the core ones, all, or the two that search and run the others. */
+/** The tools that are listed: the core ones, all, or two that find and run the others. */
 
 export const toolModes = ["core", "all", "search"] as const;
 

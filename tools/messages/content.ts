@@ -1,4 +1,4 @@
-/** What a message to be sent holds, by its type. */
+/** The content of an outbound message, by its type. */
 import { z } from "zod";
 import { inboxId, jsonObject, recipient } from "../contract/index.ts";
 import { templateLanguage, templateName } from "../templates.ts";
@@ -9,28 +9,28 @@ export const body = z
   .string()
   .min(1)
   .max(4096)
-  .refine((text) => text.trim() !== "", "The text is blank.")
+  .refine((text) => text.trim() !== "", "Send a text that is not blank.")
   .describe("Text of the message, at most 4096 characters");
 export const media_url = z
   .url({ protocol: /^https?$/, error: "Send an address that begins with http:// or https://." })
   .max(2048, "At most 2048 characters.")
-  .describe("Public address of the file, or the storage_url of an upload");
+  .describe("Public address of the file, or an upload's storage_url");
 export const caption = z
   .string()
   .max(1024)
   .optional()
-  .describe("Text under the file, at most 1024 characters; not for audio");
-export const file_name = z.string().max(240).optional().describe("Name shown for a document");
+  .describe("Caption, at most 1024 characters; not for audio");
+export const file_name = z.string().max(240).optional().describe("File name shown for a document");
 
 export const inbox_id = inboxId
   .optional()
-  .describe("Inbox id, from get_conversation; by default that of the latest message");
+  .describe("Inbox id, from list_inboxes; by default that of the latest message");
 
 export const components = z
   .array(jsonObject)
   .max(10)
   .optional()
-  .describe('Values for its variables: [{"type":"body","parameters":[{"type":"text","text":"Ann"}]}]');
+  .describe('Values of its variables: [{"type":"body","parameters":[{"type":"text","text":"Ann"}]}]');
 
 export const TemplateContent = z.object({
   name: templateName.describe("Name of an approved template"),
@@ -38,13 +38,13 @@ export const TemplateContent = z.object({
   components,
 });
 
-/** Where the content of each type stands. */
+/** The field with the content of each type. */
 const contentOf = { text: "text", template: "template", interactive: "interactive" } as const;
 
 export const NewMessage = z
   .object({
     to: recipient,
-    type: z.enum(messageTypes).describe("What is sent"),
+    type: z.enum(messageTypes).describe("Type of the message"),
     text: z.object({ body }).optional().describe("For type text"),
     template: TemplateContent.optional().describe("For type template"),
     media_url: media_url

@@ -18,18 +18,18 @@ export const messageErrors = {
     "business_rule",
     422,
     "There is no approved template named {name} in the language {language}.",
-    "Send text, media or an interactive message, which the contact can get within the service window.",
+    "Send text, media or an interactive message within the service window.",
   ),
   media_not_sendable: errorEntry(
     "business_rule",
     422,
     "This upload can't be sent as {media_type}: {reason}",
-    "As {media_type} the channel takes {known}, of up to {limit} bytes.",
+    "As {media_type} the channel accepts {known} of up to {limit} bytes.",
   ),
   invalid_cursor: errorEntry(
     "invalid_request",
     400,
-    "{value} is neither a cursor of this service nor the id of a message.",
-    "Send the cursor of the last answer, or leave it out to begin now.",
+    "{value} is neither a valid cursor nor a message id.",
+    "Send the cursor of the previous response, or omit it to start now.",
   ),
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,4 +1,4 @@
-/** The events of messages, with the shape of each one's data. */
+/** The events of messages, with the shape of their data. */
 import { z } from "zod";
 import { timestamp } from "../contract/index.ts";
 import { MessageError, messageStatuses, messageTypes } from "./message.ts";
@@ -18,7 +18,7 @@ const Progress = z.object({
   type: z.enum(messageTypes),
   status: z.enum(messageStatuses),
   timestamp,
-  /** Rises with each event of one message, so that a receiver can put them in order. */
+  /** Increases with each event of one message, so that receivers can order them. */
   sequence: z.int(),
   error: MessageError.optional(),
 });

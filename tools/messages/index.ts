@@ -1,4 +1,4 @@
-/** Messages: what is sent to a contact and what comes back. */
+/** Messages: sent to contacts and received from them. */
 import { z } from "zod";
 import { Contact } from "../contacts.ts";
 import { id, one, operation, paged, paging, recipient } from "../contract/index.ts";
@@ -11,20 +11,20 @@ export { messageErrors } from "./errors.ts";
 export { messageEvents } from "./events.ts";
 export { MessageError, mediaTypes, messageStatuses, messageTypes } from "./message.ts";
 
-/** One thing that can be done with a conversation, by its tool's name. */
+/** A tool call that a conversation allows or not. */
 const Action = z.object({
   tool: z.string(),
-  /** Whether it would be accepted now. */
+  /** Whether the call would succeed now. */
   is_allowed: z.boolean(),
   /** Why not, and what to do instead; null when it is allowed. */
   reason: z.string().nullable(),
-  /** Of update_conversation: what the status may become. */
+  /** For update_conversation: the allowed new statuses. */
   statuses: z.array(z.enum(conversationStatuses)).optional(),
 });
 
 const sendHints = { destructive: true, openWorld: true } as const;
 const windowRule =
-  "Only within 24 hours of the contact's last message; later it is refused (the simulated channel warns and sends).";
+  "Allowed only within 24 hours of the contact's last message; later it fails (the simulated channel warns and sends).";
 
 export const messages = {
   send_message: operation({
@@ -33,7 +33,7 @@ export const messages = {
     scope: "inbox:write",
     title: "Send message",
     description:
-      "Send a text, a file, a template or a choice to a phone number. The contact and the conversation are found or created. Answers when the message is queued; get_message tells its further states.",
+      "Send a text, media, template or interactive message to a phone number. The contact and the conversation are found or created. Returns once the message is queued. Check its delivery with get_message.",
     input: NewMessage,
     output: one(
       Message.pick({
@@ -50,7 +50,7 @@ export const messages = {
     tools: {
       send_message: {
         title: "Send message",
-        description: `Send a text message to a phone number; needs no contact or conversation beforehand. Answers when it is queued: get_message tells whether it was delivered. ${windowRule}`,
+        description: `Send a text message to a phone number; the contact and conversation are found or created. Returns once it is queued. Check its delivery with get_message. ${windowRule}`,
         input: z.object({ to: recipient, body }),
         fixed: { type: "text" },
         place: { body: "text.body" },
@@ -60,7 +60,7 @@ export const messages = {
         description: `Send an image, video, document or audio file. ${windowRule}`,
         input: z.object({
           to: recipient,
-          type: z.enum(mediaTypes).describe("What the file is"),
+          type: z.enum(mediaTypes).describe("Type of the file"),
           media_url,
           caption,
           file_name,
@@ -69,7 +69,7 @@ export const messages = {
       send_template_message: {
         title: "Send template message",
         description:
-          "Send an approved template to a phone number, also outside the 24-hour window. list_templates with status approved finds one; create_broadcast sends it to many.",
+          "Send an approved template to a phone number, also outside the 24-hour window. Find approved templates with list_templates. Send to many contacts with create_broadcast.",
         input: z.object({
           to: recipient,
           template_name: TemplateContent.shape.name,
@@ -85,7 +85,7 @@ export const messages = {
       },
       send_interactive_message: {
         title: "Send interactive message",
-        description: `Send a text with up to 3 reply buttons, or with a list of up to 10 rows; the contact's choice comes back as a message with reply. ${windowRule}`,
+        description: `Send a text with up to 3 reply buttons, or with a list of up to 10 rows. The contact's choice arrives as a message with reply. ${windowRule}`,
         input: z.object({ to: recipient, ...interactiveFields }),
         fixed: { type: "interactive" },
         place: {
@@ -115,22 +115,22 @@ export const messages = {
     scope: "inbox:read",
     title: "Get conversation context",
     description:
-      "All that is needed to act on a conversation, in one call: the contact, the latest messages, who has it and why, the 24-hour window, and what may be done now, with the reason where it may not. Call it before answering.",
+      "Get everything needed to act on a conversation: the contact, the latest messages, the assignment and its reason, the 24-hour window, and the allowed actions, with the reason for each that is not allowed. Call it before answering.",
     input: z.object({
       id: id("Conversation", "list_conversations"),
-      messages: z.int().min(1).max(50).default(10).describe("How many of the latest messages, at most 50"),
+      messages: z.int().min(1).max(50).default(10).describe("Number of latest messages, at most 50"),
     }),
     output: one(
       z.object({
         conversation: Conversation,
-        /** Without attributes for a credential that may not read contacts. */
+        /** Without attributes if the credential can't read contacts. */
         contact: Contact.omit({ organization_id: true }).partial({ metadata: true, tags: true }),
-        /** How it came to its agent or lost them, and why; null if it never had one. */
+        /** The latest assignment; null if there was none. */
         assignment: Assignment.nullable(),
         /** Oldest first. */
         messages: z.array(ListedMessage),
         actions: z.array(Action),
-        /** For wait_for_message: what comes after this moment. */
+        /** For wait_for_message: returns messages after this point. */
         cursor: z.string(),
       }),
     ),
@@ -143,17 +143,15 @@ export const messages = {
     scope: "inbox:read",
     title: "Wait for message",
     description:
-      "Wait until a contact writes, in one conversation or in any, or the time is up. Answers at most 20 messages. Pass the answer's cursor as after in the next call, and nothing is missed in between.",
+      "Wait until a contact writes in one conversation, or in any, or until the timeout. Returns at most 20 messages. Pass the returned cursor as after in the next call to miss none.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations").optional(),
       after: z
         .string()
         .max(4096)
         .optional()
-        .describe(
-          "cursor of the last answer or of get_conversation_context, or the id of a message; from now when left out",
-        ),
-      timeout_seconds: z.int().min(0).max(55).default(25).describe("How long to wait, at most 55"),
+        .describe("Start after this cursor or message id. Default: from now"),
+      timeout_seconds: z.int().min(0).max(55).default(25).describe("Seconds to wait, at most 55"),
     }),
     output: one(
       z.object({ messages: z.array(ListedMessage), cursor: z.string(), is_timed_out: z.boolean() }),
@@ -167,10 +165,10 @@ export const messages = {
     scope: "inbox:read",
     title: "Get message",
     description:
-      "Get one message: its content, its status (queued, sent, delivered, read, failed) with the time of each, and why it failed.",
+      "Get one message: its content, its status (queued, sent, delivered, read, failed) with the time of each change, and the error.",
     input: z.object({
-      conversation_id: id("Conversation", "send_message or list_conversations"),
-      message_id: id("Message", "send_message or list_messages"),
+      conversation_id: id("Conversation", "list_conversations"),
+      message_id: id("Message", "list_messages"),
     }),
     output: one(Message),
   }),

@@ -1,20 +1,20 @@
-/** Interactive messages: a text with buttons to tap, or with a list to choose from. */
+/** Interactive messages: a text with reply buttons or with a list. */
 import { z } from "zod";
 
 const button = z.object({
-  id: z.string().min(1).max(256).describe("Returned when it is tapped"),
+  id: z.string().min(1).max(256).describe("Returned in reply"),
   title: z.string().min(1).max(20).describe("At most 20 characters"),
 });
 
 const row = z.object({
-  id: z.string().min(1).max(200).describe("Returned when it is chosen"),
+  id: z.string().min(1).max(200).describe("Returned in reply"),
   title: z.string().min(1).max(24).describe("At most 24"),
   description: z.string().max(72).optional().describe("At most 72"),
 });
 
 const list = z
   .object({
-    button: z.string().min(1).max(20).describe("Opens the list, at most 20"),
+    button: z.string().min(1).max(20).describe("Label of the button that opens the list, at most 20"),
     sections: z
       .array(z.object({ title: z.string().max(24).optional(), rows: z.array(row).min(1) }))
       .min(1)
@@ -22,15 +22,15 @@ const list = z
   })
   .refine(
     ({ sections }) => sections.reduce((rows, section) => rows + section.rows.length, 0) <= 10,
-    "A list holds at most 10 rows in all its sections.",
+    "A list can have at most 10 rows in all its sections.",
   );
 
 export const interactiveFields = {
   body: z.string().min(1).max(4096).describe("Text above the choices; at most 1024 characters with buttons"),
-  header: z.string().max(60).optional().describe("Bold line on top, at most 60"),
+  header: z.string().max(60).optional().describe("Bold line at the top, at most 60"),
   footer: z.string().max(60).optional().describe("Small line at the bottom, at most 60"),
   buttons: z.array(button).min(1).max(3).optional().describe("Up to 3 reply buttons; or use list"),
-  list: list.optional().describe("A menu of up to 10 rows; or use buttons"),
+  list: list.optional().describe("List of up to 10 rows; or use buttons"),
 };
 
 export const Interactive = z.object(interactiveFields).superRefine((value, context) => {
@@ -46,7 +46,7 @@ export const Interactive = z.object(interactiveFields).superRefine((value, conte
     context.addIssue({
       code: "custom",
       path: [value.buttons ? "buttons" : "list"],
-      message: "Each choice needs an id of its own.",
+      message: "Each choice needs a unique id.",
     });
   }
 });

@@ -1,4 +1,4 @@
-/** A message as the contract shows it. */
+/** The message resource. */
 import { z } from "zod";
 import { timestamp, untrusted } from "../contract/index.ts";
 

@@ -2,6 +2,35 @@
 import type { Generated } from "kysely";
 import type { Json } from "./columns.ts";
 
+/** What a message contains, by its type; nothing once its contact has been erased. */
+type MessageContent = {
+  readonly text?: { readonly body: string };
+  readonly media?: {
+    readonly url: string;
+    readonly caption: string | null;
+    readonly file_name: string | null;
+    /** The storage key of a file that was uploaded here. */
+    readonly upload?: string;
+  };
+  readonly interactive?: Readonly<Record<string, unknown>>;
+  /** The choice that an inbound message makes. */
+  readonly reply?: { readonly id: string; readonly title: string };
+};
+
+/** A failure as the channel reports it. */
+type ChannelFailure = {
+  readonly channel_code: number | null;
+  readonly title: string;
+  readonly detail: string | null;
+};
+
+/** A failure with its meaning to the sender. */
+type MessageFailure = ChannelFailure & {
+  readonly code: string;
+  readonly retryable: boolean;
+  readonly hint: string;
+};
+
 export interface InboxTables {
   contacts: {
     organization_id: string;
@@ -81,7 +110,7 @@ export interface InboxTables {
     conversation_id: string;
     direction: "outbound" | "inbound";
     type: "text" | "image" | "video" | "document" | "audio" | "template" | "interactive";
-    content: Json<Record<string, unknown>>;
+    content: Json<MessageContent>;
     from: string | null;
     to: string | null;
     status: "queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "received";
@@ -91,7 +120,7 @@ export interface InboxTables {
     delivered_at: string | null;
     read_at: string | null;
     failed_at: string | null;
-    error: Json<Record<string, unknown>> | null;
+    error: Json<MessageFailure> | null;
     created_at: string;
     /** The transaction that wrote the row; an xid8. */
     transaction_id: Generated<string>;
@@ -101,14 +130,14 @@ export interface InboxTables {
     message_id: string;
     type: "sent" | "delivered" | "read" | "failed";
     occurred_at: string;
-    error: Json<Record<string, unknown>> | null;
+    error: Json<MessageFailure> | null;
   };
   parked_receipts: {
     organization_id: string;
     channel_message_id: string;
     type: "sent" | "delivered" | "read" | "failed";
     occurred_at: string;
-    error: Json<Record<string, unknown>> | null;
+    error: Json<ChannelFailure> | null;
     parked_at: string;
   };
   uploads: {

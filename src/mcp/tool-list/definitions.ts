@@ -23,7 +23,7 @@ import { mcp } from "../../../tools/mcp.ts";
 
 export interface ListedTool {
   readonly name: string;
-  /** The operation that it calls, by its name in the catalogue. */
+  /** The name of the operation that it calls. */
   readonly operation: string;
   readonly scope: ScopeRule | null;
   /** Its resource, by the name of the file in the catalogue. */
@@ -32,9 +32,9 @@ export interface ListedTool {
   readonly isCore: boolean;
   /** The paths in its answer that contain texts of customers. */
   readonly untrusted: readonly string[];
-  /** The member of its answer's `data` that lists tool calls. */
+  /** The member of the response's `data` that lists tool calls. */
   readonly offers?: string;
-  /** As a client sees it. */
+  /** What a client receives. */
   readonly definition: WireTool;
   /** The definition if local files may be named; missing if there is no difference. */
   readonly localDefinition?: WireTool;
@@ -126,10 +126,9 @@ function relaxKeyword(keyword: string, value: unknown): unknown {
   return keyword === "anyOf" ? (value as JsonSchema[]).map(relaxSchema) : value;
 }
 
+/** As a union: some clients don't read a list of types. A schema without a type allows null already. */
 function makeNullable(schema: JsonSchema): JsonSchema {
-  const [base, second, ...others] = (schema.anyOf ?? []) as JsonSchema[]; // schemas, by JSON Schema
-  if (base && second?.type === "null" && others.length === 0) {
-    return makeNullable(base);
-  }
-  return typeof schema.type === "string" ? { ...schema, type: [schema.type, "null"] } : schema;
+  const options = (schema.anyOf ?? (schema.type === undefined ? [] : [schema])) as readonly JsonSchema[]; // by JSON Schema
+  const isNullable = options.length === 0 || options.some(({ type }) => type === "null");
+  return isNullable ? schema : { anyOf: [...options, { type: "null" }] };
 }

@@ -1,6 +1,6 @@
 /** The list of tools that a credential may call, by its scopes and the filter, in the catalogue's order. */
 import type { Tool as WireTool } from "@modelcontextprotocol/server";
-import { allScopes, permits, type Scope } from "../../../tools/contract/index.ts";
+import { allScopes, closeTexts, permits, type Scope } from "../../../tools/contract/index.ts";
 import type { ListedTool } from "./definitions.ts";
 import type { ToolFilter } from "./filter.ts";
 import { searchToolDefinitions } from "./search.ts";
@@ -43,6 +43,7 @@ export function createToolList(
   const available = tools
     .filter(({ name }) => availableTools?.has(name) ?? true)
     .map((tool) => (isLocal && tool.localDefinition ? { ...tool, definition: tool.localDefinition } : tool));
+  const known = tools.map(({ name }) => name);
   const byName = new Map(available.map((tool) => [tool.name, tool]));
   const views = new Map<string, CachedList>();
 
@@ -53,10 +54,16 @@ export function createToolList(
         (discovered?.has(tool.name) ?? true) &&
         filter.hiddenBy(tool) === undefined,
     );
-    const definitions = filter.isSearch
-      ? searchToolDefinitions(filter.isReadOnly)
-      : reachable.map(({ definition }) => definition);
-    return { tools: reachable, definitions };
+    const closed = closeTexts(
+      reachable.map(({ definition }) => definition),
+      known,
+    );
+    const definitions = filter.isSearch ? searchToolDefinitions(filter.isReadOnly) : closed;
+    const described = reachable.map((tool, index) => ({
+      ...tool,
+      definition: closed[index] ?? tool.definition,
+    }));
+    return { tools: described, definitions };
   };
   const view = (viewer: ToolVisibility): CachedList => {
     const { scopes, filter, availableTools: discovered } = viewer;
@@ -88,6 +95,7 @@ export {
   restrictByHeaders,
   type ToolFilter,
   ToolFilterError,
+  type ToolFilterSettings,
 } from "./filter.ts";
 export {
   executeToolName,

@@ -1,14 +1,20 @@
 /** The tools that a delegated operation may list and call: the catalogue's, by their tool names. */
 import {
+  closeTexts,
   describeTools,
   type Operation,
   permits,
   readArguments,
   toolMappingsOf,
+  toolNames,
 } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
+import { catalogue as declaredOperations } from "../../../tools/index.ts";
 import { requireScope } from "./authorize.ts";
 import type { Caller, DelegatedContext } from "./context.ts";
+
+/** The texts may name any of these, also one that is not implemented. */
+const declaredTools = toolNames(declaredOperations);
 
 type Catalogue = Readonly<Record<string, Operation>>;
 
@@ -20,9 +26,10 @@ export function createDelegatedTools(
 ): DelegatedContext["tools"] {
   return {
     list: () =>
-      describeTools(catalogue)
-        .filter((tool) => permits(caller.scopes, tool.scope))
-        .map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
+      closeTexts(
+        describeTools(catalogue).filter((tool) => permits(caller.scopes, tool.scope)),
+        declaredTools,
+      ).map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
 
     async call(toolName, toolArguments) {
       const { name, operation, mapping } = findTool(catalogue, toolName);

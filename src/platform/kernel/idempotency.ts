@@ -124,7 +124,7 @@ export async function findStoredResponse(
   return stored && toReplay(stored, request);
 }
 
-export const deleteExpiredResponsesJob: ModuleJob<unknown> = {
+export const deleteExpiredResponsesJob: ModuleJob = {
   name: "answer.forget",
   schedule: "37 * * * *",
 

@@ -1,6 +1,7 @@
 /**
- * What may be done with a conversation now, by the names of the house's tools, and what to do instead where
- * it may not. The rules stand in the order in which they are told; a tool that is not built is left out.
+ * Lists what may be done with a conversation now, by tool name, and what to do instead of what may not.
+ *
+ * The rules are in the order in which they are returned. A tool that is not implemented is left out.
  */
 
 import { describeRule, permits } from "../../../tools/contract/index.ts";
@@ -22,21 +23,22 @@ export interface ActionContext {
   readonly tools: World["tools"];
 }
 
-/** Why it may not be done in this situation, and what to do instead; undefined when it may. */
-type Rule = (situation: ActionContext) => string | undefined;
+/** Returns why the tool may not be used and what to do instead; undefined if it may. */
+type Rule = (context: ActionContext) => string | undefined;
 
 const always: Rule = () => undefined;
 
-/** Whoever hides the number is written to by the id that the channel gives them. */
+/** A contact who hides the number is addressed by the business-scoped id (bsuid) of the channel. */
 const requiresAddress: Rule = ({ contact }) =>
   contact.phone_number === null && !isBsuid(contact.bsuid ?? "")
     ? "The contact has neither a phone number nor a bsuid: wait until they write, with wait_for_message."
     : undefined;
 
-const requiresWindow: Rule = (situation) => {
-  const { conversation, inbox, tools } = situation;
-  if (requiresAddress(situation) || conversation.is_within_24h_window || !isWindowStrict(inbox)) {
-    return requiresAddress(situation);
+const requiresWindow: Rule = (context) => {
+  const { conversation, inbox, tools } = context;
+  const addressReason = requiresAddress(context);
+  if (addressReason !== undefined || conversation.is_within_24h_window || !isWindowStrict(inbox)) {
+    return addressReason;
   }
   const { window_expires_at } = conversation;
   const state =
@@ -48,7 +50,7 @@ const requiresWindow: Rule = (situation) => {
 };
 
 const requiresAgent: Rule = ({ conversation }) =>
-  conversation.assigned_to === null ? "Nobody is assigned: use assign_conversation." : undefined;
+  conversation.assigned_to === null ? "No agent is assigned: use assign_conversation." : undefined;
 
 const rules: Readonly<Record<string, Rule>> = {
   send_message: requiresWindow,
@@ -64,22 +66,21 @@ const rules: Readonly<Record<string, Rule>> = {
   tag_contact: always,
 };
 
-export function describeActions(situation: ActionContext, { scopes }: Caller) {
-  const { status } = situation.conversation;
+export function describeActions(context: ActionContext, { scopes }: Caller) {
+  const { status } = context.conversation;
   return Object.entries(rules).flatMap(([tool, rule]) => {
-    const operation = situation.tools.get(tool);
+    const operation = context.tools.get(tool);
     if (!operation) {
       return [];
     }
     const { scope } = operation;
-    const lack =
-      scope === null || permits(scopes, scope)
-        ? undefined
-        : `This credential lacks the scope ${describeRule(scope)}: use one that has it.`;
-    const reason = lack ?? rule(situation) ?? null;
+    const isPermitted = scope === null || permits(scopes, scope);
+    const reason = isPermitted
+      ? (rule(context) ?? null)
+      : `This credential does not have the scope ${describeRule(scope)}: use one that has it.`;
     const statuses =
       tool === "update_conversation"
-        ? { statuses: allowedStatuses[status].filter((one) => one !== status) }
+        ? { statuses: allowedStatuses[status].filter((allowed) => allowed !== status) }
         : {};
     return [{ tool, is_allowed: reason === null, reason, ...statuses }];
   });

@@ -1,4 +1,4 @@
-/** All that is needed to act on a conversation, read at one moment. */
+/** Reads everything that is needed to act on a conversation. */
 import { sql } from "kysely";
 import type { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
@@ -13,13 +13,13 @@ import { cursorAt, writeCursor } from "./waiting/index.ts";
 type Input = z.output<typeof contract.get_conversation_context.input>;
 
 /** @throws Failure `conversation_not_found`. */
-export async function readConversationContext({ id, messages: count }: Input, context: ReadContext) {
+export async function readConversationContext({ id, messages: maxMessages }: Input, context: ReadContext) {
   const { caller, now, world } = context;
   const [conversation, assignment, parties, latest] = await Promise.all([
     getConversationDetails(context.db, context.organization, { id, now }),
     latestAssignment(context.db, context.organization, id),
     readContactAndInbox(context, id),
-    readLatest(context, id, count),
+    readLatest(context, id, maxMessages),
   ]);
   const { channel, settings, tags, metadata, ...contact } = parties;
   const isContactShown = caller.scopes.has("contacts:read");
@@ -36,9 +36,9 @@ export async function readConversationContext({ id, messages: count }: Input, co
   };
 }
 
-/** The contact, and what the inbox allows. */
+/** The contact, with the channel and settings of the inbox. */
 async function readContactAndInbox({ db, organization }: ReadContext, id: string) {
-  const found = await db
+  const row = await db
     .selectFrom("conversations")
     .innerJoin("contacts", (join) => join.on(refersTo("conversations.contact_id", "contacts")))
     .innerJoin("inboxes", (join) => join.on(refersTo("conversations.inbox_id", "inboxes")))
@@ -47,20 +47,20 @@ async function readContactAndInbox({ db, organization }: ReadContext, id: string
     .where("conversations.organization_id", "=", organization)
     .where("conversations.id", "=", id)
     .executeTakeFirst();
-  if (!found) {
+  if (!row) {
     throw fail("conversation_not_found");
   }
-  return found;
+  return row;
 }
 
-/** The latest messages, newest first; the snapshot is the one in which they were read, so none is missed after it. */
-function readLatest({ db, organization }: ReadContext, id: string, count: number) {
+/** The latest messages, newest first, with the snapshot in which they were read: no later message is missed. */
+function readLatest({ db, organization }: ReadContext, id: string, maxMessages: number) {
   const latest = db
     .selectFrom("messages")
     .selectAll()
     .where("organization_id", "=", organization)
     .where("conversation_id", "=", id)
     .orderBy("id", "desc")
-    .limit(count);
+    .limit(maxMessages);
   return readWithSnapshot(db, latest, sql`id desc`);
 }

@@ -1,21 +1,21 @@
 /**
- * Hands a queued message to its channel, at most once.
+ * Delivers a queued message to its channel, at most once.
  *
- * The claim is committed before the channel is called, and the channel is called outside any
- * transaction. A claim without a result (a crash, a lost answer) is looked up by its token: taken, it is
- * recorded; absent, it is sent; unknown, it waits for a receipt and at last fails as unconfirmed. What the
- * channel may have taken is never sent again.
+ * The message is claimed in a transaction, and the channel is called after its commit. A claim without a
+ * result (a crash, a lost response) is looked up at the channel by its token: an accepted message is recorded
+ * as sent, an absent one is sent, and an unknown one waits for a receipt and finally fails as unconfirmed. A
+ * message that the channel may have accepted is never sent again.
  */
 import { fail } from "../../../tools/errors.ts";
 import { refersTo } from "../../database/query/index.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
-import type { Channel, MessageContent, OutboundMessage, SendResult } from "../../ports/channel.ts";
+import type { Channel, MessageContent, OutboundMessage } from "../../ports/channel.ts";
 import { isBsuid } from "../contacts/index.ts";
 import { windowOf } from "../conversations/index.ts";
 import { isWindowStrict } from "../inboxes.ts";
 import type { ModuleJob, World } from "../kernel/index.ts";
 import { type DeliveryError, internalFailures, toDeliveryError } from "./failures.ts";
-import { withChannelLink } from "./media.ts";
+import { toChannelMedia } from "./media.ts";
 import { applyParkedReceipts, applyStatusUpdate, lockMessage, type MessageRow } from "./progress.ts";
 
 interface Payload {
@@ -23,13 +23,13 @@ interface Payload {
   readonly message_id: string;
 }
 
-/** How long a send may take; well under the job's lease, so that no second worker sends meanwhile. */
+/** Well below the job's lease, so that no second worker sends the message meanwhile. */
 const sendTimeoutMs = 10_000;
-/** A message that waited longer than this, for a busy channel or behind others, has lost its moment. */
+/** A message that waited longer than this, for a busy channel or behind others, fails as expired. */
 const maxWaitMs = 24 * 3_600_000;
-/** How long an unconfirmed claim waits for a receipt, and how often it is looked up. */
+/** How long an unconfirmed message waits for a receipt, and how often that is checked. */
 const confirmTimeoutMs = 24 * 3_600_000;
-const lookUpEveryMs = 15 * 60_000;
+const confirmEveryMs = 15 * 60_000;
 
 export const deliverMessageJob: ModuleJob<Payload> = {
   name: "message.deliver",
@@ -41,20 +41,20 @@ export const deliverMessageJob: ModuleJob<Payload> = {
     if (!claim) {
       return undefined;
     }
-    if (claim.claimedBefore === null) {
+    if (claim.previousClaimAt === null) {
       return sendToChannel(world, payload, claim, attempt);
     }
-    const found = await claim.channel.find(claim.outbound.token, payload.organization_id);
-    if (found.outcome === "accepted") {
-      return markSent(world, payload, found);
+    const lookup = await claim.channel.find(claim.message.id, payload.organization_id);
+    if (lookup.outcome === "accepted") {
+      return markSent(world, payload, lookup);
     }
-    if (found.outcome === "absent") {
-      // Time has passed since the first try: what held then may not hold now.
+    if (lookup.outcome === "absent") {
+      // Time has passed since the first attempt, so the window may have closed.
       return claim.blockingError
         ? failMessage(world, payload, claim.blockingError)
         : sendToChannel(world, payload, claim, attempt);
     }
-    return enqueueConfirmation(world, payload, claim.claimedBefore);
+    return enqueueConfirmation(world, payload, claim.previousClaimAt);
   },
 
   async exhausted(payload, world) {
@@ -63,8 +63,8 @@ export const deliverMessageJob: ModuleJob<Payload> = {
 };
 
 /**
- * Looks, without the conversation's key and so in nobody's way, what became of a message that the channel may have
- * taken and can't tell of.
+ * Waits for the receipt of a message that the channel may have accepted and cannot look up. It runs without
+ * the conversation's key, so later messages are not delayed.
  */
 export const confirmMessageJob: ModuleJob<Payload & { readonly since: string }> = {
   name: "message.confirm",
@@ -82,22 +82,24 @@ export const confirmMessageJob: ModuleJob<Payload & { readonly since: string }> 
     if (world.now().getTime() - Date.parse(since) > confirmTimeoutMs) {
       return failMessage(world, payload, internalFailures.unconfirmed);
     }
-    return { runAgainAt: new Date(world.now().getTime() + lookUpEveryMs) };
+    return { runAgainAt: new Date(world.now().getTime() + confirmEveryMs) };
   },
 };
 
 interface ClaimedMessage {
   readonly channel: Channel;
-  readonly outbound: OutboundMessage;
+  readonly message: MessageRow;
+  /** The inbox's number. */
+  readonly from: string;
   /** Why it may not be sent now. */
   readonly blockingError: DeliveryError | undefined;
-  /** When an earlier attempt took it up, of which nobody knows how it ended. */
-  readonly claimedBefore: string | null;
-  /** When this attempt did: the proof that the claim is still its own. */
+  /** When an earlier attempt claimed it, whose result is unknown. */
+  readonly previousClaimAt: string | null;
+  /** When this attempt claimed it; proves that no other attempt has claimed it since. */
   readonly claimedAt: string;
 }
 
-/** Marks the message as being sent, if it still is to be; undefined when there is nothing to do. */
+/** Marks the message as being sent; undefined if it is no longer to be sent. */
 async function claimMessage(payload: Payload, world: World): Promise<ClaimedMessage | undefined> {
   return world.database.transaction(async (tx) => {
     const message = await lockMessage(tx, payload.organization_id, payload.message_id);
@@ -129,8 +131,8 @@ async function claimMessage(payload: Payload, world: World): Promise<ClaimedMess
       .where("id", "=", message.id)
       .execute();
     const channel = channelOf(world, conversation.channel);
-    const outbound = toOutboundMessage(message, conversation.phone_number);
-    return { channel, outbound, blockingError, claimedBefore: message.claimed_at, claimedAt };
+    const from = conversation.phone_number;
+    return { channel, message, from, blockingError, previousClaimAt: message.claimed_at, claimedAt };
   });
 }
 
@@ -151,23 +153,20 @@ function findBlockingError(
 async function sendToChannel(
   world: World,
   payload: Payload,
-  { channel, outbound, claimedAt }: ClaimedMessage,
+  claim: ClaimedMessage,
   attempt: Attempt,
 ): Promise<Outcome> {
   const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(sendTimeoutMs)]);
-  const result = await channel.send(await withChannelLink(world, outbound), signal);
-  const settlers: {
-    [Key in SendResult["outcome"]]: (result: Extract<SendResult, { outcome: Key }>) => Promise<Outcome>;
-  } = {
-    accepted: (accepted) => markSent(world, payload, accepted),
-    refused: ({ failure }) => failMessage(world, payload, toDeliveryError(failure)),
-    busy: ({ retryAfterMs }) => returnToQueue(world, payload, claimedAt, retryAfterMs),
-  };
-  // The table is total over `outcome`; the compiler can't pair a key with its own argument.
-  return (settlers[result.outcome] as (result: SendResult) => Promise<Outcome>)(result);
+  const result = await claim.channel.send(await toOutboundMessage(world, claim), signal);
+  if (result.outcome === "accepted") {
+    return markSent(world, payload, result);
+  }
+  return result.outcome === "busy"
+    ? returnToQueue(world, payload, claim.claimedAt, result.retryAfterMs)
+    : failMessage(world, payload, toDeliveryError(result.failure));
 }
 
-/** The channel took it: that is "sent". */
+/** The channel accepted the message, which counts as "sent". */
 async function markSent(
   world: World,
   payload: Payload,
@@ -194,7 +193,7 @@ async function failMessage(world: World, payload: Payload, error: DeliveryError)
   return undefined;
 }
 
-/** Certainly not taken: back to the queue, and again when the channel allows. */
+/** The channel did not accept the message: it is queued again and sent when the channel allows it. */
 async function returnToQueue(
   world: World,
   payload: Payload,
@@ -214,29 +213,35 @@ async function returnToQueue(
   return { runAgainAt: new Date(world.now().getTime() + retryAfterMs) };
 }
 
-/** Leaves the message to its receipt, and the conversation's key to the messages behind it. */
+/** Hands the message over to `confirmMessageJob`, which frees the conversation's key for later messages. */
 async function enqueueConfirmation(world: World, payload: Payload, since: string): Promise<Outcome> {
   await world.database.transaction(async (tx) => {
     await world.jobs.enqueue(tx, {
       name: confirmMessageJob.name,
       payload: { ...payload, since },
       organization_id: payload.organization_id,
-      runAt: new Date(world.now().getTime() + lookUpEveryMs),
+      runAt: new Date(world.now().getTime() + confirmEveryMs),
     });
   });
   return undefined;
 }
 
-function toOutboundMessage(message: MessageRow, from: string): OutboundMessage {
+async function toOutboundMessage(world: World, { message, from }: ClaimedMessage): Promise<OutboundMessage> {
   const to = message.to ?? "";
+  const { media } = message.content;
+  const content = {
+    type: message.type,
+    ...message.content,
+    ...(media && { media: await toChannelMedia(world, media) }),
+  };
   return {
     organization_id: message.organization_id,
     from,
     to,
     to_kind: isBsuid(to) ? "bsuid" : "phone",
     token: message.id,
-    // Written by `send` from a checked input: type and content belong together.
-    content: { type: message.type, ...message.content } as MessageContent,
+    // `sendMessage` stored it from a validated input, so the content has the member that its type requires.
+    content: content as MessageContent,
   };
 }
 

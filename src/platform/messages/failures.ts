@@ -1,7 +1,7 @@
-/** What a channel's failure means to the sender: our code, whether a retry helps, and what to do. */
+/** Explains a channel's failure to the sender: a code of our own, whether a retry helps, and what to do. */
 import type { ChannelFailure } from "../../ports/channel.ts";
 
-/** The `error` of a failed message, as it is stored and shown. */
+/** The `error` of a failed message, as stored and as returned. */
 export interface DeliveryError {
   readonly code: string;
   readonly channel_code: number | null;
@@ -19,7 +19,7 @@ interface Meaning {
 
 const meaning = (code: string, retryable: boolean, hint: string): Meaning => ({ code, retryable, hint });
 
-/** By the WhatsApp Cloud API's codes. */
+/** By the error codes of the WhatsApp Cloud API. */
 const meanings: Readonly<Record<number, Meaning>> = {
   4: meaning("channel_throttled", true, "Send again in a minute."),
   80007: meaning("channel_throttled", true, "Send again in a minute."),
@@ -27,22 +27,26 @@ const meanings: Readonly<Record<number, Meaning>> = {
   130472: meaning(
     "not_delivered_experiment",
     false,
-    "The channel holds this message back; reach the contact another way.",
+    "The channel does not deliver this message as part of an experiment; reach the contact another way.",
   ),
   131000: meaning("channel_error", true, "Send again."),
   131016: meaning("channel_unavailable", true, "Send again in a few minutes."),
   131021: meaning("same_sender_and_recipient", false, "Send to a number other than the inbox's own."),
-  131026: meaning("undeliverable", false, "The number may not use this channel; check it with the contact."),
+  131026: meaning(
+    "undeliverable",
+    false,
+    "The number may not be registered with this channel; check it with the contact.",
+  ),
   131047: meaning("outside_service_window", false, "Wait until the contact writes again."),
   131048: meaning(
     "spam_limit",
     false,
-    "Contacts have blocked or reported this number; pause and review what is sent.",
+    "Contacts have blocked or reported the inbox's number; pause and review what is sent.",
   ),
   131049: meaning(
     "marketing_limit",
     true,
-    "The contact has had enough marketing for now; not before 24 hours.",
+    "The contact has reached the channel's limit of marketing messages; send it again after 24 hours.",
   ),
   131050: meaning("marketing_opt_out", false, "The contact opted out of marketing messages."),
   131051: meaning("unsupported_type", false, "Send another type of message."),
@@ -55,13 +59,17 @@ const meanings: Readonly<Record<number, Meaning>> = {
   132016: meaning("template_disabled", false, "The template is disabled; use another one."),
 };
 
-const unknown = meaning("channel_error", false, "Check the number and the message, then send it anew.");
+const defaultMeaning = meaning(
+  "channel_error",
+  false,
+  "Check the number and the message, then send it again.",
+);
 
 export function toDeliveryError(failure: ChannelFailure): DeliveryError {
-  return { ...(meanings[failure.channel_code ?? 0] ?? unknown), ...failure };
+  return { ...(meanings[failure.channel_code ?? 0] ?? defaultMeaning), ...failure };
 }
 
-/** Failures that are ours and not the channel's. */
+/** Failures of the service itself, without a channel's code. */
 export const internalFailures = {
   window_closed: {
     ...meaning("outside_service_window", false, "Wait until the contact writes again."),
@@ -70,7 +78,7 @@ export const internalFailures = {
     detail: null,
   },
   unconfirmed: {
-    ...meaning("unconfirmed", false, "It may have arrived: ask the contact before sending it anew."),
+    ...meaning("unconfirmed", false, "It may have arrived: ask the contact before you send it again."),
     channel_code: null,
     title: "The channel never confirmed the message",
     detail: null,

@@ -1,4 +1,4 @@
-/** Messages: send, list and follow them; the channel's side is in deliver and receive. */
+/** Messages: operations to send, list and wait for them, and the jobs that deliver them. */
 import { fail } from "../../../tools/errors.ts";
 import { messages as contract } from "../../../tools/messages/index.ts";
 import { readPage } from "../../database/query/index.ts";
@@ -22,13 +22,13 @@ export const messages = implement(contract, {
 
     async list_messages({ conversation_id, ...paging }, { db, organization }) {
       await requireConversation(db, organization, conversation_id);
-      const found = db
+      const query = db
         .selectFrom("messages")
         .selectAll()
         .where("organization_id", "=", organization)
         .where("conversation_id", "=", conversation_id)
         .orderBy("id", "desc");
-      const { rows, meta } = await readPage(found, paging);
+      const { rows, meta } = await readPage(query, paging);
       return { data: rows.map(serializeMessage), meta };
     },
 

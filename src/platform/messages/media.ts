@@ -1,17 +1,17 @@
-/** Files in messages: an address of our own stands for its upload, and the channel's limits hold for that. */
+/** Media of messages. The address of an upload of ours is resolved to the file, which must meet the channel's limits. */
 import { fail } from "../../../tools/errors.ts";
 import type { mediaTypes } from "../../../tools/messages/index.ts";
 import type { Transaction } from "../../database/database.ts";
-import type { MessageContent, OutboundMessage } from "../../ports/channel.ts";
 import type { World } from "../kernel/index.ts";
 import { createChannelLink, findUploadAt } from "../uploads/index.ts";
+import type { MessageRow } from "./progress.ts";
 
 export type MediaType = (typeof mediaTypes)[number];
 
 const office = "application/vnd.openxmlformats-officedocument";
 const megabyte = 1024 * 1024;
 
-/** What WhatsApp takes (developers.facebook.com, Cloud API, reference of media). */
+/** What WhatsApp accepts (developers.facebook.com, Cloud API, media reference). */
 const limits: Record<MediaType, { readonly bytes: number; readonly types: readonly string[] }> = {
   image: { bytes: 5 * megabyte, types: ["image/jpeg", "image/png"] },
   video: { bytes: 16 * megabyte, types: ["video/mp4", "video/3gpp"] },
@@ -42,43 +42,35 @@ interface MediaInput {
   readonly file_name?: string | undefined;
 }
 
+type StoredMedia = NonNullable<MessageRow["content"]["media"]>;
+
 /**
- * What is stored of a file that is sent; `upload` is its key, where it is one of ours.
- * @throws Failure `upload_not_found`, for a neighbour's too; `media_not_sendable`.
+ * Returns the media as it is stored; `upload` is the storage key if the address is that of an upload.
+ * @throws Failure `upload_not_found`, also for another tenant's upload; `media_not_sendable`.
  */
-export async function toMediaContent(tx: Transaction, { organization, type, ...given }: MediaInput) {
-  const { media_url: url, caption = null, file_name = null } = given;
+export async function toMediaContent(tx: Transaction, input: MediaInput): Promise<StoredMedia> {
+  const { organization, type, media_url: url, caption = null, file_name = null } = input;
   const upload = await findUploadAt(tx, organization, url);
   if (!upload) {
     return { url, caption, file_name };
   }
   const { bytes, types } = limits[type];
   const size = upload.file_size ?? 0;
-  const reason = types.includes(upload.content_type)
-    ? `it has ${size} bytes.`
-    : `it is ${upload.content_type}.`;
-  if (size > bytes || !types.includes(upload.content_type)) {
+  const isKnownType = types.includes(upload.content_type);
+  if (size > bytes || !isKnownType) {
     throw fail("media_not_sendable", {
       media_type: type,
-      reason,
+      reason: isKnownType ? `it has ${size} bytes.` : `it is ${upload.content_type}.`,
       limit: bytes,
       known: types.join(", "),
       param: "media_url",
     });
   }
-  const shown = type === "document" ? (file_name ?? upload.file_name) : file_name;
-  return { url, caption, file_name: shown, upload: upload.key };
+  const shownName = type === "document" ? (file_name ?? upload.file_name) : file_name;
+  return { url, caption, file_name: shownName, upload: upload.key };
 }
 
-/** The message as the channel is given it: the link to an upload is made when it is sent. */
-export async function withChannelLink(world: World, outbound: OutboundMessage): Promise<OutboundMessage> {
-  if (!("media" in outbound.content)) {
-    return outbound;
-  }
-  // Stored by `mediaOf`, above.
-  const { upload, ...media } = outbound.content.media as Stored;
-  const url = upload === undefined ? media.url : await createChannelLink(world, upload);
-  return { ...outbound, content: { ...outbound.content, media: { ...media, url } } };
+/** Returns the media as the channel receives it. The link to an upload is signed now, because it expires. */
+export async function toChannelMedia(world: World, { upload, ...media }: StoredMedia) {
+  return upload === undefined ? media : { ...media, url: await createChannelLink(world, upload) };
 }
-
-type Stored = Extract<MessageContent, { readonly media: unknown }>["media"] & { readonly upload?: string };

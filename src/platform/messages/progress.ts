@@ -1,4 +1,4 @@
-/** Moves a message on: applies what is known of it, and tells the house when its status changed. */
+/** Advances an outbound message: applies receipts and emits an event when its status changes. */
 import type { Selectable } from "kysely";
 import type { Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
@@ -21,21 +21,29 @@ export async function lockMessage(tx: Transaction, organization: string, id: str
     .executeTakeFirst();
 }
 
-/** Applies one fact to a locked message: its receipt is kept once, its status only ever rises. */
+/** A receipt, or a result of our own that counts as one. */
+export interface StatusUpdate {
+  readonly type: ReceiptType;
+  readonly at: string;
+  readonly error?: DeliveryError;
+  readonly channel_message_id?: string;
+}
+
+/** Applies an update to a locked message. Each type is recorded once; the status never goes back. */
 export async function applyStatusUpdate(
   tx: Transaction,
   world: World,
   message: MessageRow,
-  fact: { type: ReceiptType; at: string; error?: DeliveryError; channel_message_id?: string },
+  update: StatusUpdate,
 ): Promise<MessageRow> {
-  const error = fact.error === undefined ? null : JSON.stringify(fact.error);
+  const error = update.error === undefined ? null : JSON.stringify(update.error);
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto("message_receipts")
     .values({
       organization_id: message.organization_id,
       message_id: message.id,
-      type: fact.type,
-      occurred_at: fact.at,
+      type: update.type,
+      occurred_at: update.at,
       error,
     })
     .onConflict((conflict) => conflict.doNothing())
@@ -43,26 +51,30 @@ export async function applyStatusUpdate(
   if (!numInsertedOrUpdatedRows) {
     return message;
   }
-  const { after, moved } = advanceStatus(message, fact.type, fact.at);
-  const shown = moved ? { error: fact.type === "failed" ? error : null } : {};
-  const changed = await tx
+  const { status, sent_at, delivered_at, read_at, failed_at } = advanceStatus(
+    message,
+    update.type,
+    update.at,
+  );
+  const isChanged = status !== message.status;
+  const updated = await tx
     .updateTable("messages")
     .set({
-      ...progressOf(after),
-      ...shown,
-      channel_message_id: message.channel_message_id ?? fact.channel_message_id ?? null,
+      ...{ status, sent_at, delivered_at, read_at, failed_at },
+      ...(isChanged ? { error: update.type === "failed" ? error : null } : {}),
+      channel_message_id: message.channel_message_id ?? update.channel_message_id ?? null,
     })
     .where("organization_id", "=", message.organization_id)
     .where("id", "=", message.id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  if (moved) {
-    await emitStatus(tx, world, changed, fact);
+  if (isChanged) {
+    emitStatus(tx, world, updated, update);
   }
-  return changed;
+  return updated;
 }
 
-/** Applies the receipts that came before the message they speak of was known by its channel id. */
+/** Applies the receipts that arrived before this message had its channel id. */
 export async function applyParkedReceipts(tx: Transaction, world: World, message: MessageRow): Promise<void> {
   if (message.channel_message_id === null) {
     return;
@@ -74,42 +86,25 @@ export async function applyParkedReceipts(tx: Transaction, world: World, message
     .returningAll()
     .execute();
   let current = message;
-  for (const { type, occurred_at, failure } of parked.map(unpark)) {
+  for (const { type, occurred_at, error: failure } of parked) {
     current = await applyStatusUpdate(tx, world, current, toStatusUpdate({ type, occurred_at, failure }));
   }
 }
 
-export function toStatusUpdate(receipt: Pick<Receipt, "type" | "occurred_at" | "failure">) {
+export function toStatusUpdate(receipt: Pick<Receipt, "type" | "occurred_at" | "failure">): StatusUpdate {
   const { type, occurred_at, failure } = receipt;
   return { type, at: occurred_at, ...(failure ? { error: toDeliveryError(failure) } : {}) };
 }
 
-function unpark(
-  row: Selectable<Tables["parked_receipts"]>,
-): Pick<Receipt, "type" | "occurred_at" | "failure"> {
-  // Written by `park` from a receipt's own failure.
-  return { type: row.type, occurred_at: row.occurred_at, failure: row.error as Receipt["failure"] };
-}
-
-function progressOf({
-  status,
-  sent_at,
-  delivered_at,
-  read_at,
-  failed_at,
-}: MessageRow | ReturnType<typeof advanceStatus>["after"]) {
-  return { status, sent_at, delivered_at, read_at, failed_at };
-}
-
-/** The order in which a message can come to be each of these: what fails may yet prove to be delivered. */
+/** The `sequence` of each status event. `failed` is below `delivered`, because a failed message may prove to be delivered. */
 const sequences: Record<ReceiptType, number> = { sent: 1, failed: 2, delivered: 3, read: 4 };
 
-async function emitStatus(
+function emitStatus(
   tx: Transaction,
   world: World,
   message: MessageRow,
-  { type, at, error }: { type: ReceiptType; at: string; error?: DeliveryError },
-): Promise<void> {
+  { type, at, error }: StatusUpdate,
+): void {
   emit(tx, world, {
     type: `message.${type}`,
     organization_id: message.organization_id,

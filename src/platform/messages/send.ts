@@ -1,4 +1,4 @@
-/** Queues a message: finds or creates its contact and conversation, and promises the delivery. */
+/** Sends a message: finds or creates its contact and conversation, stores it, and enqueues its delivery. */
 import type { z } from "zod";
 import { fail, failField } from "../../../tools/errors.ts";
 import type { messages as contract } from "../../../tools/messages/index.ts";
@@ -9,17 +9,14 @@ import { findOrCreateConversation, recordOutbound, windowOf } from "../conversat
 import { isWindowStrict } from "../inboxes.ts";
 import { freshId, type World, type WriteContext } from "../kernel/index.ts";
 import { deliverMessageJob } from "./deliver.ts";
-import { type MediaType, toMediaContent } from "./media.ts";
+import { toMediaContent } from "./media.ts";
+import type { MessageRow } from "./progress.ts";
 
 type Input = z.output<typeof contract.send_message.input>;
 
 export async function sendMessage(input: Input, context: WriteContext) {
   const { tx, world, organization, now } = context;
-  if (input.type === "template") {
-    // Until templates are built there are none, approved or not.
-    throw fail("template_not_approved", { name: input.template?.name, language: input.template?.language });
-  }
-  const content = await contentOf(tx, organization, input);
+  const content = await toStoredContent(tx, organization, input);
   const { contact, to } = await findRecipient(input.to, context);
   const inbox = await chooseInbox(tx, { organization, contact_id: contact.id, inbox_id: input.inbox_id });
   const conversation = await findOrCreateConversation(tx, {
@@ -32,19 +29,13 @@ export async function sendMessage(input: Input, context: WriteContext) {
   if (!isOpen && isWindowStrict(inbox)) {
     throw fail("outside_service_window", { window_expired_at: window_expires_at });
   }
-  const message = await enqueueMessage(tx, world, {
-    inbox,
-    conversation,
-    to,
-    type: input.type,
-    content,
-    now,
-  });
+  const outgoing = { inbox, conversation, to, type: input.type, content, now };
+  const message = await enqueueMessage(tx, world, outgoing);
   await recordOutbound({ tx, world, now }, conversation, now.toISOString());
   return { ...message, ...(isOpen ? {} : { warnings: ["outside_service_window"] }) };
 }
 
-/** A number is anybody's; a business-scoped id is known only of a contact who wrote. */
+/** Any number may be a recipient; a business-scoped id only that of a contact, because the channel assigns it. */
 async function findRecipient(to: string, { tx, organization, now }: WriteContext) {
   if (!isBsuid(to)) {
     const phone_number = normalizePhone(to, "to");
@@ -63,11 +54,11 @@ interface OutgoingMessage {
   readonly conversation: { readonly id: string; readonly organization_id: string };
   readonly to: string;
   readonly type: Input["type"];
-  readonly content: Record<string, unknown>;
+  readonly content: MessageRow["content"];
   readonly now: Date;
 }
 
-/** Stores a message of a conversation and promises its delivery, behind those that were queued there before. */
+/** Stores a message and enqueues its delivery, after earlier messages of the conversation. */
 export async function enqueueMessage(tx: Transaction, world: World, outgoing: OutgoingMessage) {
   const { inbox, conversation, to, type, content, now } = outgoing;
   const { organization_id } = conversation;
@@ -98,12 +89,14 @@ export async function enqueueMessage(tx: Transaction, world: World, outgoing: Ou
   return message;
 }
 
-/** The inbox that the caller names, or that of the contact's latest conversation, or the first one. */
-async function chooseInbox(
-  tx: Transaction,
-  wanted: { organization: string; contact_id: string; inbox_id: string | undefined },
-) {
-  const { organization, contact_id, inbox_id } = wanted;
+interface InboxChoice {
+  readonly organization: string;
+  readonly contact_id: string;
+  readonly inbox_id: string | undefined;
+}
+
+/** The requested inbox; otherwise that of the contact's latest conversation; otherwise the first one. */
+async function chooseInbox(tx: Transaction, { organization, contact_id, inbox_id }: InboxChoice) {
   const inbox = await tx
     .selectFrom("inboxes")
     .leftJoin("conversations", (join) =>
@@ -122,20 +115,22 @@ async function chooseInbox(
   return inbox;
 }
 
-/** What is stored beside the type, in the shape that the channel port takes. */
-async function contentOf(
+/** @throws Failure `template_not_approved`, `upload_not_found`, `media_not_sendable`. */
+async function toStoredContent(
   tx: Transaction,
   organization: string,
   input: Input,
-): Promise<Record<string, unknown>> {
-  if (input.type === "text") {
-    return { text: input.text };
+): Promise<MessageRow["content"]> {
+  const { type, text, interactive, template, caption, file_name, media_url = "" } = input;
+  if (type === "template") {
+    // Templates are not implemented yet, so none is approved.
+    throw fail("template_not_approved", { name: template?.name, language: template?.language });
   }
-  if (input.type === "interactive") {
-    return { interactive: input.interactive };
+  if (type === "text") {
+    return { text };
   }
-  const { caption, file_name, media_url = "" } = input;
-  // Text, templates and choices were seen to above.
-  const type = input.type as MediaType;
+  if (type === "interactive") {
+    return { interactive };
+  }
   return { media: await toMediaContent(tx, { organization, type, media_url, caption, file_name }) };
 }

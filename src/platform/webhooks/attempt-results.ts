@@ -1,50 +1,50 @@
-/** Writes down how tries went, many in one statement, and promises the next ones. */
+/** Saves the results of delivery attempts, a batch in one statement, and enqueues the retries. */
 import { sql } from "kysely";
 import type { Queries, Transaction } from "../../database/database.ts";
 import type { NewJob } from "../../jobs/job.ts";
 import { coalesce, type World } from "../kernel/index.ts";
 import { createDeliveryJob, type DeliveryPayload, deliveryKey } from "./job.ts";
 
-/** What becomes of a delivery after a try. */
+/** The state of a delivery after an attempt. */
 export interface AttemptResult extends DeliveryPayload {
   readonly status: "pending" | "delivered" | "failed" | "held";
   readonly step: number;
   readonly next_try_at: string | null;
   readonly attempt: Readonly<Record<string, unknown>>;
   readonly isDelivered: boolean;
-  /** The receiver answered that it is no more. */
+  /** The receiver answered 410 Gone. */
   readonly isGone: boolean;
-  /** As the webhook was when the try began. */
+  /** The webhook's, when the attempt began. */
   readonly failing_since: string | null;
 }
 
-/** Replays have no end, so the log of one delivery has. */
-const keptAttempts = 30;
-/** Five days of nothing but failures: a weekend, and then some. */
-const failingForMs = 5 * 24 * 3_600_000;
+/** The log of a delivery is limited, because the number of replays is not. */
+const maxLoggedAttempts = 30;
+/** A webhook that has only failed for five days, longer than a weekend, is switched off. */
+const maxFailingMs = 5 * 24 * 3_600_000;
 
-/** Nothing is written of a try whose turn has passed: it was replayed while it ran, or settled before a crash. */
+/** Ignores a result whose turn has passed: the delivery was replayed meanwhile, or the result saved before a crash. */
 export const saveAttemptResult = coalesce(
-  async (world, settled: readonly AttemptResult[]): Promise<undefined[]> => {
-    const noted = healthChangesOf(settled);
-    if (noted.length === 0 && settled.every(({ next_try_at }) => next_try_at === null)) {
-      await updateDeliveries(world.database.queries, settled);
+  async (world, results: readonly AttemptResult[]): Promise<undefined[]> => {
+    const healthChanges = healthChangesOf(results);
+    if (healthChanges.length === 0 && results.every(({ next_try_at }) => next_try_at === null)) {
+      await updateDeliveries(world.database.queries, results);
     } else {
       await world.database.transaction(async (tx) => {
-        const moved = await updateDeliveries(tx, settled);
-        await world.jobs.enqueue(tx, ...createRetryJobs(settled, moved));
-        for (const one of noted) {
-          await updateWebhookHealth(tx, world, one);
+        const updated = await updateDeliveries(tx, results);
+        await world.jobs.enqueue(tx, ...createRetryJobs(results, updated));
+        for (const result of healthChanges) {
+          await updateWebhookHealth(tx, world, result);
         }
       });
     }
-    return settled.map(() => undefined);
+    return results.map(() => undefined);
   },
 );
 
-function createRetryJobs(settled: readonly AttemptResult[], moved: ReadonlySet<string>): NewJob[] {
-  return settled.flatMap(({ organization_id, webhook_id, event_id, turn, next_try_at }) =>
-    next_try_at !== null && moved.has(deliveryKey({ webhook_id, event_id }))
+function createRetryJobs(results: readonly AttemptResult[], updated: ReadonlySet<string>): NewJob[] {
+  return results.flatMap(({ organization_id, webhook_id, event_id, turn, next_try_at }) =>
+    next_try_at !== null && updated.has(deliveryKey({ webhook_id, event_id }))
       ? createDeliveryJob(
           { organization_id, webhook_id, event_id, turn: turn + 1 },
           { runAt: new Date(next_try_at) },
@@ -53,20 +53,20 @@ function createRetryJobs(settled: readonly AttemptResult[], moved: ReadonlySet<s
   );
 }
 
-/** Those whose turn it still was. */
+/** Returns the keys of the deliveries that were still at the turn of their result. */
 async function updateDeliveries(
   queries: Queries,
-  settled: readonly AttemptResult[],
+  results: readonly AttemptResult[],
 ): Promise<ReadonlySet<string>> {
-  const rows = settled.map(({ organization_id, webhook_id, event_id, turn, status, step, ...rest }) => {
+  const rows = results.map(({ organization_id, webhook_id, event_id, turn, status, step, ...rest }) => {
     const { next_try_at, attempt } = rest;
     return { organization_id, webhook_id, event_id, turn, status, step, next_try_at, attempt };
   });
-  // The limit tells the planner how few they are, so that it looks each up.
-  const moved = await sql<{ webhook_id: string; event_id: string }>`
+  // The limit tells the planner how few rows there are, so that it uses the index for each.
+  const updated = await sql<{ webhook_id: string; event_id: string }>`
     update webhook_deliveries as delivery
     set status = done.status, turn = delivery.turn + 1, step = done.step, next_try_at = done.next_try_at,
-      attempts = case when jsonb_array_length(delivery.attempts) < ${keptAttempts} then delivery.attempts
+      attempts = case when jsonb_array_length(delivery.attempts) < ${maxLoggedAttempts} then delivery.attempts
         else delivery.attempts - 0 end || done.attempt
     from (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as done (organization_id text,
@@ -77,50 +77,51 @@ async function updateDeliveries(
       and delivery.event_id = done.event_id and delivery.turn = done.turn and delivery.status = 'pending'
     returning delivery.webhook_id, delivery.event_id
   `.execute(queries);
-  return new Set(moved.rows.map(deliveryKey));
+  return new Set(updated.rows.map(deliveryKey));
 }
 
 /**
- * Of each webhook the try that changes what is known of its health; most change nothing. In the order of
- * their ids, so that two batches never wait for each other.
+ * The result that decides a webhook's health, for each webhook whose health may change; most results change
+ * nothing. In the order of their ids, so that two batches do not deadlock.
  */
-function healthChangesOf(settled: readonly AttemptResult[]): AttemptResult[] {
-  const changing = settled.filter(({ isDelivered, failing_since }) => !isDelivered || failing_since !== null);
-  // A success says more than the failures beside it, and a farewell more than either.
-  const byWeight = changing.toSorted((a, b) => healthPriority(a) - healthPriority(b));
-  const latest = new Map(byWeight.map((one) => [one.webhook_id, one]));
-  return [...latest.values()].sort((a, b) => (a.webhook_id < b.webhook_id ? -1 : 1));
+function healthChangesOf(results: readonly AttemptResult[]): AttemptResult[] {
+  const changing = results.filter(({ isDelivered, failing_since }) => !isDelivered || failing_since !== null);
+  const byPriority = changing.toSorted((a, b) => healthPriority(a) - healthPriority(b));
+  // Of several results of one webhook, the last one in this order remains.
+  const deciding = new Map(byPriority.map((result) => [result.webhook_id, result]));
+  return [...deciding.values()].sort((a, b) => (a.webhook_id < b.webhook_id ? -1 : 1));
 }
 
+/** A success outweighs the failures of the same batch, and 410 Gone outweighs both. */
 function healthPriority({ isDelivered, isGone }: AttemptResult): number {
   return Number(isDelivered) + 2 * Number(isGone);
 }
 
-/** Since when it fails, and whether that is long enough to leave it alone. */
-async function updateWebhookHealth(tx: Transaction, world: World, settled: AttemptResult): Promise<void> {
-  const { isDelivered, isGone, failing_since } = settled;
+/** Records since when the webhook fails, and switches it off after `maxFailingMs` or 410 Gone. */
+async function updateWebhookHealth(tx: Transaction, world: World, result: AttemptResult): Promise<void> {
+  const { isDelivered, isGone, failing_since } = result;
   const now = world.now();
   const row = tx
     .updateTable("webhooks")
-    .where("organization_id", "=", settled.organization_id)
-    .where("id", "=", settled.webhook_id);
+    .where("organization_id", "=", result.organization_id)
+    .where("id", "=", result.webhook_id);
   if (isDelivered) {
     await row.set({ failing_since: null }).execute();
     return;
   }
-  // The first failure and this one: where they are five days apart, they are more than twelve hours apart.
-  const isHopeless = failing_since !== null && now.getTime() - Date.parse(failing_since) >= failingForMs;
-  if (isGone || isHopeless) {
+  // The first failure and this one are five days apart, so the minimum of twelve hours between two is met as well.
+  const hasExpired = failing_since !== null && now.getTime() - Date.parse(failing_since) >= maxFailingMs;
+  if (isGone || hasExpired) {
     const disabled_reason = isGone ? "gone" : "failing";
     const updated_at = now.toISOString();
     const { numUpdatedRows } = await row
       .set({ is_active: false, disabled_reason, updated_at })
       .where("is_active", "=", true)
-      // Not by what was known before it was switched on again, or had a success.
+      // Not if the webhook has been switched on again, or has had a success, since the attempt began.
       .$if(!isGone, (query) => query.where("failing_since", "=", failing_since))
       .executeTakeFirst();
     if (numUpdatedRows) {
-      const { organization_id, webhook_id } = settled;
+      const { organization_id, webhook_id } = result;
       world.log.warn({ organization_id, webhook_id, disabled_reason }, "A webhook was switched off");
     }
     return;
@@ -130,15 +131,15 @@ async function updateWebhookHealth(tx: Transaction, world: World, settled: Attem
   }
 }
 
-/** The webhook is off: the event is kept for when it is on again. */
-export async function holdDelivery(world: World, due: DeliveryPayload): Promise<void> {
+/** Holds a delivery while its webhook is inactive; recovery or a replay sends it later. */
+export async function holdDelivery(world: World, payload: DeliveryPayload): Promise<void> {
   await world.database.queries
     .updateTable("webhook_deliveries")
     .set({ status: "held", next_try_at: null })
-    .where("organization_id", "=", due.organization_id)
-    .where("webhook_id", "=", due.webhook_id)
-    .where("event_id", "=", due.event_id)
-    .where("turn", "=", due.turn)
+    .where("organization_id", "=", payload.organization_id)
+    .where("webhook_id", "=", payload.webhook_id)
+    .where("event_id", "=", payload.event_id)
+    .where("turn", "=", payload.turn)
     .where("status", "=", "pending")
     .execute();
 }

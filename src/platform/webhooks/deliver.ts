@@ -1,8 +1,8 @@
 /**
- * Makes one try of a delivery: reads it, sends it with no transaction open, and settles how it went.
+ * Makes one attempt at a delivery: reads it, sends it with no transaction open, and saves the result.
  *
- * A process that dies in between leaves the turn as it was, so the same event is sent again under the same id:
- * at least once.
+ * If the process dies in between, the delivery stays at its turn and the event is sent again under the same
+ * id: at-least-once delivery.
  */
 import { sql } from "kysely";
 import type { WebResponse } from "../../ports/web.ts";
@@ -13,12 +13,12 @@ import { nextTryAt } from "./schedule.ts";
 import { signDelivery } from "./sign.ts";
 import { type SealedSecrets, signingSecrets } from "./subscriptions.ts";
 
-/** The specification's, for the whole exchange. */
+/** For the whole exchange; from the specification. */
 const timeoutMs = 30_000;
-/** Of the answer, what is kept to understand a failure by. */
-const keptBytes = 4_096;
+/** How much of a response is stored, to explain a failure. */
+const maxResponseBytes = 4_096;
 
-/** What is to be sent, and where. */
+/** A delivery with its event and webhook. */
 export interface PendingDelivery extends DeliveryPayload, SealedSecrets {
   readonly url: string;
   readonly is_active: boolean;
@@ -30,90 +30,94 @@ export interface PendingDelivery extends DeliveryPayload, SealedSecrets {
 export const deliverWebhookJob: ModuleJob<DeliveryPayload> = {
   name: deliveryJobName,
 
-  async run(due, world, { signal, backOff }) {
-    const pending = await readPending(world, due);
+  async run(payload, world, { signal, backOff }) {
+    const pending = await readPending(world, payload);
     if (!pending) {
       return undefined;
     }
     if (!pending.is_active) {
-      await holdDelivery(world, due);
+      await holdDelivery(world, payload);
       return undefined;
     }
-    const begun = world.now();
+    const startedAt = world.now();
     const answer = await postEvent(world, pending, { signal });
     if (answer.outcome === "failed" && answer.reason === "aborted") {
-      throw new Error("The house is stopping: the delivery is tried again by the next.");
+      throw new Error("The app is stopping; the delivery is retried after a restart.");
     }
     const outcome = classifyResponse(answer);
     if (outcome !== "delivered") {
       backOff();
     }
     world.metrics.webhook({ outcome, seconds: "ms" in answer ? answer.ms / 1_000 : 0 });
-    await saveAttemptResult(world, toAttemptResult(pending, answer, { begun, now: world.now() }));
+    await saveAttemptResult(world, toAttemptResult(pending, answer, { startedAt, now: world.now() }));
     return undefined;
   },
 
-  /** Its process died in each of its tries: one failure more. */
-  async exhausted(due, world) {
-    const pending = await readPending(world, due);
+  /** The process died in every attempt of the job; that counts as one failed attempt of the delivery. */
+  async exhausted(payload, world) {
+    const pending = await readPending(world, payload);
     if (pending) {
       const now = world.now();
-      const answer = { outcome: "failed", reason: "other", detail: "The try was cut short.", ms: 0 } as const;
-      await saveAttemptResult(world, toAttemptResult(pending, answer, { begun: now, now }));
+      const answer = {
+        outcome: "failed",
+        reason: "other",
+        detail: "The attempt was interrupted.",
+        ms: 0,
+      } as const;
+      await saveAttemptResult(world, toAttemptResult(pending, answer, { startedAt: now, now }));
     }
   },
 };
 
-/** Posts a body with its signatures; a redirect is an answer like any other, and none that is meant. */
+/** Posts a signed event. Redirects are not followed, so a redirect is a failed attempt. */
 export function postEvent(
   world: World,
-  told: SealedSecrets & { readonly url: string; readonly event_id: string; readonly body: string },
+  delivery: SealedSecrets & { readonly url: string; readonly event_id: string; readonly body: string },
   options: { signal?: AbortSignal; timeoutMs?: number } = {},
 ): Promise<WebResponse> {
-  const { url, event_id: id, body } = told;
+  const { url, event_id: id, body } = delivery;
   const now = world.now();
   return world.web.send({
     method: "POST",
     url,
     body,
-    headers: signDelivery({ id, body, now, secrets: signingSecrets(world, told) }),
+    headers: signDelivery({ id, body, now, secrets: signingSecrets(world, delivery) }),
     timeoutMs,
-    maxBytes: keptBytes,
+    maxBytes: maxResponseBytes,
     tooLarge: "cut",
     ...options,
   });
 }
 
-/** What a try's answer makes of its delivery. */
 function toAttemptResult(
   pending: PendingDelivery,
   answer: WebResponse,
-  { begun, now }: { begun: Date; now: Date },
+  { startedAt, now }: { startedAt: Date; now: Date },
 ): AttemptResult {
   const isDelivered = classifyResponse(answer) === "delivered";
   const isGone = answer.outcome === "answered" && answer.status === 410;
   const step = pending.step + (isDelivered ? 0 : 1);
   const next = isDelivered || isGone ? undefined : nextTryAt({ step, answer, now });
-  const failed = next ? "pending" : "failed";
   const next_try_at = next?.toISOString() ?? null;
+  const statusAfterFailure = next ? "pending" : "failed";
   return {
     ...pending,
-    // The event of a webhook that is gone is kept for the day when it is switched on again.
-    status: isDelivered ? "delivered" : isGone ? "held" : failed,
+    // 410 Gone switches the webhook off; its events are held until it is switched on again.
+    status: isDelivered ? "delivered" : isGone ? "held" : statusAfterFailure,
     step,
     next_try_at,
     isDelivered,
     isGone,
     attempt: {
       number: pending.turn,
-      attempted_at: begun.toISOString(),
+      attempted_at: startedAt.toISOString(),
       ...describeResponse(answer),
       next_try_at,
     },
   };
 }
 
-/** Whatever is not a 2xx is a failure. */
+/** Every status but a 2xx is a failure. */
 export function classifyResponse(answer: WebResponse) {
   if (answer.outcome !== "answered") {
     return "unreachable";
@@ -126,18 +130,18 @@ function describeResponse(answer: WebResponse) {
     const ms = answer.outcome === "failed" ? answer.ms : 0;
     return { status_code: null, ms, error: answer.detail, answer: null };
   }
-  // A zero byte has no place in PostgreSQL.
+  // PostgreSQL cannot store a zero byte.
   const text = Buffer.from(answer.body).toString("utf8").replaceAll("\0", "");
   return { status_code: answer.status, ms: Math.round(answer.ms), error: null, answer: text };
 }
 
-/** What waits for this very try, with its webhook; undefined when there is nothing to do any more. */
+/** Reads the delivery with its event and webhook; undefined if it is no longer pending at this turn. */
 const readPending = coalesce(
-  async (world, dues: readonly DeliveryPayload[]): Promise<(PendingDelivery | undefined)[]> => {
-    // Each row is looked up by its whole key: a join may be planned to begin with all that the organization has.
+  async (world, payloads: readonly DeliveryPayload[]): Promise<(PendingDelivery | undefined)[]> => {
+    // Lateral look-ups by the whole key: the planner might start a join with all rows of the organization.
     const { rows } = await sql<PendingDelivery>`
     select due.*, delivery.step, event.body, webhook.*
-    from jsonb_to_recordset(${JSON.stringify(dues)}::jsonb)
+    from jsonb_to_recordset(${JSON.stringify(payloads)}::jsonb)
       as due (organization_id text, webhook_id text, event_id text, turn integer)
     cross join lateral (
       select step from webhook_deliveries
@@ -154,7 +158,7 @@ const readPending = coalesce(
       limit 1
     ) as webhook
   `.execute(world.database.queries);
-    const found = new Map(rows.map((row) => [deliveryKey(row), row]));
-    return dues.map((due) => found.get(deliveryKey(due)));
+    const pending = new Map(rows.map((row) => [deliveryKey(row), row]));
+    return payloads.map((payload) => pending.get(deliveryKey(payload)));
   },
 );

@@ -1,4 +1,4 @@
-/** Lists deliveries, and sends again what was missed. */
+/** Lists, replays and recovers deliveries. */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
@@ -24,13 +24,9 @@ export function deliveriesOf(db: Queries, organization: string, webhook: string)
 }
 
 export function serializeDelivery({ event_id, type, attempts, ...row }: Row): DeliveryOutput {
-  // Written by `record` from an event's own type, and by `settle` from an attempt.
-  return {
-    ...row,
-    id: event_id,
-    type: type as DeliveryOutput["type"],
-    attempts: attempts as DeliveryOutput["attempts"],
-  };
+  // `recordEvents` writes the type from an event, and `saveAttemptResult` the attempts from an AttemptResult.
+  const checked = { type, attempts } as Pick<DeliveryOutput, "type" | "attempts">;
+  return { ...row, ...checked, id: event_id };
 }
 
 interface ReplayRequest {
@@ -40,16 +36,18 @@ interface ReplayRequest {
   readonly now: Date;
 }
 
-/** From the beginning of the schedule; a try that is still to come is replaced. */
+/** Restarts the delivery at the beginning of its schedule; a pending attempt is replaced. */
 export async function replayDelivery(
   tx: Transaction,
   world: World,
-  replayed: ReplayRequest,
+  { organization, webhook, event, now }: ReplayRequest,
 ): Promise<DeliveryOutput> {
-  const { organization, webhook, event, now } = replayed;
   const row = await tx
     .updateTable("webhook_deliveries")
-    .set((is) => ({ status: "pending", step: 0, turn: is("turn", "+", 1), next_try_at: now.toISOString() }))
+    .set((column) => ({
+      ...{ status: "pending", step: 0, next_try_at: now.toISOString() },
+      turn: column("turn", "+", 1),
+    }))
     .where("organization_id", "=", organization)
     .where("webhook_id", "=", webhook)
     .where("event_id", "=", event)
@@ -58,10 +56,12 @@ export async function replayDelivery(
   if (!row) {
     throw fail("webhook_delivery_not_found");
   }
-  const due = { organization_id: organization, webhook_id: webhook, event_id: event, turn: row.turn };
-  await world.jobs.enqueue(tx, createDeliveryJob(due));
-  const found = deliveriesOf(tx, organization, webhook).where("webhook_deliveries.event_id", "=", event);
-  return serializeDelivery(await found.executeTakeFirstOrThrow());
+  const payload = { organization_id: organization, webhook_id: webhook, event_id: event, turn: row.turn };
+  await world.jobs.enqueue(tx, createDeliveryJob(payload));
+  const delivery = await deliveriesOf(tx, organization, webhook)
+    .where("webhook_deliveries.event_id", "=", event)
+    .executeTakeFirstOrThrow();
+  return serializeDelivery(delivery);
 }
 
 export interface RecoveryRequest {
@@ -70,7 +70,7 @@ export interface RecoveryRequest {
   readonly since: string;
 }
 
-/** How many failed, were held or wait for another try, of what was told since then. */
+/** How many deliveries since then have failed, are held, or wait for a retry. */
 export async function countMissed(db: Queries, recovery: RecoveryRequest, now: Date): Promise<number> {
   const { count } = await selectMissed(db.selectFrom("webhook_deliveries"), recovery, now)
     .select((select) => select.fn.countAll<number>().as("count"))
@@ -78,10 +78,10 @@ export async function countMissed(db: Queries, recovery: RecoveryRequest, now: D
   return count;
 }
 
-/** Of what was missed, so many in one transaction. */
+/** Deliveries per transaction. */
 const recoverBatchSize = 500;
 
-/** Goes through them once, by their ids: what is held again in the meantime is left as it is. */
+/** Restarts the missed deliveries in one pass over their ids; those that fail again meanwhile are not repeated. */
 export const recoverDeliveriesJob: ModuleJob<RecoveryRequest> = {
   name: "webhook.recover",
 
@@ -89,21 +89,21 @@ export const recoverDeliveriesJob: ModuleJob<RecoveryRequest> = {
     let last: string | undefined = "";
     while (last !== undefined) {
       const after: string = last;
-      last = await world.database.transaction((tx) => recoverSome(tx, world, { ...recovery, after }));
+      last = await world.database.transaction((tx) => recoverBatch(tx, world, { ...recovery, after }));
     }
     return undefined;
   },
 };
 
-/** The id up to which it came; undefined when nothing was left. */
-async function recoverSome(
+/** Returns the id of the last delivery in the batch; undefined if there was none. */
+async function recoverBatch(
   tx: Transaction,
   world: World,
   { after, ...recovery }: RecoveryRequest & { after: string },
 ) {
   const { organization_id, webhook_id } = recovery;
   const now = world.now();
-  const some = selectMissed(tx.selectFrom("webhook_deliveries"), recovery, now)
+  const batch = selectMissed(tx.selectFrom("webhook_deliveries"), recovery, now)
     .select("event_id")
     .where("event_id", ">", after)
     .orderBy("event_id")
@@ -113,7 +113,7 @@ async function recoverSome(
     set status = 'pending', step = 0, turn = turn + 1, next_try_at = ${now.toISOString()}::timestamptz
     from events as event
     where delivery.organization_id = ${organization_id} and delivery.webhook_id = ${webhook_id}
-      and delivery.event_id in (${some})
+      and delivery.event_id in (${batch})
       and event.organization_id = ${organization_id} and event.id = delivery.event_id
     returning delivery.event_id, delivery.turn, event.order_key
   `.execute(tx);
@@ -136,9 +136,9 @@ function selectMissed<Row>(
     rows
       .where("organization_id", "=", organization_id)
       .where("webhook_id", "=", webhook_id)
-      // In the words of its index.
+      // The same expression as in the partial index, so that it is used.
       .where(sql<boolean>`(status in ('failed', 'held') or (status = 'pending' and step > 0))`)
-      // Not what is being tried just now.
+      // Not an attempt that is running now.
       .where((row) => row.or([row("next_try_at", "is", null), row("next_try_at", ">", now.toISOString())]))
       .where("created_at", ">=", since)
   );

@@ -1,4 +1,4 @@
-/** Webhooks: who is told of message events, at which address, and how that went. */
+/** Webhooks: subscriptions to message events, their deliveries, and the list of recorded events. */
 import { fail, failField } from "../../../tools/errors.ts";
 import { webhooks as contract } from "../../../tools/webhooks.ts";
 import type { Transaction } from "../../database/database.ts";
@@ -19,12 +19,14 @@ import { deleteOldEventsJob, recoverableDays } from "./retention.ts";
 import { newSigningSecret } from "./sign.ts";
 import { getWebhook, requireAllowedUrl, serializeWebhook } from "./subscriptions.ts";
 
+export { newSigningSecret, signDelivery } from "./sign.ts";
+
 const day = 24 * 3_600_000;
 
-/** Every event is written down for each of them. */
+/** Per organization: each event is stored once for every webhook that subscribes to it. */
 const maxWebhooks = 100;
 
-/** Shorter than a delivery's: whoever asks for a test waits half a minute for its answer. */
+/** Shorter than a delivery's: the caller of test_webhook waits at most 30 s for the response. */
 const testTimeoutMs = 25_000;
 
 export const webhooks = implement(contract, {
@@ -32,7 +34,7 @@ export const webhooks = implement(contract, {
     async create_webhook({ url, events, description = null }, context) {
       const { tx, world, organization, caller, now } = context;
       requireAllowedUrl(world, url);
-      await requireWebhookLimit(tx, organization);
+      await requireCapacity(tx, organization);
       const signing_secret = newSigningSecret();
       const row = await tx
         .insertInto("webhooks")
@@ -71,7 +73,7 @@ export const webhooks = implement(contract, {
       if (changes.url !== undefined) {
         requireAllowedUrl(world, changes.url);
       }
-      // Switched on or off by hand, it begins anew: what the service knew of its failures is of the past.
+      // A manual switch in either direction resets what is known of earlier failures.
       const health = changes.is_active === undefined ? {} : { disabled_reason: null, failing_since: null };
       return {
         data: serializeWebhook(await updateWebhook(tx, { organization, id, now }, { ...changes, ...health })),
@@ -102,13 +104,13 @@ export const webhooks = implement(contract, {
         created_at: now.toISOString(),
         data: { test: true as const },
       };
-      const told = { ...webhook, event_id: event.id, body: JSON.stringify(event) };
-      const answer = await postEvent(world, told, { timeoutMs: testTimeoutMs });
+      const delivery = { ...webhook, event_id: event.id, body: JSON.stringify(event) };
+      const answer = await postEvent(world, delivery, { timeoutMs: testTimeoutMs });
       const status_code = answer.outcome === "answered" ? answer.status : null;
       return { data: { delivered: classifyResponse(answer) === "delivered", status_code, event } };
     },
 
-    // What waits for it in the queue finds no webhook, and its deliveries are forgotten with their events.
+    // Queued jobs find no webhook and end; the deliveries are deleted with their events.
     async delete_webhook({ id }, { tx, organization }) {
       const { numDeletedRows } = await tx
         .deleteFrom("webhooks")
@@ -123,28 +125,22 @@ export const webhooks = implement(contract, {
 
     async list_webhook_deliveries({ id, status, ...paging }, { db, organization }) {
       await getWebhook(db, organization, id);
-      const found = deliveriesOf(db, organization, id)
-        .$if(status !== undefined, (query) => query.where("status", "=", status ?? "pending"))
+      const query = deliveriesOf(db, organization, id)
+        .$if(status !== undefined, (rows) => rows.where("status", "=", status ?? "pending"))
         .orderBy("webhook_deliveries.event_id", "desc");
-      const { rows, meta } = await readPage(found, paging);
+      const { rows, meta } = await readPage(query, paging);
       return { data: rows.map(serializeDelivery), meta };
     },
 
     async replay_webhook_delivery({ id, delivery_id }, { tx, world, organization, now }) {
-      const { is_active } = await getWebhook(tx, organization, id);
-      if (!is_active) {
-        throw fail("webhook_inactive");
-      }
+      await requireActive(tx, organization, id);
       return {
         data: await replayDelivery(tx, world, { organization, webhook: id, event: delivery_id, now }),
       };
     },
 
     async recover_webhook_deliveries({ id, since }, { tx, world, organization, now }) {
-      const { is_active } = await getWebhook(tx, organization, id);
-      if (!is_active) {
-        throw fail("webhook_inactive");
-      }
+      await requireActive(tx, organization, id);
       if (now.getTime() - Date.parse(since) > recoverableDays * day) {
         throw failField("since", "since_too_early", { limit: recoverableDays });
       }
@@ -191,8 +187,16 @@ async function updateWebhook(
     .executeTakeFirstOrThrow();
 }
 
-/** One at a time, so that two at once do not both find the last place. @throws Failure `too_many_webhooks`. */
-async function requireWebhookLimit(tx: Transaction, organization: string): Promise<void> {
+/** @throws Failure `webhook_not_found`, `webhook_inactive`. */
+async function requireActive(tx: Transaction, organization: string, id: string): Promise<void> {
+  const { is_active } = await getWebhook(tx, organization, id);
+  if (!is_active) {
+    throw fail("webhook_inactive");
+  }
+}
+
+/** Locks the organization, so that two simultaneous calls cannot both pass. @throws Failure `too_many_webhooks`. */
+async function requireCapacity(tx: Transaction, organization: string): Promise<void> {
   await lockOrganization(tx, organization);
   const { count } = await tx
     .selectFrom("webhooks")
@@ -203,5 +207,3 @@ async function requireWebhookLimit(tx: Transaction, organization: string): Promi
     throw fail("too_many_webhooks", { limit: maxWebhooks });
   }
 }
-
-export { newSigningSecret, signDelivery } from "./sign.ts";

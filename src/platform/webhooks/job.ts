@@ -1,4 +1,4 @@
-/** The promise of one try: which delivery, and which of its turns. */
+/** The job of one delivery attempt. */
 import type { NewJob } from "../../jobs/job.ts";
 
 export const deliveryJobName = "webhook.deliver";
@@ -7,11 +7,11 @@ export interface DeliveryPayload {
   readonly organization_id: string;
   readonly webhook_id: string;
   readonly event_id: string;
-  /** A try that has been made or replaced is another turn's, so a job that comes twice does nothing twice. */
+  /** The number of the attempt. A delivery that has moved on to another turn ignores this job, so a repeated job is harmless. */
   readonly turn: number;
 }
 
-/** Tells one delivery from the others of a batch, whatever the turn. */
+/** Identifies a delivery in a batch, regardless of its turn. */
 export function deliveryKey({
   webhook_id,
   event_id,
@@ -20,17 +20,17 @@ export function deliveryKey({
 }
 
 /**
- * A lane for each webhook: one that hangs delays no other. With `order` it waits for what was told before of
- * the same; a retry is without, since otherwise one failure would keep back all that follows for days.
+ * Each webhook has its own lane, so a slow receiver delays no other. With `order`, the job waits for earlier
+ * events of the same order; a retry has none, because one failing event would delay all later ones for days.
  */
 export function createDeliveryJob(
-  due: DeliveryPayload,
+  payload: DeliveryPayload,
   { order, runAt }: { order?: string; runAt?: Date } = {},
 ): NewJob {
-  const { organization_id, webhook_id } = due;
+  const { organization_id, webhook_id } = payload;
   return {
     name: deliveryJobName,
-    payload: due,
+    payload,
     organization_id,
     lane: `webhook:${webhook_id}`,
     ...(order === undefined ? {} : { key: `webhook:${webhook_id}:${order}` }),

@@ -1,9 +1,9 @@
 /**
- * Reads events from where one looked last: what was committed since.
+ * Reads the events that were committed after a cursor.
  *
- * An id or a time can't tell that, because what began first may commit last; so a cursor is the database's own
- * snapshot of which transactions had ended. While more has come than one answer holds, it also says up to
- * which snapshot it reads, and behind which event it goes on.
+ * Neither ids nor times are in commit order, so a cursor is a database snapshot: it says which transactions had
+ * ended. If more events have been committed than fit one page, the cursor also names the snapshot up to which
+ * it reads and the last event of the page: `seen/until/transaction.id`.
  */
 import { sql } from "kysely";
 import type { z } from "zod";
@@ -14,11 +14,10 @@ import { readSnapshot, readWithSnapshot } from "../../database/query/index.ts";
 
 type Page = z.input<typeof contract.list_events.output>["data"];
 
-/** Events of one answer. */
 const maxEventsPerPage = 100;
 
 interface EventCursor {
-  /** What was committed in this snapshot has been seen. */
+  /** The events of this snapshot were returned. */
   readonly seen: string;
   readonly page: { readonly until: string; readonly transaction: string; readonly id: string } | undefined;
 }
@@ -29,13 +28,13 @@ export async function readEvents(db: Queries, organization: string, after?: stri
     return { events: [], cursor: await readSnapshot(db) };
   }
   const cursor = readCursor(after);
-  const found = committedSince(db, organization, cursor);
-  const { rows, snapshot } = await readWithSnapshot(db, found, sql`transaction_id, id`);
+  const select = committedSince(db, organization, cursor);
+  const { rows, snapshot } = await readWithSnapshot(db, select, sql`transaction_id, id`);
   const shown = rows.slice(0, maxEventsPerPage);
   const [last, until] = [shown.at(-1), cursor.page?.until ?? snapshot];
   return {
-    // Written by `record` from an event.
-    events: shown.map(({ body }) => JSON.parse(body) as Page["events"][number]),
+    // `recordEvents` wrote the body from an event.
+    events: shown.map(({ body }): Page["events"][number] => JSON.parse(body)),
     cursor:
       last && rows.length > maxEventsPerPage
         ? `${cursor.seen}/${until}/${last.transaction_id}.${last.id}`
@@ -61,27 +60,23 @@ function committedSince(db: Queries, organization: string, { seen, page }: Event
 }
 
 function readCursor(text: string): EventCursor {
-  const [seen = "", until, last] = text.split("/");
-  const [, transaction, id] = /^(\d{1,18})\.(evt_\w{1,60})$/.exec(last ?? "") ?? [];
-  const isWhole = until === undefined || (isSnapshot(until) && transaction !== undefined && id !== undefined);
-  if (!isSnapshot(seen) || !isWhole) {
+  const [seen = "", until, last = ""] = text.split("/");
+  if (isSnapshot(seen) && until === undefined) {
+    return { seen, page: undefined };
+  }
+  const [, transaction, id] = /^(\d{1,18})\.(evt_\w{1,60})$/.exec(last) ?? [];
+  if (!isSnapshot(seen) || !isSnapshot(until ?? "") || transaction === undefined || id === undefined) {
     throw failField("after", "invalid_cursor", { value: text });
   }
-  return {
-    seen,
-    page:
-      until === undefined || transaction === undefined || id === undefined
-        ? undefined
-        : { until, transaction, id },
-  };
+  return { seen, page: { until: until ?? "", transaction, id } };
 }
 
-/** What PostgreSQL takes for one: `xmin:xmax:xip,…`, each number no less than the one before. */
+/** Whether PostgreSQL accepts the text as a snapshot: `xmin:xmax:xip,…`, in ascending order. */
 function isSnapshot(text: string): boolean {
-  const [, xmin, xmax, open] = /^(\d{1,18}):(\d{1,18}):((?:\d{1,18}(?:,\d{1,18})*)?)$/.exec(text) ?? [];
-  if (xmin === undefined || xmax === undefined || open === undefined || BigInt(xmin) < 1n) {
+  const [, xmin, xmax, running] = /^(\d{1,18}):(\d{1,18}):((?:\d{1,18}(?:,\d{1,18})*)?)$/.exec(text) ?? [];
+  if (xmin === undefined || xmax === undefined || running === undefined || BigInt(xmin) < 1n) {
     return false;
   }
-  const rising = [xmin, ...open.split(",").filter(Boolean), xmax].map(BigInt);
-  return rising.every((number, index) => index === 0 || number >= (rising[index - 1] ?? 0n));
+  const numbers = [xmin, ...running.split(",").filter(Boolean), xmax].map(BigInt);
+  return numbers.every((number, index) => index === 0 || number >= (numbers[index - 1] ?? 0n));
 }

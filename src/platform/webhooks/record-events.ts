@@ -1,7 +1,7 @@
 /**
- * Writes of events in their own transaction: each as it will be told, a delivery for each webhook that
- * subscribes to it, and the job of each delivery. So none is lost, whatever dies after the commit, and none is
- * told of what was rolled back.
+ * Records public events in the transaction that causes them: the event as it will be sent, a delivery for each
+ * webhook that subscribes to it, and the job of each delivery. So no event is lost after the commit, and none
+ * is sent that was rolled back.
  */
 import { sql } from "kysely";
 import { webhookEvents } from "../../../tools/webhooks.ts";
@@ -17,16 +17,16 @@ interface NewDelivery {
   readonly order: string;
 }
 
-/** What is on while a webhook is off is held for it. */
+/** Returns the jobs of the new deliveries. The deliveries of an inactive webhook are held, without a job. */
 export async function recordEvents(
   tx: Transaction,
   emissions: readonly Emission[],
 ): Promise<readonly NewJob[]> {
-  const telling = emissions.filter(({ event }) => webhookEvents.includes(event.type));
-  if (telling.length === 0) {
+  const recorded = emissions.filter(({ event }) => webhookEvents.includes(event.type));
+  if (recorded.length === 0) {
     return [];
   }
-  const events = telling.map(({ event, orderKey }, place) => {
+  const events = recorded.map(({ event, orderKey }, place) => {
     const { organization_id, id, type, created_at, data } = event;
     const { conversation_id } = data;
     return {
@@ -52,11 +52,11 @@ export async function recordEvents(
       join webhooks as webhook on webhook.organization_id = event.organization_id and event.type = any(webhook.events)
       returning webhook_id, event_id, status
     )
-    -- In the order in which it happened: a receiver is told of a message in the order of its jobs.
+    -- In the order of the events: the jobs of one order key run in the order in which they were added.
     select event.organization_id, told.webhook_id, told.event_id, event.order_key as order
     from event join told on told.event_id = event.id
     where told.status = 'pending'
     order by event.place
   `.execute(tx);
-  return rows.map(({ order, ...due }) => createDeliveryJob({ ...due, turn: 1 }, { order }));
+  return rows.map(({ order, ...delivery }) => createDeliveryJob({ ...delivery, turn: 1 }, { order }));
 }

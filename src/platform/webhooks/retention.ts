@@ -1,19 +1,19 @@
-/** Forgets old events with their deliveries: a day after the last that can be recovered. */
+/** Deletes events and their deliveries one day after they can no longer be recovered. */
 import type { ModuleJob } from "../kernel/index.ts";
 
 const day = 24 * 3_600_000;
 
-/** How far back `recover_webhook_deliveries` goes. */
+/** How far back `recover_webhook_deliveries` may go. */
 export const recoverableDays = 14;
 
-const keptMs = (recoverableDays + 1) * day;
+const retentionMs = (recoverableDays + 1) * day;
 
-export const deleteOldEventsJob: ModuleJob<unknown> = {
+export const deleteOldEventsJob: ModuleJob = {
   name: "event.forget",
   schedule: "47 * * * *",
 
   async run(_, { database, now }) {
-    const before = new Date(now().getTime() - keptMs).toISOString();
+    const before = new Date(now().getTime() - retentionMs).toISOString();
     await database.queries.deleteFrom("webhook_deliveries").where("created_at", "<", before).execute();
     await database.queries.deleteFrom("events").where("created_at", "<", before).execute();
     return undefined;

@@ -1,10 +1,10 @@
-/** When a delivery that failed is tried again: ten tries over three days, by the Standard Webhooks schedule. */
+/** When a failed delivery is retried: ten attempts over three days, the schedule of Standard Webhooks. */
 import { readRetryAfterMs } from "../../../tools/contract/index.ts";
 import type { WebResponse } from "../../ports/web.ts";
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
 
-/** After each failed try but the last. */
+/** The delay after each failed attempt except the last. */
 export const retryDelaysMs: readonly number[] = [
   5 * second,
   5 * minute,
@@ -17,33 +17,32 @@ export const retryDelaysMs: readonly number[] = [
   24 * hour,
 ];
 
-/** So that receivers that failed together are not all tried at the same moment. */
+/** Relative, in both directions: deliveries that failed together are not all retried at the same moment. */
 const jitter = 0.2;
-/** What an overloaded server is given at least. */
+/** The shortest delay after a 429 or a timeout. */
 const minOverloadDelayMs = minute;
 
 export interface FailedAttempt {
-  /** How many tries of the schedule have failed, this one included. */
+  /** How many attempts of the schedule have failed, this one included. */
   readonly step: number;
   readonly answer: WebResponse;
   readonly now: Date;
-  /** From 0 to 1, exclusive. */
+  /** Returns a number from 0 to 1, exclusive. */
   readonly random?: () => number;
 }
 
-/** Undefined when that was the last try. What the receiver asks for counts between once and twice the step. */
+/** Undefined after the last attempt. A `Retry-After` header counts within one to two times the scheduled delay. */
 export function nextTryAt({ step, answer, now, random = Math.random }: FailedAttempt): Date | undefined {
   const base = retryDelaysMs[step - 1];
   if (base === undefined) {
     return undefined;
   }
   const header = answer.outcome === "answered" ? answer.headers["retry-after"] : undefined;
-  const asked = readRetryAfterMs(header ?? "", now);
-  const usual = base * (1 - jitter + 2 * jitter * random());
-  const waitMs = asked === undefined ? usual : Math.min(Math.max(asked, base), 2 * base);
-  return new Date(
-    now.getTime() + Math.round(isOverload(answer) ? Math.max(waitMs, minOverloadDelayMs) : waitMs),
-  );
+  const requestedMs = readRetryAfterMs(header ?? "", now);
+  const scheduledMs = base * (1 - jitter + 2 * jitter * random());
+  const delayMs = requestedMs === undefined ? scheduledMs : Math.min(Math.max(requestedMs, base), 2 * base);
+  const minDelayMs = isOverload(answer) ? minOverloadDelayMs : 0;
+  return new Date(now.getTime() + Math.round(Math.max(delayMs, minDelayMs)));
 }
 
 function isOverload(answer: WebResponse): boolean {

@@ -1,29 +1,29 @@
-/** Signs what is sent: by the specification's header and, from the same secret, by Standard Webhooks. */
+/** Signs deliveries with the specification's header and, using the same secret, with Standard Webhooks' headers. */
 import { createHmac, randomBytes } from "node:crypto";
 
 const secretPrefix = "whsec_";
 
-/** Base64 behind the marker, as Standard Webhooks wants it. */
+/** A prefix and 32 random bytes in base64, the format of Standard Webhooks. */
 export function newSigningSecret(): string {
   return secretPrefix + randomBytes(32).toString("base64");
 }
 
 export interface SignatureInput {
-  /** The event's id, the same over every try. */
+  /** The event's id, the same in every attempt. */
   readonly id: string;
   readonly body: string;
   readonly now: Date;
-  /** The current secret first; behind it, after a rotation, the one before. */
+  /** The current secret, followed by the previous one for a while after a rotation. */
   readonly secrets: readonly [string, ...string[]];
 }
 
-/** The headers of a delivery. The specification's is one value, so it is made with the current secret. */
+/** The headers of a delivery. The specification's header holds one signature: that of the current secret. */
 export function signDelivery({ id, body, now, secrets }: SignatureInput): Record<string, string> {
   const timestamp = Math.floor(now.getTime() / 1000).toString();
   return {
     "content-type": "application/json",
     "user-agent": "Tidings-Webhooks",
-    // The whole secret as it is written, marker and all.
+    // The key is the whole text of the secret, including its prefix.
     "x-webhook-signature": createHmac("sha256", secrets[0]).update(body).digest("hex"),
     "webhook-id": id,
     "webhook-timestamp": timestamp,

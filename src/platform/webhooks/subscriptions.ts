@@ -1,10 +1,10 @@
-/** The rows of webhooks: how one is found, shown, and trusted with its secrets. */
+/** The rows of webhooks: reading, serializing, and their signing secrets. */
 import type { Selectable } from "kysely";
 import { fail, failField } from "../../../tools/errors.ts";
 import { webhookEvents } from "../../../tools/webhooks.ts";
 import type { Queries } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
-import { secretsOf as appSecrets, unseal, type World } from "../kernel/index.ts";
+import { secretsOf, unseal, type World } from "../kernel/index.ts";
 
 export type WebhookRow = Selectable<Tables["webhooks"]>;
 
@@ -25,24 +25,28 @@ export async function getWebhook(db: Queries, organization: string, id: string):
   return row;
 }
 
-/** As the contract has it. */
+/** A webhook as the contract shows it, with its events in the catalogue's order. */
 export function serializeWebhook(row: WebhookRow) {
   return { ...row, events: webhookEvents.filter((event) => row.events.includes(event)) };
 }
 
-/** With which signatures are made now: the current one and, for a day after a rotation, the one before. */
+/** The secrets to sign with: the current one and, for a day after a rotation, the previous one. */
 export function signingSecrets(world: World, row: SealedSecrets): [string, ...string[]] {
-  const isKept =
-    row.previous_secret_until !== null && Date.parse(row.previous_secret_until) > world.now().getTime();
+  const { secret, previous_secret, previous_secret_until } = row;
+  const isPreviousValid =
+    previous_secret_until !== null && Date.parse(previous_secret_until) > world.now().getTime();
   const previous =
-    isKept && row.previous_secret !== null ? [unseal(appSecrets(world), row.previous_secret)] : [];
-  return [unseal(appSecrets(world), row.secret), ...previous];
+    isPreviousValid && previous_secret !== null ? [unseal(secretsOf(world), previous_secret)] : [];
+  return [unseal(secretsOf(world), secret), ...previous];
 }
 
-/** What can be told of an address without a look-up; the connection is judged again. */
+/**
+ * Checks an address as far as possible without a DNS lookup; the connection is checked again when it is made.
+ * @throws Failure `webhook_address_refused`.
+ */
 export function requireAllowedUrl(world: World, url: string): void {
-  const refusal = world.web.check(url);
-  if (refusal) {
-    throw failField("url", "webhook_address_refused", { reason: refusal.detail });
+  const error = world.web.check(url);
+  if (error) {
+    throw failField("url", "webhook_address_refused", { reason: error.detail });
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The words by which a contact opts out of marketing and in again, where an inbox has none of its own.
+ * The default words by which a contact opts out of marketing and in again; an inbox may replace them.
  *
- * First those that carriers and WhatsApp's senders know everywhere, then the customary ones of each language.
- * A word that people also answer with, such as "basta" or "cancelar", is in no list: an inbox may add it.
+ * First the words that carriers and WhatsApp senders support everywhere, then common ones of each language.
+ * Words that are also ordinary replies, such as "basta" or "cancelar", are left out: an inbox may add them.
  */
 
 export const stopWords: readonly string[] = [

@@ -1,8 +1,8 @@
 /**
- * A contact who writes a stop word, and nothing else, is opted out of marketing; a start word undoes it.
+ * Opts a contact out of marketing who writes nothing but a stop word, and in again after a start word.
  *
- * The whole message must be the word: "stop, o Zé não vem" is a message to a person. Ordinary replies stay
- * possible either way. What was changed is confirmed, once, in the same conversation.
+ * The whole message must be the word: "stop, o Zé não vem" is an ordinary message. Replies to the contact stay
+ * possible. A change is confirmed, once, in the same conversation.
  */
 import type { Selectable } from "kysely";
 import { InboxSettings } from "../../../../tools/inboxes.ts";
@@ -19,16 +19,16 @@ interface InboundText {
   readonly contact: Selectable<Tables["contacts"]>;
   readonly conversation: Selectable<Tables["conversations"]>;
   readonly text: string;
-  /** Who is answered; null if the channel told of nobody who can be. */
+  /** The address to reply to; null if the channel gave none. */
   readonly to: string | null;
   readonly now: Date;
 }
 
-/** Changes the contact's consent if this message says so. */
-export async function applyConsentWords(tx: Transaction, world: World, heard: InboundText): Promise<void> {
-  const { inbox, contact, conversation, to, now } = heard;
+/** Changes the contact's consent if the message is a stop or start word. */
+export async function applyConsentWords(tx: Transaction, world: World, inbound: InboundText): Promise<void> {
+  const { inbox, contact, conversation, to, now } = inbound;
   const settings = InboxSettings.parse(inbox.settings);
-  const opted_out = readConsent(heard.text, settings);
+  const opted_out = readConsent(inbound.text, settings);
   if (opted_out === undefined || opted_out === (await isOptedOut(tx, contact))) {
     return;
   }
@@ -37,18 +37,12 @@ export async function applyConsentWords(tx: Transaction, world: World, heard: In
   if (body.trim() === "" || to === null || conversation.status === "spam") {
     return;
   }
-  // Not noted as our answer in the conversation: nobody has read it yet.
-  await enqueueMessage(tx, world, {
-    inbox,
-    conversation,
-    to,
-    type: "text",
-    content: { text: { body } },
-    now,
-  });
+  // Without `recordOutbound`: an automatic confirmation does not mean that an agent has replied.
+  const content = { text: { body } };
+  await enqueueMessage(tx, world, { inbox, conversation, to, type: "text", content, now });
 }
 
-/** Asked anew and held: the same word may have come twice at once, and is confirmed once. */
+/** Locks and reads the contact again: the same word may arrive twice at once, and is confirmed once. */
 async function isOptedOut(
   tx: Transaction,
   { organization_id, id }: InboundText["contact"],
@@ -65,15 +59,16 @@ async function isOptedOut(
 
 /** True for a stop word, false for a start word, undefined for anything else. */
 function readConsent(text: string, settings: InboxSettings): boolean | undefined {
-  const said = bareWords(text);
-  const isOneOf = (words: readonly string[]) => said !== "" && words.some((word) => bareWords(word) === said);
+  const message = bareWords(text);
+  const isOneOf = (words: readonly string[]) =>
+    message !== "" && words.some((word) => bareWords(word) === message);
   if (isOneOf(settings.stop_words ?? stopWords)) {
     return true;
   }
   return isOneOf(settings.start_words ?? startWords) ? false : undefined;
 }
 
-/** Words alone: no case, accents, punctuation, emoji or invisible characters, and one space between two. */
+/** Removes case, accents, punctuation, emoji and invisible characters; separates words by one space. */
 function bareWords(text: string): string {
   return removeAccents(text)
     .replace(/[\p{P}\p{S}\p{Cf}]|\ufe0f/gu, "")
@@ -81,11 +76,11 @@ function bareWords(text: string): string {
     .trim();
 }
 
-/** In English where the inbox has no words of its own: which language the contact reads is not known. */
+/** In English unless the inbox has a text of its own, because the language of the contact is not known. */
 const startReply = "You are subscribed to our marketing messages again. Reply STOP to end them.";
 
 function stopReply({ stop_reply, start_words }: InboxSettings): string {
   const [word] = start_words ?? startWords;
-  const wayBack = word === undefined ? "" : ` Reply ${word.toUpperCase()} to get them again.`;
-  return stop_reply ?? `You will get no more marketing messages from us.${wayBack}`;
+  const hint = word === undefined ? "" : ` Reply ${word.toUpperCase()} to get them again.`;
+  return stop_reply ?? `You will get no more marketing messages from us.${hint}`;
 }

@@ -1,18 +1,19 @@
-/** Takes what a channel hears: inbound messages and receipts. Safe to repeat. */
+/** Receives inbound messages from a channel. Safe to repeat. */
 
 import { fail } from "../../../../tools/errors.ts";
 import { afterCommit, type Transaction } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
-import type { InboundMessage, Receipt } from "../../../ports/channel.ts";
+import type { InboundMessage } from "../../../ports/channel.ts";
 import { changeContact, findOrCreateContact } from "../../contacts/index.ts";
 import { findOrCreateConversation, recordInbound } from "../../conversations/index.ts";
 import { getInbox } from "../../inboxes.ts";
-import { emit, type ModuleJob, type World } from "../../kernel/index.ts";
-import { applyParkedReceipts, applyStatusUpdate, lockMessage, toStatusUpdate } from "../progress.ts";
+import { emit, type World } from "../../kernel/index.ts";
 import { getWaiters } from "../waiting/index.ts";
 import { applyConsentWords } from "./consent.ts";
 
-/** Stores an inbound message with its contact and conversation, once for each channel id. */
+export { deleteParkedReceiptsJob, receiveReceipts } from "./receipts.ts";
+
+/** Stores an inbound message with its contact and conversation, once per `channel_message_id`. */
 export async function receiveMessage(world: World, inbound: InboundMessage) {
   return world.database.transaction(async (tx) => {
     const { organization_id: organization } = inbound;
@@ -34,7 +35,7 @@ export async function receiveMessage(world: World, inbound: InboundMessage) {
     }
     await recordInbound({ tx, world, now }, conversation, inbound.occurred_at);
     afterCommit(tx, () => getWaiters(world).notify(organization, conversation.id));
-    await emitReceived(tx, world, inbound, { message_id, conversation_id: conversation.id });
+    emitReceived(tx, world, inbound, { message_id, conversation_id: conversation.id });
     if (inbound.content.type === "text") {
       const to = inbound.from ?? inbound.identities?.bsuid ?? null;
       await applyConsentWords(tx, world, {
@@ -50,16 +51,16 @@ export async function receiveMessage(world: World, inbound: InboundMessage) {
   });
 }
 
-/** The contact who wrote, found by any of their identities, with what this message adds to it. */
+/** Finds or creates the contact who wrote by any of their identities, and adds those that are new. */
 async function findSender(tx: Transaction, world: World, inbound: InboundMessage) {
   const { organization_id: organization, from: phone_number, identities, name } = inbound;
   const now = world.now();
-  const wanted = { organization, phone_number, identities, name, now };
-  const { contact, conflicting } = await findOrCreateContact(tx, wanted);
+  const sender = { organization, phone_number, identities, name, now };
+  const { contact, conflicting } = await findOrCreateContact(tx, sender);
   if (conflicting.length > 0) {
     world.log.warn(
       { organization_id: organization, contact_id: contact.id, kinds: conflicting },
-      "A message names its sender by what belongs to another contact: it stays there",
+      "Some identities of the sender belong to another contact and were not moved",
     );
   }
   return contact.name === null && name !== null
@@ -67,17 +68,17 @@ async function findSender(tx: Transaction, world: World, inbound: InboundMessage
     : contact;
 }
 
-interface InboundTarget {
+interface MessageTarget {
   readonly inbox: { readonly phone_number: string };
   readonly conversation: { readonly id: string };
   readonly now: Date;
 }
 
-/** The new message's id; undefined if it is there already. */
+/** Returns the new message's id; undefined if the message exists. */
 async function storeMessage(
   tx: Transaction,
   inbound: InboundMessage,
-  { inbox, conversation, now }: InboundTarget,
+  { inbox, conversation, now }: MessageTarget,
 ) {
   const { type, ...content } = inbound.content;
   const stored = await tx
@@ -101,12 +102,12 @@ async function storeMessage(
   return stored?.id;
 }
 
-async function emitReceived(
+function emitReceived(
   tx: Transaction,
   world: World,
   inbound: InboundMessage,
   ids: { message_id: string; conversation_id: string },
-): Promise<void> {
+): void {
   const { content } = inbound;
   emit(tx, world, {
     type: "message.received",
@@ -121,80 +122,9 @@ async function emitReceived(
   });
 }
 
-/** The number, or what stands for it: the first two can be answered. */
+/** The number or, if it is hidden, another identity. Only a number or a bsuid can be replied to. */
 function senderOf({ from, identities = {} }: InboundMessage): string {
   return from ?? identities.bsuid ?? identities.wa_id ?? identities.username ?? "";
-}
-
-/** Applies receipts; one whose message is not there yet waits for it. */
-export async function receiveReceipts(world: World, receipts: readonly Receipt[]): Promise<void> {
-  for (const receipt of receipts) {
-    const isApplied = await world.database.transaction((tx) => applyReceipt(tx, world, receipt));
-    if (!isApplied) {
-      await world.database.transaction((tx) => applyParkedIfMessageExists(tx, world, receipt));
-    }
-  }
-}
-
-/** False when the message is not there, and the receipt waits for it. */
-async function applyReceipt(tx: Transaction, world: World, receipt: Receipt): Promise<boolean> {
-  const id = receipt.token ?? (await findIdByChannel(tx, receipt));
-  const message = id === undefined ? undefined : await lockMessage(tx, receipt.organization_id, id);
-  if (!message) {
-    await park(tx, receipt, world.now());
-    return false;
-  }
-  const { channel_message_id } = receipt;
-  await applyStatusUpdate(tx, world, message, { ...toStatusUpdate(receipt), channel_message_id });
-  return true;
-}
-
-/** The message may have come between our look and our parking: then nobody else would look again. */
-async function applyParkedIfMessageExists(tx: Transaction, world: World, receipt: Receipt): Promise<void> {
-  const id = await findIdByChannel(tx, receipt);
-  const message = id === undefined ? undefined : await lockMessage(tx, receipt.organization_id, id);
-  if (message) {
-    await applyParkedReceipts(tx, world, message);
-  }
-}
-
-/** A receipt whose message has not come in this time never will. */
-const parkedForMs = 7 * 24 * 3_600_000;
-
-export const deleteParkedReceiptsJob: ModuleJob<unknown> = {
-  name: "receipt.forget",
-  schedule: "17 * * * *",
-
-  async run(_, world) {
-    const before = new Date(world.now().getTime() - parkedForMs).toISOString();
-    await world.database.queries.deleteFrom("parked_receipts").where("parked_at", "<", before).execute();
-    return undefined;
-  },
-};
-
-async function findIdByChannel(tx: Transaction, receipt: Receipt): Promise<string | undefined> {
-  const row = await tx
-    .selectFrom("messages")
-    .select("id")
-    .where("organization_id", "=", receipt.organization_id)
-    .where("channel_message_id", "=", receipt.channel_message_id)
-    .executeTakeFirst();
-  return row?.id;
-}
-
-async function park(tx: Transaction, receipt: Receipt, now: Date): Promise<void> {
-  await tx
-    .insertInto("parked_receipts")
-    .values({
-      organization_id: receipt.organization_id,
-      channel_message_id: receipt.channel_message_id,
-      type: receipt.type,
-      occurred_at: receipt.occurred_at,
-      error: receipt.failure && JSON.stringify(receipt.failure),
-      parked_at: now.toISOString(),
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
 }
 
 async function findExisting(tx: Transaction, inbound: InboundMessage) {

@@ -1,27 +1,27 @@
 /**
- * A place in the stream of inbound messages, and its text.
+ * A position in the stream of inbound messages, and its text form.
  *
- * The stream runs by commits: a cursor names the database's snapshot in which the caller has seen everything,
- * and what that snapshot doesn't hold comes next, however old its id or its time may be. So a message that
- * commits late is neither lost nor given twice. A page that was full adds where it ended.
+ * The stream is in commit order. A cursor names the database snapshot in which the caller has seen every
+ * message; messages that are not in that snapshot come next, however old their ids or times are. So a message
+ * that commits late is neither lost nor returned twice. After a full page, the cursor also names where it ended.
  */
 import { z } from "zod";
 import { failField } from "../../../../tools/errors.ts";
 import { lowestId } from "../../../database/id.ts";
 
 export interface Cursor {
-  /** What it holds was given: PostgreSQL's `xmin:xmax:running`. Null: only the id decides. */
+  /** The snapshot whose messages were returned, as PostgreSQL's `xmin:xmax:running`. Null: only the id decides. */
   readonly seen: string | null;
-  /** Only newer ids are looked for, so that no more than the latest is read. */
+  /** Only messages with a newer id are read, so that a query does not scan older ones. */
   readonly from: string;
-  /** Of a full page: what `until` holds comes first, after the id `last`. */
+  /** After a full page: the rest of the snapshot `until` comes next, after the id `last`. */
   readonly page: { readonly until: string; readonly last: string } | null;
 }
 
-/** A message's transaction lasts milliseconds and clocks differ by seconds: later than this none commits. */
+/** No message commits later than this after its id was made: transactions last milliseconds, clocks differ by seconds. */
 const settledMs = 60_000;
 
-/** The place where all that the snapshot holds has been given. */
+/** The position after all messages of the snapshot. */
 export function cursorAt(snapshot: string, now: Date): Cursor {
   return { seen: snapshot, from: lowestId("msg", new Date(now.getTime() - settledMs)), page: null };
 }
@@ -53,24 +53,24 @@ function parse(text: string): unknown {
   }
 }
 
-/** Transactions that run at one moment; of more, the later ones count as not seen: told twice, but not lost. */
-const mostRunning = 200;
+/** Of more running transactions, the later ones count as not seen: returned twice, but not lost. */
+const maxRunning = 200;
 
-/** A snapshot in few letters: the running transactions by their distance from the oldest. */
+/** Shortens a snapshot: writes the other transactions as distances from the oldest, in base 36. */
 function pack(snapshot: string): string {
   const [oldest = "", next = "", running = ""] = snapshot.split(":");
-  const all = running === "" ? [] : running.split(",");
-  const end = all[mostRunning] ?? next;
-  const distances = [end, ...all.slice(0, mostRunning)].map((id) => Number(id) - Number(oldest));
-  return [Number(oldest), ...distances].map((one) => one.toString(36)).join(".");
+  const runningIds = running === "" ? [] : running.split(",");
+  const end = runningIds[maxRunning] ?? next;
+  const distances = [end, ...runningIds.slice(0, maxRunning)].map((id) => Number(id) - Number(oldest));
+  return [Number(oldest), ...distances].map((number) => number.toString(36)).join(".");
 }
 
-/** @returns undefined for what PostgreSQL would not read. */
+/** Returns undefined for a text that PostgreSQL would reject. */
 function unpack(text: string): string | undefined {
-  const [oldest = 0, end = 0, ...running] = text.split(".").map((one) => Number.parseInt(one, 36));
+  const [oldest = 0, end = 0, ...running] = text.split(".").map((digits) => Number.parseInt(digits, 36));
   const ids = running.map((distance) => oldest + distance);
   const isRising = ids.every((id, index) => id < oldest + end && id > (ids[index - 1] ?? oldest - 1));
-  const isSafe = oldest > 0 && Number.isSafeInteger(oldest + end) && running.length <= mostRunning;
+  const isSafe = oldest > 0 && Number.isSafeInteger(oldest + end) && running.length <= maxRunning;
   return isRising && isSafe ? `${oldest}:${oldest + end}:${ids.join(",")}` : undefined;
 }
 

@@ -1,11 +1,11 @@
-/** Reads what contacts wrote after a place in the stream, and which place comes then. */
+/** Reads the inbound messages after a cursor, and the cursor after them. */
 import { sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
 import { readSnapshot, readWithSnapshot, refersTo } from "../../../database/query/index.ts";
 import type { MessageRow } from "../progress.ts";
 import { type Cursor, createCursorError, cursorAt, readCursor } from "./cursor.ts";
 
-/** Messages of one answer: what a model reads at once, and what keeps a burst from filling its context. */
+/** Per call: enough to read at once, and few enough that a burst does not fill a model's context. */
 const maxMessages = 20;
 
 export interface InboundQuery {
@@ -15,7 +15,7 @@ export interface InboundQuery {
 }
 
 /**
- * Where a wait begins: at the cursor, behind the message with this id, or now.
+ * Where a wait begins: at the cursor, after the message with this id, or now.
  * @throws Failure `invalid_cursor`.
  */
 export async function startCursor(
@@ -40,42 +40,43 @@ export async function startCursor(
   return { seen: null, from: message.id, page: null };
 }
 
-/** The next messages, oldest first, and the place behind them. */
+/** The next messages, oldest first, and the cursor after them. */
 export async function readInbound(
   cursor: Cursor,
-  place: InboundQuery & { readonly conversation_id: string | undefined },
+  query: InboundQuery & { readonly conversation_id: string | undefined },
 ): Promise<{ messages: MessageRow[]; next: Cursor }> {
   const { seen, from, page } = cursor;
-  const found = selectInbound(place, page?.last ?? from)
+  const select = selectInbound(query, page?.last ?? from)
     .selectAll("messages")
-    .$if(seen !== null, (query) => query.where(isCommittedAfter(seen ?? "")))
-    .$if(page !== null, (query) => query.where(sql<boolean>`not ${isCommittedAfter(page?.until ?? "")}`))
+    .$if(seen !== null, (rows) => rows.where(isCommittedAfter(seen ?? "")))
+    .$if(page !== null, (rows) => rows.where(sql<boolean>`not ${isCommittedAfter(page?.until ?? "")}`))
     .orderBy("messages.id")
     .limit(maxMessages + 1);
-  const { rows, snapshot } = await readWithSnapshot(place.db, found, sql`id`);
+  const { rows, snapshot } = await readWithSnapshot(query.db, select, sql`id`);
   const messages = rows.slice(0, maxMessages);
   const last = messages.at(-1)?.id;
   if (last !== undefined && rows.length > maxMessages) {
     return { messages, next: { seen, from, page: { until: page?.until ?? snapshot, last } } };
   }
-  const next = page ? { seen: page.until, from, page: null } : cursorAt(snapshot, place.now);
-  return last === undefined && page ? readInbound(next, place) : { messages, next };
+  const next = page ? { seen: page.until, from, page: null } : cursorAt(snapshot, query.now);
+  // The rest of the page was empty: continue with what was committed after it.
+  return last === undefined && page ? readInbound(next, query) : { messages, next };
 }
 
-/** The conversations in which something arrived after this snapshot, and the snapshot of now. */
-export async function readChangedConversations(cursor: Cursor, place: InboundQuery) {
-  const found = selectInbound(place, cursor.from)
+/** The conversations in which a message was committed after the cursor, and the cursor for the next call. */
+export async function readChangedConversations(cursor: Cursor, query: InboundQuery) {
+  const select = selectInbound(query, cursor.from)
     .select("messages.conversation_id")
     .where(isCommittedAfter(cursor.seen ?? ""))
     .distinct();
-  const { rows, snapshot } = await readWithSnapshot(place.db, found, sql`conversation_id`);
+  const { rows, snapshot } = await readWithSnapshot(query.db, select, sql`conversation_id`);
   return {
     conversations: rows.map(({ conversation_id }) => conversation_id),
-    next: cursorAt(snapshot, place.now),
+    next: cursorAt(snapshot, query.now),
   };
 }
 
-/** Inbound messages with a newer id, of contacts that have not been erased. */
+/** Inbound messages with an id after `from`, except those of erased contacts. */
 function selectInbound(
   { db, organization, conversation_id }: InboundQuery & { readonly conversation_id?: string | undefined },
   from: string,

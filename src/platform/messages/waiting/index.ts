@@ -1,6 +1,6 @@
 /**
- * Waits until a contact writes: answers at once if there is something after the cursor, else when a message
- * commits, when the time is up, when the house stops, or when the caller hangs up.
+ * Waits until a contact writes. Returns at once if there are messages after the cursor; otherwise when a
+ * message commits, the timeout is over, the app stops, or the caller disconnects.
  */
 import type { z } from "zod";
 import type { messages as contract } from "../../../../tools/messages/index.ts";
@@ -13,7 +13,7 @@ import { getWaiters, type Waiter } from "./waiters.ts";
 
 type Input = z.output<typeof contract.wait_for_message.input>;
 
-/** How often the house's clock is asked whether the time is up. */
+/** How often the app's clock is checked for the timeout. */
 const tickMs = 250;
 
 export async function waitForMessage(input: Input, context: ReadContext) {
@@ -25,25 +25,30 @@ export async function waitForMessage(input: Input, context: ReadContext) {
   let cursor = await startCursor(after, { db, organization, now });
   const deadline = now.getTime() + timeout_seconds * 1000;
   const isOver = () => context.signal.aborted || world.stopping.aborted || world.now().getTime() >= deadline;
-  // Waits from before the first look: a commit after it sets the signal.
+  // Added before the first read, so that a commit after that read sets the signal.
   using waiter = getWaiters(world).add({ organization, conversation_id, credential: caller.credential.id });
   using _ = onAbort([context.signal, world.stopping], waiter.signal.set);
   for (;;) {
     waiter.signal.clear();
-    const found = await readInbound(cursor, { db, organization, conversation_id, now: world.now() });
-    cursor = found.next;
-    if (found.messages.length > 0 || isOver()) {
-      const is_timed_out = found.messages.length === 0;
-      return { messages: found.messages.map(serializeMessage), cursor: writeCursor(cursor), is_timed_out };
+    const { messages, next } = await readInbound(cursor, {
+      db,
+      organization,
+      conversation_id,
+      now: world.now(),
+    });
+    cursor = next;
+    if (messages.length > 0 || isOver()) {
+      const is_timed_out = messages.length === 0;
+      return { messages: messages.map(serializeMessage), cursor: writeCursor(cursor), is_timed_out };
     }
     await untilSignalled(waiter, isOver);
   }
 }
 
-/** Until something may have arrived, or it is over. */
+/** Resolves when a message may have arrived, or the wait is over. */
 async function untilSignalled({ signal }: Waiter, isOver: () => boolean): Promise<void> {
   while (!(await signal.wait(tickMs)) && !isOver()) {
-    // The clock is not the timer's: it is asked at each tick.
+    // The deadline is read from the app's clock, which a test may advance, so it is checked at each tick.
   }
 }
 

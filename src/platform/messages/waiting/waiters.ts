@@ -1,7 +1,7 @@
 /**
- * Who waits for messages in this process, and what wakes them: the commit of a message here, or a look at
- * what other processes committed. One look serves everybody who waits in an organization, and nothing is
- * held in between: no transaction, no connection.
+ * The waiting calls of this process, and what wakes them: the commit of a message in this process, or a poll
+ * for messages that other processes committed. One poll serves all waiting calls of an organization. Between
+ * polls no transaction and no connection is open.
  */
 import { fail } from "../../../../tools/errors.ts";
 import { createSignal, type Signal } from "../../../jobs/signal.ts";
@@ -11,7 +11,7 @@ import { readChangedConversations, startCursor } from "./inbound-stream.ts";
 
 export interface WaitFilter {
   readonly organization: string;
-  /** Any when left out. */
+  /** Default: any. */
   readonly conversation_id: string | undefined;
   readonly credential: string;
 }
@@ -22,87 +22,87 @@ export interface Waiter extends Disposable {
 }
 
 export interface Waiters {
-  /** A message arrived in this conversation. */
+  /** Called when a message has arrived in this conversation. */
   notify(organization: string, conversation_id: string): void;
-  /** @throws Failure `rate_limited` when the credential waits too often already. */
-  add(wanted: WaitFilter): Waiter;
+  /** @throws Failure `rate_limited` if the credential has too many waiting calls. */
+  add(filter: WaitFilter): Waiter;
 }
 
-/** How often others' messages are looked for. */
+/** How often to look for messages that other processes committed. */
 const pollEveryMs = 500;
 
 /**
- * Waiting calls that one credential may have: an assistant needs one, and a connection is held for each.
- * Of the requests that it may have running at the MCP face (64) they leave enough for all else.
+ * An assistant needs one waiting call, and each occupies an HTTP connection. Of the 64 concurrent requests
+ * that a credential may have over MCP, this leaves enough for everything else.
  */
 const maxWaitsPerCredential = 20;
 const retryAfterSeconds = 5;
 
 const waitersByWorld = new WeakMap<World, Waiters>();
 
-/** The waiters of this house. */
+/** The waiting calls of this app. */
 export function getWaiters(world: World): Waiters {
-  const known = waitersByWorld.get(world);
-  if (known) {
-    return known;
+  const existing = waitersByWorld.get(world);
+  if (existing) {
+    return existing;
   }
-  const made = createWaiters(world);
-  waitersByWorld.set(world, made);
-  return made;
+  const waiters = createWaiters(world);
+  waitersByWorld.set(world, waiters);
+  return waiters;
 }
 
-/** Those who wait in one organization. */
-interface OrganizationWaiters {
+/** The waiting calls of one organization. */
+interface WaitGroup {
   readonly organization: string;
-  readonly waiting: Map<Signal, WaitFilter>;
-  /** Who came since the last look: it can't know what they had read by then, so they read again. */
+  readonly filters: Map<Signal, WaitFilter>;
+  /** Added since the last poll. A message may have been committed after their read and before the poll, so they read again. */
   readonly unpolled: Set<Signal>;
-  /** Up to here others' messages are known. */
+  /** The cursor after the last poll. */
   seen: Cursor | undefined;
   isPolling: boolean;
   readonly timer: NodeJS.Timeout;
 }
 
 function createWaiters(world: World): Waiters {
-  const rooms = new Map<string, OrganizationWaiters>();
+  const groups = new Map<string, WaitGroup>();
 
-  const open = (organization: string): OrganizationWaiters => {
-    const timer = setInterval(() => void poll(world, room), pollEveryMs);
-    const room: OrganizationWaiters = {
+  const openGroup = (organization: string): WaitGroup => {
+    const group: WaitGroup = {
       organization,
-      waiting: new Map(),
+      filters: new Map(),
       unpolled: new Set(),
       seen: undefined,
       isPolling: false,
-      timer,
+      timer: setInterval(() => void poll(world, group), pollEveryMs),
     };
-    rooms.set(organization, room);
-    return room;
+    groups.set(organization, group);
+    return group;
   };
   return {
     notify(organization, conversation_id) {
-      const room = rooms.get(organization);
-      if (room) {
-        notifyWaiters(room, conversation_id);
+      const group = groups.get(organization);
+      if (group) {
+        notifyGroup(group, conversation_id);
       }
     },
-    add(wanted) {
-      const room = rooms.get(wanted.organization) ?? open(wanted.organization);
-      const theirs = [...room.waiting.values()].filter(({ credential }) => credential === wanted.credential);
-      if (theirs.length >= maxWaitsPerCredential) {
+    add(filter) {
+      const group = groups.get(filter.organization) ?? openGroup(filter.organization);
+      const { filters, unpolled } = group;
+      const waits = [...filters.values()].filter(({ credential }) => credential === filter.credential);
+      if (waits.length >= maxWaitsPerCredential) {
         throw fail("rate_limited", { retry_after: retryAfterSeconds });
       }
       const signal = createSignal();
-      room.waiting.set(signal, wanted);
-      room.unpolled.add(signal);
+      filters.set(signal, filter);
+      unpolled.add(signal);
       return {
         signal,
         [Symbol.dispose]() {
-          room.waiting.delete(signal);
-          room.unpolled.delete(signal);
-          if (room.waiting.size === 0) {
-            clearInterval(room.timer);
-            rooms.delete(room.organization);
+          filters.delete(signal);
+          unpolled.delete(signal);
+          if (filters.size === 0) {
+            clearInterval(group.timer);
+            groups.delete(group.organization);
           }
         },
       };
@@ -110,39 +110,39 @@ function createWaiters(world: World): Waiters {
   };
 }
 
-function notifyWaiters({ waiting }: OrganizationWaiters, arrived: string): void {
-  for (const [signal, { conversation_id }] of waiting) {
-    if (conversation_id === undefined || conversation_id === arrived) {
+function notifyGroup({ filters }: WaitGroup, changed: string): void {
+  for (const [signal, { conversation_id }] of filters) {
+    if (conversation_id === undefined || conversation_id === changed) {
       signal.set();
     }
   }
 }
 
-/** Looks what was committed since the last look, by whichever process. */
-async function poll({ database, now, log }: World, room: OrganizationWaiters): Promise<void> {
-  if (room.isPolling) {
+/** Looks for messages that were committed since the last poll, by any process. */
+async function poll({ database, now, log }: World, group: WaitGroup): Promise<void> {
+  if (group.isPolling) {
     return;
   }
-  room.isPolling = true;
-  const { organization, seen, unpolled } = room;
-  const came = [...unpolled];
+  group.isPolling = true;
+  const { organization, seen, unpolled } = group;
+  const added = [...unpolled];
   try {
-    const place = { db: database.queries, organization, now: now() };
+    const query = { db: database.queries, organization, now: now() };
     const { conversations, next } = seen
-      ? await readChangedConversations(seen, place)
-      : { conversations: [], next: await startCursor(undefined, place) };
-    room.seen = next;
-    for (const signal of came) {
+      ? await readChangedConversations(seen, query)
+      : { conversations: [], next: await startCursor(undefined, query) };
+    group.seen = next;
+    for (const signal of added) {
       unpolled.delete(signal);
       signal.set();
     }
     for (const id of conversations) {
-      notifyWaiters(room, id);
+      notifyGroup(group, id);
     }
   } catch (error) {
-    // The database is away or busy: the next look begins where this one did.
-    log.warn({ err: error }, "Could not look for messages that others took");
+    // The database is unavailable or busy: the next poll starts from the same cursor.
+    log.warn({ err: error }, "Could not poll for messages of other processes");
   } finally {
-    room.isPolling = false;
+    group.isPolling = false;
   }
 }

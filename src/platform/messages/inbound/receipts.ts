@@ -1,0 +1,79 @@
+/**
+ * Receives receipts from a channel. Safe to repeat.
+ *
+ * A receipt may arrive before its message is known by its channel id; it is then parked until it is.
+ */
+import type { Transaction } from "../../../database/database.ts";
+import type { Receipt } from "../../../ports/channel.ts";
+import type { ModuleJob, World } from "../../kernel/index.ts";
+import { applyParkedReceipts, applyStatusUpdate, lockMessage, toStatusUpdate } from "../progress.ts";
+
+export async function receiveReceipts(world: World, receipts: readonly Receipt[]): Promise<void> {
+  for (const receipt of receipts) {
+    const isApplied = await world.database.transaction((tx) => applyReceipt(tx, world, receipt));
+    if (!isApplied) {
+      await world.database.transaction((tx) => applyParkedIfMessageExists(tx, world, receipt));
+    }
+  }
+}
+
+/** Returns false if the message does not exist yet and the receipt was parked. */
+async function applyReceipt(tx: Transaction, world: World, receipt: Receipt): Promise<boolean> {
+  const id = receipt.token ?? (await findMessageId(tx, receipt));
+  const message = id === undefined ? undefined : await lockMessage(tx, receipt.organization_id, id);
+  if (!message) {
+    await park(tx, receipt, world.now());
+    return false;
+  }
+  const { channel_message_id } = receipt;
+  await applyStatusUpdate(tx, world, message, { ...toStatusUpdate(receipt), channel_message_id });
+  return true;
+}
+
+/** The message may have been stored while its receipt was being parked; nothing else would apply it then. */
+async function applyParkedIfMessageExists(tx: Transaction, world: World, receipt: Receipt): Promise<void> {
+  const id = await findMessageId(tx, receipt);
+  const message = id === undefined ? undefined : await lockMessage(tx, receipt.organization_id, id);
+  if (message) {
+    await applyParkedReceipts(tx, world, message);
+  }
+}
+
+/** A message that is not known by then never will be. */
+const maxParkedMs = 7 * 24 * 3_600_000;
+
+export const deleteParkedReceiptsJob: ModuleJob = {
+  name: "receipt.forget",
+  schedule: "17 * * * *",
+
+  async run(_, world) {
+    const before = new Date(world.now().getTime() - maxParkedMs).toISOString();
+    await world.database.queries.deleteFrom("parked_receipts").where("parked_at", "<", before).execute();
+    return undefined;
+  },
+};
+
+async function findMessageId(tx: Transaction, receipt: Receipt): Promise<string | undefined> {
+  const row = await tx
+    .selectFrom("messages")
+    .select("id")
+    .where("organization_id", "=", receipt.organization_id)
+    .where("channel_message_id", "=", receipt.channel_message_id)
+    .executeTakeFirst();
+  return row?.id;
+}
+
+async function park(tx: Transaction, receipt: Receipt, now: Date): Promise<void> {
+  await tx
+    .insertInto("parked_receipts")
+    .values({
+      organization_id: receipt.organization_id,
+      channel_message_id: receipt.channel_message_id,
+      type: receipt.type,
+      occurred_at: receipt.occurred_at,
+      error: receipt.failure && JSON.stringify(receipt.failure),
+      parked_at: now.toISOString(),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
