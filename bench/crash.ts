@@ -1,4 +1,4 @@
-/** R2: kill -9 of the whole service during 5,000 acknowledged writes, embedded and on PostgreSQL; then every one is looked for. */
+/** R2: kill -9 of the service during 5,000 acknowledged writes, embedded and on PostgreSQL; then checks that none is lost. */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -47,7 +47,7 @@ async function run(engine: string, env: Record<string, string>): Promise<void> {
   await rm(dataDir, { recursive: true });
 }
 
-/** Contacts and messages in turn, 16 at a time, each kept until it is acknowledged. */
+/** Writes contacts and messages in turn, 16 at a time, each until it is acknowledged. */
 async function write(
   client: Client,
   acknowledged: { contacts: string[]; messages: string[] },
@@ -79,7 +79,7 @@ async function report(
   for (const id of acknowledged.contacts) {
     await client.call(contacts.get_contact, { id }).catch(() => (missing += 1));
   }
-  // What was claimed at a kill comes back with its lease, a minute later at the most.
+  // Jobs that were claimed at a kill run again when their lease expires, within a minute.
   const arrived = await untilArrived(acknowledged.messages.length);
   const doubled = arrived.length - new Set(arrived).size;
   const lost = acknowledged.messages.filter((id) => !new Set(arrived).has(id)).length;
@@ -100,16 +100,16 @@ async function untilArrived(wanted: number): Promise<string[]> {
   }
 }
 
-/** The tokens at every phone that was written to. */
+/** The tokens of all messages on the phones that were written to. */
 async function arrivals(): Promise<string[]> {
   const phones = Array.from({ length: writes / 2 }, (_, index) => `+1415${String(5_000_001 + index * 2)}`);
-  const found: string[] = [];
+  const tokens: string[] = [];
   for (const phone of phones) {
     const answer = await fetch(`${baseUrl}/simulator/phones/${encodeURIComponent(phone)}/messages`, {
       headers,
     });
     const { data } = (await answer.json()) as { data: { token: string }[] };
-    found.push(...data.map(({ token }) => token));
+    tokens.push(...data.map(({ token }) => token));
   }
-  return found;
+  return tokens;
 }

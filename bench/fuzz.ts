@@ -1,9 +1,9 @@
 /**
- * Fuzz: 10,000 generated bad calls over REST, MCP over HTTP in both protocols, and MCP on stdio.
+ * Fuzz: 10,000 generated invalid calls over REST, MCP over HTTP in both protocols, and MCP on stdio.
  *
- * The same seed makes the same calls: `npm run bench -- fuzz SEED`. Every call has to be answered within
- * 10 s, with less than 500; the service has to live on, and stdout to carry JSON and nothing else. What
- * breaks that is printed with its input, and the run fails. Ended after 115 s at the latest.
+ * The same seed generates the same calls: `npm run bench -- fuzz SEED`. Every call must be answered within 10 s
+ * with a status below 500, the service must survive, and stdout must contain only JSON-RPC. Violations are
+ * printed with their input, and the run fails. Takes at most 115 s.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -27,15 +27,15 @@ import {
 const seed = Number(process.argv[2] ?? 20_261_121);
 const counts = { REST: 4_000, "MCP 2026-07-28": 2_000, "MCP 2025-11-25": 2_000, stdio: 2_000 };
 const parallel = 16;
-const patienceMs = 10_000;
-const wholeMs = 115_000;
+const timeoutMs = 10_000;
+const maxRunMs = 115_000;
 const port = "39437";
 const address = `http://127.0.0.1:${port}`;
 
 const outcomes = new Map<string, number>();
 const defects = new Map<string, Defect>();
 
-/** Defects of one kind, with the shortest call that shows it. */
+/** Defects of one kind, with the shortest call that causes it. */
 interface Defect {
   readonly count: number;
   readonly input: string;
@@ -43,10 +43,10 @@ interface Defect {
 }
 
 setTimeout(() => {
-  report("not done in time", "", `${wholeMs} ms`);
+  report("not done in time", "", `${maxRunMs} ms`);
   conclude();
   process.exit(1);
-}, wholeMs).unref();
+}, maxRunMs).unref();
 
 const dataDir = await mkdtemp(join(tmpdir(), "tidings-fuzz-"));
 const service = await startService();
@@ -56,19 +56,19 @@ process.once("exit", () => {
 });
 const pool = new Pool(address, {
   connections: parallel,
-  headersTimeout: patienceMs,
-  bodyTimeout: patienceMs,
+  headersTimeout: timeoutMs,
+  bodyTimeout: timeoutMs,
 });
 
 await callAll("REST", fc.sample(restCalls(), { seed, numRuns: counts.REST }));
 await callAll("MCP 2026-07-28", fc.sample(modernCalls(), { seed, numRuns: counts["MCP 2026-07-28"] }));
 await callAll("MCP 2025-11-25", fc.sample(legacyCalls(), { seed, numRuns: counts["MCP 2025-11-25"] }));
-await talk(fc.sample(stdioLines(), { seed, numRuns: counts.stdio }));
+await callStdio(fc.sample(stdioLines(), { seed, numRuns: counts.stdio }));
 await checkAlive();
 
 await pool.destroy();
 service.kill("SIGTERM");
-await Promise.race([once(service, "exit"), sleep(patienceMs)]);
+await Promise.race([once(service, "exit"), sleep(timeoutMs)]);
 
 conclude();
 
@@ -131,35 +131,35 @@ function report(kind: string, input: unknown, output: string): void {
   defects.set(kind, { ...shown, count: (known?.count ?? 0) + 1 });
 }
 
-/** Some at a time, in their order. */
-async function callAll(face: string, calls: readonly Dispatcher.RequestOptions[]): Promise<void> {
+/** Makes the calls in order, `parallel` at a time. */
+async function callAll(transport: string, calls: readonly Dispatcher.RequestOptions[]): Promise<void> {
   const queue = calls.values();
-  const work = async (): Promise<void> => {
+  const runCalls = async (): Promise<void> => {
     for (const call of queue) {
-      await callOne(face, call);
+      await callOne(transport, call);
     }
   };
-  await Promise.all(Array.from({ length: parallel }, work));
+  await Promise.all(Array.from({ length: parallel }, runCalls));
 }
 
-async function callOne(face: string, call: Dispatcher.RequestOptions): Promise<void> {
+async function callOne(transport: string, call: Dispatcher.RequestOptions): Promise<void> {
   try {
-    const signal = AbortSignal.timeout(patienceMs);
+    const signal = AbortSignal.timeout(timeoutMs);
     const { statusCode, body } = await pool.request({ ...call, signal });
     const text = await body.text();
-    const outcome = face === "REST" ? "" : ` ${readOutcome(text)}`;
-    count(`${face} ${statusCode}${outcome}`);
-    if (statusCode >= 500 || isOurFault(text)) {
-      report(`${face} ${statusCode}${outcome}`, call, text);
+    const outcome = transport === "REST" ? "" : ` ${readOutcome(text)}`;
+    count(`${transport} ${statusCode}${outcome}`);
+    if (statusCode >= 500 || isServerError(text)) {
+      report(`${transport} ${statusCode}${outcome}`, call, text);
     }
   } catch (error) {
-    count(`${face} no answer`);
-    report(`${face} no answer`, call, String(error));
+    count(`${transport} no answer`);
+    report(`${transport} no answer`, call, String(error));
   }
 }
 
-/** Whether a tool's failure is one of the service: `… failed: internal (500). …` */
-function isOurFault(text: string): boolean {
+/** Whether a tool failed because of the service: `… failed: internal (500). …` */
+function isServerError(text: string): boolean {
   return / failed: \w+ \(5\d\d\)/.test(text) || /"code":-32603\b/.test(text);
 }
 
@@ -174,8 +174,8 @@ function readOutcome(text: string): string {
   return text.includes('"result"') ? "result" : "other";
 }
 
-/** One program takes every line, some at a time. */
-async function talk(all: readonly StdioLine[]): Promise<void> {
+/** Sends the lines to one process, `parallel` at a time. */
+async function callStdio(lines: readonly StdioLine[]): Promise<void> {
   const child = spawn(process.execPath, ["dist/tidings.js", "mcp"], {
     env: {
       PATH: process.env.PATH ?? "",
@@ -187,53 +187,54 @@ async function talk(all: readonly StdioLine[]): Promise<void> {
   });
   child.stderr.resume();
   child.stdin.on("error", () => undefined);
-  const owed = listenTo(child);
+  const pending = readAnswers(child);
   const clientInfo = { name: "fuzz", version: "0" };
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
-  await write(child, owed, {
+  await write(child, pending, {
     id: "start",
     text: JSON.stringify({ jsonrpc: "2.0", id: "start", method: "initialize", params }),
   });
   child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
-  const queue = all.values();
-  const work = async (): Promise<void> => {
+  const queue = lines.values();
+  const runCalls = async (): Promise<void> => {
     for (const line of queue) {
       if (child.exitCode === null) {
-        await write(child, owed, line);
+        await write(child, pending, line);
       }
     }
   };
-  await Promise.all(Array.from({ length: parallel }, work));
-  await leave(child);
+  await Promise.all(Array.from({ length: parallel }, runCalls));
+  await endInput(child);
 }
 
-async function leave(child: ChildProcessWithoutNullStreams): Promise<void> {
+async function endInput(child: ChildProcessWithoutNullStreams): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) {
-    report("stdio: the program ended by itself", "", String(child.exitCode ?? child.signalCode));
+    report("stdio: the process ended by itself", "", String(child.exitCode ?? child.signalCode));
     return;
   }
-  const gone = once(child, "exit");
+  const exited = once(child, "exit");
   child.stdin.end();
-  const isGone = await Promise.race([gone.then(() => true), sleep(patienceMs, false, { ref: false })]);
-  if (!isGone) {
-    report("stdio: the program stays after its input ended", "", "");
+  const hasExited = await Promise.race([exited.then(() => true), sleep(timeoutMs, false, { ref: false })]);
+  if (!hasExited) {
+    report("stdio: the process keeps running after its input ended", "", "");
     child.kill("SIGKILL");
   }
 }
 
-type Owed = Map<unknown, (answer: string) => void>;
+/** The callbacks of unanswered requests, by id. */
+type Pending = Map<unknown, (answer: string) => void>;
 
-function listenTo(child: ChildProcessWithoutNullStreams): Owed {
-  const owed: Owed = new Map();
+function readAnswers(child: ChildProcessWithoutNullStreams): Pending {
+  const pending: Pending = new Map();
   createInterface(child.stdout).on("line", (line) => {
     const id = readId(line);
-    owed.get(id)?.(line);
-    owed.delete(id);
+    pending.get(id)?.(line);
+    pending.delete(id);
   });
-  return owed;
+  return pending;
 }
 
-/** The id of an answer; a line that is no JSON-RPC is a defect. */
+/** The id of an answer; a line that is not JSON-RPC is a defect. */
 function readId(line: string): unknown {
   try {
     const message: unknown = JSON.parse(line);
@@ -241,30 +242,34 @@ function readId(line: string): unknown {
       return "id" in message ? message.id : undefined;
     }
   } catch {
-    // told below
+    // Reported below.
   }
   report("stdio: a line that is not JSON-RPC", "", line);
   return undefined;
 }
 
-async function write(child: ChildProcessWithoutNullStreams, owed: Owed, line: StdioLine): Promise<void> {
+async function write(
+  child: ChildProcessWithoutNullStreams,
+  pending: Pending,
+  line: StdioLine,
+): Promise<void> {
   const answered = new Promise<string>((resolve) => {
     if (line.id === undefined) {
       resolve("");
       return;
     }
-    owed.set(line.id, resolve);
-    setTimeout(() => resolve("none"), patienceMs).unref();
+    pending.set(line.id, resolve);
+    setTimeout(() => resolve("none"), timeoutMs).unref();
   });
   child.stdin.write(`${line.text}\n`);
   const answer = await answered;
   if (line.id === undefined) {
-    count("stdio nothing owed");
+    count("stdio no answer due");
     return;
   }
   const outcome = answer === "none" ? "no answer" : readOutcome(answer);
   count(`stdio ${outcome}`);
-  if (answer === "none" || isOurFault(answer)) {
+  if (answer === "none" || isServerError(answer)) {
     report(`stdio ${outcome}`, line.text, answer);
   }
 }

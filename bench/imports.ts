@@ -1,9 +1,9 @@
 /**
- * 100,000 contacts from a CSV: how fast, at what memory, what a list takes meanwhile; then again with three kills.
+ * 100,000 contacts from a CSV: speed, memory, and latency of a list meanwhile; then again with three kills.
  *
- * `--rows N` imports fewer; `--embedded` runs it on the embedded database, with 10,000. An import that takes
- * longer than ten minutes is given up. Its file has bad rows and people who are there twice, and every count,
- * rejected line and number is compared with what was written.
+ * `--rows N` imports fewer; `--embedded` runs it on the embedded database, with 10,000. It stops after ten
+ * minutes. The file has invalid rows and repeated contacts, and every count, rejected line and phone number is
+ * compared with the file.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -34,7 +34,7 @@ const port = 39_457;
 const key = `sk_live_${"i".repeat(43)}`;
 const longestMs = 600_000;
 const people = createPeopleCsv(rows);
-const bytes = Buffer.from([...people.pieces()].join(""));
+const bytes = Buffer.from([...people.chunks()].join(""));
 
 type Report = OutputOf<typeof imports.get_import>["data"];
 
@@ -42,7 +42,7 @@ const kills = Number(options.kills);
 const isRight = (await run(0)) && (kills === 0 || (await run(kills)));
 process.exitCode = isRight ? 0 : 1;
 
-/** On a database of its own; whether all was as it should be. */
+/** Runs on a new database. @returns whether the result is correct. */
 async function run(kills: number): Promise<boolean> {
   const dataDir = await mkdtemp(join(tmpdir(), "tidings-imports-"));
   const name = `tidings_imports_${process.pid}`;
@@ -58,7 +58,7 @@ async function run(kills: number): Promise<boolean> {
       await runOnServer(server, `create database ${name}`);
     }
     service = await startService(port, key, env);
-    await probe(client, rest3s, "at rest");
+    await measureLists(client, idle3s, "when idle");
     const restart = async () => {
       await kill(service);
       service = await startService(port, key, env);
@@ -74,7 +74,7 @@ async function run(kills: number): Promise<boolean> {
   }
 }
 
-async function rest3s(): Promise<void> {
+async function idle3s(): Promise<void> {
   await sleep(3_000);
 }
 
@@ -89,7 +89,7 @@ interface Trial {
   readonly kills: number;
   readonly restart: () => Promise<void>;
   readonly pid: () => number | undefined;
-  /** Its address; undefined of the embedded one. */
+  /** The URL of the database; undefined for the embedded one. */
   readonly database: string | undefined;
 }
 
@@ -97,19 +97,19 @@ async function importPeople(client: Client, { kills, restart, pid, database }: T
   const { data: upload } = await client.call(
     uploads.upload_file,
     {},
-    { file: { name: "people.csv", size: bytes.length, open: () => inPieces() } },
+    { file: { name: "people.csv", size: bytes.length, open: () => readChunks() } },
   );
-  const rest = await residentMb(pid());
-  let peak = rest;
+  const initialMb = await residentMb(pid());
+  let peak = initialMb;
   let isMonotonic = true;
   const begin = performance.now();
-  const { data: promised } = await client.call(imports.import_contacts, { upload_id: upload.id });
-  let report: Report = promised;
+  const { data: created } = await client.call(imports.import_contacts, { upload_id: upload.id });
+  let report: Report = created;
   const follow = async () => {
     for (let killed = 0; report.status === "queued" || report.status === "running"; ) {
       await sleep(50);
       const before = report.total;
-      report = (await client.call(imports.get_import, { id: promised.id })).data;
+      report = (await client.call(imports.get_import, { id: created.id })).data;
       isMonotonic &&= report.total >= before;
       peak = Math.max(peak, await residentMb(pid()));
       if (killed < kills && report.total > (rows / (kills + 1)) * (killed + 1)) {
@@ -121,41 +121,41 @@ async function importPeople(client: Client, { kills, restart, pid, database }: T
       }
     }
   };
-  await (kills > 0 ? follow() : probe(client, follow, "meanwhile"));
+  await (kills > 0 ? follow() : measureLists(client, follow, "meanwhile"));
   const seconds = (performance.now() - begin) / 1_000;
   const where = options.embedded ? "embedded" : "PostgreSQL";
   console.log(
-    `${where}, ${kills} kills: ${rows} rows (${(bytes.length / 1e6).toFixed(1)} MB) in ${seconds.toFixed(1)} s, ${Math.round(rows / seconds)} rows/s; resident ${rest.toFixed(0)} → ${peak.toFixed(0)} MB (+${(peak - rest).toFixed(0)}); progress ${isMonotonic ? "only rises" : "FALLS"}`,
+    `${where}, ${kills} kills: ${rows} rows (${(bytes.length / 1e6).toFixed(1)} MB) in ${seconds.toFixed(1)} s, ${Math.round(rows / seconds)} rows/s; resident ${initialMb.toFixed(0)} → ${peak.toFixed(0)} MB (+${(peak - initialMb).toFixed(0)}); progress ${isMonotonic ? "only rises" : "FALLS"}`,
   );
   if (kills === 0) {
-    // A list also counts: beside the first figure it tells what the contacts cost, and not their import.
-    await probe(client, rest3s, "afterwards");
+    // The total of a list grows with the contacts: this shows their cost without that of the import.
+    await measureLists(client, idle3s, "afterwards");
   }
   return compare(report, await numbersOf(client, database)) && isMonotonic;
 }
 
-async function* inPieces(): AsyncGenerator<Uint8Array> {
+async function* readChunks(): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 65_536) {
     yield bytes.subarray(at, at + 65_536);
   }
 }
 
-/** Lists contacts ten times a second while something is done, and tells how long that took. */
-async function probe(client: Client, work: () => Promise<void>, when: string): Promise<void> {
+/** Lists contacts ten times a second while `run` runs, and prints the latency. */
+async function measureLists(client: Client, run: () => Promise<void>, when: string): Promise<void> {
   const times: number[] = [];
-  const asked: Promise<void>[] = [];
-  const ask = async () => {
+  const requests: Promise<void>[] = [];
+  const listContacts = async () => {
     const begin = performance.now();
     await client.call(contacts.list_contacts, {});
     times.push(performance.now() - begin);
   };
-  const timer = setInterval(() => asked.push(ask()), 100);
+  const timer = setInterval(() => requests.push(listContacts()), 100);
   try {
-    await work();
+    await run();
   } finally {
     clearInterval(timer);
   }
-  await Promise.all(asked);
+  await Promise.all(requests);
   times.sort((a, b) => a - b);
   const at = (share: number) => (times[Math.floor(share * times.length)] ?? Number.NaN).toFixed(1);
   console.log(
@@ -163,7 +163,7 @@ async function probe(client: Client, work: () => Promise<void>, when: string): P
   );
 }
 
-/** Of all contacts. On PostgreSQL in one look: the last of a thousand pages skips all before it. */
+/** The phone numbers of all contacts. On PostgreSQL by one query: the later of a thousand pages are slow. */
 async function numbersOf(client: Client, database: string | undefined): Promise<string[]> {
   if (database !== undefined) {
     const connection = new pg.Client({ connectionString: database });
@@ -186,8 +186,8 @@ async function numbersOf(client: Client, database: string | undefined): Promise<
 
 function compare(report: Report, found: readonly string[]): boolean {
   const { lines, numbers, ...counts }: PeopleCsv["expected"] = people.expected;
-  const told = report.errors.map(({ line }) => line);
-  const wrongLines = lines.slice(0, 1_000).filter((line, index) => told[index] !== line).length;
+  const reported = report.errors.map(({ line }) => line);
+  const wrongLines = lines.slice(0, 1_000).filter((line, index) => reported[index] !== line).length;
   const wrongCounts = (["total", "created", "updated", "rejected"] as const).filter(
     (count) => report[count] !== counts[count],
   );
@@ -196,7 +196,7 @@ function compare(report: Report, found: readonly string[]): boolean {
   const doubled = found.length - distinct.size;
   const foreign = [...distinct].filter((number) => !numbers.has(number)).length;
   console.log(
-    `  ${report.status}${report.failure ? ` (${report.failure})` : ""}: ${report.created} created, ${report.updated} updated, ${report.rejected} rejected${wrongCounts.map((count) => `; ${count} ought to be ${counts[count]}`).join("")}; ${told.length} lines told, ${wrongLines} of them wrong; ${lost} contacts lost, ${doubled} doubled, ${foreign} of no row`,
+    `  ${report.status}${report.failure ? ` (${report.failure})` : ""}: ${report.created} created, ${report.updated} updated, ${report.rejected} rejected${wrongCounts.map((count) => `; ${count} should be ${counts[count]}`).join("")}; ${reported.length} lines reported, ${wrongLines} of them wrong; ${lost} contacts lost, ${doubled} doubled, ${foreign} unknown`,
   );
   return report.status === "done" && wrongCounts.length + wrongLines + lost + doubled + foreign === 0;
 }

@@ -1,5 +1,5 @@
 /**
- * Jobs: added and done per second, and the latency from commit to handler, on both databases.
+ * Jobs enqueued and completed per second, and the latency from commit to handler, on both databases.
  *
  * The handler is empty, so only the queue is measured. About 20 s in all.
  */
@@ -26,25 +26,25 @@ await postgres(measure);
 async function measure(database: Database): Promise<void> {
   console.log(`\n${database.engine}`);
   await database.transaction(async () => undefined);
-  const few = await drain(database, 20_000, () => "one");
-  const lanes = await drain(database, 20_000, (n) => `lane ${n % 50}`);
-  const keyed = await drain(
+  const few = await measureThroughput(database, 20_000, () => "one");
+  const lanes = await measureThroughput(database, 20_000, (n) => `lane ${n % 50}`);
+  const keyed = await measureThroughput(
     database,
     20_000,
     (n) => `lane ${n % 50}`,
     (n) => `key ${n % 5_000}`,
   );
-  const many = await drain(database, 100_000, (n) => `lane ${n % 50}`);
+  const many = await measureThroughput(database, 100_000, (n) => `lane ${n % 50}`);
   report("added, batches of 500", many.added);
   report("done, 20,000 in one lane", few.done);
   report("done, 20,000 in 50 lanes", lanes.done);
   report("done, 20,000 in 50 lanes, 5,000 keys", keyed.done);
   report("done, 100,000 in 50 lanes", many.done);
-  await waits(database);
+  await measureLatency(database);
 }
 
-/** Adds jobs, then runs them; jobs per second of each. */
-async function drain(
+/** Enqueues jobs, then runs them. @returns jobs per second of each. */
+async function measureThroughput(
   database: Database,
   count: number,
   lane: (n: number) => string,
@@ -69,8 +69,8 @@ async function drain(
   return { added: (count / added) * 1_000, done: (count / done) * 1_000 };
 }
 
-/** From the commit to the handler, one job after the other on an idle app. */
-async function waits(database: Database): Promise<void> {
+/** Latency from commit to handler, one job after the other in an idle app. */
+async function measureLatency(database: Database): Promise<void> {
   const worker = createWorker(database);
   await using jobs = worker.jobs;
   jobs.start();
@@ -136,9 +136,9 @@ async function open(
   await use(database);
 }
 
-async function timed(work: () => Promise<void>): Promise<number> {
+async function timed(run: () => Promise<void>): Promise<number> {
   const start = performance.now();
-  await work();
+  await run();
   return performance.now() - start;
 }
 

@@ -57,8 +57,10 @@ try {
   await measure("conversations, favorites (none)", conversations.list_conversations, () => {
     return { filter: "favorite" } as const;
   });
-  await measure("messages of a thread of 10", messages.list_messages, () => ({ conversation_id: other }));
-  await measure("messages of a thread of 200,010", messages.list_messages, (n) => ({
+  await measure("messages of a conversation of 10", messages.list_messages, () => ({
+    conversation_id: other,
+  }));
+  await measure("messages of a conversation of 200,010", messages.list_messages, (n) => ({
     conversation_id,
     page: 1 + (n % 20),
   }));
@@ -73,11 +75,13 @@ try {
 async function prepare(): Promise<void> {
   const direct = new pg.Client({ connectionString: url });
   await direct.connect();
-  const begun = performance.now();
+  const startedAt = performance.now();
   const { rows } = await direct.query<{ id: string }>("select id from organizations");
   await fillOrganization(direct, rows[0]?.id ?? "", amounts);
   await direct.end();
-  console.log(`filled in ${((performance.now() - begun) / 1_000).toFixed(0)} s; each list ${calls} times:`);
+  console.log(
+    `filled in ${((performance.now() - startedAt) / 1_000).toFixed(0)} s; each list ${calls} times:`,
+  );
 }
 
 async function measure<Op extends Operation>(
@@ -87,15 +91,15 @@ async function measure<Op extends Operation>(
 ): Promise<void> {
   const times: number[] = [];
   for (let n = 0; n < calls; n += 1) {
-    const begun = performance.now();
+    const startedAt = performance.now();
     await client.call(operation, input(n));
-    times.push(performance.now() - begun);
+    times.push(performance.now() - startedAt);
   }
   times.sort((one, other) => one - other);
   const at = (share: number) => times[Math.floor(share * (calls - 1))] ?? 0;
   const p95 = at(0.95);
   const verdict = p95 < target ? "" : `  (over ${target})`;
   console.log(
-    `  ${what.padEnd(34)} p50 ${at(0.5).toFixed(1).padStart(6)} ms   p95 ${p95.toFixed(1).padStart(6)} ms${verdict}`,
+    `  ${what.padEnd(38)} p50 ${at(0.5).toFixed(1).padStart(6)} ms   p95 ${p95.toFixed(1).padStart(6)} ms${verdict}`,
   );
 }

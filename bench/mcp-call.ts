@@ -1,9 +1,9 @@
 /**
  * M3: `tools/call` over HTTP against the same REST call made directly: throughput and its ratio.
  *
- * Keep-alive, 16 connections, as many calls as are answered. Three services: the built one on the
- * embedded database, and a scripted one that answers at once or after 20 ms, with the face before it in a
- * process of its own. Every round measures REST and both protocols in turn. About 80 s.
+ * Keep-alive, 16 connections, as many calls as are answered. Three services: the built one on the embedded
+ * database, and a scripted one that answers at once or after 20 ms, with the MCP server in front of it in its own
+ * process. Every round measures REST and both protocols in turn. About 80 s.
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -40,16 +40,16 @@ const contact = {
 const [, , role, argument = ""] = process.argv;
 if (role === "upstream") {
   await listen(scriptedUpstream(Number(argument)));
-} else if (role === "face") {
-  await listen(createFace(argument));
+} else if (role === "mcp") {
+  await listen(createMcpServer(argument));
 } else {
   const service = await measureService();
   const trivial = await measureScripted("trivial upstream", 0);
   await measureScripted("20 ms upstream", 20);
-  const faceAlone = trivial.mcpMicros - trivial.restMicros;
-  const possible = service.restMicros / (service.restMicros + faceAlone);
+  const overheadMicros = trivial.mcpMicros - trivial.restMicros;
+  const possible = service.restMicros / (service.restMicros + overheadMicros);
   console.log(
-    `the face alone: ${faceAlone.toFixed(0)} µs each; before this service that would be a ratio of ${possible.toFixed(2)}`,
+    `overhead of MCP: ${overheadMicros.toFixed(0)} µs a call; in front of this service a ratio of ${possible.toFixed(2)}`,
   );
   console.log(
     `medians of ${rounds}, load average ${loadavg()[0]?.toFixed(2)}; targets 0.5, and 0.85 at 20 ms`,
@@ -58,11 +58,11 @@ if (role === "upstream") {
 
 interface Compared {
   readonly restMicros: number;
-  /** In the newest revision of the protocol. */
+  /** For the newest revision of the protocol. */
   readonly mcpMicros: number;
 }
 
-/** The built service, whose face calls itself. */
+/** The built service, whose MCP server calls its own REST API. */
 async function measureService(): Promise<Compared> {
   const dataDir = await mkdtemp(join(tmpdir(), "tidings-bench-"));
   const child = spawn(process.execPath, ["dist/tidings.js", "serve"], {
@@ -90,20 +90,20 @@ async function measureService(): Promise<Compared> {
 
 async function measureScripted(what: string, delayMs: number): Promise<Compared> {
   const upstream = await start("upstream", String(delayMs));
-  const face = await start("face", upstream.address);
-  const compared = await compare(what, upstream.address, face.address, contact.id);
-  face.child.kill();
+  const mcp = await start("mcp", upstream.address);
+  const compared = await compare(what, upstream.address, mcp.address, contact.id);
+  mcp.child.kill();
   upstream.child.kill();
   return compared;
 }
 
-async function compare(what: string, rest: string, face: string, id: string): Promise<Compared> {
-  const ways = [
+async function compare(what: string, rest: string, mcp: string, id: string): Promise<Compared> {
+  const variants = [
     { name: "REST", origin: rest, request: restCall(id) },
-    { name: "MCP 2026-07-28", origin: face, request: modernCall(id) },
-    { name: "MCP 2025-11-25", origin: face, request: legacyCall(id) },
+    { name: "MCP 2026-07-28", origin: mcp, request: modernCall(id) },
+    { name: "MCP 2025-11-25", origin: mcp, request: legacyCall(id) },
   ];
-  const measured = ways.map((way) => ({ ...way, perSecond: [] as number[] }));
+  const measured = variants.map((variant) => ({ ...variant, perSecond: [] as number[] }));
   for (let round = 0; round <= rounds; round += 1) {
     for (const { origin, request, perSecond } of measured) {
       const value = await throughput(origin, request);
@@ -125,12 +125,12 @@ async function compare(what: string, rest: string, face: string, id: string): Pr
   return { restMicros: 1e6 / direct, mcpMicros: 1e6 / modern };
 }
 
-/** Calls a second over all connections. @throws Error at an answer that is not the contact. */
+/** Calls a second over all connections. @throws Error for a response without the contact. */
 async function throughput(origin: string, request: Dispatcher.RequestOptions): Promise<number> {
   const pool = new Pool(origin, { connections, headersTimeout: 10_000, bodyTimeout: 10_000 });
   const started = performance.now();
   let done = 0;
-  const one = async (): Promise<void> => {
+  const runCalls = async (): Promise<void> => {
     while (performance.now() - started < roundMs) {
       const { statusCode, body } = await pool.request(request);
       const text = await body.text();
@@ -140,7 +140,7 @@ async function throughput(origin: string, request: Dispatcher.RequestOptions): P
       done += 1;
     }
   };
-  await Promise.all(Array.from({ length: connections }, one));
+  await Promise.all(Array.from({ length: connections }, runCalls));
   const seconds = (performance.now() - started) / 1000;
   await pool.close();
   return done / seconds;
@@ -167,9 +167,9 @@ function mcpCall(params: object, headers: Readonly<Record<string, string>>): Dis
   return mcpRequest(key, headers, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
 }
 
-/** Starts this file in another role, and learns where it listens. */
-async function start(as: string, what: string): Promise<{ child: ChildProcess; address: string }> {
-  const child = fork(import.meta.filename, [as, what], { execArgv: ["--import", "tsx"] });
+/** Starts this file in another role. @returns the process and its address. */
+async function start(childRole: string, value: string): Promise<{ child: ChildProcess; address: string }> {
+  const child = fork(import.meta.filename, [childRole, value], { execArgv: ["--import", "tsx"] });
   const [address] = await once(child, "message", { signal: AbortSignal.timeout(20_000) });
   return { child, address: String(address) };
 }
@@ -177,7 +177,7 @@ async function start(as: string, what: string): Promise<{ child: ChildProcess; a
 async function listen(handle: RequestListener): Promise<void> {
   const server = createServer(handle).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const bound = server.address() as AddressInfo; // a TCP port, as just asked for
+  const bound = server.address() as AddressInfo; // it listens on a TCP port
   process.send?.(`http://127.0.0.1:${bound.port}`);
   process.once("disconnect", () => process.exit(0));
 }
@@ -194,7 +194,7 @@ function scriptedUpstream(delayMs: number): RequestListener {
   };
 }
 
-function createFace(baseUrl: string): RequestListener {
+function createMcpServer(baseUrl: string): RequestListener {
   const quiet = () => undefined;
   const caller = { scopes: new Set(allScopes) };
   return createMcpHttpHandler({

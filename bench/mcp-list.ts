@@ -1,9 +1,9 @@
 /**
- * M4: what `tools/list` over HTTP costs the server, in CPU time a call, with the key's look-up apart.
+ * M4: CPU time of `tools/list` over HTTP in the server, a call, with the key's look-up measured separately.
  *
- * The server is a process of its own and tells its CPU time before and after. Its key is looked up in
- * process on every call, by its hash, as one that is kept in memory would be; a second server asks
- * nothing of the key. The yardstick is node's own server answering a body of the same size. About 30 s.
+ * The server runs in its own process and reports its CPU time before and after. It looks the key up by its hash
+ * in memory on every call; a second server does not check the key. The baseline is node:http with a response of
+ * the same size. About 30 s.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -21,16 +21,16 @@ import { median } from "./support/median.ts";
 const rounds = 7;
 const callsARound = 2_000;
 const connections = 16;
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 const key = `sk_live_${"l".repeat(43)}`;
-/** Times what node:http takes for the same body, in the same run: a ratio depends little on the machine. */
+/** As a multiple of node:http with the same body in the same run: a ratio depends little on the machine. */
 const target = 16;
 
 const [, , role, argument = ""] = process.argv;
 if (role === undefined) {
   await measure();
 } else {
-  await listen(role === "plain" ? answerPlainly(Number(argument)) : createFace(role === "looked-up"));
+  await listen(role === "plain" ? answerPlainly(Number(argument)) : createMcpServer(role === "looked-up"));
 }
 
 interface Server {
@@ -61,10 +61,10 @@ async function measure(): Promise<void> {
       }
     }
   }
-  const yardstick = median(measured[0]?.micros ?? []);
+  const baseline = median(measured[0]?.micros ?? []);
   for (const { server, micros } of measured) {
     const middle = median(micros);
-    const ratio = (middle / yardstick).toFixed(1);
+    const ratio = (middle / baseline).toFixed(1);
     console.log(`${server.name.padEnd(24)} ${middle.toFixed(0).padStart(5)} µs CPU a call  × ${ratio}`);
     server.child.kill();
   }
@@ -76,20 +76,20 @@ async function measure(): Promise<void> {
 
 async function cpuPerCall({ child, address, request }: Server): Promise<number> {
   const pool = new Pool(address, { connections, headersTimeout: 10_000, bodyTimeout: 10_000 });
-  const before = await askCpu(child);
-  let left = callsARound;
-  const one = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
+  const before = await readCpuMicros(child);
+  let remaining = callsARound;
+  const runCalls = async (): Promise<void> => {
+    while (remaining > 0) {
+      remaining -= 1;
       const { statusCode, body } = await pool.request(request);
       await body.dump({ limit: 10_000_000 });
       if (statusCode !== 200) {
-        throw new Error(`the list was answered ${statusCode}`);
+        throw new Error(`tools/list answered ${statusCode}`);
       }
     }
   };
-  await Promise.all(Array.from({ length: connections }, one));
-  const spent = (await askCpu(child)) - before;
+  await Promise.all(Array.from({ length: connections }, runCalls));
+  const spent = (await readCpuMicros(child)) - before;
   await pool.close();
   return spent / callsARound;
 }
@@ -99,14 +99,14 @@ async function sizeOf({ address }: { address: string }, request: Dispatcher.Requ
   const text = await (await pool.request(request)).body.text();
   await pool.close();
   if (!text.includes('"get_contact"')) {
-    throw new Error(`the list lacks its tools: ${text.slice(0, 300)}`);
+    throw new Error(`tools/list answered no tools: ${text.slice(0, 300)}`);
   }
   return Buffer.byteLength(text);
 }
 
-/** Microseconds that the process has used, of all its threads. */
-async function askCpu(child: ChildProcess): Promise<number> {
-  const answer = once(child, "message", { signal: AbortSignal.timeout(patienceMs) });
+/** CPU time of the process, all threads. */
+async function readCpuMicros(child: ChildProcess): Promise<number> {
+  const answer = once(child, "message", { signal: AbortSignal.timeout(timeoutMs) });
   child.send("cpu");
   const [micros] = await answer;
   return Number(micros);
@@ -127,17 +127,17 @@ function listCall(params: object, headers: Readonly<Record<string, string>>): Di
   return mcpRequest(key, headers, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params }));
 }
 
-/** Starts this file in another role, and learns where it listens. */
-async function start(as: string, what = ""): Promise<{ child: ChildProcess; address: string }> {
-  const child = fork(import.meta.filename, [as, what], { execArgv: ["--import", "tsx"] });
-  const [address] = await once(child, "message", { signal: AbortSignal.timeout(patienceMs) });
+/** Starts this file in another role. @returns the process and its address. */
+async function start(childRole: string, value = ""): Promise<{ child: ChildProcess; address: string }> {
+  const child = fork(import.meta.filename, [childRole, value], { execArgv: ["--import", "tsx"] });
+  const [address] = await once(child, "message", { signal: AbortSignal.timeout(timeoutMs) });
   return { child, address: String(address) };
 }
 
 async function listen(handle: RequestListener): Promise<void> {
   const server = createServer(handle).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const bound = server.address() as AddressInfo; // a TCP port, as just asked for
+  const bound = server.address() as AddressInfo; // it listens on a TCP port
   process.send?.(`http://127.0.0.1:${bound.port}`);
   process.on("message", () => {
     const { user, system } = process.cpuUsage();
@@ -155,19 +155,19 @@ function answerPlainly(size: number): RequestListener {
   };
 }
 
-function createFace(isLookedUp: boolean): RequestListener {
+function createMcpServer(isLookedUp: boolean): RequestListener {
   const quiet = () => undefined;
   const lookUp = createLookUp();
-  const anyone = { scopes: new Set(allScopes) };
+  const caller = { scopes: new Set(allScopes) };
   return createMcpHttpHandler({
     client: createClient({ baseUrl: "http://127.0.0.1:9" }),
     version: "0",
     log: { debug: quiet, info: quiet, warn: quiet, error: console.error },
-    authenticate: async (credential) => (isLookedUp ? lookUp(credential) : anyone),
+    authenticate: async (credential) => (isLookedUp ? lookUp(credential) : caller),
   });
 }
 
-/** Keys in memory, known by their hashes. */
+/** Keys in memory, by their hashes. */
 function createLookUp() {
   const known = new Map([[hash(key), allScopes]]);
   return (credential: string) => {

@@ -1,16 +1,15 @@
 /**
- * R10: 5,000 conversations at 200 a second for 50 agents of 10 each: capacities, the round, the weights, the waiting.
+ * R10: 5,000 conversations at 200 a second for 50 agents of 10 each: capacity, distribution, weights, waiting time.
  *
- * In one process and without HTTP: what a channel hears goes in, the jobs route it, and agents close what
- * they have had for a while through the platform's own call. Three strategies in turn; in the last one the
- * agents are too slow for a while, so that many wait. On PostgreSQL; `--embedded` for the other; a number
- * for fewer conversations. Some 2 min where two cores are free.
+ * In one process and without HTTP: inbound messages are routed by jobs, and agents close conversations after a
+ * while through the platform. Three strategies in turn; in the last one the agents are too slow, so that many
+ * conversations wait. On PostgreSQL, or with `--embedded` on the embedded database; a number sets the number of
+ * conversations. About 2 min with two free cores.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { sql } from "kysely";
 import { createDiskStorage } from "../src/adapters/storage/disk.ts";
 import { noMetrics } from "../src/adapters/telemetry/off.ts";
 import { createWeb } from "../src/adapters/web/index.ts";
@@ -23,6 +22,14 @@ import { bootstrap } from "../src/platform/bootstrap.ts";
 import { createPlatform } from "../src/platform/index.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { analyze } from "./support/analyze.ts";
+import {
+  type Assignment,
+  type CapacityReport,
+  closeConversations,
+  listAssignments,
+  sendMessages,
+  watchCapacity,
+} from "./support/routing-load.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 const key = `sk_live_${"r".repeat(43)}`;
@@ -30,7 +37,6 @@ const conversations = Number(process.argv.find((argument) => /^\d+$/.test(argume
 const perSecond = 200;
 const agents = 50;
 const capacity = 10;
-const callsAtOnce = 8;
 const log = { debug() {}, info() {}, warn() {}, error: console.error };
 
 interface Run {
@@ -38,7 +44,7 @@ interface Run {
   readonly strategy: "round_robin" | "weighted" | "load_balanced";
   /** How long an agent has a conversation before closing it. */
   readonly handleMs: number;
-  /** Of the agent with this index. */
+  /** The weight of the agent with this index. */
   weight(index: number): number;
 }
 
@@ -86,7 +92,7 @@ async function measure(database: Database): Promise<void> {
       (await platform.call({ operation, caller, input, signal: stopping })).body as {
         data: { id: string };
       },
-    hear: (from) =>
+    receiveMessage: (from) =>
       platform.callbacks.onMessage({
         organization_id: caller.organization_id,
         channel_message_id: `bench-${from}`,
@@ -98,7 +104,7 @@ async function measure(database: Database): Promise<void> {
       }),
   };
   for (const [index, run] of runs.entries()) {
-    await perform(service, run, index);
+    await measureStrategy(service, run, index);
   }
 }
 
@@ -106,13 +112,14 @@ interface Service {
   readonly database: Database;
   readonly organization: string;
   call(operation: string, input: object): Promise<{ data: { id: string } }>;
-  /** A message from this number. */
-  hear(from: string): Promise<unknown>;
+  /** Delivers an inbound message from this number. */
+  receiveMessage(from: string): Promise<unknown>;
 }
 
-/** One strategy, with a team and agents of its own. */
-async function perform({ database, organization, call, hear }: Service, run: Run, index: number) {
-  const users = await hire(database, organization, index);
+/** Measures one strategy, with its own team and agents. */
+async function measureStrategy(service: Service, run: Run, index: number) {
+  const { database, organization, call, receiveMessage } = service;
+  const users = await createAgents(database, organization, index);
   const { data: team } = await call("create_team", { name: run.name, is_active: true });
   for (const user_id of users) {
     const member = { id: team.id, user_id, role: "member", max_concurrent_chats: capacity };
@@ -129,19 +136,22 @@ async function perform({ database, organization, call, hear }: Service, run: Run
   await analyze(database.queries);
   const ended = new AbortController();
   const watch = watchCapacity(database, team.id, ended.signal);
-  const agentsOf = { database, team: team.id, handleMs: run.handleMs, signal: ended.signal };
-  const work = closeWhatIsOld(agentsOf, (id) => call("update_conversation", { id, status: "closed" }));
-  const started = performance.now();
-  await write(index, hear);
-  const written = performance.now() - started;
-  await until(async () => (await assigned(database, team.id)).length >= conversations);
+  const options = { database, team: team.id, handleMs: run.handleMs, signal: ended.signal };
+  const closing = closeConversations(options, (id) => call("update_conversation", { id, status: "closed" }));
+  const startedAt = performance.now();
+  await sendMessages({ count: conversations, perSecond }, (n) =>
+    receiveMessage(`+1415${index + 2}${String(n).padStart(6, "0")}`),
+  );
+  const sendMs = performance.now() - startedAt;
+  await waitUntil(async () => (await listAssignments(database, team.id)).length >= conversations);
   ended.abort();
-  await work;
-  report(run, { written, over: await watch, users, weights, rows: await assigned(database, team.id) });
+  await closing;
+  const assignments = await listAssignments(database, team.id);
+  report(run, { sendMs, capacityReport: await watch, users, weights, assignments });
   await call("delete_routing_policy", { id: policy.id });
 }
 
-async function hire(database: Database, organization_id: string, run: number): Promise<string[]> {
+async function createAgents(database: Database, organization_id: string, run: number): Promise<string[]> {
   const at = new Date();
   const rows = Array.from({ length: agents }, (_, index) => ({
     organization_id,
@@ -157,110 +167,7 @@ async function hire(database: Database, organization_id: string, run: number): P
   return rows.map(({ id }) => id);
 }
 
-/** Each at its moment, while the service keeps up: a channel too has only so many calls under way. */
-async function write(run: number, send: (from: string) => Promise<unknown>): Promise<void> {
-  const started = performance.now();
-  const calls = createCalls();
-  for (let n = 0; n < conversations; n += 1) {
-    const due = started + (n * 1_000) / perSecond;
-    if (due > performance.now()) {
-      await sleep(due - performance.now());
-    }
-    await calls.begin(() => send(`+1415${run + 2}${String(n).padStart(6, "0")}`));
-  }
-  await calls.end();
-}
-
-/** So many under way at once; the next one begins when one of them has ended. */
-function createCalls() {
-  const underWay = new Set<Promise<unknown>>();
-  return {
-    async begin(call: () => Promise<unknown>) {
-      if (underWay.size >= callsAtOnce) {
-        await Promise.race(underWay);
-      }
-      const running = call().finally(() => underWay.delete(running));
-      underWay.add(running);
-    },
-    end: () => Promise.all(underWay),
-  };
-}
-
-/** By how much a capacity was exceeded at worst, by the count and by a recount, looked at 20 times a second. */
-async function watchCapacity(database: Database, team: string, signal: AbortSignal) {
-  let [samples, byCount, byRecount] = [0, 0, 0];
-  const look = async () => {
-    const { rows } = await sql<{ counted: number; has: number }>`
-      select current_chat_count as counted, (
-        select count(*)::int from conversations
-        where conversations.organization_id = team_members.organization_id
-          and assigned_to = user_id and conversations.team_id = team_members.team_id
-          and status in ('open', 'pending')
-      ) as has from team_members where team_id = ${team}
-    `.execute(database.queries);
-    samples += 1;
-    byCount = Math.max(byCount, ...rows.map(({ counted }) => counted));
-    byRecount = Math.max(byRecount, ...rows.map(({ has }) => has));
-    return rows.filter(({ counted, has }) => counted !== has).length;
-  };
-  while (!signal.aborted) {
-    await look();
-    await sleep(50);
-  }
-  return { wrong: await look(), samples, byCount, byRecount };
-}
-
-/** The agents: who has had a conversation long enough closes it. */
-async function closeWhatIsOld(
-  of: { database: Database; team: string; handleMs: number; signal: AbortSignal },
-  close: (id: string) => Promise<unknown>,
-): Promise<void> {
-  const { database, team, handleMs, signal } = of;
-  const closing = new Set<string>();
-  const calls = createCalls();
-  while (!signal.aborted) {
-    const before = new Date(Date.now() - handleMs).toISOString();
-    const old = await database.queries
-      .selectFrom("conversations")
-      .select("id")
-      .where("team_id", "=", team)
-      .where("status", "=", "open")
-      .where("assigned_to", "is not", null)
-      .where("updated_at", "<=", before)
-      .execute();
-    const fresh = old.filter(({ id }) => !closing.has(id));
-    for (const { id } of fresh) {
-      closing.add(id);
-      await calls.begin(() => close(id));
-    }
-    await sleep(25);
-  }
-  await calls.end();
-}
-
-interface Assigned {
-  readonly user_id: string;
-  readonly waited_ms: number;
-  readonly was_queued: boolean;
-}
-
-async function assigned(database: Database, team: string): Promise<Assigned[]> {
-  const { rows } = await sql<Assigned>`
-    select assignments.assigned_to as user_id,
-      extract(epoch from assignments.created_at - conversations.created_at)::float8 * 1000 as waited_ms,
-      exists (
-        select from routing_decisions
-        where routing_decisions.organization_id = conversations.organization_id
-          and conversation_id = conversations.id and outcome = 'queued'
-      ) as was_queued
-    from assignments join conversations on conversations.organization_id = assignments.organization_id
-      and conversations.id = assignments.conversation_id
-    where assignments.team_id = ${team} and assignments.assigned_to is not null
-  `.execute(database.queries);
-  return rows;
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
+async function waitUntil(isTrue: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 180_000;
   while (!(await isTrue())) {
     if (Date.now() > deadline) {
@@ -271,29 +178,30 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
 }
 
 interface Result {
-  readonly written: number;
-  readonly over: Awaited<ReturnType<typeof watchCapacity>>;
+  readonly sendMs: number;
+  readonly capacityReport: CapacityReport;
   readonly users: readonly string[];
   readonly weights: Readonly<Record<string, number>>;
-  readonly rows: readonly Assigned[];
+  readonly assignments: readonly Assignment[];
 }
 
-function report({ name: what }: Run, { written, over, users, weights, rows }: Result): void {
-  const counts = users.map((user) => rows.filter(({ user_id }) => user_id === user).length);
+function report(run: Run, { sendMs, capacityReport, users, weights, assignments }: Result): void {
+  const { maxStored, maxCounted, samples, wrongCounts } = capacityReport;
+  const counts = users.map((user) => assignments.filter(({ user_id }) => user_id === user).length);
   const total = Object.values(weights).reduce((sum, weight) => sum + weight, 0);
-  const exact = users.map((user) => (rows.length * (weights[user] ?? 1)) / total);
+  const exact = users.map((user) => (assignments.length * (weights[user] ?? 1)) / total);
   const deviation = Math.max(...counts.map((count, index) => Math.abs(count - (exact[index] ?? 0))));
-  const times = rows.map(({ waited_ms }) => waited_ms).sort((a, b) => a - b);
+  const times = assignments.map(({ waited_ms }) => waited_ms).sort((a, b) => a - b);
   const at = (share: number) => `${times[Math.floor(share * times.length)]?.toFixed(0)} ms`;
-  console.log(`\n${what}: ${rows.length} assigned, written in ${(written / 1_000).toFixed(1)} s`);
-  line("most conversations of one agent", `${over.byRecount} of ${capacity} (count ${over.byCount})`);
-  line("  in how many looks", `${over.samples}, at the end ${over.wrong} counts wrong`);
-  line("spread of the round", `${Math.max(...counts) - Math.min(...counts)}`);
-  line("furthest from the exact share", deviation.toFixed(2));
-  line("from the message to the agent", `p50 ${at(0.5)}, p95 ${at(0.95)}`);
-  line("waited in the queue", `${rows.filter(({ was_queued }) => was_queued).length}`);
+  console.log(`\n${run.name}: ${assignments.length} assigned, sent in ${(sendMs / 1_000).toFixed(1)} s`);
+  printRow("most conversations of one agent", `${maxCounted} of ${capacity} (stored count ${maxStored})`);
+  printRow("  samples", `${samples}, ${wrongCounts} wrong counts at the end`);
+  printRow("difference between most and fewest", `${Math.max(...counts) - Math.min(...counts)}`);
+  printRow("largest deviation from the share", deviation.toFixed(2));
+  printRow("from message to assignment", `p50 ${at(0.5)}, p95 ${at(0.95)}`);
+  printRow("waited in the queue", `${assignments.filter(({ was_queued }) => was_queued).length}`);
 }
 
-function line(what: string, value: string): void {
-  console.log(`  ${what.padEnd(36)}${value}`);
+function printRow(label: string, value: string): void {
+  console.log(`  ${label.padEnd(36)}${value}`);
 }

@@ -1,4 +1,4 @@
-/** Runs one of the figures: `npm run bench -- NAME`; without a name it lists them. */
+/** Runs a benchmark: `npm run bench -- NAME`; without a name it lists them. */
 import { readdir, readFile } from "node:fs/promises";
 
 const names = (await readdir(import.meta.dirname))
@@ -11,22 +11,22 @@ const [, , name, ...rest] = process.argv;
 if (name === undefined) {
   await list();
 } else if (names.includes(name)) {
-  // The figure reads its own arguments where a script of its own would find them.
+  // The benchmark reads its arguments from process.argv, as if it were started directly.
   process.argv.splice(2, process.argv.length, ...rest);
   await import(`./${name}.ts`);
 } else {
-  console.error(`There is no figure ${name}. There are: ${names.join(", ") || "none yet"}.`);
+  console.error(`There is no benchmark ${name}. Available: ${names.join(", ")}.`);
   process.exitCode = 1;
 }
 
 async function list(): Promise<void> {
-  for (const one of names) {
-    console.log(`${one.padEnd(24)}${await summary(one)}`);
+  for (const file of names) {
+    console.log(`${file.padEnd(24)}${await readSummary(file)}`);
   }
 }
 
-/** The sentence that the file opens with. */
-async function summary(one: string): Promise<string> {
-  const source = await readFile(new URL(`./${one}.ts`, import.meta.url), "utf8");
+/** The first sentence of the file. */
+async function readSummary(file: string): Promise<string> {
+  const source = await readFile(new URL(`./${file}.ts`, import.meta.url), "utf8");
   return /^\/\*\*\s*(?:\*\s*)?(.+?)\s*(?:\*\/)?$/m.exec(source)?.[1] ?? "";
 }

@@ -1,4 +1,4 @@
-/** S7: how long the built service takes from the command to its first REST answer, on a fresh folder and on an old one. */
+/** S7: time from the command to the first REST response of the built service, on a new and on an existing data folder. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -23,7 +23,7 @@ console.log(`bare node -e 0:            ${await timeBare()} ms`);
 console.log(`fresh folder, median of ${rounds}:    ${median(fresh)} ms (target 4000)`);
 console.log(`existing folder, median of ${rounds}: ${median(existing)} ms (target 1500)`);
 
-/** From the spawn to the first answered request with a key. */
+/** Milliseconds from the spawn to the first successful request with a key. */
 async function timeStart(dataDir: string): Promise<number> {
   const started = performance.now();
   const child = spawn(process.execPath, ["dist/tidings.js", "serve"], {

@@ -1,9 +1,9 @@
 /**
- * M1, M2 and M6: how soon `tidings mcp` lists its tools on stdio, what it takes, and how soon it is gone.
+ * M1, M2 and M6: time until `tidings mcp` lists its tools on stdio, memory, and time to exit.
  *
- * Each round starts a bare node, the program before a scripted service, and the program with the embedded
- * service, which is left only after it has answered a call. Anything but JSON-RPC on stdout, and a child
- * that is left, fail the run. About a minute.
+ * Each round starts a bare node, the command in front of a scripted service, and the command with the embedded
+ * service, which ends only after it has answered a call. Output on stdout that is not JSON-RPC, and remaining
+ * child processes, fail the run. About a minute.
  *
  * `npm run bench -- stdio --peer PATH` also starts another MCP server in each round, with the same Node,
  * and prints the ratio of M1 to it. Install the peer outside this repository:
@@ -27,15 +27,15 @@ import { median } from "./support/median.ts";
 const rounds = 15;
 const own = ["dist/tidings.js", "mcp"];
 const { peer } = parseArgs({ options: { peer: { type: "string" } } }).values;
-/** Past this a process is taken to hang. */
-const patienceMs = 20_000;
+/** After this a process counts as hanging. */
+const timeoutMs = 20_000;
 const inherited = { PATH: process.env.PATH ?? "", HOME: tmpdir(), TIDINGS_LOG_LEVEL: "error" };
 
 interface Round {
   readonly listMs: number;
-  /** The most it held until the list was answered, and until it was left. */
+  /** Peak memory until the list was answered, and until the input ended. */
   readonly listMb: number;
-  readonly mostMb: number;
+  readonly peakMb: number;
   readonly exitMs: number;
 }
 
@@ -44,27 +44,27 @@ const upstream = createServer((_, response) => {
   response.end(JSON.stringify({ data: { scopes: allScopes } }));
 }).listen(0, "127.0.0.1");
 await once(upstream, "listening");
-const { port } = upstream.address() as AddressInfo; // a TCP port, as just asked for
+const { port } = upstream.address() as AddressInfo; // it listens on a TCP port
 const dataDir = await mkdtemp(join(tmpdir(), "tidings-bench-"));
 
-const before = {
+const forwardingEnv = {
   ...inherited,
   TIDINGS_BASE_URL: `http://127.0.0.1:${port}`,
   TIDINGS_API_KEY: "sk_live_bench",
 };
-const within = { ...inherited, TIDINGS_DATA_DIR: dataDir };
+const embeddedEnv = { ...inherited, TIDINGS_DATA_DIR: dataDir };
 let strayLines = 0;
-let leftChildren = 0;
+let remainingChildren = 0;
 
 const bare: number[] = [];
 const forwarding: Round[] = [];
 const embedded: Round[] = [];
 const peers: Round[] = [];
-await runOnce(own, within, "list_contacts"); // makes the folder
+await runOnce(own, embeddedEnv, "list_contacts"); // creates the data folder
 for (let round = 0; round < rounds; round += 1) {
   bare.push(await timeBare());
-  forwarding.push(await runOnce(own, before));
-  embedded.push(await runOnce(own, within, "list_contacts"));
+  forwarding.push(await runOnce(own, forwardingEnv));
+  embedded.push(await runOnce(own, embeddedEnv, "list_contacts"));
   if (peer !== undefined) {
     peers.push(await runOnce([peer], inherited));
   }
@@ -83,45 +83,45 @@ if (peer !== undefined) {
   report("peer         ", peers);
   console.log(`M1 / peer:            ${ratio(forwarding, peers)} (target 0.9 on Node 24, 1.2 on Node 20)`);
 }
-console.log(`lines on stdout that are not JSON-RPC: ${strayLines}; children left: ${leftChildren}`);
+console.log(`lines on stdout that are not JSON-RPC: ${strayLines}; children left: ${remainingChildren}`);
 console.log("targets: M1 65 MB, M6 200 ms");
-process.exitCode = strayLines + leftChildren > 0 ? 1 : 0;
+process.exitCode = strayLines + remainingChildren > 0 ? 1 : 0;
 
-/** One life of a program: spawn, list, perhaps a call, end of input, exit. */
+/** One run: spawn, list, optionally a call, end of input, exit. */
 async function runOnce(args: readonly string[], env: NodeJS.ProcessEnv, tool?: string): Promise<Round> {
   const started = performance.now();
   const child = spawn(process.execPath, args, { env, stdio: ["pipe", "pipe", "ignore"] });
-  const timer = setTimeout(() => child.kill("SIGKILL"), patienceMs);
-  const ask = createAsk(child);
-  await ask("initialize", {
+  const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
+  const request = createRequest(child);
+  await request("initialize", {
     protocolVersion: "2025-11-25",
     capabilities: {},
     clientInfo: { name: "bench", version: "0" },
   });
   child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
-  await ask("tools/list", {});
+  await request("tools/list", {});
   const listMs = performance.now() - started;
-  const listMb = peakMb(child);
+  const listMb = readPeakMb(child);
   if (tool !== undefined) {
-    await ask("tools/call", { name: tool, arguments: {} });
+    await request("tools/call", { name: tool, arguments: {} });
   }
-  const mostMb = peakMb(child);
+  const peakMb = readPeakMb(child);
   const children = childrenOf(child);
-  const leaving = performance.now();
-  const gone = once(child, "exit");
+  const endedAt = performance.now();
+  const exited = once(child, "exit");
   child.stdin.end();
-  await gone;
+  await exited;
   clearTimeout(timer);
-  leftChildren += children.filter(isAlive).length;
-  return { listMs, listMb, mostMb, exitMs: performance.now() - leaving };
+  remainingChildren += children.filter(isAlive).length;
+  return { listMs, listMb, peakMb, exitMs: performance.now() - endedAt };
 }
 
-/** Asks and waits for the answer of the same id; counts every line that is not JSON-RPC. */
-function createAsk(child: ChildProcess) {
+/** Sends requests and waits for the response with the same id; counts lines that are not JSON-RPC. */
+function createRequest(child: ChildProcess) {
   const waiting = new Map<unknown, () => void>();
   let next = 0;
   if (!child.stdout) {
-    throw new Error("the program has no output");
+    throw new Error("the process has no output");
   }
   createInterface(child.stdout).on("line", (line) => {
     const id = readId(line);
@@ -134,7 +134,7 @@ function createAsk(child: ChildProcess) {
     child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
     return new Promise((resolve, reject) => {
       waiting.set(id, resolve);
-      child.once("exit", () => reject(new Error(`it ended before it answered ${method}`)));
+      child.once("exit", () => reject(new Error(`the process ended before it answered ${method}`)));
     });
   };
 }
@@ -146,17 +146,17 @@ function readId(line: string): unknown {
       return message.id;
     }
   } catch {
-    // counted below
+    // Counted below.
   }
   strayLines += 1;
   return undefined;
 }
 
-function peakMb({ pid }: ChildProcess): number {
-  return readPeakMb(readFileSync(`/proc/${pid}/status`, "utf8"));
+function readPeakMb({ pid }: ChildProcess): number {
+  return parsePeakMb(readFileSync(`/proc/${pid}/status`, "utf8"));
 }
 
-function readPeakMb(status: string): number {
+function parsePeakMb(status: string): number {
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
@@ -182,23 +182,23 @@ function measureBareMb(): number {
   const script = "process.stdout.write(fs.readFileSync('/proc/self/status'))";
   return median(
     Array.from({ length: 5 }, () =>
-      readPeakMb(execFileSync(process.execPath, ["-e", script], { encoding: "utf8", timeout: patienceMs })),
+      parsePeakMb(execFileSync(process.execPath, ["-e", script], { encoding: "utf8", timeout: timeoutMs })),
     ),
   );
 }
 
-/** Of the median times to the list. */
-function ratio(of: readonly Round[], to: readonly Round[]): string {
-  const [ours, theirs] = [of, to].map((lives) => median(lives.map(({ listMs }) => listMs)));
-  return ((ours ?? 0) / (theirs ?? 0)).toFixed(2);
+/** The ratio of the median times to the list. */
+function ratio(numerator: readonly Round[], denominator: readonly Round[]): string {
+  const medianOf = (rounds: readonly Round[]) => median(rounds.map(({ listMs }) => listMs));
+  return (medianOf(numerator) / medianOf(denominator)).toFixed(2);
 }
 
-function report(what: string, lives: readonly Round[]): void {
-  const of = (field: keyof Round) => lives.map((life) => life[field]);
+function report(what: string, results: readonly Round[]): void {
+  const of = (field: keyof Round) => results.map((result) => result[field]);
   const list = of("listMs");
   console.log(
     `${what}:        list ${median(list).toFixed(0)} ms (${Math.min(...list).toFixed(0)}–${Math.max(...list).toFixed(0)}), ` +
-      `peak ${median(of("listMb")).toFixed(1)} MB by then, ${median(of("mostMb")).toFixed(1)} MB in all; ` +
-      `M6 exit ${median(of("exitMs")).toFixed(0)} ms (most ${Math.max(...of("exitMs")).toFixed(0)})`,
+      `peak ${median(of("listMb")).toFixed(1)} MB by then, ${median(of("peakMb")).toFixed(1)} MB in all; ` +
+      `M6 exit ${median(of("exitMs")).toFixed(0)} ms (longest ${Math.max(...of("exitMs")).toFixed(0)})`,
   );
 }

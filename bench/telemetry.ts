@@ -1,9 +1,9 @@
 /**
- * What telemetry costs: requests a second of GET /v1/contacts without it, with figures, with traces.
+ * Cost of telemetry: requests a second of GET /v1/contacts without it, with metrics, with traces.
  *
- * Three built services on embedded databases of their own, asked in turn in every round, so that a machine's
- * mood meets them alike; figures are scraped once a round, and a collector takes the traces and throws them
- * away. About 30 s. Run `npm run build` first.
+ * Three built services, each with its own embedded database, are measured in turn in every round, so that
+ * variations of the machine affect them alike. Metrics are scraped once a round, and a collector discards the
+ * traces. About 30 s. Run `npm run build` first.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -27,7 +27,7 @@ const collector = createServer((request, response) => {
   request.once("end", () => response.end("{}"));
 }).listen(0, "127.0.0.1");
 await once(collector, "listening");
-const collectorUrl = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+const collectorUrl = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`; // it listens on a TCP port
 
 const settings: Readonly<Record<string, Record<string, string>>> = {
   off: {},
@@ -43,7 +43,7 @@ const measured = await Promise.all(
   }),
 );
 for (let round = 0; round <= rounds; round += 1) {
-  // Who comes first changes: the one after a quiet moment is the quickest.
+  // The order rotates: the first one after a pause is the fastest.
   for (const { baseUrl, perSecond } of [...measured.slice(round % 3), ...measured.slice(0, round % 3)]) {
     await fetch(`${baseUrl}/metrics`, { headers: { authorization: `Bearer ${token}` } });
     const value = await throughput(baseUrl);
@@ -67,13 +67,13 @@ for (const { name, perSecond, child, dataDir } of measured) {
 console.log(`medians of ${rounds}, load average ${loadavg()[0]?.toFixed(2)}`);
 collector.close();
 
-/** Requests a second over all connections. @throws Error at an answer that is no list. */
+/** Requests a second over all connections. @throws Error for an unsuccessful response. */
 async function throughput(origin: string): Promise<number> {
   const pool = new Pool(origin, { connections });
   const request = { method: "GET", path: "/v1/contacts", headers: { "x-api-key": key } } as const;
   const started = performance.now();
   let done = 0;
-  const one = async (): Promise<void> => {
+  const runRequests = async (): Promise<void> => {
     while (performance.now() - started < roundMs) {
       const { statusCode, body } = await pool.request(request);
       const text = await body.text();
@@ -83,7 +83,7 @@ async function throughput(origin: string): Promise<number> {
       done += 1;
     }
   };
-  await Promise.all(Array.from({ length: connections }, one));
+  await Promise.all(Array.from({ length: connections }, runRequests));
   const seconds = (performance.now() - started) / 1000;
   await pool.close();
   return done / seconds;

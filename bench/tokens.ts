@@ -1,4 +1,4 @@
-/** M5: what the list of tools costs a model, in tokens of o200k_base over name, description and input schema. */
+/** M5: size of the tool list in tokens (o200k_base) of name, description and input schema. */
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { embeddedTools } from "../src/cli/embedded-tools.ts";
 import {
@@ -10,7 +10,7 @@ import {
 import type { ToolMode } from "../tools/contract/index.ts";
 import { median } from "./support/median.ts";
 
-/** Medians of other servers' lists, in tokens a tool. */
+/** Medians of other servers, in tokens a tool. */
 const peers = { GitHub: 230, Twilio: 368, Notion: 715 };
 const targets = "at most 11,000 in all, median at most 130, none over 500; search mode at most 1,000";
 

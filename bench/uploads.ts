@@ -1,9 +1,9 @@
 /**
- * R8: 32 MB uploads, one and eight at once: how far memory grows, how fast they are, and 413 at one byte more.
+ * R8: 32 MB uploads, one and eight at once: growth of memory, throughput, and 413 at one byte more.
  *
- * Memory is the built service's resident set, sampled while the files arrive; it is first warmed by one
- * upload, so that what is compiled and opened once is not counted. The sender makes its bytes as it goes.
- * `npm run bench uploads -- 16` sends sixteen at once.
+ * Memory is the resident set of the built service, sampled during the uploads, after one warm-up upload so that
+ * one-time allocations are not counted. The sender generates its bytes. `npm run bench uploads -- 16` sends
+ * sixteen at once.
  */
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,8 +16,8 @@ import { residentMb, startService } from "./support/service.ts";
 const limit = 33_554_432;
 const most = Number(process.argv[2] ?? 8);
 const key = `sk_live_${"u".repeat(43)}`;
-const folder = await mkdtemp(join(tmpdir(), "tidings-uploads-"));
-const { child, baseUrl } = await startService(3984, key, { TIDINGS_DATA_DIR: folder });
+const dataDir = await mkdtemp(join(tmpdir(), "tidings-uploads-"));
+const { child, baseUrl } = await startService(3984, key, { TIDINGS_DATA_DIR: dataDir });
 const dispatcher = new Agent({ connections: most });
 
 const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ", "base64");
@@ -29,7 +29,7 @@ const head = Buffer.concat([
   png,
 ]);
 const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
-/** Each byte there is, so that the search for tags has something to look at. */
+/** Contains every byte value, so that the search for tags has work to do. */
 const piece = Buffer.from(Array.from({ length: 65_536 }, (_, index) => (index * 167 + (index >> 8)) & 255));
 
 try {
@@ -39,13 +39,13 @@ try {
   await measure(`${most} at once, again`, most);
   const before = await countFiles();
   const over = await upload(limit + 1);
-  const left = (await countFiles()) - before;
-  console.log(`one byte more                 ${over}, ${left} files left`);
-  process.exitCode = over === 413 && left === 0 ? 0 : 1;
+  const leftovers = (await countFiles()) - before;
+  console.log(`one byte more                 ${over}, ${leftovers} files left`);
+  process.exitCode = over === 413 && leftovers === 0 ? 0 : 1;
 } finally {
   child.kill();
   await dispatcher.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(dataDir, { recursive: true, force: true });
 }
 
 async function measure(name: string, count: number): Promise<void> {
@@ -93,6 +93,6 @@ async function upload(size: number): Promise<number> {
 }
 
 async function countFiles(): Promise<number> {
-  const entries = await readdir(join(folder, "files"), { recursive: true, withFileTypes: true });
+  const entries = await readdir(join(dataDir, "files"), { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).length;
 }

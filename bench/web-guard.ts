@@ -1,9 +1,9 @@
 /**
- * R7: addresses that customers may not make the service reach, and the connections that were begun to them.
+ * R7: connections that the service attempts to addresses that customers must not reach.
  *
- * Each is tried as it is and behind a name, by http and https, on a port where this machine listens; ports
- * and schemes are left open, so that only the address decides. Connections are counted at the socket,
- * whether anyone listens or not. That the count works is shown first, on an address that is allowed.
+ * Each address is tried directly and behind a name, with http and https, on a port on which this machine listens;
+ * all ports and schemes are allowed, so that only the address decides. Connection attempts are counted at the
+ * socket. An allowed address is tried first, to show that the count works.
  */
 import { readSubnet } from "../src/adapters/web/addresses.ts";
 import { createWeb } from "../src/adapters/web/index.ts";
@@ -15,9 +15,9 @@ import { startReceiver } from "../test/support/receiver.ts";
 
 const open = { schemes: ["http:", "https:"], ports: "any" as const };
 const guarded: WebRules = { ...open, allowed: [] };
-/** 127.0.0.1 plays the public internet. */
+/** 127.0.0.1 stands in for the public internet. */
 const publicHere: WebRules = { ...open, allowed: [readSubnet("127.0.0.1")] };
-const nobody: ResolveHost = async () => [];
+const resolveNothing: ResolveHost = async () => [];
 
 const attempts = recordConnectionAttempts();
 await using receiver = await startReceiver((request, response) => {
@@ -29,7 +29,7 @@ const { port } = receiver;
 let tried = 0;
 let defects = 0;
 await send(publicHere, `http://127.0.0.1:${port}/`);
-report("allowed, to prove the count", 1);
+report("allowed, to check the count", 1);
 
 for (const [kind, addresses] of Object.entries(forbiddenAddresses)) {
   for (const address of addresses) {
@@ -55,7 +55,7 @@ console.log(
 );
 process.exitCode = defects === 0 ? 0 : 1;
 
-/** The redirecting receiver itself may be reached; where it sends to may not. */
+/** The redirecting receiver is allowed; the target of its redirect is not. */
 async function follow(): Promise<void> {
   for (let times = 0; times < 20; times += 1) {
     await send(publicHere, `http://127.0.0.1:${port}/redirect`);
@@ -63,32 +63,32 @@ async function follow(): Promise<void> {
   report("redirects", 0, "127.0.0.1");
 }
 
-/** Every other answer of the name server is private. */
+/** Every other answer of the name server is a private address. */
 async function rebind(): Promise<void> {
-  let asked = 0;
-  const fickle: ResolveHost = async () => {
-    asked += 1;
-    return [asked % 2 === 1 ? "127.0.0.1" : "127.0.0.2"];
+  let lookups = 0;
+  const alternate: ResolveHost = async () => {
+    lookups += 1;
+    return [lookups % 2 === 1 ? "127.0.0.1" : "127.0.0.2"];
   };
-  await using web = createWeb({ rules: publicHere, resolve: fickle });
+  await using web = createWeb({ rules: publicHere, resolve: alternate });
   for (let times = 0; times < 40; times += 1) {
     tried += 1;
-    await ask(web, `http://rebinding.example.com:${port}/`);
+    await request(web, `http://rebinding.example.com:${port}/`);
   }
   report("rebinding", 0, "127.0.0.1");
 }
 
-async function send(rules: WebRules, url: string, resolve = nobody): Promise<void> {
+async function send(rules: WebRules, url: string, resolve = resolveNothing): Promise<void> {
   tried += 1;
   await using web = createWeb({ rules, resolve });
-  await ask(web, url);
+  await request(web, url);
 }
 
-async function ask(web: ReturnType<typeof createWeb>, url: string): Promise<void> {
+async function request(web: ReturnType<typeof createWeb>, url: string): Promise<void> {
   await web.send({ method: "GET", url, timeoutMs: 1_000, maxBytes: 1_000, tooLarge: "cut" });
 }
 
-/** Connections since the last report, but for those to an address that may be reached. */
+/** Reports the connections since the last report, except those to the `reachable` address. */
 function report(kind: string, expected: number, reachable?: string): void {
   const seen = attempts.addresses.filter((address) => address !== reachable).length;
   const allowed = attempts.addresses.length - seen;

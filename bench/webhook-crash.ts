@@ -1,8 +1,8 @@
 /**
- * R3: kill -9 of the service while it delivers webhooks; then every event is looked for at the receiver.
+ * R3: kill -9 of the service while it delivers webhooks; then checks that the receiver has every event.
  *
- * On PostgreSQL, or with `--embedded` on the embedded database. Each event comes from a customer's message that
- * was acknowledged; one that comes twice must have one id.
+ * On PostgreSQL, or with `--embedded` on the embedded database. Each event belongs to an acknowledged message of
+ * a customer; an event that arrives twice must have the same id.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -22,11 +22,11 @@ const port = 39_431;
 const key = `sk_live_${"r".repeat(43)}`;
 const wanted = isEmbedded ? 500 : 2_000;
 const kills = 5;
-/** What one customer writes is told one after the other. */
+/** Many, because events of one customer are delivered one after the other. */
 const customers = 200;
 const name = "tidings_webhook_crash";
 
-/** Of each message the ids of the events that told of it, once for each arrival. */
+/** For each message the ids of its events, once for each arrival. */
 const arrivals = new Map<string, string[]>();
 const receiver = createServer((request, response) => {
   const chunks: Buffer[] = [];
@@ -37,13 +37,13 @@ const receiver = createServer((request, response) => {
       data: { message_id: string };
     };
     arrivals.set(data.message_id, [...(arrivals.get(data.message_id) ?? []), id]);
-    // Long enough for a kill to come between the arrival and its record.
+    // Long enough for a kill between the arrival and its record.
     await sleep(20);
     response.end("ok");
   });
 });
 await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
-const { port: hooks } = receiver.address() as AddressInfo; // a TCP port, as just asked for
+const { port: hooks } = receiver.address() as AddressInfo; // it listens on a TCP port
 
 const dataDir = await mkdtemp(join(tmpdir(), "tidings-webhook-crash-"));
 if (!isEmbedded) {
@@ -72,7 +72,7 @@ for (let kill = 1; kill <= kills; kill += 1) {
   ({ child } = await start());
 }
 await writing;
-// What was taken at a kill comes back with its lease, a minute later.
+// Jobs that were claimed at a kill run again when their lease expires, within a minute.
 const end = Date.now() + 120_000;
 await pollUntil(async () => isComplete() || Date.now() > end || (await sleep(200, false)));
 report();
@@ -86,7 +86,7 @@ if (!isEmbedded) {
   await runOnServer(server, `drop database ${name} with (force)`);
 }
 
-/** Customers write, each message until it is acknowledged or its fate is unknown. */
+/** Sends messages of customers; a message without a response is not counted. */
 async function write(): Promise<void> {
   while (acknowledged.size < wanted) {
     const from = `+1415555${String(2_000 + (acknowledged.size % customers))}`;
@@ -118,6 +118,6 @@ function report(): void {
   const doubled = [...arrivals.values()].filter((ids) => ids.length > 1);
   const renamed = doubled.filter((ids) => new Set(ids).size > 1).length;
   console.log(
-    `${isEmbedded ? "embedded" : "PostgreSQL"}: ${acknowledged.size} events over ${kills} kills: ${lost} lost, ${doubled.length} came again, ${renamed} of those under another id`,
+    `${isEmbedded ? "embedded" : "PostgreSQL"}: ${acknowledged.size} events over ${kills} kills: ${lost} lost, ${doubled.length} arrived again, ${renamed} of those with another id`,
   );
 }

@@ -1,5 +1,5 @@
 /**
- * S4: webhooks to a local receiver, 1,000 events a second for a minute; then again with one that hangs and one that refuses.
+ * S4: webhooks to a local receiver, 1,000 events a second for a minute; then beside a receiver that hangs and one that rejects connections.
  *
  * `--embedded` runs it on the embedded database, at 200 events a second; `--seconds 10` is shorter.
  */
@@ -38,9 +38,9 @@ const log = { debug() {}, info() {}, warn() {}, error: console.error };
 using receivers = await startReceivers();
 const healthy = await run(receivers, []);
 const beside = await run(receivers, ["hanging", "refusing"]);
-console.log(`beside one that hangs and one that refuses, p99 moves by ${percent(beside / healthy - 1)}`);
+console.log(`beside a hanging and a refusing receiver, p99 changes by ${percent(beside / healthy - 1)}`);
 
-/** On a database of its own; the p99 of the healthy receiver. */
+/** Runs on a new database. @returns the p99 of the healthy receiver in ms. */
 async function run(receivers: Receivers, others: readonly string[]): Promise<number> {
   const dataDir = await mkdtemp(join(tmpdir(), "tidings-webhooks-"));
   const name = `tidings_webhooks_${process.pid}`;
@@ -56,14 +56,14 @@ async function run(receivers: Receivers, others: readonly string[]): Promise<num
   const app = await startApp({ config, log, listen: { host: "127.0.0.1", port: 0 } });
   await subscribe(app, receivers, others);
   const before = process.cpuUsage();
-  const told = await tell(app);
+  const sent = await emitEvents(app);
   await pollUntil(
-    async () => (await receivers.report()).arrivals.length >= told.size || (await sleep(500, false)),
+    async () => (await receivers.report()).arrivals.length >= sent.size || (await sleep(500, false)),
   );
   const { user, system } = process.cpuUsage(before);
-  const p99 = await report(receivers, told, others);
+  const p99 = await report(receivers, sent, others);
   console.log(
-    `  of this process ${((user + system) / 1_000 / told.size).toFixed(2)} ms of CPU for each event`,
+    `  of this process ${((user + system) / 1_000 / sent.size).toFixed(2)} ms of CPU for each event`,
   );
   await app[Symbol.asyncDispose]();
   if (!options.embedded) {
@@ -85,33 +85,33 @@ async function subscribe(app: App, receivers: Receivers, others: readonly string
   await client.close();
 }
 
-/** Tells events at an even pace: what has come due in a few milliseconds in one transaction, as receipts come. */
-async function tell(app: App): Promise<Set<string>> {
+/** Emits events at an even rate, those of a few milliseconds in one transaction, like receipts. */
+async function emitEvents(app: App): Promise<Set<string>> {
   const { id: organization } = await app.database.queries
     .selectFrom("organizations")
     .select("id")
     .executeTakeFirstOrThrow();
-  const told = new Set<string>();
+  const sent = new Set<string>();
   const begin = performance.now();
-  while (told.size < rate * seconds) {
+  while (sent.size < rate * seconds) {
     const due = Math.min(((performance.now() - begin) / 1_000) * rate, rate * seconds);
-    const events = Array.from({ length: Math.ceil(due) - told.size }, () => newId("msg", new Date()));
+    const events = Array.from({ length: Math.ceil(due) - sent.size }, () => newId("msg", new Date()));
     await app.database.transaction(async (tx) => {
       for (const message of events) {
-        await tellOne(tx, app, { organization, message });
+        await emitEvent(tx, app, { organization, message });
       }
     });
     for (const message of events) {
-      told.add(message);
+      sent.add(message);
     }
     await sleep(5);
   }
   const took = (performance.now() - begin) / 1_000;
-  console.log(`told ${told.size} events in ${took.toFixed(1)} s`);
-  return told;
+  console.log(`emitted ${sent.size} events in ${took.toFixed(1)} s`);
+  return sent;
 }
 
-async function tellOne(
+async function emitEvent(
   tx: Transaction,
   { database, jobs }: App,
   { organization, message }: { organization: string; message: string },
@@ -126,7 +126,7 @@ async function tellOne(
   };
   const conversation_id = newId("cnv", new Date());
   const text = { body: "Is my order on its way?" };
-  // All that telling needs of the world.
+  // `emit` uses only these members.
   emit(tx, world as unknown as World, {
     type: "message.received",
     organization_id: organization,
@@ -135,14 +135,14 @@ async function tellOne(
   });
 }
 
-async function report(receivers: Receivers, told: ReadonlySet<string>, others: readonly string[]) {
+async function report(receivers: Receivers, sent: ReadonlySet<string>, others: readonly string[]) {
   const { arrivals, repeated, forged } = await receivers.report();
-  const missing = told.size - new Set(arrivals.map(([, message]) => message)).size;
+  const missing = sent.size - new Set(arrivals.map(([, message]) => message)).size;
   const times = arrivals.map(([, , ms]) => ms).sort((a, b) => a - b);
   const at = (share: number) => times[Math.floor(share * times.length)] ?? Number.NaN;
   const where = options.embedded ? "embedded" : "PostgreSQL";
   console.log(
-    `${where}${others.map((name) => `, one ${name}`).join("")}: ${told.size} events at ${rate}/s, ${missing} missing, ${repeated} repeated, ${forged} forged; event to first try p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1 - 1e-9)} ms`,
+    `${where}${others.map((name) => `, one ${name}`).join("")}: ${sent.size} events at ${rate}/s, ${missing} missing, ${repeated} repeated, ${forged} forged; event to first try p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1 - 1e-9)} ms`,
   );
   return at(0.99);
 }

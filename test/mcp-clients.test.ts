@@ -139,9 +139,9 @@ describe("a failed call", () => {
 
   test.each([
     [401, "Check the API key"],
-    [403, "Use a key that may do this"],
+    [403, "Use a key with this permission"],
     [404, "Find the id"],
-    [409, "Look at the present state"],
+    [409, "Check the current state"],
     [500, "Try again in a moment"],
   ])("with a bare %i says what to do next", async (status, next) => {
     server.upstream.respond = () => ({ status, body: "<html>10.0.0.5</html>" });

@@ -1,4 +1,4 @@
-/** Updates the planner's statistics after a bench has filled its tables; a server's autovacuum would do so within minutes. */
+/** Updates the planner's statistics after a benchmark has filled its tables, as autovacuum does within minutes. */
 import { sql } from "kysely";
 import type { Queries } from "../../src/database/database.ts";
 

@@ -1,10 +1,10 @@
-/** Fills an organization with contacts, conversations and messages, by the database's own hand: some 100,000 rows a second. */
+/** Fills an organization with contacts, conversations and messages in SQL: some 100,000 rows a second. */
 import type pg from "pg";
 
 export interface RowCounts {
   readonly contacts: number;
   readonly conversations: number;
-  /** In each conversation but the first, which has ten thousand times as many as its even share allows a list to skip. */
+  /** In each conversation except the first. */
   readonly messagesEach: number;
   /** In the first conversation. */
   readonly messagesInFirst: number;
@@ -20,7 +20,7 @@ export async function fillOrganization(
   amounts: RowCounts,
 ): Promise<void> {
   const { contacts, conversations, messagesEach, messagesInFirst } = amounts;
-  // The search's index is made at once afterwards: row by row it takes many times as long.
+  // The index for the search is created afterwards: updating it row by row takes many times as long.
   const { rows } = await client.query<{ indexdef: string; indexname: string }>(
     "select indexname, indexdef from pg_indexes where tablename = 'contacts' and indexdef like '%search%'",
   );
@@ -51,16 +51,16 @@ export async function fillOrganization(
   );
   const insertMessages = `
      insert into messages (organization_id, id, conversation_id, direction, type, content, "from", "to", status, created_at)
-     select $1, 'msg_' || lpad(to_hex(n), 24, '0'), 'conv_' || lpad(to_hex(thread), 24, '0'),
+     select $1, 'msg_' || lpad(to_hex(n), 24, '0'), 'conv_' || lpad(to_hex(conversation), 24, '0'),
        case when n % 2 = 0 then 'outbound' else 'inbound' end, 'text',
        jsonb_build_object('text', jsonb_build_object('body', 'Message number ' || n)), '+14155550100', '+12000000001',
        case when n % 2 = 0 then 'read' else 'received' end, timestamptz '2026-01-01' + n * interval '4 seconds'`;
   await client.query(
-    `${insertMessages} from (select n, 2 + n % ($2::int - 1) as thread from generate_series(1, $3::int) as n) as made`,
+    `${insertMessages} from (select n, 2 + n % ($2::int - 1) as conversation from generate_series(1, $3::int) as n) as made`,
     [organization, conversations, (conversations - 1) * messagesEach],
   );
   await client.query(
-    `${insertMessages} from (select $2::int + n as n, 1 as thread from generate_series(1, $3::int) as n) as made`,
+    `${insertMessages} from (select $2::int + n as n, 1 as conversation from generate_series(1, $3::int) as n) as made`,
     [organization, conversations * messagesEach, messagesInFirst],
   );
   await client.query("vacuum analyze contacts, conversations, messages");

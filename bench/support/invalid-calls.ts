@@ -1,4 +1,4 @@
-/** Generated calls that are wrong in every way there is: of REST, of MCP in both eras, and of lines on stdio. */
+/** Generates invalid calls: of REST, of MCP over HTTP in both protocols, and lines for MCP on stdio. */
 import fc from "fast-check";
 import type { Dispatcher } from "undici";
 import { embeddedTools } from "../../src/cli/embedded-tools.ts";
@@ -6,10 +6,10 @@ import { operationsOf } from "../../src/platform/index.ts";
 import { catalogue } from "../../tools/index.ts";
 import { mcpRequest, modernMeta } from "./mcp-request.ts";
 
-/** The key of the service that is called. */
+/** The API key of the service under test. */
 export const fuzzKey = `sk_live_${"f".repeat(43)}`;
 
-/** A route of the service, now and then with another method, with a path, a query, headers and a body of anything. */
+/** Requests to the service's routes with arbitrary paths, queries, headers and bodies, some with a wrong method. */
 export function restCalls(): fc.Arbitrary<Dispatcher.RequestOptions> {
   const built = Object.values(operationsOf());
   const routes = built.flatMap(({ method, path, also, waits }) =>
@@ -32,7 +32,7 @@ export function restCalls(): fc.Arbitrary<Dispatcher.RequestOptions> {
     }));
 }
 
-/** What a call that would wait is given, so that one which is right by chance is answered at once. */
+/** Added to operations that wait, so that a call that happens to be valid returns at once. */
 const withoutWait = { timeout_seconds: "0" };
 
 function restHeaders(): fc.Arbitrary<Record<string, string>> {
@@ -55,12 +55,12 @@ export function modernCalls(): fc.Arbitrary<Dispatcher.RequestOptions> {
     .record({ message: messages(), body: bodies(), version: versions("2026-07-28"), odd: fc.nat(9) })
     .map(({ message, body, version, odd }) => {
       const { method, params } = message;
-      // Most agree with the headers, as the protocol wants it, so that they get past its first checks.
+      // Most match their headers, as the protocol requires, so that they pass its first checks.
       const whole = { ...message, params: odd === 1 ? params : { ...params, _meta: modernMeta } };
       const headers = {
         "mcp-protocol-version": version,
         "mcp-method": odd === 2 ? "tools/list" : headerOf(method),
-        "mcp-name": odd === 3 ? "nobody" : headerOf(params.name),
+        "mcp-name": odd === 3 ? "unknown_tool" : headerOf(params.name),
       };
       return mcpRequest(fuzzKey, headers, odd === 0 ? body : JSON.stringify(whole));
     });
@@ -74,7 +74,7 @@ export function legacyCalls(): fc.Arbitrary<Dispatcher.RequestOptions> {
     );
 }
 
-/** What a header can carry of any value. */
+/** The value with invalid header characters replaced. */
 function headerOf(value: unknown): string {
   return String(value).replace(/[^!-~]/g, "?");
 }
@@ -93,7 +93,7 @@ interface Message {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Mostly calls of known tools with arguments of anything; the rest is wrong about the protocol. */
+/** Mostly calls of known tools with arbitrary arguments; the others violate the protocol. */
 function messages(): fc.Arbitrary<Message> {
   const call = fc.record({
     jsonrpc: fc.constant("2.0"),
@@ -115,10 +115,10 @@ function messages(): fc.Arbitrary<Message> {
 }
 
 function withoutWaiting(params: { name: string; arguments: unknown }) {
-  const { name, arguments: given } = params;
+  const { name, arguments: input } = params;
   const waits = Object.entries(catalogue).some(([operation, { waits }]) => waits && operation === name);
-  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
-  return waits && isObject ? { name, arguments: { timeout_seconds: 0, ...given } } : params;
+  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
+  return waits && isObject ? { name, arguments: { timeout_seconds: 0, ...input } } : params;
 }
 
 function toolArguments(): fc.Arbitrary<unknown> {
@@ -137,7 +137,7 @@ function values(): fc.Arbitrary<unknown> {
   return fc.oneof(texts(), fc.uuid(), fc.integer(), fc.double(), fc.jsonValue({ maxDepth: 3 }));
 }
 
-/** Texts that have broken others: NUL, lone surrogates, what a database or a path reads specially. */
+/** Texts that often cause defects: NUL, lone surrogates, special characters of databases and paths. */
 function texts(): fc.Arbitrary<string> {
   const known = [
     "\0",
@@ -161,7 +161,7 @@ function texts(): fc.Arbitrary<string> {
   return fc.oneof(fc.constantFrom(...known), fc.string({ unit: "binary" }), fc.string());
 }
 
-/** JSON of anything, broken JSON, and none at all. */
+/** Arbitrary JSON, invalid JSON, and empty bodies. */
 function bodies(): fc.Arbitrary<string> {
   const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
   const broken = [
@@ -186,20 +186,20 @@ function bodies(): fc.Arbitrary<string> {
 
 export interface StdioLine {
   readonly text: string;
-  /** The answer that it must have; undefined for what needs none. */
+  /** The id that must be answered; undefined if no answer is required. */
   readonly id: string | undefined;
 }
 
-/** Lines for stdin: messages with an id of their own, and what is no message. */
+/** Lines for stdin: messages with a unique id, and lines that are not messages. */
 export function stdioLines(): fc.Arbitrary<StdioLine> {
   let next = 0;
-  const asked = messages().map((message) => {
+  const requests = messages().map((message) => {
     next += 1;
     const id = `line ${next}`;
-    // Without the right version it is no request, and nothing is owed to it.
+    // Without the right version it is not a request and needs no answer.
     const needsAnswer = message.jsonrpc === "2.0" && message.method !== "";
     return { text: JSON.stringify({ ...message, id }), id: needsAnswer ? id : undefined };
   });
   const other = bodies().map((text) => ({ text: text.replaceAll("\n", " "), id: undefined }));
-  return fc.oneof({ weight: 5, arbitrary: asked }, other);
+  return fc.oneof({ weight: 5, arbitrary: requests }, other);
 }

@@ -1,7 +1,7 @@
-/** An MCP request over HTTP as a client sends it. */
+/** Builds MCP requests over HTTP like a client. */
 import type { Dispatcher } from "undici";
 
-/** What a request of the newest revision carries in its `_meta`. */
+/** The `_meta` of a request in the newest revision. */
 export const modernMeta = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientCapabilities": {},

@@ -1,15 +1,15 @@
-/** A CSV of people as a customer might send it: mostly good, 1 % of it bad in several ways, 2 % said twice. */
+/** Generates a CSV of contacts: 1 % of the rows are invalid in several ways, 2 % are repeated. */
 
 export interface PeopleCsv {
-  /** A piece of the file at a time. */
-  readonly pieces: () => Generator<string>;
-  /** What an import of it into an empty organization comes to. */
+  /** The file in chunks. */
+  readonly chunks: () => Generator<string>;
+  /** The result of an import into an empty organization. */
   readonly expected: {
     readonly total: number;
     readonly created: number;
     readonly updated: number;
     readonly rejected: number;
-    /** The lines of the rejected rows, where each begins. */
+    /** The first line of each rejected row. */
     readonly lines: readonly number[];
     readonly numbers: ReadonlySet<string>;
   };
@@ -19,10 +19,10 @@ const header = "phone,name,tags,city,note\n";
 const firstNames = ["Ada", "Bea", "Carlos", "Dana", "Elif", "Farid", "Grace", "Inés", "José", "Kofi"];
 const lastNames = ["García", "Müller", "Silva", "Okafor", "Tanaka", "Ivanova", "Haddad", "Nguyen"];
 
-/** What is wrong with a bad row, in turn. */
+/** Invalid rows, used in turn. */
 const invalidRows: readonly ((row: number) => string)[] = [
   () => "12,No number,,,\n",
-  () => ",Nobody,,,\n",
+  () => ",No phone,,,\n",
   (row) => `${numberOf(row)},${"x".repeat(256)},,,\n`,
   (row) => `${numberOf(row)},Ann,vip,Oslo,a note,and more\n`,
   (row) => `${numberOf(row)},Ann,${"t".repeat(65)},,\n`,
@@ -35,7 +35,7 @@ export function createPeopleCsv(rows: number): PeopleCsv {
   const numbers = new Set<string>();
   let line = 2;
   for (let row = 0; row < rows; row += 1) {
-    if (isBad(row)) {
+    if (isInvalid(row)) {
       lines.push(line);
     } else {
       numbers.add(numberOf(isRepeated(row) ? row - 1 : row));
@@ -45,7 +45,7 @@ export function createPeopleCsv(rows: number): PeopleCsv {
   const rejected = lines.length;
   const created = numbers.size;
   return {
-    *pieces() {
+    *chunks() {
       yield header;
       for (let row = 0; row < rows; row += 1) {
         yield writeRow(row);
@@ -56,15 +56,15 @@ export function createPeopleCsv(rows: number): PeopleCsv {
 }
 
 function writeRow(row: number): string {
-  if (isBad(row)) {
+  if (isInvalid(row)) {
     return invalidRows[Math.floor(row / 100) % invalidRows.length]?.(row) ?? "";
   }
   const name = `${firstNames[row % firstNames.length]} ${lastNames[row % lastNames.length]} ${row}`;
-  // Some notes have two lines, so that a row is not a line.
+  // Some notes have two lines, so that rows and lines differ.
   const note = row % 10 === 0 ? `"asked ""when?""\nand again"` : "=1+1";
   return `${numberOf(isRepeated(row) ? row - 1 : row)},${name},${row % 10 === 3 ? "vip;new" : ""},Oslo,${note}\n`;
 }
 
-const isBad = (row: number) => row % 100 === 57;
+const isInvalid = (row: number) => row % 100 === 57;
 const isRepeated = (row: number) => row % 50 === 31;
 const numberOf = (row: number) => `+1415${5_000_000 + row}`;

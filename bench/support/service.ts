@@ -1,4 +1,4 @@
-/** The built service in a process of its own, as a bench starts it: quiet, without rate limits, under a known key. */
+/** Starts the built service for a benchmark: in its own process, without rate limits, with a known API key. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,7 +8,7 @@ export interface BenchService {
   readonly baseUrl: string;
 }
 
-/** Resolves when it answers; `env` says where its data is. */
+/** Resolves when the service answers. `env` sets the location of its data. */
 export async function startService(
   port: number,
   key: string,
@@ -36,15 +36,15 @@ export async function startService(
   return { child, baseUrl };
 }
 
-/** The memory that a process of this machine holds; 0 of one that has ended. */
+/** The resident memory of a process in MB; 0 if it has ended. */
 export async function residentMb(pid: number | undefined): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }
 
-/** Waits for what takes a while and can only be asked for. */
-export async function pollUntil(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) {
+/** Polls every 10 ms until the condition is true. */
+export async function pollUntil(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) {
     await sleep(10);
   }
 }

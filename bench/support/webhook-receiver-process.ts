@@ -1,9 +1,9 @@
-/** Receivers in a process of their own: one that answers at once and one that never does; it notes what came, and when. */
+/** The process of two webhook receivers: one answers at once and records arrivals, the other never answers. */
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What is asked of this process, and what it says. */
+/** Messages to this process and from it. */
 export type ReceiverCommand = { readonly secret: string } | { readonly wants: "report" };
 export interface ReceiverPorts {
   readonly healthy: number;
@@ -50,14 +50,14 @@ const ports = await Promise.all(
   [healthy, hanging].map(
     (server) =>
       new Promise<number>((resolve) => {
-        // A TCP port, as just asked for.
+        // It listens on a TCP port.
         server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
       }),
   ),
 );
-process.on("message", (ask: ReceiverCommand) => {
-  if ("secret" in ask) {
-    secret = ask.secret;
+process.on("message", (command: ReceiverCommand) => {
+  if ("secret" in command) {
+    secret = command.secret;
     arrivals.clear();
     [repeated, forged] = [0, 0];
     return;

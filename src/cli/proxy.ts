@@ -75,7 +75,7 @@ function forwardOnce(
 }
 
 function isRepeatable({ method, headers }: IncomingMessage, error: unknown): boolean {
-  const wasNotSent = (error as NodeJS.ErrnoException).code === "ECONNREFUSED"; // from node:http
+  const wasNotSent = error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
   return wasNotSent || method === "GET" || headers["idempotency-key"] !== undefined;
 }
 

@@ -62,7 +62,7 @@ async function explainListenError<Result>(
   try {
     return await start();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException; // from node:net; another error has no code
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "EADDRINUSE") {
       throw new Error(`Port ${port} of ${host} is in use. Set PORT to another one.`, { cause: error });
     }

@@ -12,11 +12,11 @@ const Settings = Environment.superRefine((env, context) => {
     context.addIssue({ code: "custom", path: ["TIDINGS_ALLOW_LOCAL_WEBHOOKS"], message });
   }
   if ((TIDINGS_BASE_URL === undefined) !== (TIDINGS_API_KEY === undefined)) {
-    const [missing, given] =
+    const [missing, present] =
       TIDINGS_API_KEY === undefined
         ? ["TIDINGS_API_KEY", "TIDINGS_BASE_URL"]
         : ["TIDINGS_BASE_URL", "TIDINGS_API_KEY"];
-    context.addIssue({ code: "custom", path: [missing], message: `a value when ${given} is set` });
+    context.addIssue({ code: "custom", path: [missing], message: `a value when ${present} is set` });
   }
   const s3 = ["TIDINGS_S3_BUCKET", "TIDINGS_S3_ACCESS_KEY_ID", "TIDINGS_S3_SECRET_ACCESS_KEY"] as const;
   const missing = s3.find((name) => env[name] === undefined);
@@ -43,15 +43,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   config: Config;
   warnings: string[];
 } {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
-  const parsed = Settings.safeParse(given);
+  const values = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
+  const parsed = Settings.safeParse(values);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new ConfigError(`${issue?.path[0]?.toString()} takes ${issue?.message}.`);
   }
   return {
     config: parsed.data,
-    warnings: warnAboutUnknown(Object.keys(given), Object.keys(Environment.shape)),
+    warnings: warnAboutUnknown(Object.keys(values), Object.keys(Environment.shape)),
   };
 }
 

@@ -102,8 +102,12 @@ function declaredType(type: string): string | undefined {
 
 /** Whether the parser rejected the form, or the client disconnected. */
 function isParserError(error: unknown): error is Error {
-  const { code = "", message = "" } = error as { code?: string; message?: string };
+  if (!(error instanceof Error)) {
+    return false;
+  }
+  const code = "code" in error ? String(error.code) : "";
   return (
-    /^FST_|^ECONNRESET$|^ERR_STREAM_PREMATURE_CLOSE$/.test(code) || /multipart|terminated/i.test(message)
+    /^FST_|^ECONNRESET$|^ERR_STREAM_PREMATURE_CLOSE$/.test(code) ||
+    /multipart|terminated/i.test(error.message)
   );
 }

@@ -59,7 +59,7 @@ function describeOperation(
         content: { "application/json": { schema: toJsonSchema(operation.output, "output") } },
       },
       default: {
-        description: "Failed; error.code tells why and error.fix what to do.",
+        description: "Failed; error.code says why, and error.fix what to do.",
         content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
       },
     },

@@ -17,7 +17,7 @@ import { reportWaiting } from "./progress.ts";
 /** Clients give up after 30 s or more: an error before that is more useful than a success after it. */
 const defaultTimeoutMs = 25_000;
 
-/** Above this the model is told how long to wait, instead of the call waiting. */
+/** If the service asks for a longer wait, the call fails and its text names the wait. */
 const maxRetryWaitMs = 2_000;
 
 export const idempotencyMetaKey = "io.tidings/idempotency-key";

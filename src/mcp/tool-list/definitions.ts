@@ -115,20 +115,32 @@ function relaxSchema(schema: JsonSchema): JsonSchema {
 }
 
 function relaxKeyword(keyword: string, value: unknown): unknown {
-  if (keyword === "properties") {
-    // In JSON Schema the values of these keywords are schemas.
-    const fields = Object.entries(value as Record<string, JsonSchema>);
-    return Object.fromEntries(fields.map(([name, field]) => [name, makeNullable(relaxSchema(field))]));
+  if (keyword === "properties" && isSchema(value)) {
+    const fields = Object.entries(value);
+    return Object.fromEntries(fields.map(([name, field]) => [name, makeNullable(relaxItem(field))]));
   }
-  if (keyword === "items") {
-    return relaxSchema(value as JsonSchema);
+  if (keyword === "anyOf" && Array.isArray(value)) {
+    return value.map(relaxItem);
   }
-  return keyword === "anyOf" ? (value as JsonSchema[]).map(relaxSchema) : value;
+  return keyword === "items" ? relaxItem(value) : value;
+}
+
+function relaxItem(value: unknown): unknown {
+  return isSchema(value) ? relaxSchema(value) : value;
 }
 
 /** As a union: some clients don't read a list of types. A schema without a type allows null already. */
-function makeNullable(schema: JsonSchema): JsonSchema {
-  const options = (schema.anyOf ?? (schema.type === undefined ? [] : [schema])) as readonly JsonSchema[]; // by JSON Schema
-  const isNullable = options.length === 0 || options.some(({ type }) => type === "null");
+function makeNullable(schema: unknown): unknown {
+  if (!isSchema(schema)) {
+    return schema;
+  }
+  const single = schema.type === undefined ? [] : [schema];
+  const options: readonly unknown[] = Array.isArray(schema.anyOf) ? schema.anyOf : single;
+  const isNullable =
+    options.length === 0 || options.some((option) => isSchema(option) && option.type === "null");
   return isNullable ? schema : { anyOf: [...options, { type: "null" }] };
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
