@@ -1,72 +1,51 @@
 /**
- * How the tests run: the same files on the embedded database and on PostgreSQL.
+ * How the tests run: every file on the embedded database, and on PostgreSQL the files that depend on the engine,
+ * or every file if TEST_ALL_ON_POSTGRES is set.
  *
- * A test learns its engine from TIDINGS_TEST_ENGINE ("embedded" or "postgres"), and on PostgreSQL the
+ * A test reads its engine from TIDINGS_TEST_ENGINE ("embedded" or "postgres"), and on PostgreSQL the
  * address of a server where it may create databases from TEST_DATABASE_URL.
  */
 import { Client } from "pg";
 import { defineConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { engineDependent } from "./test/support/engine-dependent.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 
-/** Files that open no database, or prove nothing of it: once is enough. A file that is missing here runs twice, which is harmless. */
-const withoutDatabase = [
-  "test/client.test.ts",
-  "test/config.test.ts",
-  "test/docs.test.ts",
-  "test/data-folder.test.ts",
-  "test/architecture.test.ts",
-  "test/journeys/listen.test.ts",
-  "test/journeys/lazy-telemetry.test.ts",
-  "test/mcp-*.test.ts",
-  "test/message-states.test.ts",
-  "test/packaging.test.ts",
-  "test/query*.test.ts",
-  "test/tools.test.ts",
-  "test/simulator*.test.ts",
-  "test/scopes.test.ts",
-  "test/specification.test.ts",
-  "test/traces.test.ts",
-  "test/web-*.test.ts",
-  "test/webhook-schedule.test.ts",
-];
-
-/** What waits for processes and leases goes first, beside everything else; at the end nothing would be beside it. */
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) => moduleId.includes("/journeys/");
-    const sorted = await super.sort(files);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
-  }
-}
-
 const shared = {
-  include: ["test/**/*.test.ts"],
   globalSetup: ["test/support/global-setup.ts"],
   pool: "forks" as const,
-  // One more than the cores that a small machine has: many a test waits for a process or for the clock.
-  maxWorkers: 3,
-  // A worker loads the house once, not once for each file: a third of the time of a run. No file leaves anything behind in it.
+  // A worker loads the app once, not once for each file: a third of the time of a run.
   isolate: false,
-  testTimeout: 30_000,
+  restoreMocks: true,
+  expect: { poll: { timeout: 20_000, interval: 10 } },
+  testTimeout: 60_000,
   hookTimeout: 60_000,
 };
 
-const embedded = { ...shared, name: "embedded", env: { TIDINGS_TEST_ENGINE: "embedded" } };
+const everyFile = ["test/**/*.test.ts"];
+
+const embedded = {
+  ...shared,
+  name: "embedded",
+  include: everyFile,
+  env: { TIDINGS_TEST_ENGINE: "embedded" },
+};
 
 const postgres = {
   ...shared,
   name: "postgres",
-  exclude: withoutDatabase,
+  include: process.env.TEST_ALL_ON_POSTGRES ? everyFile : [...engineDependent],
   env: { TIDINGS_TEST_ENGINE: "postgres", TEST_DATABASE_URL: server },
 };
 
 export default defineConfig(async () => {
   const projects = (await answers(server)) ? [embedded, postgres] : [embedded];
-  const { maxWorkers } = shared;
   return {
-    test: { maxWorkers, sequence: { sequencer: LongestFirst }, projects: projects.map((test) => ({ test })) },
+    test: {
+      // One more than the cores of a small machine: many tests wait for a process.
+      maxWorkers: 3,
+      projects: projects.map((test) => ({ test })),
+    },
   };
 });
 

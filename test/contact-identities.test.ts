@@ -91,11 +91,13 @@ describe("a contact without a visible number", () => {
   });
 
   test("is answered by user id, which the channel receives", async () => {
-    const answer = { to: user_id, type: "text", text: { body: "welcome" } } as const;
+    const phone = openPhone(app, "US.6");
+    await phone.write("hi", { ...hidden, user_id: "US.6" });
+    const answer = { to: "US.6", type: "text", text: { body: "welcome" } } as const;
     const { data } = await app.call(messages.send_message, answer);
-    expect(data).toMatchObject({ to: user_id, status: "queued" });
+    expect(data).toMatchObject({ to: "US.6", status: "queued" });
     await app.advanceTime(1000);
-    expect((await openPhone(app, user_id).listMessages()).at(-1)).toMatchObject({
+    expect((await phone.listMessages()).at(-1)).toMatchObject({
       status: "delivered",
       text: { body: "welcome" },
     });

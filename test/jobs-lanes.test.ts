@@ -1,6 +1,6 @@
 /** Lanes: fair sharing of the slots between lanes, and lanes whose destination fails. */
-import { setTimeout as delay } from "node:timers/promises";
-import { expect, test, vi } from "vitest";
+import { setImmediate as yieldToOthers } from "node:timers/promises";
+import { expect, test } from "vitest";
 import { Lanes } from "../src/jobs/lanes.ts";
 import { makeJob, recordRuns, useJobsFixture } from "./support/jobs-fixture.ts";
 
@@ -13,28 +13,28 @@ test("a lane whose jobs hang uses only its own slots and delays no other lane", 
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
   );
   const other = recordRuns("a.b");
-  const jobs = fixture.create([hanging.definition, other.definition]);
+  const jobs = fixture.create([hanging.definition, other.definition], { pollMs: 3_600_000 });
   const lanes = Array.from({ length: 300 }, (_, n) => makeJob("a.hang", n, { lane: `hang ${n % 3}` }));
   await fixture.enqueue(jobs, ...lanes);
   jobs.start();
-  await vi.waitFor(() => expect(hanging.runs).toHaveLength(3 * 4));
+  await expect.poll(() => hanging.runs).toHaveLength(3 * 4);
   for (let n = 0; n < 20; n += 1) {
     await fixture.enqueue(jobs, makeJob("a.b", n));
-    await vi.waitFor(() => expect(other.runs).toHaveLength(n + 1), { timeout: 500, interval: 2 });
+    await expect.poll(() => other.runs).toHaveLength(n + 1);
   }
   expect(hanging.runs).toHaveLength(3 * 4);
 });
 
 test("the backlog of one lane delays no other lane", async () => {
-  const busy = recordRuns("a.busy", () => delay(1));
+  const busy = recordRuns("a.busy", async () => yieldToOthers());
   const other = recordRuns("a.b");
   const jobs = fixture.create([busy.definition, other.definition]);
   await fixture.enqueue(jobs, ...Array.from({ length: 5_000 }, (_, n) => makeJob("a.busy", n)));
   jobs.start();
-  await vi.waitFor(() => expect(busy.runs.length).toBeGreaterThan(0));
+  await expect.poll(() => busy.runs.length, { interval: 1 }).toBeGreaterThan(0);
   const before = busy.runs.length;
   await fixture.enqueue(jobs, makeJob("a.b", "now"));
-  await vi.waitFor(() => expect(other.runs).toEqual(["now"]), { interval: 1 });
+  await expect.poll(() => other.runs, { interval: 1 }).toEqual(["now"]);
   expect(busy.runs.length - before).toBeLessThan(500);
 });
 

@@ -1,6 +1,6 @@
 /** Jobs that fail, that run again later, and that have a schedule. */
 import { sql } from "kysely";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { backoffMs } from "../src/jobs/backoff.ts";
 import { makeJob, recordRuns, useJobsFixture } from "./support/jobs-fixture.ts";
 
@@ -175,7 +175,7 @@ test("an instance that starts while a scheduled job runs does not run it too", a
   await first.runDue();
   fixture.advance(minute);
   const firstRun = first.runDue();
-  await vi.waitFor(() => expect(running).toHaveLength(1));
+  await expect.poll(() => running).toHaveLength(1);
   expect(await second.runDue()).toBe(0);
   fixture.advance(minute);
   expect(await second.runDue()).toBe(0);

@@ -45,10 +45,8 @@ test.each([
   ["another shape", { body: { data: {} } }],
   ["never", "hang"],
 ] as const)("a list of tools that answers %s restricts no tools", async (_, listed) => {
-  const begun = performance.now();
   const access = await discover({ "GET /v1/whoami": whoami, "GET /v1/mcp/tools": listed });
   expect(access).toEqual({ scopes: ["contacts:read", "inbox:read"], availableTools: undefined });
-  expect(performance.now() - begun).toBeLessThan(5_000);
 });
 
 test("without whoami the scopes follow from the list of tools", async () => {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { createClient } from "../src/client/index.ts";
 import { createMcpHttpHandler } from "../src/mcp/http.ts";
 import { allScopes } from "../tools/contract/index.ts";
@@ -48,20 +48,22 @@ test.each(Object.entries(revisions))(
       const before = hanging.length;
       const calling = startCall(new URL("/mcp", endpoint.url), call, controller.signal);
       calling.catch(() => undefined);
-      // The first call loads the modules that parse arguments.
-      await vi.waitFor(() => expect(hanging.length).toBe(before + 1), { timeout: 10_000 });
+      await expect.poll(() => hanging.length).toBe(before + 1);
       controller.abort();
       await expect(calling).rejects.toThrow();
       return hanging[before];
     };
 
-    const read = await cancel({ name: "get_contact", arguments: { id: "con_1" } });
-    await vi.waitFor(() => expect(read?.destroyed).toBe(true));
+    const read = { name: "get_contact", arguments: { id: "con_1" } };
+    const first = await cancel(read);
+    await expect.poll(() => first?.destroyed).toBe(true);
     const write = await cancel({
       name: "send_message",
       arguments: { to: "+14155550123", body: "on its way" },
     });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    // When a later read has ended, the write would have ended too.
+    const second = await cancel(read);
+    await expect.poll(() => second?.destroyed).toBe(true);
     expect(write?.destroyed).toBe(false);
     await client.close();
   },

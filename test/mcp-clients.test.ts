@@ -51,7 +51,7 @@ describe.each(clientKinds)("a client of %s", (_, open) => {
     expect(sent?.body).toEqual({ to: "+14155550123", type: "text", text: { body: "hi" } });
     expect(sent?.headers).toMatchObject({
       "x-api-key": "sk_live_all",
-      "idempotency-key": expect.any(String),
+      "idempotency-key": expect.stringMatching(/^[\w-]{36}$/),
     });
   });
 

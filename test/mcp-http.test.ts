@@ -1,7 +1,7 @@
 /** MCP over HTTP: credentials, origins and hosts, body size and concurrency limits. */
 import { once } from "node:events";
 import { request } from "node:http";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { connectClient, serveMcpHttp, useMcpServer } from "./support/mcp-clients.ts";
 
 const server = useMcpServer();
@@ -97,12 +97,12 @@ describe("MCP over HTTP", () => {
       body: JSON.stringify(call),
       signal: controller.signal,
     });
-    await vi.waitFor(() => expect(server.upstream.requests).toHaveLength(1));
+    await expect.poll(() => server.upstream.requests).toHaveLength(1);
     const rejected = await post(key, ping, narrow.url);
     expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([429, "1"]);
     controller.abort();
     await expect(hanging).rejects.toThrow();
-    await vi.waitFor(async () => expect((await post(key, ping, narrow.url)).status).toBe(200));
+    await expect.poll(async () => (await post(key, ping, narrow.url)).status).toBe(200);
     await narrow.close();
   });
 

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { timeoutFor, waitMsOf } from "../src/client/index.ts";
 import { tools } from "../src/mcp/tool-list/definitions.ts";
 import { createToolFilter, defaultToolFilterSettings } from "../src/mcp/tool-list/filter.ts";
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 interface Options {
-  readonly onprogress?: (progress: Progress) => void;
+  readonly onprogress?: (progress: Progress) => unknown;
   readonly signal?: AbortSignal;
 }
 interface Progress {
@@ -70,13 +70,18 @@ const waitCall = (after: string) => ({
   arguments: { after, timeout_seconds: 20 },
 });
 
-test.concurrent.each(clientKinds)("progress is sent every 5 s: %s", async (kind, connect) => {
+afterEach(() => void vi.useRealTimers());
+
+/** The server runs in this process, where a test can advance its timers. */
+const overHttp = clientKinds.filter(([kind]) => kind.endsWith("HTTP"));
+
+test.each(overHttp)("progress is sent every 5 s: %s", async (kind, connect) => {
   const client = await connect({ upstream, url }, "sk_live_all");
   await expectProgress(callOf(client, kind), waitCall(`progress ${kind}`), `progress ${kind}`);
   await client.close();
 });
 
-test.concurrent("progress is sent through execute_tool in search mode", async () => {
+test("progress is sent through execute_tool in search mode", async () => {
   const client = await connectClient(searchUrl);
   const { arguments: args, name } = waitCall("progress search");
   const call = { name: "execute_tool", arguments: { name, arguments: args } };
@@ -89,20 +94,19 @@ async function expectProgress(
   params: { name: string; arguments: object },
   after: string,
 ): Promise<void> {
-  const reported: Progress[] = [];
-  const onprogress = (progress: Progress) => {
-    reported.push(progress);
-    if (reported.length === 2) {
-      waiting.get(after)?.end(JSON.stringify(answer));
-    }
-  };
-  const result = await call(params, { onprogress });
-  expect(result).toMatchObject({ structuredContent: answer });
-  const [first, second] = reported.map(({ progress }) => progress);
-  expect([(first ?? 0) >= 5, (second ?? 0) > (first ?? 0), reported.length]).toEqual([true, true, 2]);
-  for (const { progress, ...rest } of reported) {
-    expect(rest).toMatchObject({ total: 20, message: `Waiting for a message: ${20 - progress} s left` });
+  const received: Progress[] = [];
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  const result = call(params, { onprogress: (progress) => received.push(progress) });
+  await expect.poll(() => waiting.has(after)).toBe(true);
+  for (const progress of [5, 10]) {
+    vi.advanceTimersByTime(5_000);
+    await expect
+      .poll(() => received.at(-1))
+      .toMatchObject({ progress, total: 20, message: `Waiting for a message: ${20 - progress} s left` });
   }
+  waiting.get(after)?.end(JSON.stringify(answer));
+  expect(await result).toMatchObject({ structuredContent: answer });
+  expect(received).toHaveLength(2);
 }
 
 test.concurrent.each(clientKinds)("a cancelled wait ends at the service too: %s", async (kind, connect) => {

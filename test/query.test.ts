@@ -92,6 +92,6 @@ test("a conversation's query covers its contact, itself and the latest message",
 
 test("a country is given by its code, and a number without a country has none", () => {
   const failure = parseFailure({ attribute: "country", operator: "eq", value: "Germany" }, contactAttributes);
-  expect(failure.body().error.fix).toBe("Send a country's two letters (ISO 3166), for example DE.");
+  expect(failure.body().error.fix).toBe("Send a two-letter country code (ISO 3166), for example DE.");
   expect([countryOf("+80012345678"), countryOf(null)]).toEqual([null, null]);
 });

@@ -152,8 +152,8 @@ describe("password guesses", () => {
     const { email } = await createUserWithRole(app, "agent");
     const times = { known: [] as number[], unknown: [] as number[] };
     for (let tries = 0; tries < 8; tries += 1) {
-      times.unknown.push(await measureMs(() => requestLogin(app, `unknown${email}`, "wrong")));
-      times.known.push(await measureMs(() => requestLogin(app, email, "wrong")));
+      times.unknown.push(await measureCpu(() => requestLogin(app, `unknown${email}`, "wrong")));
+      times.known.push(await measureCpu(() => requestLogin(app, email, "wrong")));
     }
     // The hash alone takes 20 ms: without it an unknown account would be answered in a tenth of the time.
     expect(fastest(times.unknown)).toBeGreaterThan(fastest(times.known) / 2);
@@ -175,10 +175,12 @@ test("a token names its signing secret; the previous secret is still accepted, a
   await expect(readAccessToken(foreign, token)).rejects.toMatchObject({ code: "credential_invalid" });
 });
 
-async function measureMs(call: () => Promise<unknown>): Promise<number> {
-  const begin = performance.now();
+/** The processor time, in microseconds: unlike the time on the clock, it does not depend on other processes. */
+async function measureCpu(call: () => Promise<unknown>): Promise<number> {
+  const begin = process.cpuUsage();
   await call();
-  return performance.now() - begin;
+  const { user, system } = process.cpuUsage(begin);
+  return user + system;
 }
 
 /** The smallest time, since other load on the machine only adds to it. */

@@ -1,5 +1,5 @@
 /** Webhook deliveries: retried until they succeed, in order, never lost, and independent of other webhooks. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { retryDelaysMs } from "../src/platform/webhooks/schedule.ts";
 import { messages } from "../tools/messages/index.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
@@ -269,7 +269,7 @@ test("a hanging and a failing webhook delay no other", async () => {
   for (let number = 0; number < 40; number += 1) {
     await write(`number ${number}`, live);
   }
-  await vi.waitFor(() => expect(new Set(ids()).size).toBe(40), { timeout: 10_000 });
+  await expect.poll(() => new Set(ids()).size).toBe(40);
   // The hanging webhook has only its own share of concurrent attempts.
   expect(hanging.received.length).toBeLessThanOrEqual(32);
 });

@@ -6,7 +6,7 @@
  * read is harmless. An aborted write may have been executed: repeat it with the same `idempotencyKey` or not
  * at all.
  */
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import type { InputOf, Operation, OutputOf } from "../../tools/contract/index.ts";
 import { type Connections, createConnections } from "./connections.ts";
 import { type CallDeadline, startCallDeadline, timeoutFor, waitMsOf } from "./deadline.ts";
@@ -29,6 +29,8 @@ export interface ClientOptions {
   /** The first wait between attempts; it doubles after each attempt. */
   readonly backoffMs?: number;
   readonly userAgent?: string;
+  /** Waits between attempts; a test replaces it. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 export interface CallOptions {
@@ -95,7 +97,7 @@ interface PendingCall extends ClientOptions, Pick<CallOptions, "maxRetryWaitMs">
 
 /** Retries until there is a response, an error that is not retryable, or no time left. */
 async function callWithRetries(call: PendingCall): Promise<unknown> {
-  const { deadline, retries = 4, backoffMs = 100, maxRetryWaitMs = 10_000 } = call;
+  const { deadline, retries = 4, backoffMs = 100, maxRetryWaitMs = 10_000, sleep = sleepUntilAborted } = call;
   let mayHaveRun = false;
   for (let number = 0; ; number += 1) {
     try {
@@ -114,9 +116,13 @@ async function callWithRetries(call: PendingCall): Promise<unknown> {
       ) {
         throw failure;
       }
-      await sleep(waitMs, undefined, { signal: deadline.signal }).catch(() => deadline.throwIfAborted());
+      await sleep(waitMs, deadline.signal).catch(() => deadline.throwIfAborted());
     }
   }
+}
+
+function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
+  return delay(ms, undefined, { signal });
 }
 
 function retryDelayMs({ retryAfterSeconds }: CallFailure | NoResponseError, backoffMs: number): number {

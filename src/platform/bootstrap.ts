@@ -1,4 +1,4 @@
-/** The first start: creates an organization with an owner, a simulated inbox, and an API key with all scopes. */
+/** The first start: creates an organization, its owner, a simulated inbox, and an API key with all scopes. */
 import { allScopes } from "../../tools/contract/index.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";

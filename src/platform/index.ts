@@ -198,7 +198,7 @@ function listenedEvents({ on }: Module): EventName[] {
   return Object.keys(on).filter((name): name is EventName => Object.hasOwn(events, name));
 }
 
-/** Stored with each job: a later version of the app finds waiting jobs under this name, so it must not change. */
+/** Must not change: waiting jobs are stored under this name, and a later version must find them. */
 function listenerJobName(module: string, event: EventName): string {
   return `${module}:${event}`;
 }

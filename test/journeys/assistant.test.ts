@@ -74,7 +74,7 @@ async function connect(key: string, options: ConstructorParameters<typeof Client
     client,
     async call(name: string, args: Record<string, unknown>): Promise<Answer> {
       const result = await client.callTool({ name, arguments: args });
-      expect(result.isError, JSON.stringify(result.content)).toBeFalsy();
+      expect(result.isError ?? false, JSON.stringify(result.content)).toBe(false);
       expect(JSON.parse((result.content as { text: string }[])[0]?.text ?? "")).toEqual(
         result.structuredContent,
       );

@@ -1,7 +1,7 @@
 /** For the whole run: one migrated database, of which each app is given a copy, and the command as it is shipped. */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -18,19 +18,44 @@ declare module "vitest" {
   }
 }
 
-/** Begun by the first engine's project. */
+/** Started by the project of the first engine. */
 let built: Promise<unknown> | undefined;
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  built ??= promisify(execFile)(process.execPath, ["--import", "tsx", "scripts/build.ts"], {
-    env: { ...process.env, BUILD_DIR: dirname(programPath) },
-  });
+  built ??= build();
   const { env } = project.config;
   const url = env.TIDINGS_TEST_ENGINE === "postgres" ? env.TEST_DATABASE_URL : undefined;
   const [template, remove] = url === undefined ? await makeFolder() : await makeDatabase(url);
   project.provide("template", template);
   await built;
   return remove;
+}
+
+/** Builds the program, unless the last build is newer than every source. */
+async function build(): Promise<void> {
+  const last = await modifiedAt(programPath).catch(() => 0);
+  const sources = ["package.json", ...(await listSources("src", "tools", "scripts"))];
+  const changed = await Promise.all(sources.map(modifiedAt));
+  if (last > Math.max(...changed)) {
+    return;
+  }
+  await promisify(execFile)(process.execPath, ["--import", "tsx", "scripts/build.ts"], {
+    env: { ...process.env, BUILD_DIR: dirname(programPath) },
+  });
+}
+
+/** Files and folders: the time of a folder changes when a file in it is removed. */
+async function listSources(...folders: string[]): Promise<string[]> {
+  const lists = await Promise.all(
+    folders.map(async (folder) =>
+      (await readdir(folder, { recursive: true })).map((name) => join(folder, name)),
+    ),
+  );
+  return [...folders, ...lists.flat()];
+}
+
+async function modifiedAt(path: string): Promise<number> {
+  return (await stat(path)).mtimeMs;
 }
 
 const log = { debug() {}, info() {}, warn() {}, error: console.error };

@@ -1,6 +1,6 @@
 /** The fixture of the job tests: a database, a clock that the test advances, and the log messages. */
 import { sql } from "kysely";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { openDatabase } from "../../src/database/connect.ts";
 import type { Database } from "../../src/database/database.ts";
 import type { Attempt, JobDefinition, NewJob, Outcome } from "../../src/jobs/job.ts";
@@ -81,10 +81,9 @@ export function useJobsFixture() {
     dead: () => database.queries.selectFrom("dead_jobs").selectAll().orderBy("id").execute(),
     /** Waits until the table is empty. */
     waitUntilEmpty: () =>
-      vi.waitFor(
-        async () => expect(await database.queries.selectFrom("jobs").select("id").execute()).toEqual([]),
-        { timeout: 20_000, interval: 50 },
-      ),
+      expect
+        .poll(() => database.queries.selectFrom("jobs").select("id").execute(), { timeout: 20_000 })
+        .toEqual([]),
     /** Closes the database while `use` runs: only one process can open the embedded engine. */
     async releaseDatabase<Result>(use: () => Promise<Result>): Promise<Result> {
       await database[Symbol.asyncDispose]();

@@ -8,8 +8,8 @@
 import { z } from "zod";
 import { failInput, failRequest } from "./failure.ts";
 import { parseJson } from "./json.ts";
+import { unwrap } from "./json-schema.ts";
 import type { ToolMapping } from "./operation.ts";
-import { unwrap } from "./unwrap.ts";
 
 /**
  * Reads a tool's arguments into its operation's input.

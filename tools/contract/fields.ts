@@ -1,4 +1,4 @@
-/** Fields with the same meaning in every operation: ids, phone numbers, times, paging. */
+/** Fields with the same meaning in every operation, and the shapes of responses. */
 import { z } from "zod";
 
 /** The id of a resource; `list` is the tool that finds it. */
@@ -64,3 +64,32 @@ export function pageSize(size: number) {
 
 /** The data of a delete response. */
 export const Deleted = z.object({ deleted: z.literal(true) });
+
+/** A response with one object. */
+export function one<Data extends z.ZodType>(data: Data) {
+  return z.object({ data });
+}
+
+/** A response with a whole list. */
+export function all<Data extends z.ZodType>(data: Data) {
+  return z.object({ data: z.array(data), meta: z.object({ total: z.int() }) });
+}
+
+/** A response with one page of a list. */
+export function paged<Data extends z.ZodType>(data: Data) {
+  return z.object({
+    data: z.array(data),
+    meta: z.object({
+      page: z.int(),
+      per_page: z.int(),
+      total: z.int(),
+      /** Present only where the list is too long to be counted for each page. */
+      total_is_estimate: z.literal(true).optional(),
+    }),
+  });
+}
+
+/** The input fields of a paged list; `size` is the default page size. */
+export function paging(size: number) {
+  return { page, per_page: pageSize(size) };
+}

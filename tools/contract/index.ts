@@ -2,10 +2,10 @@
 
 export { coerceFields, readArguments } from "./arguments.ts";
 export { accessErrors, requestErrors, serviceErrors } from "./common-errors.ts";
-export { readCredential } from "./credential.ts";
 export { ErrorBody, ErrorDetail, type ErrorEntry, errorEntry, errorTypes } from "./errors.ts";
 export { Failure, type FailureDetail, failInput, fieldFailure, missingScope } from "./failure.ts";
 export {
+  all,
   Deleted,
   id,
   inboxId,
@@ -13,13 +13,17 @@ export {
   jsonObject,
   maxMetadata,
   metadata,
+  one,
   page,
+  paged,
   pageSize,
+  paging,
   phone,
   recipient,
   timestamp,
   userId,
 } from "./fields.ts";
+export { readCredential, readRetryAfterMs } from "./headers.ts";
 export { parseJson } from "./json.ts";
 export { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 export { closeTexts, removeMentions } from "./mentions.ts";
@@ -35,8 +39,6 @@ export {
   type ToolMapping,
   type VariantOf,
 } from "./operation.ts";
-export { all, one, paged, paging } from "./responses.ts";
-export { readRetryAfterMs } from "./retry-after.ts";
 export {
   allScopes,
   describeRule,

@@ -89,3 +89,10 @@ function isEmpty(value: unknown): boolean {
     (typeof value === "object" && value !== null && Object.keys(value).length === 0)
   );
 }
+
+/** The schema inside optional, default and nullable ones. */
+export function unwrap(field: z.core.$ZodType): z.core.$ZodType {
+  const isWrapper =
+    field instanceof z.ZodOptional || field instanceof z.ZodDefault || field instanceof z.ZodNullable;
+  return isWrapper ? unwrap(field.unwrap()) : field;
+}

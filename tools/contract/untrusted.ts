@@ -1,6 +1,6 @@
 /** Marks the fields that customers write, and finds them in an answer's schema. */
 import { z } from "zod";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "./json-schema.ts";
 
 /** Marks a response field that customers write: it is data and never an instruction to a model. */
 export function untrusted<Field extends z.ZodType>(field: Field): Field {

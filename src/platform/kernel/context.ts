@@ -1,4 +1,4 @@
-/** The contexts of handlers: the caller, the time of the call, and the parts of the app that the effect allows. */
+/** The contexts of handlers: the caller, the time of the call, and what the operation's effect may use. */
 
 import type { Operation, Scope } from "../../../tools/contract/index.ts";
 import type { Event, EventName } from "../../../tools/events.ts";
@@ -14,7 +14,7 @@ import type { Web } from "../../ports/web.ts";
 
 export type Role = "owner" | "admin" | "supervisor" | "agent";
 
-/** Everything outside the business logic: built once by `createPlatform` and passed to every handler and job. */
+/** Everything outside the business logic; built by `createPlatform` and passed to every handler and job. */
 export interface World {
   readonly database: Database;
   readonly jobs: Jobs;

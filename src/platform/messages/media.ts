@@ -1,4 +1,4 @@
-/** Media of messages. The address of an upload of ours is resolved to the file, which must meet the channel's limits. */
+/** Media of messages. An address of one of our uploads stands for its file, which must meet the channel's limits. */
 import { fail } from "../../../tools/errors.ts";
 import type { mediaTypes } from "../../../tools/messages/index.ts";
 import type { Transaction } from "../../database/database.ts";

@@ -96,7 +96,7 @@ export function toStatusUpdate(receipt: Pick<Receipt, "type" | "occurred_at" | "
   return { type, at: occurred_at, ...(failure ? { error: toDeliveryError(failure) } : {}) };
 }
 
-/** The `sequence` of each status event. `failed` is below `delivered`, because a failed message may prove to be delivered. */
+/** The `sequence` of each status event. `failed` is below `delivered`: a failed message may yet be delivered. */
 const sequences: Record<ReceiptType, number> = { sent: 1, failed: 2, delivered: 3, read: 4 };
 
 function emitStatus(

@@ -23,7 +23,7 @@ const maxLoggedAttempts = 30;
 /** A webhook that has only failed for five days, longer than a weekend, is switched off. */
 const maxFailingMs = 5 * 24 * 3_600_000;
 
-/** Ignores a result whose turn has passed: the delivery was replayed meanwhile, or the result saved before a crash. */
+/** Ignores a result whose turn has passed: after a replay meanwhile, or a crash after the result was saved. */
 export const saveAttemptResult = coalesce(
   async (world, results: readonly AttemptResult[]): Promise<undefined[]> => {
     const healthChanges = healthChangesOf(results);
@@ -109,7 +109,7 @@ async function updateWebhookHealth(tx: Transaction, world: World, result: Attemp
     await row.set({ failing_since: null }).execute();
     return;
   }
-  // The first failure and this one are five days apart, so the minimum of twelve hours between two is met as well.
+  // The first failure and this one are five days apart, which also meets the minimum of twelve hours.
   const hasExpired = failing_since !== null && now.getTime() - Date.parse(failing_since) >= maxFailingMs;
   if (isGone || hasExpired) {
     const disabled_reason = isGone ? "gone" : "failing";
@@ -131,7 +131,7 @@ async function updateWebhookHealth(tx: Transaction, world: World, result: Attemp
   }
 }
 
-/** Holds a delivery while its webhook is inactive; recovery or a replay sends it later. */
+/** Holds a delivery whose webhook is inactive; it is sent by a replay or a recovery. */
 export async function holdDelivery(world: World, payload: DeliveryPayload): Promise<void> {
   await world.database.queries
     .updateTable("webhook_deliveries")

@@ -102,7 +102,7 @@ function toAttemptResult(
   const statusAfterFailure = next ? "pending" : "failed";
   return {
     ...pending,
-    // 410 Gone switches the webhook off; its events are held until it is switched on again.
+    // 410 Gone switches the webhook off, so the event is held until it is recovered.
     status: isDelivered ? "delivered" : isGone ? "held" : statusAfterFailure,
     step,
     next_try_at,

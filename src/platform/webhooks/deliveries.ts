@@ -81,7 +81,7 @@ export async function countMissed(db: Queries, recovery: RecoveryRequest, now: D
 /** Deliveries per transaction. */
 const recoverBatchSize = 500;
 
-/** Restarts the missed deliveries in one pass over their ids; those that fail again meanwhile are not repeated. */
+/** Restarts the missed deliveries in one pass over their ids: one that is held again is not restarted twice. */
 export const recoverDeliveriesJob: ModuleJob<RecoveryRequest> = {
   name: "webhook.recover",
 

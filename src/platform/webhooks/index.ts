@@ -195,7 +195,7 @@ async function requireActive(tx: Transaction, organization: string, id: string):
   }
 }
 
-/** Locks the organization, so that two simultaneous calls cannot both pass. @throws Failure `too_many_webhooks`. */
+/** Locks the organization, so that two calls at once cannot both pass. @throws Failure `too_many_webhooks`. */
 async function requireCapacity(tx: Transaction, organization: string): Promise<void> {
   await lockOrganization(tx, organization);
   const { count } = await tx

@@ -7,7 +7,7 @@ export interface DeliveryPayload {
   readonly organization_id: string;
   readonly webhook_id: string;
   readonly event_id: string;
-  /** The number of the attempt. A delivery that has moved on to another turn ignores this job, so a repeated job is harmless. */
+  /** The number of the attempt. The job does nothing if the delivery is at another turn, so it may be repeated. */
   readonly turn: number;
 }
 

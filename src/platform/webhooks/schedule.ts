@@ -31,7 +31,7 @@ export interface FailedAttempt {
   readonly random?: () => number;
 }
 
-/** Undefined after the last attempt. A `Retry-After` header counts within one to two times the scheduled delay. */
+/** Undefined after the last attempt. `Retry-After` counts within one to two times the scheduled delay. */
 export function nextTryAt({ step, answer, now, random = Math.random }: FailedAttempt): Date | undefined {
   const base = retryDelaysMs[step - 1];
   if (base === undefined) {

@@ -1,4 +1,4 @@
-/** Signs deliveries with the specification's header and, using the same secret, with Standard Webhooks' headers. */
+/** Signs deliveries: the specification's header and, with the same secret, those of Standard Webhooks. */
 import { createHmac, randomBytes } from "node:crypto";
 
 const secretPrefix = "whsec_";

@@ -3,14 +3,14 @@
  *
  * The stream is in commit order. A cursor names the database snapshot in which the caller has seen every
  * message; messages that are not in that snapshot come next, however old their ids or times are. So a message
- * that commits late is neither lost nor returned twice. After a full page, the cursor also names where it ended.
+ * that commits late is neither lost nor returned twice. After a full page, the cursor also names its end.
  */
 import { z } from "zod";
 import { failField } from "../../../../tools/errors.ts";
 import { lowestId } from "../../../database/id.ts";
 
 export interface Cursor {
-  /** The snapshot whose messages were returned, as PostgreSQL's `xmin:xmax:running`. Null: only the id decides. */
+  /** The messages of this snapshot (`xmin:xmax:running`) were returned. Null: only the id decides. */
   readonly seen: string | null;
   /** Only messages with a newer id are read, so that a query does not scan older ones. */
   readonly from: string;
@@ -18,7 +18,7 @@ export interface Cursor {
   readonly page: { readonly until: string; readonly last: string } | null;
 }
 
-/** No message commits later than this after its id was made: transactions last milliseconds, clocks differ by seconds. */
+/** By then every message has committed: transactions last milliseconds, and clocks differ by seconds. */
 const settledMs = 60_000;
 
 /** The position after all messages of the snapshot. */

@@ -55,7 +55,7 @@ export function getWaiters(world: World): Waiters {
 interface WaitGroup {
   readonly organization: string;
   readonly filters: Map<Signal, WaitFilter>;
-  /** Added since the last poll. A message may have been committed after their read and before the poll, so they read again. */
+  /** Added since the last poll. They read again after it, because a message may have committed in between. */
   readonly unpolled: Set<Signal>;
   /** The cursor after the last poll. */
   seen: Cursor | undefined;

@@ -1,0 +1,23 @@
+/** The test files whose result may differ between the database engines; `npm test` runs them on both. */
+export const engineDependent: readonly string[] = [
+  "test/contact-identities.test.ts",
+  "test/contacts.test.ts",
+  "test/database.test.ts",
+  "test/events.test.ts",
+  "test/idempotency.test.ts",
+  "test/imports.test.ts",
+  "test/jobs-lanes.test.ts",
+  "test/jobs-retries.test.ts",
+  "test/jobs-workers.test.ts",
+  "test/jobs.test.ts",
+  "test/journeys/crashes.test.ts",
+  "test/journeys/processes.test.ts",
+  "test/journeys/routing.test.ts",
+  "test/messages.test.ts",
+  "test/metrics.test.ts",
+  "test/routing-concurrency.test.ts",
+  "test/sessions.test.ts",
+  "test/wait.test.ts",
+  "test/webhook-deliveries.test.ts",
+  "test/webhook-events.test.ts",
+];
