@@ -1,4 +1,5 @@
 /** Sends files to an app's upload route, and reads what it has stored. */
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestApp } from "./app.ts";
@@ -31,7 +32,11 @@ export function createUploadHelpers(app: TestApp) {
     upload: async (part: FilePart) => (await send(multipartForm(part))).data,
     /** The paths of all stored files, including incomplete ones. */
     async listFiles(): Promise<string[]> {
-      const entries = await readdir(join(app.dataDir, "files"), { recursive: true, withFileTypes: true });
+      const folder = join(app.dataDir, "files");
+      if (!existsSync(folder)) {
+        return []; // it is created with the first file
+      }
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true });
       return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
     },
     listRows: () => app.server.database.queries.selectFrom("uploads").selectAll().execute(),
