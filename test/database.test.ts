@@ -134,9 +134,6 @@ test("a statement prepared on an empty table uses the index once the table is fu
     await first(sql`select text from notes where id = ${n}`);
   }
   await sql`insert into notes select n, 'a' from generate_series(1, 20000) as n`.execute(queries);
-  if (isEmbedded) {
-    await vacuumChanged(queries); // as its maintenance does
-  }
   const statement = "select text from notes where id = $1";
   const named = await first(
     sql<{ name: string }>`select name from pg_prepared_statements where statement = ${statement}`,

@@ -24,7 +24,7 @@ const invalidating = new Set(["0A000", "26000", "42P05"]);
 
 /** The pool for Kysely's dialect, with its usage for the metrics. */
 export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { use(): PoolUsage } {
-  const pool = new pg.Pool({ ...settings, types });
+  const pool = new pg.Pool({ ...settings, types, onConnect: (client) => prepare(client, settings) });
   const connections = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
   // Without a listener, a connection that breaks while idle, or between two statements, ends the process.
@@ -44,6 +44,16 @@ export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { 
     // It waits until every connection is released; one that hangs must not keep the process from exiting.
     end: () => Promise.race([pool.end(), sleep(closeTimeoutMs, undefined, { ref: false })]),
   };
+}
+
+/**
+ * PostgreSQL replaces a named statement's plan by a generic one after five executions and keeps it until the
+ * next ANALYZE. A generic plan made while a table was empty reads the whole table once it is full, so every
+ * execution is planned for its own values and the table's present size.
+ */
+async function prepare(client: pg.ClientBase, { onConnect }: pg.PoolConfig): Promise<void> {
+  await onConnect?.(client);
+  await client.query("set plan_cache_mode = force_custom_plan");
 }
 
 /** int8 as a number (counts and sums stay below 2^53), timestamptz as ISO 8601 in UTC; for this pool alone. */

@@ -18,18 +18,7 @@ export function postgresSettings(url: string, poolSize: number): pg.PoolConfig {
     // A new connection prepares every statement again: keep idle ones for a minute.
     idleTimeoutMillis: 60_000,
     connectionTimeoutMillis: connectionTimeoutMs,
-    onConnect: planForOwnValues,
   };
-}
-
-/**
- * PostgreSQL replaces a named statement's plan by a generic one after five executions and keeps it until the
- * next ANALYZE. A generic plan made while a table was empty reads the whole table once it is full, so every
- * execution is planned for its own values and the table's present size. The embedded engine runs ANALYZE
- * itself, and planning costs it more.
- */
-async function planForOwnValues(client: pg.ClientBase): Promise<void> {
-  await client.query("set plan_cache_mode = force_custom_plan");
 }
 
 /** The first query: checks the connection and the version of the server. */
