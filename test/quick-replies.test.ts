@@ -66,11 +66,18 @@ test("search finds part of a code or text, and takes wildcards literally", async
   expect(all.at(-1)).toBe("zebra");
 });
 
+test("one reply is read by its id", async () => {
+  const { data } = await create("warranty", "Two years from the day of purchase.");
+  expect(await app.call(quickReplies.get_quick_reply, { id: data.id })).toEqual({ data });
+});
+
 test("a deleted reply is not found, and its code can be used again", async () => {
   const { data } = await create("gone");
   const remove = () => app.call(quickReplies.delete_quick_reply, { id: data.id });
   expect(await remove()).toEqual({ data: { deleted: true } });
   expect(await expectFailure(remove())).toMatchObject({ status: 404, code: "quick_reply_not_found" });
+  const read = app.call(quickReplies.get_quick_reply, { id: data.id });
+  expect(await expectFailure(read)).toMatchObject({ status: 404, code: "quick_reply_not_found" });
   await create("gone");
 });
 

@@ -17,7 +17,7 @@ import {
 export const Contact = z.object({
   id: z.string(),
   organization_id: z.string(),
-  /** Null if the contact hides it: send to the bsuid instead. */
+  /** Null if the contact hides it: send to the bsuid (business-scoped user id) instead. */
   phone_number: z.string().nullable(),
   /** The channel's id of the person for this business; null if the channel has not sent one. */
   bsuid: z.string().nullable(),

@@ -49,6 +49,17 @@ export const quickReplies = {
     output: all(QuickReply),
   }),
 
+  get_quick_reply: operation({
+    method: "GET",
+    path: "/v1/quick-replies/{id}",
+    scope: "inbox:read",
+    title: "Get quick reply",
+    description: "Get one saved reply.",
+    input: z.object({ id: quickReplyId }),
+    output: one(QuickReply),
+    tier: "extended",
+  }),
+
   update_quick_reply: operation({
     method: "PUT",
     path: "/v1/quick-replies/{id}",

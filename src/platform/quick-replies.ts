@@ -38,6 +38,19 @@ export const quickReplies = implement(contract, {
       return { data: rows, meta: { total: rows.length } };
     },
 
+    async get_quick_reply({ id }, { db, organization }) {
+      const quickReply = await db
+        .selectFrom("quick_replies")
+        .selectAll()
+        .where("organization_id", "=", organization)
+        .where("id", "=", id)
+        .executeTakeFirst();
+      if (!quickReply) {
+        throw fail("quick_reply_not_found");
+      }
+      return { data: quickReply };
+    },
+
     async update_quick_reply({ id, short_code, content }, { tx, organization, now }) {
       if (short_code !== undefined) {
         await requireUnusedShortCode(tx, organization, short_code, id);

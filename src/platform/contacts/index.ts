@@ -29,7 +29,7 @@ export const contacts = implement(contract, {
       const matches = selectContacts(db, organization)
         .where((rows) => matchesSearch(rows, search ?? ""))
         .$if(tag !== undefined, (query) => query.where(hasTag(tag ?? "")));
-      // A total of matches costs more than a total of contacts: every match is read from the table.
+      // Counting matches costs more than counting contacts: every match is read from the table.
       const maxCounted = search === undefined ? undefined : maxCountedMatches;
       const { rows, meta } = await readPage(matches.selectAll().orderBy("id", "desc"), paging, maxCounted);
       return { data: rows, meta };

@@ -32,7 +32,7 @@ type ContextOf<Op extends Operation> =
     ? Contexts[Kind] & { readonly variant: VariantOf<Op> | undefined }
     : never;
 
-/** Runs one operation. A streamed one responds with what it commits. */
+/** Runs one operation. A streamed operation answers through `context.commit`, not by a return value. */
 export type Handler<Op extends Operation> =
   Op extends Operation<"streamed">
     ? (

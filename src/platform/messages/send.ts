@@ -35,7 +35,7 @@ export async function sendMessage(input: Input, context: WriteContext) {
   return { ...message, ...(isOpen ? {} : { warnings: ["outside_service_window"] }) };
 }
 
-/** Any number may be a recipient, but a business-scoped id, which the channel assigns, only that of a contact. */
+/** Any phone number may be a recipient; a business-scoped id, which the channel assigns, must be a contact's. */
 async function findRecipient(to: string, { tx, organization, now }: WriteContext) {
   if (!isBsuid(to)) {
     const phone_number = normalizePhone(to, "to");
