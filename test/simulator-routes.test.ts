@@ -1,6 +1,6 @@
 /** The simulator's routes: controlling a phone over HTTP, and the faults of the channel. */
 import { expect, test } from "vitest";
-import type { SimulatorRequest, SimulatorResponse } from "../src/adapters/channel/simulator/routes.ts";
+import type { AdapterRequest, AdapterResponse } from "../src/ports/adapter-routes.ts";
 import { createMemorySimulator } from "./support/simulator-memory.ts";
 
 const phone = "+14155550123";
@@ -118,12 +118,12 @@ test("faults are replaced as a whole, and a misspelt one is rejected", async () 
 async function call(
   app: ReturnType<typeof createMemorySimulator>,
   line: string,
-  request: Partial<SimulatorRequest> = {},
+  request: Partial<AdapterRequest> = {},
 ) {
   const route = app.routes.find(({ method, path }) => `${method} ${path}` === line);
   return route?.handle({ organization_id: "org_1", params: {}, query: {}, body: undefined, ...request });
 }
 
-function bodyOf(answer: SimulatorResponse | undefined): Readonly<Record<string, unknown>> {
+function bodyOf(answer: AdapterResponse | undefined): Readonly<Record<string, unknown>> {
   return answer && "body" in answer ? answer.body : {};
 }

@@ -3,29 +3,8 @@ import type { FastifyInstance } from "fastify";
 import { permits } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
+import type { AdapterRoute } from "../ports/adapter-routes.ts";
 import { authenticateRequest } from "./router.ts";
-
-export interface AdapterRequest {
-  /** The organization of the credential. */
-  readonly organization_id: string;
-  /** The placeholders of the path, decoded. */
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly query: Readonly<Record<string, unknown>>;
-  /** The JSON body; undefined if there is none. */
-  readonly body: unknown;
-}
-
-/** A response, or the invalid field of the request and what is wrong with it; an empty field is the whole body. */
-export type AdapterResponse =
-  | { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
-  | { readonly invalid: { readonly field: string; readonly message: string } };
-
-export interface AdapterRoute {
-  readonly method: "GET" | "POST" | "PUT";
-  /** With placeholders in braces: `/simulator/phones/{number}/messages`. */
-  readonly path: string;
-  handle(request: AdapterRequest): Promise<AdapterResponse>;
-}
 
 interface RouteTypes {
   Params: Record<string, string>;

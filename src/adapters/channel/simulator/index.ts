@@ -7,11 +7,12 @@
  * the ledger. The 24-hour window is not enforced; inject 131047 for that.
  */
 import { setTimeout } from "node:timers/promises";
+import type { AdapterRoute } from "../../../ports/adapter-routes.ts";
 import type { Channel, OutboundMessage, SendResult } from "../../../ports/channel.ts";
 import { type ControlOptions, createControls, type SimulatorControls } from "./controls.ts";
 import { findInjectedFailure, isTriggered } from "./faults.ts";
 import { previousStatuses, scheduleAcceptReceipts } from "./receipts.ts";
-import { createSimulatorRoutes, type SimulatorRoute } from "./routes.ts";
+import { createSimulatorRoutes } from "./routes.ts";
 import type { DueReceipt, LedgerMessage } from "./store.ts";
 
 export interface SimulatorOptions extends ControlOptions {
@@ -22,7 +23,7 @@ export interface SimulatorOptions extends ControlOptions {
 export interface Simulator {
   readonly channel: Channel;
   readonly controls: SimulatorControls;
-  readonly routes: readonly SimulatorRoute[];
+  readonly routes: readonly AdapterRoute[];
   /** The job that delivers the due receipts of the store. Safe to repeat. */
   readonly receiptJob: {
     readonly name: "simulator.receipt";
@@ -103,6 +104,4 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal });
 }
 
-export { ControlInputError } from "./input-error.ts";
 export { createSimulatorStore } from "./ledger.ts";
-export type { SimulatorRoute } from "./routes.ts";

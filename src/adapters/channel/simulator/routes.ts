@@ -1,5 +1,6 @@
 /** The simulator's routes as data; the HTTP layer authenticates, parses JSON and sends errors. */
 import { z } from "zod";
+import type { AdapterRequest, AdapterResponse, AdapterRoute } from "../../../ports/adapter-routes.ts";
 import type { SimulatorControls } from "./controls.ts";
 import { Faults } from "./faults.ts";
 import { InboundBody, toInboundContent } from "./inbound-body.ts";
@@ -7,30 +8,8 @@ import { ControlInputError } from "./input-error.ts";
 import { phoneIdentifier } from "./phone-number.ts";
 import type { LedgerMessage } from "./store.ts";
 
-export interface SimulatorRequest {
-  /** The organization of the credential. */
-  readonly organization_id: string;
-  /** The placeholders of the path, decoded. */
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly query: Readonly<Record<string, unknown>>;
-  /** The JSON body; undefined if there is none. */
-  readonly body: unknown;
-}
-
-/** A response, or the invalid field of the request and what is wrong with it; an empty field is the whole body. */
-export type SimulatorResponse =
-  | { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
-  | { readonly invalid: { readonly field: string; readonly message: string } };
-
-export interface SimulatorRoute {
-  readonly method: "GET" | "POST" | "PUT";
-  /** With placeholders in braces: `/simulator/phones/{number}/messages`. */
-  readonly path: string;
-  handle(request: SimulatorRequest): Promise<SimulatorResponse>;
-}
-
-export function createSimulatorRoutes(controls: SimulatorControls): readonly SimulatorRoute[] {
-  const route = (method: SimulatorRoute["method"], path: string, handle: RouteHandler): SimulatorRoute => ({
+export function createSimulatorRoutes(controls: SimulatorControls): readonly AdapterRoute[] {
+  const route = (method: AdapterRoute["method"], path: string, handle: RouteHandler): AdapterRoute => ({
     method,
     path,
     handle: (request) => handle(controls, request).catch(answerInvalid),
@@ -44,7 +23,7 @@ export function createSimulatorRoutes(controls: SimulatorControls): readonly Sim
   ];
 }
 
-function answerInvalid(error: unknown): SimulatorResponse {
+function answerInvalid(error: unknown): AdapterResponse {
   if (!(error instanceof ControlInputError)) {
     throw error;
   }
@@ -52,7 +31,7 @@ function answerInvalid(error: unknown): SimulatorResponse {
   return { invalid: { field, message } };
 }
 
-type RouteHandler = (controls: SimulatorControls, request: SimulatorRequest) => Promise<SimulatorResponse>;
+type RouteHandler = (controls: SimulatorControls, request: AdapterRequest) => Promise<AdapterResponse>;
 
 const PhoneParams = z.object({ number: phoneIdentifier });
 
