@@ -8,7 +8,7 @@ import { emit } from "../src/platform/kernel/events.ts";
 import { implement } from "../src/platform/kernel/module.ts";
 import { messages } from "../tools/messages/index.ts";
 import { useTestApp } from "./support/app.ts";
-import { useJobsFixture } from "./support/jobs-fixture.ts";
+import { anyPayload, useJobsFixture } from "./support/jobs-fixture.ts";
 import { openPhone } from "./support/simulator.ts";
 
 const received: { type: string; status?: string; id: string }[] = [];
@@ -73,14 +73,14 @@ test("the events of a transaction are recorded together and in order when it end
   const world = {
     now: fixture.now,
     metrics: noMetrics,
-    listeners: new Map([["message.received", ["listener.job"]]]),
+    listeners: new Map([["message.received", [{ name: "listener.job", payload: anyPayload }]]]),
     recorders: [
       async (_: unknown, emissions: readonly { orderKey: string }[]) => {
         recorded.push(emissions.map(({ orderKey }) => orderKey));
         return [{ name: "recorder.job", payload: null, organization_id: "org_1" }];
       },
     ],
-    jobs: { enqueue: async (_: unknown, ...jobs: NewJob[]) => void enqueued.push(...jobs) },
+    jobs: { enqueueAll: async (_: unknown, jobs: NewJob[]) => void enqueued.push(...jobs) },
   } as unknown as World; // the members that `emit` uses
   const emitAll = (orders: readonly string[], fails: boolean) =>
     fixture.database.transaction(async (tx) => {

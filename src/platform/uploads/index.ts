@@ -14,6 +14,7 @@ export { type FileRequest, type OpenedFile, openFile } from "./open.ts";
 export { commitUpload, discardFile, fetchFile } from "./receive.ts";
 
 export const uploads = implement(contract, {
+  tables: ["uploads"],
   operations: {
     async upload_file(request, context) {
       const { world } = context;
