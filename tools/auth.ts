@@ -65,6 +65,7 @@ export const auth = {
       refresh_token: z.string().min(1).max(512).describe("The latest refresh token"),
     }),
     output: one(Session),
+    showsSecret: true,
     tools: {},
   }),
 

@@ -42,11 +42,14 @@ export class CallFailure extends Error {
     return `The service answered ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd().concat(".");
   }
 
+  /** Whether an earlier call with the same idempotency key is still running. */
+  get isInProgress(): boolean {
+    return this.status === 409 && this.retryAfterSeconds !== undefined;
+  }
+
   /** Whether the same call may succeed later. */
   get isRetryable(): boolean {
-    const isRunning =
-      this.status === 409 && this.code.startsWith("idempotency") && this.retryAfterSeconds !== undefined;
-    return isRunning || [429, 502, 503, 504].includes(this.status);
+    return this.isInProgress || [429, 502, 503, 504].includes(this.status);
   }
 }
 

@@ -108,9 +108,10 @@ async function callWithRetries(call: PendingCall): Promise<unknown> {
       mayHaveRun ||= failure.mayHaveRun;
       failure.mayHaveRun = mayHaveRun;
       const waitMs = retryDelayMs(failure, backoffMs * 2 ** number);
+      const isInProgress = failure instanceof CallFailure && failure.isInProgress;
       if (
         !failure.isRetryable ||
-        number >= retries ||
+        (number >= retries && !isInProgress) ||
         waitMs > maxRetryWaitMs ||
         waitMs >= deadline.remainingMs()
       ) {

@@ -16,6 +16,7 @@ import {
   type Caller,
   combineHooks,
   createCall,
+  createResolveJob,
   deleteExpiredResponsesJob,
   type EventRecorder,
   eraseContactJob,
@@ -181,7 +182,8 @@ function jobsOf(enabledModules: Modules): ModuleJob[] {
     ...jobs,
     ...listenerJobsOf(name, on).values(),
   ]);
-  return [...moduleJobs, deleteExpiredResponsesJob, eraseContactJob];
+  const resolveJob = createResolveJob(Object.values(enabledModules));
+  return [...moduleJobs, deleteExpiredResponsesJob, eraseContactJob, resolveJob];
 }
 
 function toJobDefinition({ run, exhausted, ...job }: ModuleJob, world: () => World): JobDefinition {

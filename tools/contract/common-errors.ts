@@ -81,6 +81,18 @@ export const requestErrors = {
     "This idempotency key was already used with a different request.",
     "Use a new key for a new request, or repeat the first request unchanged.",
   ),
+  request_in_progress: errorEntry(
+    "idempotency",
+    409,
+    "A request with this idempotency key is still running.",
+    "Repeat it unchanged after the time in Retry-After to get its response.",
+  ),
+  outcome_unknown: errorEntry(
+    "idempotency",
+    409,
+    "The service was interrupted while it called another server, so it is not known whether the call took effect.",
+    "Check the result. To call again, use a new idempotency key.",
+  ),
 } as const satisfies Record<string, ErrorEntry>;
 
 /** Credentials, scopes and roles. */

@@ -65,12 +65,25 @@ export const auth = implement(contract, {
       return { data: await createSession(world, user, refresh, now) };
     },
 
-    async refresh({ refresh_token }, { world, now }) {
-      const rotated = await world.database.transaction((tx) => rotateRefreshToken(tx, refresh_token, now));
-      if (rotated === "reused") {
+    async refresh({ refresh_token }, { world, now, once }) {
+      const hash = hashSecret(refresh_token);
+      const token = await world.database.queries
+        .selectFrom("refresh_tokens")
+        .select(["organization_id", "family_id"])
+        .where("hash", "=", hash)
+        .executeTakeFirst();
+      if (!token) {
+        throw fail("refresh_token_invalid");
+      }
+      const owner = { organization_id: token.organization_id, credential_id: token.family_id };
+      const session = await once(owner, async (tx) => {
+        const rotated = await rotateRefreshToken(tx, hash, now);
+        return rotated && { data: await createSession(world, rotated.user, rotated.refresh, now) };
+      });
+      if (!session) {
         throw fail("refresh_token_reused");
       }
-      return { data: await createSession(world, rotated.user, rotated.refresh, now) };
+      return session;
     },
 
     async whoami(_, { caller, db, organization, now }) {
@@ -164,13 +177,13 @@ async function issueRefreshToken(
 
 /**
  * Marks a refresh token as used and issues the next one of its family. A token that was used before may have been
- * stolen, so the whole family is revoked. The revocation must commit, so "reused" is returned instead of thrown.
+ * stolen, so the whole family is revoked. The revocation must commit, so undefined is returned, and no failure thrown.
  */
-async function rotateRefreshToken(tx: Transaction, token: string, now: Date) {
+async function rotateRefreshToken(tx: Transaction, hash: string, now: Date) {
   const current = await tx
     .selectFrom("refresh_tokens")
     .selectAll()
-    .where("hash", "=", hashSecret(token))
+    .where("hash", "=", hash)
     .forUpdate()
     .executeTakeFirst();
   if (!current || current.revoked_at !== null) {
@@ -182,7 +195,7 @@ async function rotateRefreshToken(tx: Transaction, token: string, now: Date) {
     .where("family_id", "=", current.family_id);
   if (current.used_at !== null) {
     await family.set({ revoked_at: now.toISOString() }).execute();
-    return "reused" as const;
+    return undefined;
   }
   if (Date.parse(current.expires_at) <= now.getTime()) {
     throw fail("refresh_token_invalid");

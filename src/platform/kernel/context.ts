@@ -66,6 +66,14 @@ export interface Actor {
   readonly scopes: ReadonlySet<Scope>;
 }
 
+/** What makes an idempotency key unique. */
+export interface IdempotencyKey {
+  readonly organization_id: string;
+  readonly credential_id: string;
+  readonly route: string;
+  readonly key: string;
+}
+
 /** The authenticated caller: no tenant's data is read without one. */
 export interface Caller {
   readonly organization_id: string;
@@ -95,10 +103,32 @@ export interface PublicContext {
   readonly signal: AbortSignal;
 }
 
+/** An operation without a caller opens its own transactions. */
+export interface OpenContext<Output = unknown> extends PublicContext {
+  /**
+   * Runs `effect` in a transaction, once per idempotency key: a repeated call returns the stored response. `owner`
+   * takes the caller's place as the owner of the key. Undefined is not stored.
+   */
+  once(
+    owner: Pick<IdempotencyKey, "organization_id" | "credential_id">,
+    effect: (tx: Transaction) => Promise<Output | undefined>,
+  ): Promise<Output | undefined>;
+}
+
 export interface ReadContext extends PublicContext {
   readonly caller: Caller;
   readonly organization: string;
   readonly db: Queries;
+}
+
+/** The context of a call to a third party: no transaction is open. */
+export interface OutwardContext {
+  readonly world: World;
+  readonly now: Date;
+  readonly organization: string;
+  readonly actor: Actor;
+  /** Aborted when the caller disconnects, or when the app stops. */
+  readonly signal: AbortSignal;
 }
 
 /** A write also reads through its transaction. */
@@ -155,6 +185,11 @@ export interface StreamedContext<Output = unknown> extends ReadContext {
    * for example its hash; it may be any JSON value.
    */
   commit(fileIdentity: unknown, effect: (context: WriteContext) => Promise<Output>): Promise<void>;
+  /**
+   * Commits the intent to call a third party under the idempotency key; `commit` ends it. For a call with JSON input.
+   * @throws Failure `request_in_progress`, `outcome_unknown`.
+   */
+  beginOutward(): Promise<void>;
 }
 
 /** A delegated call runs other operations, each under its own scope, input and effect. */

@@ -3,7 +3,7 @@
 // Declaring a module
 
 export { defineJob, defineScheduledJob, type ModuleJob } from "./job.ts";
-export { implement, type Listeners, type Module } from "./module.ts";
+export { implement, type Listeners, type Module, outward } from "./module.ts";
 
 // Contexts and input of handlers
 
@@ -25,7 +25,7 @@ export { combineHooks } from "./hooks.ts";
 
 // Running calls
 
-export { type Call, createCall, deleteExpiredResponsesJob } from "./call/index.ts";
+export { type Call, createCall, createResolveJob, deleteExpiredResponsesJob } from "./call/index.ts";
 
 // Events
 

@@ -6,6 +6,7 @@
 import type { z } from "zod";
 import type { Effect, Operation, VariantOf } from "../../../tools/contract/index.ts";
 import type { Event, EventName } from "../../../tools/events.ts";
+import type { Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import type { Attempt } from "../../jobs/job.ts";
 import type {
@@ -13,7 +14,8 @@ import type {
   Erase,
   EventRecorder,
   Hooks,
-  PublicContext,
+  OpenContext,
+  OutwardContext,
   ReadContext,
   StreamedContext,
   StreamedInput,
@@ -25,25 +27,61 @@ import type { ModuleJob } from "./job.ts";
 interface Contexts {
   read: ReadContext;
   write: WriteContext;
-  outward: ReadContext;
+  outward: never;
   delegated: DelegatedContext;
   streamed: StreamedContext;
-  public: PublicContext;
+  public: OpenContext;
 }
 
 type ContextOf<Op extends Operation> =
   Op extends Operation<infer Kind extends Effect>
-    ? Contexts[Kind] & { readonly variant: VariantOf<Op> | undefined }
+    ? (Kind extends "public" ? OpenContext<z.input<Op["output"]>> : Contexts[Kind]) & {
+        readonly variant: VariantOf<Op> | undefined;
+      }
     : never;
+
+/**
+ * Runs an operation that calls a third party, in steps. `begin` and `record` are transactions; `call` runs between
+ * them, once for each idempotency key.
+ */
+export interface OutwardHandler<Input, Output, Intent = unknown, Result = unknown> {
+  /** The form of the intent, which is stored before the call. */
+  readonly intent: z.ZodType<Intent>;
+  /** Checks the input and returns what `call` needs: the commit of the intent allows the call. */
+  begin(input: Input, context: WriteContext): Promise<Intent>;
+  /**
+   * Calls the third party. A Failure states that the call had no effect; any other error leaves the outcome unknown.
+   */
+  call(intent: Intent, context: OutwardContext): Promise<Result>;
+  /** Looks up the call of a process that died; undefined if its outcome can't be known. */
+  find?(intent: Intent, context: OutwardContext): Promise<Result | undefined>;
+  /** Records the result and returns the response, which is stored in the same transaction. */
+  record(
+    result: Result,
+    intent: Intent,
+    context: OutwardContext & { readonly tx: Transaction },
+  ): Promise<Output>;
+}
+
+export type AnyOutwardHandler = OutwardHandler<unknown, unknown>;
+
+/** Infers the types of an outward handler. */
+export function outward<Input, Output, Intent, Result>(
+  handler: OutwardHandler<Input, Output, Intent, Result>,
+): OutwardHandler<Input, Output, Intent, Result> {
+  return handler;
+}
 
 /** Runs one operation. A streamed operation answers through `context.commit`, not by a return value. */
 export type Handler<Op extends Operation> =
-  Op extends Operation<"streamed">
-    ? (
-        input: StreamedInput<z.output<Op["input"]>>,
-        context: StreamedContext<z.input<Op["output"]>>,
-      ) => Promise<void>
-    : (input: z.output<Op["input"]>, context: ContextOf<Op>) => Promise<z.input<Op["output"]>>;
+  Op extends Operation<"outward">
+    ? OutwardHandler<z.output<Op["input"]>, z.input<Op["output"]>>
+    : Op extends Operation<"streamed">
+      ? (
+          input: StreamedInput<z.output<Op["input"]>>,
+          context: StreamedContext<z.input<Op["output"]>>,
+        ) => Promise<void>
+      : (input: z.output<Op["input"]>, context: ContextOf<Op>) => Promise<z.input<Op["output"]>>;
 
 /**
  * A handler in two steps, for slow work without the database, such as hashing a password: `prepare` runs
@@ -60,7 +98,8 @@ export type Listeners = {
 /** A handler whose types `implement` has checked. */
 type AnyHandler =
   | ((input: never, context: never) => Promise<unknown>)
-  | { prepare(input: never): Promise<(context: never) => Promise<unknown>> };
+  | { prepare(input: never): Promise<(context: never) => Promise<unknown>> }
+  | AnyOutwardHandler;
 
 export interface Module {
   readonly contract: Readonly<Record<string, Operation>>;

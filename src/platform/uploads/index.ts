@@ -26,6 +26,9 @@ export const uploads = implement(contract, {
           return received;
         });
         requireOneSource({ file, content_base64: input.content_base64, url: input.url });
+        if (input.url !== undefined) {
+          await context.beginOutward();
+        }
         const upload = file ?? (await receiveInput(context, input));
         received = upload;
         const facts = file ? { sha256: file.sha256, file_name: file.file_name } : null;

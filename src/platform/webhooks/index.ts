@@ -2,10 +2,9 @@
 import { fail, failField } from "../../../tools/errors.ts";
 import { webhooks as contract } from "../../../tools/webhooks.ts";
 import type { Transaction } from "../../database/database.ts";
-import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
 import { freshId, implement, lockOrganization, seal } from "../kernel/index.ts";
-import { classifyResponse, deliverWebhookJob, postEvent } from "./deliver.ts";
+import { deliverWebhookJob } from "./deliver.ts";
 import {
   countMissed,
   deliveriesOf,
@@ -19,6 +18,7 @@ import { recordEvents } from "./record-events.ts";
 import { deleteOldEventsJob, recoverableDays } from "./retention.ts";
 import { newSigningSecret } from "./sign.ts";
 import { getWebhook, requireAllowedUrl, serializeWebhook } from "./subscriptions.ts";
+import { testWebhook } from "./test-webhook.ts";
 
 export { newSigningSecret, signDelivery } from "./sign.ts";
 
@@ -26,9 +26,6 @@ const day = 24 * 3_600_000;
 
 /** Per organization: each event is stored once for every webhook that subscribes to it. */
 const maxWebhooks = 100;
-
-/** Shorter than a delivery's: the caller of test_webhook waits at most 30 s for the response. */
-const testTimeoutMs = 25_000;
 
 export const webhooks = implement(contract, {
   tables: ["webhooks", "events", "webhook_deliveries"],
@@ -97,20 +94,7 @@ export const webhooks = implement(contract, {
       return { data: { ...serializeWebhook(row), signing_secret } };
     },
 
-    async test_webhook({ id }, { world, db, organization, now }) {
-      const webhook = await getWebhook(db, organization, id);
-      const event = {
-        id: newId("evt_test", now),
-        type: "message.received" as const,
-        organization_id: organization,
-        created_at: now.toISOString(),
-        data: { test: true as const },
-      };
-      const delivery = { ...webhook, event_id: event.id, body: JSON.stringify(event) };
-      const answer = await postEvent(world, delivery, { timeoutMs: testTimeoutMs });
-      const status_code = answer.outcome === "answered" ? answer.status : null;
-      return { data: { delivered: classifyResponse(answer) === "delivered", status_code, event } };
-    },
+    test_webhook: testWebhook,
 
     // Queued jobs find no webhook and end; the deliveries are deleted with their events.
     async delete_webhook({ id }, { tx, organization }) {

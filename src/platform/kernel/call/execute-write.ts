@@ -2,7 +2,7 @@
 
 import { ErrorBody, type Operation } from "../../../../tools/contract/index.ts";
 import { restoreFailure } from "../../../../tools/errors.ts";
-import type { Caller, PublicContext, WriteContext } from "../context.ts";
+import type { Caller, PublicContext, World, WriteContext } from "../context.ts";
 import {
   type CallResponse,
   createSealedCodec,
@@ -10,6 +10,7 @@ import {
   hashRequest,
   type IdempotentRequest,
   plainCodec,
+  type ResponseCodec,
   runOnce,
 } from "./idempotency.ts";
 
@@ -59,7 +60,7 @@ export async function findPreviousResponse(
   return response && throwIfFailed(response);
 }
 
-function toIdempotentRequest(
+export function toIdempotentRequest(
   { name, operation, context, key, route }: OperationCall,
   caller: Caller,
   content: Content,
@@ -72,12 +73,18 @@ function toIdempotentRequest(
   return {
     idempotencyKey: { organization_id, credential_id: credential.id, route, key },
     hashes: hashRequest(world, name, ...content),
-    codec: operation.showsSecret ? createSealedCodec(world) : plainCodec,
+    codec: codecFor(operation, world),
     now,
   };
 }
 
-function throwIfFailed(response: CallResponse): CallResponse {
+/** How the responses of an operation are stored. */
+export function codecFor(operation: Operation, world: World): ResponseCodec {
+  return operation.showsSecret ? createSealedCodec(world) : plainCodec;
+}
+
+/** @throws Failure that the response holds. */
+export function throwIfFailed(response: CallResponse): CallResponse {
   if (response.status >= 400) {
     throw restoreFailure(ErrorBody.parse(response.body), response.isReplay);
   }

@@ -11,6 +11,7 @@ import { Failure } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../../database/database.ts";
 import type { Tables } from "../../../database/schema/index.ts";
+import type { IdempotencyKey } from "../context.ts";
 import { defineScheduledJob } from "../job.ts";
 import { type AppSecrets, seal, secretsOf, unseal } from "../seal.ts";
 
@@ -21,13 +22,6 @@ export interface CallResponse {
   readonly body: unknown;
   /** Whether it was stored by an earlier call with the same key. */
   readonly isReplay: boolean;
-}
-
-export interface IdempotencyKey {
-  readonly organization_id: string;
-  readonly credential_id: string;
-  readonly route: string;
-  readonly key: string;
 }
 
 /** A request that may be repeated. */
@@ -117,6 +111,22 @@ export async function runOnce(
   return response;
 }
 
+/** Stores the response of a call that claimed its key elsewhere. */
+export async function storeResponse(
+  tx: Transaction,
+  { idempotencyKey, hashes, codec, now }: IdempotentRequest,
+  { status, body }: CallResponse,
+): Promise<void> {
+  await tx
+    .insertInto("idempotency")
+    .values({
+      ...{ ...idempotencyKey, request_hash: hashes[0] ?? "", status, body: codec.encode(body) },
+      subjects: remainingSubjects(idempotencyKey, body),
+      created_at: now.toISOString(),
+    })
+    .execute();
+}
+
 /**
  * The contacts and conversations that a body names, except those that are being erased: the response to the
  * erasure itself stays as it is.
@@ -129,6 +139,10 @@ function remainingSubjects({ organization_id }: IdempotencyKey, body: unknown) {
       select from erasures where organization_id = ${organization_id} and erasures.subject = subject
     )
   )`;
+}
+
+export async function deleteStoredResponse(tx: Transaction, key: IdempotencyKey): Promise<void> {
+  await tx.deleteFrom("idempotency").where(hasKey(key)).execute();
 }
 
 /** The response stored under the request's key, if any. @throws Failure `idempotency_key_reused`. */
@@ -199,7 +213,7 @@ async function runInSavepoint(tx: Transaction, effect: () => Promise<CallRespons
 }
 
 /** A failure that depends on the credential, the rate or the service's own state may not recur on a retry. */
-function isPermanent(status: number): boolean {
+export function isPermanent(status: number): boolean {
   return status < 500 && status !== 401 && status !== 403 && status !== 429;
 }
 

@@ -8,15 +8,18 @@ import { type Effect, failInput, type Operation } from "../../../../tools/contra
 import { fail } from "../../../../tools/errors.ts";
 import { actorOf, system } from "../actor.ts";
 import type { Caller, DelegatedContext, Form, PublicContext, World } from "../context.ts";
-import type { Module } from "../module.ts";
+import type { AnyOutwardHandler, Module } from "../module.ts";
 import { authorize } from "./authorize.ts";
 import { createDelegatedTools } from "./delegated-tools.ts";
 import { createResponse, createTenantContext, executeWrite, type OperationCall } from "./execute-write.ts";
 import type { CallResponse } from "./idempotency.ts";
+import { runOutward } from "./run-outward.ts";
+import { runPublic } from "./run-public.ts";
 import { runStreamed } from "./run-streamed.ts";
 import { requireStorable } from "./storable.ts";
 
 export { deleteExpiredResponsesJob } from "./idempotency.ts";
+export { createResolveJob } from "./resolve-job.ts";
 
 /** One request, as a transport passes it on. */
 export interface CallRequest {
@@ -41,6 +44,8 @@ export type Call = (request: CallRequest) => Promise<CallResponse>;
 /** An operation with its handler. The two steps of the handler are those of `PreparedHandler`. */
 interface BoundOperation {
   readonly operation: Operation;
+  /** Undefined unless the operation calls a third party. */
+  readonly outwardHandler: AnyOutwardHandler | undefined;
   prepare(input: unknown): Promise<(context: PublicContext) => Promise<unknown>>;
 }
 
@@ -106,7 +111,12 @@ export function createCall(modules: readonly Module[], world: World): Call {
 
   const runners: Record<Exclude<Effect, "streamed">, Runner> = {
     read: runRead,
-    outward: runRead,
+    outward: async ({ outwardHandler: handler, ...outward }, caller) => {
+      if (!handler) {
+        throw new Error(`The handler of ${outward.name} has no steps`);
+      }
+      return runOutward({ ...outward, handler }, caller);
+    },
     write: runWrite,
     delegated: runDelegated,
     public: runPublic,
@@ -123,10 +133,6 @@ async function runRead(call: ValidCall, caller: Caller): Promise<CallResponse> {
 async function runWrite(call: ValidCall, caller: Caller): Promise<CallResponse> {
   const handle = await call.prepare(call.input);
   return executeWrite(call, caller, [call.input], handle);
-}
-
-async function runPublic(call: ValidCall): Promise<CallResponse> {
-  return respond(call, call.context);
 }
 
 async function respond(call: ValidCall, context: PublicContext): Promise<CallResponse> {
@@ -147,11 +153,23 @@ function parseInput({ input: schema }: Operation, input: unknown): unknown {
 function bindHandlers(module: Module): [string, BoundOperation][] {
   return Object.entries(module.contract).map(([name, operation]) => {
     // `implement` has checked that the handler fits the operation; `Module` keeps no types for each pair.
-    const handler = module.operations[name] as PlainHandler | Pick<BoundOperation, "prepare">;
-    return typeof handler === "function"
-      ? [name, { operation, prepare: async (input) => (context) => handler(input, context) }]
-      : [name, { operation, prepare: (input) => handler.prepare(input) }];
+    const handler = module.operations[name] as
+      | PlainHandler
+      | Pick<BoundOperation, "prepare">
+      | AnyOutwardHandler;
+    const outwardHandler = "begin" in handler ? handler : undefined;
+    return [name, { operation, outwardHandler, prepare: (input) => prepareHandler(handler, input) }];
   });
+}
+
+async function prepareHandler(
+  handler: PlainHandler | Pick<BoundOperation, "prepare"> | AnyOutwardHandler,
+  input: unknown,
+): ReturnType<BoundOperation["prepare"]> {
+  if ("begin" in handler) {
+    throw new Error("An outward operation runs in steps");
+  }
+  return typeof handler === "function" ? (context) => handler(input, context) : handler.prepare(input);
 }
 
 type PlainHandler = (input: unknown, context: PublicContext) => Promise<unknown>;

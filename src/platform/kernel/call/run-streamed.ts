@@ -4,14 +4,27 @@
  * No transaction is open while the file arrives: the handler stores the file first and then commits it as
  * a whole. The file's hash is part of the request's content, so idempotency keys work as for every write.
  */
-import type { Caller, Form, PublicContext, StreamedContext, StreamedInput } from "../context.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Transaction } from "../../../database/database.ts";
+import type {
+  Caller,
+  Form,
+  IdempotencyKey,
+  PublicContext,
+  StreamedContext,
+  StreamedInput,
+} from "../context.ts";
 import {
   createTenantContext,
   executeWrite,
   findPreviousResponse,
   type OperationCall,
+  throwIfFailed,
+  toIdempotentRequest,
 } from "./execute-write.ts";
 import type { CallResponse } from "./idempotency.ts";
+import { closeIntent, keepRunning, openIntent } from "./intents.ts";
+import { resolveAbandoned } from "./run-outward.ts";
 
 interface StreamedCall extends OperationCall {
   /** Undefined if the request is not a form; then `rawInput` is the whole input. */
@@ -31,8 +44,12 @@ export async function runStreamed(call: StreamedCall, caller: Caller): Promise<C
     return previous;
   }
   let response: CallResponse | undefined;
+  const intent = createStreamedIntent(call, caller, () => [input, null]);
   const commit: StreamedContext["commit"] = async (fileIdentity, effect) => {
-    response = await executeWrite(call, caller, [input, fileIdentity], effect);
+    response = await executeWrite(call, caller, [input, fileIdentity], async (writing) => {
+      await intent.close(writing.tx);
+      return effect(writing);
+    });
   };
   const handle = await call.prepare({
     async read(receive) {
@@ -41,9 +58,56 @@ export async function runStreamed(call: StreamedCall, caller: Caller): Promise<C
       return { input, file: received?.file };
     },
   });
-  await handle(createTenantContext(context, caller, { db: context.world.database.queries, commit }));
+  const { queries: db } = context.world.database;
+  try {
+    await handle(createTenantContext(context, caller, { db, commit, beginOutward: intent.open }));
+  } finally {
+    await intent.release();
+  }
   if (!response) {
     throw new Error(`The handler of ${call.name} returned without calling commit`);
   }
   return response;
+}
+
+/** The intent of a streamed operation that fetches its file from a third party instead of receiving it. */
+function createStreamedIntent(call: StreamedCall, caller: Caller, content: () => readonly unknown[]) {
+  const { world, actor } = call.context;
+  let openKey: IdempotencyKey | undefined;
+  let stop = () => {};
+  return {
+    async open(): Promise<void> {
+      const request = toIdempotentRequest(call, caller, content());
+      if (!request) {
+        return;
+      }
+      const opened = await world.database.transaction((tx) =>
+        openIntent(tx, request, { operation: call.name, actor }),
+      );
+      if (opened.state === "answered") {
+        // The earlier call ended a moment ago: the repeated request is answered with its response.
+        throw fail("request_in_progress", { retry_after: 1 });
+      }
+      if (opened.state === "abandoned") {
+        const outward = { ...call.context, organization: caller.organization_id };
+        const task = { operation: call.operation, handler: undefined, outward, request };
+        throwIfFailed(await resolveAbandoned(task, opened.stored));
+      }
+      openKey = request.idempotencyKey;
+      stop = keepRunning(world, openKey);
+    },
+    async close(tx: Transaction): Promise<void> {
+      if (openKey) {
+        await closeIntent(tx, openKey);
+      }
+    },
+    /** Nothing was stored, so the request may be repeated under the same key. */
+    async release(): Promise<void> {
+      stop();
+      const key = openKey;
+      if (key) {
+        await world.database.transaction((tx) => closeIntent(tx, key));
+      }
+    },
+  };
 }
