@@ -5,6 +5,13 @@ import { type Event, type EventName, events } from "../../tools/events.ts";
 import type { JobDefinition, Jobs } from "../jobs/job.ts";
 import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
 import type { ChannelCallbacks } from "../ports/channel.ts";
+import type {
+  BodyKind,
+  CredentialRequest,
+  HttpRequest,
+  HttpRoute,
+  RouteWithBody,
+} from "../ports/http-route.ts";
 import { apiKeys } from "./api-keys.ts";
 import { auth } from "./auth.ts";
 import { contacts } from "./contacts/index.ts";
@@ -28,7 +35,7 @@ import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing/index.ts";
 import { teams } from "./teams.ts";
-import { type FileRequest, type OpenedFile, openFile, uploads } from "./uploads/index.ts";
+import { uploads } from "./uploads/index.ts";
 import { users } from "./users.ts";
 import { webhooks } from "./webhooks/index.ts";
 
@@ -56,8 +63,8 @@ export interface Platform {
   readonly call: Call;
   /** @throws Failure `credential_invalid`. */
   authenticate(credential: string): Promise<Caller>;
-  /** Opens the file of a signed link. @throws Failure `link_invalid`, `file_not_found`. */
-  openFile(request: FileRequest): Promise<OpenedFile>;
+  /** The modules' routes that are not operations. */
+  readonly routes: readonly HttpRoute[];
   /** Where channels deliver inbound messages and receipts. */
   readonly callbacks: ChannelCallbacks;
   readonly jobs: RunningJobs;
@@ -121,7 +128,9 @@ export function createPlatform(parts: PlatformParts): Platform {
   return {
     call: instruments.call(createCall(Object.values(enabledModules), world)),
     authenticate: (credential) => authenticate(world, credential),
-    openFile: (request) => openFile(world, request),
+    routes: Object.values(enabledModules).flatMap(({ routes }) =>
+      routes.map((route) => bindRoute(route, world)),
+    ),
     callbacks,
     jobs,
   };
@@ -178,6 +187,15 @@ function toJobDefinition({ run, exhausted, ...job }: ModuleJob, world: () => Wor
     run: (payload, attempt) => run(payload, world(), attempt),
     ...(exhausted ? { exhausted: (payload, error) => exhausted(payload, world(), error) } : {}),
   };
+}
+
+function bindRoute<Body extends BodyKind>(
+  route: RouteWithBody<Body, [World]>,
+  world: World,
+): RouteWithBody<Body> {
+  return route.credential === "none"
+    ? { ...route, handle: (request: HttpRequest<Body>) => route.handle(request, world) }
+    : { ...route, handle: (request: CredentialRequest<Body>) => route.handle(request, world) };
 }
 
 function createListenerJob<Name extends EventName>(

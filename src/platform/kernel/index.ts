@@ -2,7 +2,7 @@
 
 // Declaring a module
 
-export { implement, type Listeners, type Module, type ModuleJob } from "./module.ts";
+export { implement, type Listeners, type Module, type ModuleJob, type ModuleRoute } from "./module.ts";
 
 // Contexts and input of handlers
 

@@ -7,6 +7,7 @@ import type { z } from "zod";
 import type { Effect, Operation, VariantOf } from "../../../tools/contract/index.ts";
 import type { Event, EventName } from "../../../tools/events.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
+import type { HttpRoute } from "../../ports/http-route.ts";
 import type {
   DelegatedContext,
   EventRecorder,
@@ -59,6 +60,9 @@ export interface ModuleJob<Payload = unknown> {
   exhausted?(payload: Payload, world: World, error: unknown): Promise<void>;
 }
 
+/** A public route of a module that is not an operation: its handler also takes the world. */
+export type ModuleRoute = HttpRoute<[world: World]>;
+
 export type Listeners = {
   readonly [Name in EventName]?: (event: Event<Name>, world: World, attempt: Attempt) => Promise<void>;
 };
@@ -72,6 +76,7 @@ export interface Module {
   readonly contract: Readonly<Record<string, Operation>>;
   readonly operations: Readonly<Record<string, AnyHandler>>;
   readonly jobs: readonly ModuleJob[];
+  readonly routes: readonly ModuleRoute[];
   readonly on: Listeners;
   readonly recordEvents: EventRecorder | undefined;
 }
@@ -86,17 +91,18 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
       readonly [Name in keyof Contract]: Handler<Contract[Name]> | PreparedHandler<Contract[Name]>;
     };
     readonly jobs?: readonly ModuleJob[];
+    readonly routes?: readonly ModuleRoute[];
     readonly on?: Listeners;
     /** Records the events of each transaction, in that transaction. */
     readonly recordEvents?: EventRecorder;
   },
 ): Module {
-  const { unbuiltTools = [], operations, jobs = [], on = {}, recordEvents } = parts;
+  const { unbuiltTools = [], operations, jobs = [], routes = [], on = {}, recordEvents } = parts;
   const offered = Object.entries<Operation>(contract).map(([name, operation]) => [
     name,
     withoutTools(operation, unbuiltTools),
   ]);
-  return { contract: Object.fromEntries(offered), operations, jobs, on, recordEvents };
+  return { contract: Object.fromEntries(offered), operations, jobs, routes, on, recordEvents };
 }
 
 function withoutTools(operation: Operation, names: readonly string[]): Operation {
