@@ -68,7 +68,7 @@ export type HttpAnswer =
   | {
       readonly status: number;
       readonly headers?: Readonly<Record<string, string | number>>;
-      /** An object is sent as JSON. Without a `content-type` a text is text/plain, and bytes are unspecified. */
+      /** An object is sent as JSON; a text without a `content-type` as text/plain. */
       readonly body?: JsonObject | string | Uint8Array | AsyncIterable<Uint8Array>;
     }
   | { readonly invalid: { readonly field: string; readonly message: string } };

@@ -1,5 +1,5 @@
 /**
- * What a module is: the operations of one resource, its background jobs, and the events it listens to.
+ * What a module is: the operations of one resource, its background jobs, its other routes, and the events it listens to.
  *
  * A missing handler, an extra one, a wrong result or an unknown event name is a compile error.
  */
@@ -81,7 +81,7 @@ export interface Module {
   readonly recordEvents: EventRecorder | undefined;
 }
 
-/** Combines a resource's contract with its handlers, jobs and listeners. */
+/** Combines a resource's contract with its handlers, jobs, routes and listeners. */
 export function implement<Contract extends Readonly<Record<string, Operation>>>(
   contract: Contract,
   parts: {
