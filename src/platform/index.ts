@@ -157,7 +157,7 @@ export function toolsOf(enabledModules: Modules = modules): ReadonlyMap<string, 
 }
 
 /** The names of the listener jobs of each event. */
-export function listenersOf(enabledModules: Modules = modules): ReadonlyMap<EventName, readonly string[]> {
+function listenersOf(enabledModules: Modules): ReadonlyMap<EventName, readonly string[]> {
   const jobNames = new Map<EventName, string[]>();
   for (const [name, module] of Object.entries(enabledModules)) {
     for (const event of listenedEvents(module)) {
@@ -168,7 +168,7 @@ export function listenersOf(enabledModules: Modules = modules): ReadonlyMap<Even
 }
 
 /** The recorders that run in the transaction of every event. */
-export function recordersOf(enabledModules: Modules = modules): readonly EventRecorder[] {
+function recordersOf(enabledModules: Modules): readonly EventRecorder[] {
   return Object.values(enabledModules).flatMap(({ recordEvents }) => recordEvents ?? []);
 }
 
