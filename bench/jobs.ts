@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
+import { z } from "zod";
 import { openDatabase } from "../src/database/connect.ts";
 import type { Database } from "../src/database/database.ts";
 import { migrate } from "../src/database/migrate.ts";
@@ -58,7 +59,7 @@ async function measureThroughput(
   }));
   const added = await timed(async () => {
     for (let from = 0; from < count; from += batch) {
-      await database.transaction((tx) => jobs.enqueue(tx, ...all.slice(from, from + batch)));
+      await database.transaction((tx) => jobs.enqueueAll(tx, all.slice(from, from + batch)));
     }
   });
   await analyze(database.queries);
@@ -77,7 +78,7 @@ async function measureLatency(database: Database): Promise<void> {
   const times: number[] = [];
   for (let n = 1; n <= single; n += 1) {
     await database.transaction((tx) =>
-      jobs.enqueue(tx, { name: "bench.empty", payload: n, organization_id: null }),
+      jobs.enqueueAll(tx, [{ name: "bench.empty", payload: n, organization_id: null }]),
     );
     times.push(await timed(() => worker.reaches(n)));
     await delay(5);
@@ -96,7 +97,12 @@ function createWorker(database: Database) {
     return undefined;
   };
   return {
-    jobs: createJobs({ database, now: () => new Date(), definitions: [{ name: "bench.empty", run }], log }),
+    jobs: createJobs({
+      database,
+      now: () => new Date(),
+      definitions: [{ name: "bench.empty", payload: z.unknown(), run }],
+      log,
+    }),
     reaches: (count: number) =>
       new Promise<void>((resolve) => {
         onDone = () => done >= count && resolve();

@@ -95,8 +95,8 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     secret: config.secret ?? generated,
     previousSecret: config.previousSecret,
     instruments: createInstruments(telemetry, now),
-    openChannels(callbacks, enqueue) {
-      const store = createSimulatorStore({ database, enqueue });
+    openChannels(callbacks, enqueueAll) {
+      const store = createSimulatorStore({ database, enqueueAll });
       const simulator = createSimulator({ store, callbacks, now });
       simulatorRoutes = simulator.routes;
       const channel = instrumentChannel("simulator", simulator.channel, telemetry);

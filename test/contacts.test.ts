@@ -162,6 +162,7 @@ test("messages written while a contact is erased are erased too", async () => {
     const erase = app.call(contacts.delete_contact, { id: data.id });
     await Promise.all([erase, ...Array.from({ length: 12 }, send)]);
   }
+  await app.runDueJobs();
   const remaining = await app.server.database.queries
     .selectFrom("messages")
     .innerJoin("conversations", "conversations.id", "messages.conversation_id")
@@ -254,6 +255,7 @@ test("an erased contact is not found, and the text of its messages is deleted", 
   expect(await expectFailure(app.call(messages.list_messages, { conversation_id }))).toMatchObject({
     status: 404,
   });
+  await app.runDueJobs();
   const rows = await app.server.database.queries.selectFrom("messages").select(["content", "to"]).execute();
   expect(JSON.stringify(rows)).not.toContain("secret");
 });

@@ -1,7 +1,10 @@
 /** Events: recorded in the transaction that causes them, delivered to each listener in order, retried until it succeeds. */
 import { expect, test } from "vitest";
+import { z } from "zod";
+import { newJob } from "../src/jobs/job.ts";
 import { modules } from "../src/platform/index.ts";
 import { emit } from "../src/platform/kernel/events.ts";
+import { defineJob } from "../src/platform/kernel/job.ts";
 import { implement } from "../src/platform/kernel/module.ts";
 import { fail } from "../tools/errors.ts";
 import { messages } from "../tools/messages/index.ts";
@@ -62,6 +65,7 @@ test("a listener that failed receives the same event again", async () => {
   expect(received.filter(({ type }) => type === "message.sent")).toHaveLength(1);
 });
 
+const recorderJob = defineJob({ name: "recorder.job", payload: z.object({}), run: async () => undefined });
 const recorded: (readonly string[])[] = [];
 
 /** A module that emits events in one transaction when its route is called, and records those of a transaction. */
@@ -69,11 +73,11 @@ const emitter = implement(
   {},
   {
     operations: {},
-    jobs: [{ name: "recorder.job", run: async () => undefined }],
+    jobs: [recorderJob],
     on: { "message.received": async () => undefined },
     async recordEvents(_, emissions) {
       recorded.push(emissions.map(({ orderKey }) => orderKey));
-      return [{ name: "recorder.job", payload: null, organization_id: null }];
+      return [newJob(recorderJob, {})];
     },
     routes: [
       {

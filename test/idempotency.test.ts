@@ -1,7 +1,7 @@
 /** An idempotency key: one effect, and the same response to every repetition. */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { createSealedCodec, hashRequest } from "../src/platform/kernel/idempotency.ts";
+import { createSealedCodec, hashRequest } from "../src/platform/kernel/call/idempotency.ts";
 import { contacts } from "../tools/contacts.ts";
 import { useTestApp } from "./support/app.ts";
 
@@ -122,6 +122,9 @@ test("an erased contact is erased from the stored responses too", async () => {
   const created = await post("erased", { phone_number: "+14155550169", name: "Eve Personal" });
   const { data } = (await created.json()) as { data: { id: string } };
   await app.call(contacts.delete_contact, { id: data.id });
+  expect((await post("erased", { phone_number: "+14155550169", name: "Eve Personal" })).status).toBe(404);
+  await app.runDueJobs();
+  expect((await post("erased", { phone_number: "+14155550169", name: "Eve Personal" })).status).toBe(404);
   const rows = await app.server.database.queries.selectFrom("idempotency").select("body").execute();
   expect(JSON.stringify(rows)).not.toContain("Eve Personal");
 });

@@ -7,9 +7,10 @@ import { setTimeout as delay, setImmediate as yieldToOthers } from "node:timers/
 import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import type { Database } from "../src/database/database.ts";
 import type { JobDefinition } from "../src/jobs/job.ts";
-import { makeJob, useJobsFixture } from "./support/jobs-fixture.ts";
+import { anyPayload, makeJob, useJobsFixture } from "./support/jobs-fixture.ts";
 
 const minute = 60_000;
 const killedWorker = fileURLToPath(new URL("./support/crash-worker.ts", import.meta.url));
@@ -21,6 +22,7 @@ test("three workers run each of 2,000 jobs once; jobs of one key run in order, n
   const busy = new Set<number>();
   const definition: JobDefinition<{ n: number; key: number }> = {
     name: "a.b",
+    payload: z.object({ n: z.number(), key: z.number() }),
     async run({ n, key }) {
       expect(busy.has(key)).toBe(false);
       busy.add(key);
@@ -39,9 +41,9 @@ test("three workers run each of 2,000 jobs once; jobs of one key run in order, n
   for (let from = 0; from < 2_000; from += 100) {
     const batch = added.slice(from, from + 100);
     await fixture.database.transaction(async (tx) => {
-      await workers[from % 3]?.enqueue(
+      await workers[from % 3]?.enqueueAll(
         tx,
-        ...batch.map((payload) =>
+        batch.map((payload) =>
           makeJob("a.b", payload, { key: `k${payload.key}`, lane: `l${payload.n % 5}` }),
         ),
       );
@@ -60,6 +62,7 @@ test("the lease of a running job is renewed, so no other worker takes it", async
   let end = () => {};
   const definition: JobDefinition = {
     name: "a.b",
+    payload: anyPayload,
     leaseMs: 10_000,
     async run() {
       runs += 1;
@@ -91,6 +94,7 @@ test("a worker that lost its lease changes nothing of the job that another worke
   const ends: (() => void)[] = [];
   const definition: JobDefinition = {
     name: "a.b",
+    payload: anyPayload,
     run: () => new Promise((_, reject) => ends.push(() => reject(new Error("no")))),
   };
   const [first, second] = [fixture.create([definition]), fixture.create([definition])];
@@ -113,6 +117,7 @@ test("a worker never runs the same job or key twice at once, even if its leases 
   const started: unknown[] = [];
   const definition: JobDefinition = {
     name: "a.b",
+    payload: anyPayload,
     run(payload, { signal }) {
       started.push(payload);
       return delay(minute, undefined, { signal });
@@ -147,6 +152,7 @@ test("a stop waits for running jobs and starts no more", async () => {
   const ends: (() => void)[] = [];
   const definition: JobDefinition = {
     name: "a.b",
+    payload: anyPayload,
     async run(payload) {
       await new Promise<void>((resolve) => ends.push(resolve));
       done.push(payload);
@@ -167,6 +173,7 @@ test("after the grace period jobs are aborted: those that end keep their attempt
   const started: unknown[] = [];
   const abortable: JobDefinition = {
     name: "a.b",
+    payload: anyPayload,
     run(payload, { signal }) {
       started.push(payload);
       return delay(minute, undefined, { signal });
@@ -174,6 +181,7 @@ test("after the grace period jobs are aborted: those that end keep their attempt
   };
   const unabortable: JobDefinition = {
     name: "c.d",
+    payload: anyPayload,
     run(payload) {
       started.push(payload);
       return delay(minute, undefined, { ref: false });
@@ -205,6 +213,7 @@ test("an outage of the database is logged once and survived, and jobs that ended
   };
   const definition: JobDefinition = {
     name: "a.b",
+    payload: anyPayload,
     async run() {
       runs += 1;
       isDown = true;
@@ -224,7 +233,9 @@ test("killed workers lose no job: another worker runs it after its lease", async
   const logFile = join(fixture.address.dataDir, "log");
   await writeFile(logFile, "");
   const read = async () => (await readFile(logFile, "utf8")).split("\n").filter(Boolean).map(Number);
-  const adder = fixture.create([{ name: "a.b", run: async () => undefined }], { now: () => new Date() });
+  const adder = fixture.create([{ name: "a.b", payload: anyPayload, run: async () => undefined }], {
+    now: () => new Date(),
+  });
   await fixture.enqueue(
     adder,
     ...all.map((n) => makeJob("a.b", n, n % 3 === 0 ? { key: `k${n % 30}` } : {})),
@@ -249,7 +260,9 @@ test("killed workers lose no job: another worker runs it after its lease", async
   const remaining = await fixture.waiting();
   expect(remaining.filter(({ attempts }) => attempts > 0).length).toBeGreaterThan(0);
   const repeated: number[] = [];
-  fixture.start([{ name: "a.b", leaseMs: 500, run: async (n) => void repeated.push(Number(n)) }]);
+  fixture.start([
+    { name: "a.b", payload: anyPayload, leaseMs: 500, run: async (n) => void repeated.push(Number(n)) },
+  ]);
   await fixture.waitUntilEmpty();
   const done = [...(await read()), ...repeated];
   expect([...new Set(done)].toSorted((a, b) => a - b)).toEqual(all);

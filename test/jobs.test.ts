@@ -12,7 +12,7 @@ test("a job enqueued in a transaction that rolls back never runs", async () => {
   const { runs, definition } = recordRuns("a.b");
   const jobs = fixture.create([definition]);
   const rolledBack = fixture.database.transaction(async (tx) => {
-    await jobs.enqueue(tx, makeJob("a.b"));
+    await jobs.enqueueAll(tx, [makeJob("a.b")]);
     throw new Error("no");
   });
   await expect(rolledBack).rejects.toThrow("no");
@@ -28,7 +28,7 @@ test("a job starts when its transaction commits, not before and not at the next 
   await fixture.enqueue(jobs, makeJob("a.b", { n: 1 }));
   await fixture.waitUntilEmpty();
   await fixture.database.transaction(async (tx) => {
-    await jobs.enqueue(tx, makeJob("a.b", { n: 2 }));
+    await jobs.enqueueAll(tx, [makeJob("a.b", { n: 2 })]);
     expect(runs).toEqual([{ n: 1 }]);
   });
   await expect.poll(() => runs).toEqual([{ n: 1 }, { n: 2 }]);

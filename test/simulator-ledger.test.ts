@@ -165,10 +165,10 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
   });
 });
 
-function simulate(enqueue = enqueueNow, at = now().toISOString()) {
+function simulate(enqueueAll = enqueueNow, at = now().toISOString()) {
   const receipts: Receipt[] = [];
   const simulator = createSimulator({
-    store: createSimulatorStore({ database, enqueue }),
+    store: createSimulatorStore({ database, enqueueAll }),
     now: () => new Date(at),
     callbacks: {
       onReceipts: async (delivered) => {
@@ -185,7 +185,7 @@ function simulate(enqueue = enqueueNow, at = now().toISOString()) {
   return { ...simulator, receipts, send };
 }
 
-async function enqueueNow(tx: Transaction, ...jobs: readonly NewJob[]): Promise<void> {
+async function enqueueNow(tx: Transaction, jobs: readonly NewJob[]): Promise<void> {
   await insertJobs(tx, jobs, now());
 }
 

@@ -1,6 +1,7 @@
 /** Conversations: one for each contact and inbox. */
 import { z } from "zod";
 import {
+  actorTypes,
   type ErrorEntry,
   errorEntry,
   id,
@@ -74,8 +75,9 @@ export const Assignment = z.object({
   conversation_id: z.string(),
   /** Null when only a team was assigned and none of its agents is free. */
   assigned_to: z.string().nullable(),
-  /** The user who assigned it, or who created the API key that did; null for routing. */
+  /** The id of the user or API key that assigned it; of the service for routing. Null in older records. */
   assigned_by: z.string().nullable(),
+  assigned_by_type: z.enum(actorTypes).nullable(),
   assignment_type: z.enum(assignmentTypes),
   team_id: z.string().nullable(),
   reason: z.string().nullable(),

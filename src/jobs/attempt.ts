@@ -47,7 +47,7 @@ export async function attemptJob(
     backOff: context.backOff,
   };
   try {
-    const outcome = await definition.run(job.payload, attempt);
+    const outcome = await definition.run(readPayload(definition, job), attempt);
     return outcome ? reschedule(job, outcome.runAgainAt, attempts - 1) : complete(context, definition, job);
   } catch (error) {
     if (context.signal.aborted) {
@@ -55,6 +55,15 @@ export async function attemptJob(
     }
     return attempt.isLast ? fail(context, definition, job, error) : retry(context, definition, job, error);
   }
+}
+
+/** Throws if another version enqueued the job with a payload of another form. */
+function readPayload<Payload>({ name, payload }: JobDefinition<Payload>, job: ClaimedJob): Payload {
+  const parsed = payload.safeParse(job.payload);
+  if (!parsed.success) {
+    throw new Error(`The payload does not have the form of a job "${name}".`, { cause: parsed.error });
+  }
+  return parsed.data;
 }
 
 /** A scheduled job waits for its next run; any other is deleted. */
@@ -96,7 +105,10 @@ async function fail(
     "A job failed for the last time",
   );
   try {
-    await definition.exhausted?.(job.payload, error);
+    const payload = definition.payload.safeParse(job.payload);
+    if (payload.success) {
+      await definition.exhausted?.(payload.data, error);
+    }
     if (definition.schedule !== undefined) {
       return complete(context, definition, job);
     }

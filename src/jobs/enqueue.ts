@@ -7,18 +7,20 @@ import type { NewJob } from "./job.ts";
 /** Inserts any number of jobs in one statement. */
 export async function insertJobs(tx: Transaction, jobs: readonly NewJob[], now: Date): Promise<void> {
   // An empty lane would never be claimed: the lanes are read from behind "".
-  const rows = jobs.map(({ name, lane, key, organization_id, payload, runAt = now, traceparent }) => ({
+  const rows = jobs.map(({ name, lane, key, organization_id, payload, runAt = now, ...rest }) => ({
     id: newId("job", now),
     ...{ name, lane: lane || name, key, organization_id, payload },
     run_at: runAt.toISOString(),
-    traceparent,
+    subject: rest.subject,
+    traceparent: rest.traceparent,
   }));
   // A JSON null arrives as an SQL null.
   await sql`
-    insert into jobs (id, name, lane, key, organization_id, payload, run_at, traceparent, created_at)
-    select id, name, lane, key, organization_id, coalesce(payload, 'null'), run_at, traceparent, ${now.toISOString()}::timestamptz
+    insert into jobs (id, name, lane, key, organization_id, payload, run_at, subject, traceparent, created_at)
+    select id, name, lane, key, organization_id, coalesce(payload, 'null'), run_at, subject, traceparent, ${now.toISOString()}::timestamptz
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as row (id text, name text, lane text, key text, organization_id text, payload jsonb, run_at timestamptz, traceparent text)
+      as row (id text, name text, lane text, key text, organization_id text, payload jsonb, run_at timestamptz, subject text,
+        traceparent text)
   `.execute(tx);
 }
 

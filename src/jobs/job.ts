@@ -1,13 +1,22 @@
 /** The types of jobs: durable work that is enqueued in a transaction and done after its commit. */
 import type { Transaction } from "../database/database.ts";
 
-/** A job to enqueue. */
-export interface NewJob {
-  /** The name of its definition, `noun.verb`. */
+/** A kind of job: its name, and the form of its payload. */
+export interface JobType<Payload> {
+  /** `noun.verb`. Must not change: waiting jobs are stored under it, and a later version must find them. */
   readonly name: string;
-  readonly payload: unknown;
-  /** The organization it works for; null for the service itself. */
-  readonly organization_id: string | null;
+  /** Checks a stored payload, as a Zod schema does. */
+  readonly payload: {
+    safeParse(stored: unknown): { success: true; data: Payload } | { success: false; error: unknown };
+  };
+}
+
+/** The organization that a job works for is named in its payload; without one, the job is the service's own. */
+export interface JobPayload {
+  readonly organization_id?: string | undefined;
+}
+
+export interface JobOptions {
   /** Slots are shared fairly between lanes: the backlog of one never delays another. Default: the job's name. */
   readonly lane?: string;
   /** Jobs with the same key run one at a time, in the order in which they were added. */
@@ -16,8 +25,27 @@ export interface NewJob {
   readonly runAt?: Date;
   /** Skipped while a job with the same key and payload waits to start; that one starts after this commit. */
   readonly isDeduplicated?: boolean;
+  /** The id of the record whose personal data the job holds, so that its erasure finds the job. */
+  readonly subject?: string;
+}
+
+/** A job to enqueue, from `newJob`. */
+export interface NewJob extends JobOptions {
+  readonly name: string;
+  readonly payload: unknown;
+  /** The organization it works for; null for the service itself. */
+  readonly organization_id: string | null;
   /** The W3C trace context that it continues. */
   readonly traceparent?: string | undefined;
+}
+
+/** A job whose payload fits its type. */
+export function newJob<Payload extends JobPayload>(
+  { name }: JobType<Payload>,
+  payload: NoInfer<Payload>,
+  options: JobOptions = {},
+): NewJob {
+  return { ...options, name, payload, organization_id: payload.organization_id ?? null };
 }
 
 /** One attempt at a job. */
@@ -41,8 +69,7 @@ export interface Attempt {
 export type Outcome = undefined | { readonly runAgainAt: Date };
 
 /** How jobs of one name are run. A run may be repeated after a crash, so it must be idempotent. */
-export interface JobDefinition<Payload = unknown> {
-  readonly name: string;
+export interface JobDefinition<Payload = unknown> extends JobType<Payload> {
   /** Attempts in all, including those that a crash interrupted; default 10. */
   readonly maxAttempts?: number;
   /** How long after a crash another process takes the job over; renewed during the run. Default 60 s. */
@@ -58,6 +85,15 @@ export interface JobDefinition<Payload = unknown> {
 }
 
 export interface Jobs {
-  /** Adds jobs in the caller's transaction; the worker is woken when it commits. */
-  enqueue(tx: Transaction, ...jobs: readonly NewJob[]): Promise<void>;
+  /** Adds a job in the caller's transaction; the worker is woken when it commits. */
+  enqueue<Payload extends JobPayload>(
+    tx: Transaction,
+    type: JobType<Payload>,
+    payload: NoInfer<Payload>,
+    options?: JobOptions,
+  ): Promise<void>;
+  /** Adds any number of jobs, in order, in one statement. */
+  enqueueAll: EnqueueAll;
 }
+
+export type EnqueueAll = (tx: Transaction, jobs: readonly NewJob[]) => Promise<void>;

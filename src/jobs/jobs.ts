@@ -12,7 +12,7 @@ import { afterCommit, type Database } from "../database/database.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import { insertJobs, withoutDuplicates } from "./enqueue.ts";
-import type { JobDefinition, Jobs } from "./job.ts";
+import { type EnqueueAll, type JobDefinition, type Jobs, newJob } from "./job.ts";
 import { nextRun } from "./schedule.ts";
 import { Worker } from "./worker.ts";
 
@@ -25,6 +25,8 @@ export interface JobsOptions {
   readonly concurrency?: number;
   /** The longest wait between polls, and so the delay of jobs that another process added. Default 1 s. */
   readonly pollMs?: number;
+  /** Wraps `enqueueAll` with telemetry. */
+  instrument?(enqueueAll: EnqueueAll): EnqueueAll;
 }
 
 export interface RunningJobs extends Jobs, AsyncDisposable {
@@ -41,22 +43,26 @@ const defaultGraceMs = 5_000;
 
 export function createJobs(options: JobsOptions): RunningJobs {
   const { database, now, definitions, log, concurrency = 16, pollMs = 1_000 } = options;
+  const { instrument = (enqueueAll) => enqueueAll } = options;
   const known = byName(definitions, now());
   const worker = new Worker({ database, now, definitions: known, log, concurrency, pollMs });
 
+  const enqueueAll = instrument(async (tx, jobs) => {
+    const unknown = jobs.find(({ name }) => !known.has(name));
+    if (unknown) {
+      throw new Error(`No definition has the name "${unknown.name}".`);
+    }
+    const added = await withoutDuplicates(tx, jobs, now());
+    if (added.length === 0) {
+      return;
+    }
+    await insertJobs(tx, added, now());
+    afterCommit(tx, () => worker.wake());
+  });
+
   return {
-    async enqueue(tx, ...jobs) {
-      const unknown = jobs.find(({ name }) => !known.has(name));
-      if (unknown) {
-        throw new Error(`No definition has the name "${unknown.name}".`);
-      }
-      const added = await withoutDuplicates(tx, jobs, now());
-      if (added.length === 0) {
-        return;
-      }
-      await insertJobs(tx, added, now());
-      afterCommit(tx, () => worker.wake());
-    },
+    enqueueAll,
+    enqueue: (tx, type, payload, options) => enqueueAll(tx, [newJob(type, payload, options)]),
     start: () => worker.start(),
     runDue: () => worker.runDue(),
     stop: (graceMs = defaultGraceMs) => worker.stop(graceMs),

@@ -59,8 +59,8 @@ export async function moveToDeadLetter(
 ): Promise<void> {
   await sql`
     with dead as (delete from jobs where id = ${job.id} and claims = ${job.claims} returning *)
-    insert into dead_jobs (id, name, lane, key, organization_id, payload, attempts, error, created_at, died_at)
-    select id, name, lane, key, organization_id, payload, attempts, ${error}, created_at, ${now.toISOString()}::timestamptz
+    insert into dead_jobs (id, name, lane, key, organization_id, subject, payload, attempts, error, created_at, died_at)
+    select id, name, lane, key, organization_id, subject, payload, attempts, ${error}, created_at, ${now.toISOString()}::timestamptz
     from dead
   `.execute(tx);
 }

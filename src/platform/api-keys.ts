@@ -11,9 +11,10 @@ import { fail, failField } from "../../tools/errors.ts";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { hashSecret, isExpired, keyPrefix, newKeySecret } from "./identity/index.ts";
-import { type Caller, implement } from "./kernel/index.ts";
+import { type Caller, implement, type World } from "./kernel/index.ts";
 
 export const apiKeys = implement(contract, {
+  tables: ["api_keys"],
   operations: {
     async create_api_key(
       { name, scopes: requestedScopes, expires_at },
@@ -67,6 +68,31 @@ export const apiKeys = implement(contract, {
     },
   },
 });
+
+/** `last_used_at` is exact to the minute, so that a busy key does not cause a write on every call. */
+const lastUsedPrecisionMs = 60_000;
+
+/** The valid key with this secret, whose use is recorded; undefined for an unknown, a revoked and an expired one. */
+export async function findKey({ database: { queries }, now }: World, secret: string) {
+  const key = await queries
+    .selectFrom("api_keys")
+    .select(["organization_id", "id", "name", "scopes", "expires_at", "last_used_at", "created_by"])
+    .where("hash", "=", hashSecret(secret))
+    .executeTakeFirst();
+  const time = now();
+  if (!key || isExpired(key, time)) {
+    return undefined;
+  }
+  if (key.last_used_at === null || time.getTime() - Date.parse(key.last_used_at) >= lastUsedPrecisionMs) {
+    await queries
+      .updateTable("api_keys")
+      .set({ last_used_at: time.toISOString() })
+      .where("organization_id", "=", key.organization_id)
+      .where("id", "=", key.id)
+      .execute();
+  }
+  return key;
+}
 
 /** Inserts a key with a generated secret, or with one that the operator chose. */
 export async function insertKey(

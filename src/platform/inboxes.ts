@@ -12,6 +12,7 @@ type ChannelName = (typeof channels)[number];
 const platformOf: Readonly<Record<ChannelName, string>> = { simulator: "whatsapp" };
 
 export const inboxes = implement(contract, {
+  tables: ["inboxes"],
   operations: {
     async list_inboxes(_, { db, organization }) {
       const rows = await db

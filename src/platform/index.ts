@@ -1,8 +1,8 @@
 /** The platform: all modules connected with their jobs, events and channels. */
 
 import { type Operation, toolMappingsOf } from "../../tools/contract/index.ts";
-import { type Event, type EventName, events } from "../../tools/events.ts";
-import type { JobDefinition, Jobs } from "../jobs/job.ts";
+import type { Event, EventName } from "../../tools/events.ts";
+import type { EnqueueAll, JobDefinition } from "../jobs/job.ts";
 import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
 import type { ChannelCallbacks } from "../ports/channel.ts";
 import type {
@@ -13,19 +13,20 @@ import type {
   RouteWithBody,
 } from "../ports/http-route.ts";
 import { apiKeys } from "./api-keys.ts";
-import { auth } from "./auth.ts";
+import { auth, authenticate } from "./auth/index.ts";
 import { contacts } from "./contacts/index.ts";
 import { conversations } from "./conversations/index.ts";
-import { authenticate } from "./identity/index.ts";
 import { imports } from "./imports/index.ts";
 import { inboxes } from "./inboxes.ts";
 import {
   type Call,
   type Caller,
+  combineHooks,
   createCall,
   deleteExpiredResponsesJob,
   type EventRecorder,
-  type Listeners,
+  eraseContactJob,
+  listenerJobsOf,
   type Module,
   type ModuleJob,
   type World,
@@ -34,7 +35,7 @@ import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing/index.ts";
-import { teams } from "./teams.ts";
+import { teams } from "./teams/index.ts";
 import { uploads } from "./uploads/index.ts";
 import { users } from "./users.ts";
 import { webhooks } from "./webhooks/index.ts";
@@ -72,7 +73,10 @@ export interface Platform {
 
 /** What `createPlatform` needs from outside; the other members of `World` follow from the modules. */
 export interface PlatformParts
-  extends Omit<World, "jobs" | "channels" | "listeners" | "recorders" | "tools"> {
+  extends Omit<
+    World,
+    "jobs" | "channels" | "listeners" | "recorders" | "hooks" | "erasers" | "jobsKeptByErasure" | "tools"
+  > {
   /** Default: all. */
   readonly enabledModules?: Modules;
   /** How many jobs of one lane run at once in this process. */
@@ -81,14 +85,14 @@ export interface PlatformParts
   /** Opens the channels. They report to `callbacks` and may have jobs of their own. */
   openChannels(
     callbacks: ChannelCallbacks,
-    enqueue: Jobs["enqueue"],
+    enqueueAll: EnqueueAll,
   ): { readonly channels: World["channels"]; readonly jobs: readonly JobDefinition[] };
 }
 
 /** Wraps calls and jobs with telemetry. */
 export interface Instruments {
   call(call: Call): Call;
-  enqueue(enqueue: Jobs["enqueue"]): Jobs["enqueue"];
+  enqueueAll(enqueueAll: EnqueueAll): EnqueueAll;
   job(job: JobDefinition): JobDefinition;
 }
 
@@ -110,27 +114,33 @@ export function createPlatform(parts: PlatformParts): Platform {
     onMessage: (message) => receiveMessage(world, message),
     onReceipts: (receipts) => receiveReceipts(world, receipts),
   };
-  const { channels, jobs: channelJobs } = openChannels(callbacks, (tx, ...newJobs) =>
-    jobs.enqueue(tx, ...newJobs),
+  const { channels, jobs: channelJobs } = openChannels(callbacks, (tx, newJobs) =>
+    jobs.enqueueAll(tx, newJobs),
   );
-  const moduleJobs = jobsOf(enabledModules).map((job) => toJobDefinition(job, () => world));
-  const definitions = [...moduleJobs, ...channelJobs].map((job) => instruments.job(job));
-  const engine = createJobs({ database, now, definitions, log, ...(concurrency && { concurrency }) });
-  const jobs = { ...engine, enqueue: instruments.enqueue(engine.enqueue) };
+  const moduleList = Object.values(enabledModules);
+  const moduleJobs = jobsOf(enabledModules);
+  const definitions = [...moduleJobs.map((job) => toJobDefinition(job, () => world)), ...channelJobs].map(
+    (job) => instruments.job(job),
+  );
+  const jobs = createJobs({
+    ...{ database, now, definitions, log, instrument: instruments.enqueueAll },
+    ...(concurrency && { concurrency }),
+  });
   const world: World = {
     ...outside,
     jobs,
     channels,
     listeners: listenersOf(enabledModules),
     recorders: recordersOf(enabledModules),
+    hooks: combineHooks(moduleList.map(({ hooks }) => hooks)),
+    erasers: moduleList.map(({ erase }) => erase),
+    jobsKeptByErasure: moduleJobs.filter(({ isKeptByErasure }) => isKeptByErasure).map(({ name }) => name),
     tools: toolsOf(enabledModules),
   };
   return {
-    call: instruments.call(createCall(Object.values(enabledModules), world)),
+    call: instruments.call(createCall(moduleList, world)),
     authenticate: (credential) => authenticate(world, credential),
-    routes: Object.values(enabledModules).flatMap(({ routes }) =>
-      routes.map((route) => bindRoute(route, world)),
-    ),
+    routes: moduleList.flatMap(({ routes }) => routes.map((route) => bindRoute(route, world))),
     callbacks,
     jobs,
   };
@@ -138,7 +148,7 @@ export function createPlatform(parts: PlatformParts): Platform {
 
 const noInstruments: Instruments = {
   call: (call) => call,
-  enqueue: (enqueue) => enqueue,
+  enqueueAll: (enqueueAll) => enqueueAll,
   job: (job) => job,
 };
 
@@ -156,15 +166,15 @@ export function toolsOf(enabledModules: Modules = modules): ReadonlyMap<string, 
   );
 }
 
-/** The names of the listener jobs of each event. */
-function listenersOf(enabledModules: Modules): ReadonlyMap<EventName, readonly string[]> {
-  const jobNames = new Map<EventName, string[]>();
-  for (const [name, module] of Object.entries(enabledModules)) {
-    for (const event of listenedEvents(module)) {
-      jobNames.set(event, [...(jobNames.get(event) ?? []), listenerJobName(name, event)]);
+/** The listener jobs of each event. */
+function listenersOf(enabledModules: Modules): World["listeners"] {
+  const listeners = new Map<EventName, ModuleJob<Event>[]>();
+  for (const [name, { on }] of Object.entries(enabledModules)) {
+    for (const [event, job] of listenerJobsOf(name, on)) {
+      listeners.set(event, [...(listeners.get(event) ?? []), job]);
     }
   }
-  return jobNames;
+  return listeners;
 }
 
 /** The recorders that run in the transaction of every event. */
@@ -174,11 +184,11 @@ function recordersOf(enabledModules: Modules): readonly EventRecorder[] {
 
 /** Every job of these modules, their listeners' included, and the kernel's own. */
 function jobsOf(enabledModules: Modules): ModuleJob[] {
-  const moduleJobs = Object.entries(enabledModules).flatMap(([name, module]) => [
-    ...module.jobs,
-    ...listenedEvents(module).map((event) => createListenerJob(name, event, module.on[event])),
+  const moduleJobs = Object.entries(enabledModules).flatMap(([name, { jobs, on }]) => [
+    ...jobs,
+    ...listenerJobsOf(name, on).values(),
   ]);
-  return [...moduleJobs, deleteExpiredResponsesJob];
+  return [...moduleJobs, deleteExpiredResponsesJob, eraseContactJob];
 }
 
 function toJobDefinition({ run, exhausted, ...job }: ModuleJob, world: () => World): JobDefinition {
@@ -196,27 +206,4 @@ function bindRoute<Body extends BodyKind>(
   return route.credential === "none"
     ? { ...route, handle: (request: HttpRequest<Body>) => route.handle(request, world) }
     : { ...route, handle: (request: CredentialRequest<Body>) => route.handle(request, world) };
-}
-
-function createListenerJob<Name extends EventName>(
-  module: string,
-  event: Name,
-  listen: Listeners[Name],
-): ModuleJob<Event<Name>> {
-  return {
-    name: listenerJobName(module, event),
-    async run(payload, world, attempt) {
-      await listen?.(payload, world, attempt);
-      return undefined;
-    },
-  };
-}
-
-function listenedEvents({ on }: Module): EventName[] {
-  return Object.keys(on).filter((name): name is EventName => Object.hasOwn(events, name));
-}
-
-/** Must not change: waiting jobs are stored under this name, and a later version must find them. */
-function listenerJobName(module: string, event: EventName): string {
-  return `${module}:${event}`;
 }

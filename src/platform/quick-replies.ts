@@ -6,6 +6,7 @@ import { containsText } from "../database/query/index.ts";
 import { freshId, implement, lockOrganization } from "./kernel/index.ts";
 
 export const quickReplies = implement(contract, {
+  tables: ["quick_replies"],
   operations: {
     async create_quick_reply({ short_code, content }, { tx, caller, organization, now }) {
       await requireUnusedShortCode(tx, organization, short_code);

@@ -6,16 +6,10 @@ import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { containsText, readPage } from "../database/query/index.ts";
 import { hashPassword, newPassword, roleScopes } from "./identity/index.ts";
-import {
-  type Caller,
-  enqueueServeQueue,
-  implement,
-  lockOrganization,
-  type Role,
-  type WriteContext,
-} from "./kernel/index.ts";
+import { type Caller, implement, lockOrganization, type Role, type WriteContext } from "./kernel/index.ts";
 
 export const users = implement(contract, {
+  tables: ["users"],
   operations: {
     async list_users({ search, role, ...paging }, { db, organization }) {
       const matches = db
@@ -75,7 +69,7 @@ async function changeUser(context: WriteContext, id: string, { password_hash, ..
   }
   const endsSessions = password_hash !== undefined || !is_active;
   if (is_active && !user.is_active) {
-    await enqueueServeQueue(context, organization);
+    await context.world.hooks.capacityFreed(context, organization);
   }
   return tx
     .updateTable("users")
@@ -112,6 +106,23 @@ export async function insertUser(
       updated_at: now.toISOString(),
     })
     .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Replaces a verified user's password and ends the sessions; undefined if it was changed since it was verified. */
+export async function replacePassword(
+  tx: Transaction,
+  verified: { readonly organization_id: string; readonly id: string; readonly session_version: number },
+  { password_hash, now }: { readonly password_hash: string; readonly now: Date },
+) {
+  return tx
+    .updateTable("users")
+    .set({ password_hash, session_version: verified.session_version + 1, updated_at: now.toISOString() })
+    .where("organization_id", "=", verified.organization_id)
+    .where("id", "=", verified.id)
+    .where("session_version", "=", verified.session_version)
+    .where("is_active", "=", true)
     .returningAll()
     .executeTakeFirst();
 }

@@ -1,6 +1,7 @@
 /** A worker process that a test kills. It appends the payload of every job that it runs to a file. */
 import { appendFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
 import { openDatabase } from "../../src/database/connect.ts";
 import { createJobs } from "../../src/jobs/jobs.ts";
 import type { DatabaseAddress } from "./jobs-fixture.ts";
@@ -17,6 +18,7 @@ createJobs({
   definitions: [
     {
       name: "a.b",
+      payload: z.unknown(),
       leaseMs: 500,
       async run(payload) {
         await delay(2);

@@ -76,7 +76,7 @@ export function useJobsFixture() {
       return jobs;
     },
     enqueue: (jobs: RunningJobs, ...added: readonly NewJob[]) =>
-      database.transaction((tx) => jobs.enqueue(tx, ...added)),
+      database.transaction((tx) => jobs.enqueueAll(tx, added)),
     waiting: () => database.queries.selectFrom("jobs").selectAll().orderBy("id").execute(),
     dead: () => database.queries.selectFrom("dead_jobs").selectAll().orderBy("id").execute(),
     /** Waits until the table is empty. */
@@ -102,6 +102,9 @@ export const makeJob = (name: string, payload: unknown = null, rest: Partial<New
   ...rest,
 });
 
+/** Accepts every payload. */
+export const anyPayload: JobDefinition["payload"] = { safeParse: (data) => ({ success: true, data }) };
+
 /** A definition that records the payloads of its runs. */
 export function recordRuns(
   name: string,
@@ -110,7 +113,7 @@ export function recordRuns(
 ) {
   const runs: unknown[] = [];
   const definition: JobDefinition = {
-    name,
+    ...{ name, payload: anyPayload },
     async run(payload, attempt) {
       runs.push(payload);
       return run?.(payload, attempt);

@@ -62,6 +62,12 @@ export function pageSize(size: number) {
     .describe("Page size, at most 100");
 }
 
+export const actorTypes = ["api_key", "user", "flow", "bot", "system"] as const;
+export type ActorType = (typeof actorTypes)[number];
+
+/** Who did something; `system` is the service itself. */
+export const Actor = z.object({ type: z.enum(actorTypes), id: z.string(), name: z.string() });
+
 /** The data of a delete response. */
 export const Deleted = z.object({ deleted: z.literal(true) });
 

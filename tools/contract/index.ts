@@ -5,6 +5,9 @@ export { accessErrors, requestErrors, serviceErrors } from "./common-errors.ts";
 export { ErrorBody, ErrorDetail, type ErrorEntry, errorEntry, errorTypes } from "./errors.ts";
 export { Failure, type FailureDetail, failInput, fieldFailure, missingScope } from "./failure.ts";
 export {
+  Actor,
+  type ActorType,
+  actorTypes,
   all,
   Deleted,
   id,

@@ -1,6 +1,6 @@
 /** The message resource. */
 import { z } from "zod";
-import { timestamp, untrusted } from "../contract/index.ts";
+import { Actor, timestamp, untrusted } from "../contract/index.ts";
 
 export const messageTypes = [
   "text",
@@ -41,6 +41,8 @@ export const Message = z.object({
   interactive: z.record(z.string(), z.unknown()).nullable(),
   reply: z.object({ id: z.string(), title: untrusted(z.string()) }).nullable(),
   status: z.enum(messageStatuses),
+  /** Who sent it; null for inbound messages and in older records. */
+  sent_by: Actor.nullable(),
   error: MessageError.nullable(),
   sent_at: timestamp.nullable(),
   delivered_at: timestamp.nullable(),
@@ -60,6 +62,7 @@ export const ListedMessage = Message.pick({
   interactive: true,
   reply: true,
   status: true,
+  sent_by: true,
   error: true,
   created_at: true,
 });

@@ -16,8 +16,8 @@ export function createInstruments(telemetry: Instruments, now: Clock) {
     call: <Request extends { readonly operation: string }, Answer>(
       call: (request: Request) => Promise<Answer>,
     ) => instrumentCall(call, telemetry.tracer),
-    enqueue: <Tx, Job extends EnqueuedJob>(enqueue: (tx: Tx, ...jobs: readonly Job[]) => Promise<void>) =>
-      instrumentEnqueue(enqueue, telemetry.tracer),
+    enqueueAll: <Tx, Job extends EnqueuedJob>(enqueueAll: (tx: Tx, jobs: readonly Job[]) => Promise<void>) =>
+      instrumentEnqueue(enqueueAll, telemetry.tracer),
     job: <Job extends RunnableJob>(job: Job) => instrumentJob(job, telemetry, now),
   };
 }
@@ -36,15 +36,18 @@ interface EnqueuedJob {
   readonly traceparent?: string | undefined;
 }
 
-/** A span for each call of `enqueue`; the job continues its trace. */
+/** A span for each call of `enqueueAll`; the jobs continue its trace. */
 function instrumentEnqueue<Tx, Job extends EnqueuedJob>(
-  enqueue: (tx: Tx, ...jobs: readonly Job[]) => Promise<void>,
+  enqueueAll: (tx: Tx, jobs: readonly Job[]) => Promise<void>,
   tracer: Tracer,
-): (tx: Tx, ...jobs: readonly Job[]) => Promise<void> {
-  return (tx, ...jobs) =>
+): (tx: Tx, jobs: readonly Job[]) => Promise<void> {
+  return (tx, jobs) =>
     tracer.withSpan({ name: `enqueue ${jobs[0]?.name ?? "nothing"}`, kind: "producer" }, () => {
       const traceparent = tracer.traceparent();
-      return enqueue(tx, ...jobs.map((job) => ({ ...job, traceparent })));
+      return enqueueAll(
+        tx,
+        jobs.map((job) => ({ ...job, traceparent })),
+      );
     });
 }
 

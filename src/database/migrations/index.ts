@@ -7,6 +7,7 @@ import * as files from "./0004-files.ts";
 import * as traces from "./0005-traces.ts";
 import * as webhooks from "./0006-webhooks.ts";
 import * as recovery from "./0007-recovery.ts";
+import * as modules from "./0008-modules.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -16,4 +17,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0005-traces": traces,
   "0006-webhooks": webhooks,
   "0007-recovery": recovery,
+  "0008-modules": modules,
 };

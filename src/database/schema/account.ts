@@ -1,6 +1,6 @@
 /** The tables of organizations, their users, credentials and configuration. */
 import type { Generated } from "kysely";
-import type { Json } from "./columns.ts";
+import type { Actor, Json } from "./columns.ts";
 
 export interface AccountTables {
   settings: { name: string; value: string };
@@ -50,6 +50,23 @@ export interface AccountTables {
     request_hash: string;
     status: number | null;
     body: Json<unknown> | null;
+    /** The contacts and conversations that the body names. */
+    subjects: Generated<string[]>;
+    created_at: string;
+  };
+  /** The contacts and conversations that are being erased. */
+  erasures: { organization_id: string; subject: string };
+  /** Calls to third parties that have no response yet. */
+  outward_calls: {
+    organization_id: string;
+    credential_id: string;
+    route: string;
+    key: string;
+    request_hash: string;
+    operation: string;
+    actor: Json<Actor>;
+    intent: Json<unknown>;
+    running_until: string;
     created_at: string;
   };
   inboxes: {

@@ -1,6 +1,6 @@
 /** The tables of contacts, conversations, messages, uploads and imports. */
 import type { Generated } from "kysely";
-import type { Json } from "./columns.ts";
+import type { Actor, Json } from "./columns.ts";
 
 /** What a message contains, by its type; nothing once its contact has been erased. */
 type MessageContent = {
@@ -98,6 +98,7 @@ export interface InboxTables {
     contact_id: string;
     assigned_to: string | null;
     assigned_by: string | null;
+    assigned_by_type: Actor["type"] | null;
     assignment_type: "manual" | "transfer" | "routing" | "unassign";
     team_id: string | null;
     reason: string | null;
@@ -121,6 +122,8 @@ export interface InboxTables {
     read_at: string | null;
     failed_at: string | null;
     error: Json<MessageFailure> | null;
+    /** Null for inbound messages, and for those of versions that did not record it. */
+    sent_by: Json<Actor> | null;
     created_at: string;
     /** The transaction that wrote the row; an xid8. */
     transaction_id: Generated<string>;

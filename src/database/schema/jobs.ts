@@ -9,6 +9,8 @@ interface Job {
   key: string | null;
   organization_id: string | null;
   payload: Json<unknown>;
+  /** The id of the record whose personal data the job holds. */
+  subject: string | null;
   created_at: string;
 }
 

@@ -1,10 +1,15 @@
 /** Contacts: the operations of `tools/contacts.ts`, and the functions that other modules call. */
 import { contacts as contract } from "../../../tools/contacts.ts";
 import { fail } from "../../../tools/errors.ts";
-import type { Queries } from "../../database/database.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
 import { maxCountedMatches, readPage } from "../../database/query/index.ts";
-import { closeConversations, implement, type WriteContext } from "../kernel/index.ts";
-import { eraseContact } from "./erase.ts";
+import {
+  type Change,
+  type ErasedContact,
+  eraseContact,
+  implement,
+  type WriteContext,
+} from "../kernel/index.ts";
 import { type ContactLookup, findOrCreateContact } from "./find.ts";
 import { maxTags } from "./limits.ts";
 import { normalizePhone } from "./phone.ts";
@@ -16,6 +21,7 @@ export { normalizePhone } from "./phone.ts";
 export { type ContactInput, type UpsertOutcome, upsertContacts } from "./upsert-many.ts";
 
 export const contacts = implement(contract, {
+  tables: ["contacts", "contact_identities"],
   operations: {
     async create_contact(input, context) {
       const { contact, created } = await findOrCreateByPhone(context, input);
@@ -66,13 +72,14 @@ export const contacts = implement(contract, {
     },
 
     async delete_contact({ id }, context) {
-      const { tx, organization, now } = context;
-      const { phone_number, bsuid } = await getContact(tx, organization, id, { forUpdate: true });
-      await closeConversations(context, { organization, contact_id: id });
-      await eraseContact(tx, { organization, id, phone_number, bsuid, now });
+      const { tx, organization } = context;
+      await getContact(tx, organization, id, { forUpdate: true });
+      const conversation_ids = await findConversationIds(tx, organization, id);
+      await eraseContact(context, { organization_id: organization, contact_id: id, conversation_ids });
       return { data: { id, deleted: true as const } };
     },
   },
+  erase: { now: eraseProfile },
 });
 
 type ContactScope = Pick<WriteContext, "tx" | "organization" | "now">;
@@ -130,6 +137,39 @@ async function findOrCreateByPhone(
 ) {
   const phone_number = normalizePhone(input.phone_number, "phone_number");
   return findOrCreateContact(tx, { ...input, organization, phone_number, now });
+}
+
+/** No conversation is added until the commit, because the contact is locked. */
+async function findConversationIds(tx: Transaction, organization: string, contact_id: string) {
+  const rows = await tx
+    .selectFrom("conversations")
+    .select("id")
+    .where("organization_id", "=", organization)
+    .where("contact_id", "=", contact_id)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** The row stays, for the records that refer to it. */
+async function eraseProfile(
+  { tx, now }: Change,
+  { organization_id, contact_id }: ErasedContact,
+): Promise<void> {
+  await tx
+    .updateTable("contacts")
+    .set({
+      ...{ phone_number: null, bsuid: null, username: null, name: null },
+      ...{ search_text: "", tags: [], metadata: "{}" },
+      erased_at: now.toISOString(),
+    })
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", contact_id)
+    .execute();
+  await tx
+    .deleteFrom("contact_identities")
+    .where("organization_id", "=", organization_id)
+    .where("contact_id", "=", contact_id)
+    .execute();
 }
 
 function selectContacts(db: Queries, organization: string) {

@@ -1,6 +1,7 @@
 /** Applies routing decisions: assigns or queues the conversations, and schedules the retry of queued ones. */
-import type { NewJob } from "../../jobs/job.ts";
-import type { Change, ModuleJob } from "../kernel/index.ts";
+import { z } from "zod";
+import { type NewJob, newJob } from "../../jobs/job.ts";
+import { type Change, defineJob } from "../kernel/index.ts";
 import {
   activePolicies,
   type ConversationRow,
@@ -14,15 +15,10 @@ import { recordAssignments } from "./assignments.ts";
 import { changeConversations, requireUpdated } from "./change.ts";
 import { withConversation } from "./find.ts";
 
-interface EscalatePayload {
-  readonly organization_id: string;
-  readonly conversation_id: string;
-  readonly queued_at: string;
-}
-
 /** Decides again about a queued conversation when time may change the decision: one more tier, relaxed skills. */
-export const escalateJob: ModuleJob<EscalatePayload> = {
+export const escalateJob = defineJob({
   name: "conversation.escalate",
+  payload: z.object({ organization_id: z.string(), conversation_id: z.string(), queued_at: z.string() }),
 
   async run(payload, world) {
     await withConversation(world, payload, async (change, conversation) => {
@@ -40,7 +36,7 @@ export const escalateJob: ModuleJob<EscalatePayload> = {
     });
     return undefined;
   },
-};
+});
 
 /** Applies and records decisions about conversations of one organization; returns the new rows in the same order. */
 export async function applyDecisions(
@@ -63,7 +59,7 @@ export async function applyDecisions(
     ...record,
     conversation: requireUpdated(updated, record.conversation),
   }));
-  await change.world.jobs.enqueue(change.tx, ...results.flatMap(createEscalationJobs));
+  await change.world.jobs.enqueueAll(change.tx, results.flatMap(createEscalationJobs));
   // An assignment to a team by hand is recorded by the caller, with the user who made it.
   const assigned = results.filter(
     ({ trigger, decision }) => decision.assigned_to !== null && trigger !== "assign",
@@ -83,8 +79,9 @@ function createEscalationJobs({
   decision: { retryAt },
 }: DecisionRecord<PolicyDecision>): NewJob[] {
   const { organization_id, id: conversation_id, queued_at } = conversation;
+  if (queued_at === null || !retryAt) {
+    return [];
+  }
   const payload = { organization_id, conversation_id, queued_at };
-  return queued_at !== null && retryAt
-    ? [{ name: escalateJob.name, payload, organization_id, runAt: retryAt }]
-    : [];
+  return [newJob(escalateJob, payload, { runAt: retryAt })];
 }

@@ -3,8 +3,9 @@ import type { z } from "zod";
 import type { conversations as contract } from "../../../tools/conversations.ts";
 import { fail } from "../../../tools/errors.ts";
 import { refersTo } from "../../database/query/index.ts";
-import { countsAsLoad, type WriteContext } from "../kernel/index.ts";
+import type { WriteContext } from "../kernel/index.ts";
 import { activePolicies, type ConversationRow, decide, lockMember, policyForTeam } from "../routing/index.ts";
+import { countsAsLoad } from "../teams/index.ts";
 import { applyDecisions } from "./apply-decisions.ts";
 import { recordAssignment } from "./assignments.ts";
 import { changeConversation } from "./change.ts";
@@ -50,8 +51,7 @@ export async function unassign({ id, reason }: Unassign, context: WriteContext) 
     queued_at: null,
     policy_id: null,
   });
-  const assigned_by = context.caller.acts_for;
-  return recordAssignment(context, unassigned, { assignment_type: "unassign", assigned_by, reason });
+  return recordAssignment(context, unassigned, { assignment_type: "unassign", reason });
 }
 
 interface AgentAssignment {
@@ -81,7 +81,6 @@ async function assignAgent(
     (member?.current_chat_count ?? 0) >= (member?.max_concurrent_chats ?? Number.POSITIVE_INFINITY);
   return recordAssignment(context, assigned, {
     assignment_type,
-    assigned_by: context.caller.acts_for,
     reason,
     over_capacity: countsAsLoad(conversation.status) && isFull,
   });
@@ -102,8 +101,7 @@ async function assignTeam(
   const [assigned = waiting] = await applyDecisions(context, [
     { conversation: waiting, trigger: "assign", decision },
   ]);
-  const assigned_by = context.caller.acts_for;
-  return recordAssignment(context, assigned, { assignment_type: "manual", assigned_by, reason });
+  return recordAssignment(context, assigned, { assignment_type: "manual", reason });
 }
 
 /** Reads the team and locks it against deletion until the commit. */

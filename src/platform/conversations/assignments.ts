@@ -12,34 +12,35 @@ type AssignmentRow = Selectable<Tables["assignments"]>;
 
 interface AssignmentDetails {
   readonly assignment_type: (typeof assignmentTypes)[number];
-  /** The user who did it; null for routing. */
-  readonly assigned_by?: string | null;
   readonly reason: string | null | undefined;
   readonly over_capacity?: boolean;
 }
 
 /** Records the agent and the team that the conversation now has. */
 export async function recordAssignment(
-  { tx, now }: Change,
+  change: Change,
   conversation: ConversationRow,
   details: AssignmentDetails,
 ): Promise<AssignmentRow> {
-  const row = toRow(conversation, details, now);
-  await insertAll(tx, "assignments", [row]);
+  const row = toRow(change, conversation, details);
+  await insertAll(change.tx, "assignments", [row]);
   return row;
 }
 
 /** The same for several conversations. */
 export async function recordAssignments(
-  { tx, now }: Change,
+  change: Change,
   assignments: readonly { readonly conversation: ConversationRow; readonly details: AssignmentDetails }[],
 ): Promise<void> {
-  const rows = assignments.map(({ conversation, details }) => toRow(conversation, details, now));
-  await insertAll(tx, "assignments", rows);
+  const rows = assignments.map(({ conversation, details }) => toRow(change, conversation, details));
+  await insertAll(change.tx, "assignments", rows);
 }
 
-function toRow(conversation: ConversationRow, details: AssignmentDetails, now: Date): AssignmentRow {
-  const { assignment_type, assigned_by = null, reason = null, over_capacity = false } = details;
+function toRow(
+  { actor, now }: Change,
+  conversation: ConversationRow,
+  { assignment_type, reason = null, over_capacity = false }: AssignmentDetails,
+): AssignmentRow {
   return {
     organization_id: conversation.organization_id,
     id: newId("asg", now),
@@ -47,7 +48,9 @@ function toRow(conversation: ConversationRow, details: AssignmentDetails, now: D
     contact_id: conversation.contact_id,
     assigned_to: conversation.assigned_to,
     team_id: conversation.team_id,
-    ...{ assignment_type, assigned_by, reason, over_capacity },
+    assigned_by: actor.id,
+    assigned_by_type: actor.type,
+    ...{ assignment_type, reason, over_capacity },
     created_at: now.toISOString(),
   };
 }

@@ -1,12 +1,13 @@
 /**
- * Changes a conversation's status, agent or team; nothing else in the service does.
+ * Changes the status, agent or team of conversations; nothing else in the service does.
  *
  * This keeps the members' counts right: an open or pending conversation counts as load of its agent in its team.
  * The conversation is locked first, then the members. When a change frees an agent, the queue is served.
  */
 import { sql } from "kysely";
-import { type Change, countsAsLoad, enqueueServeQueue } from "../kernel/index.ts";
+import type { Change } from "../kernel/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
+import { countsAsLoad, type LoadChange, updateLoads } from "../teams/index.ts";
 
 export type AssignmentState = Pick<
   ConversationRow,
@@ -47,9 +48,22 @@ export async function changeConversations(
   const updated = await writeUpdates(change, updates);
   const freed = updates.flatMap(({ loadChanges }) => loadChanges).find(({ delta }) => delta < 0);
   if (freed) {
-    await enqueueServeQueue(change, freed.organization_id);
+    await change.world.hooks.capacityFreed(change, freed.organization_id);
   }
   return updated;
+}
+
+/** Takes the conversations of a team that is being deleted out of it. The members' counts are deleted with the team. */
+export async function detachConversations(
+  { tx }: Change,
+  { organization, team_id }: { readonly organization: string; readonly team_id: string },
+): Promise<void> {
+  await tx
+    .updateTable("conversations")
+    .set({ team_id: null, queued_at: null, policy_id: null })
+    .where("organization_id", "=", organization)
+    .where("team_id", "=", team_id)
+    .execute();
 }
 
 /** The conversation's new row. @throws Error if the conversation was not there to be updated. */
@@ -82,7 +96,7 @@ async function writeUpdates(
     return { organization_id, id, ...state, is_done: isDone(state) };
   });
   const updated = await sql<ConversationRow>`
-    with counted as (${updateLoadSql(updates.flatMap(({ loadChanges }) => loadChanges))})
+    with counted as (${updateLoads(updates.flatMap(({ loadChanges }) => loadChanges))})
     update conversations set status = state.status, snoozed_until = state.snoozed_until,
       assigned_to = state.assigned_to, team_id = state.team_id, queued_at = state.queued_at,
       policy_id = state.policy_id, updated_at = ${now.toISOString()}::timestamptz,
@@ -99,19 +113,6 @@ async function writeUpdates(
   return new Map(updated.rows.map((conversation) => [conversation.id, conversation]));
 }
 
-/** An agent who has left the team has no row to count in; their conversations stay theirs. */
-const updateLoadSql = (loadChanges: readonly LoadChange[]) => sql`
-  update team_members
-  set current_chat_count = current_chat_count + change.delta, turn = coalesce(change.turn, team_members.turn)
-  from (
-    select organization_id, team_id, user_id, sum(delta)::integer as delta, max(turn) as turn
-    from jsonb_to_recordset(${JSON.stringify(loadChanges)}::jsonb)
-      as change (organization_id text, team_id text, user_id text, delta integer, turn bigint)
-    group by organization_id, team_id, user_id
-  ) as change
-  where team_members.organization_id = change.organization_id
-    and team_members.team_id = change.team_id and team_members.user_id = change.user_id`;
-
 /** A conversation that has an agent, or that needs none, does not wait in a queue. */
 function leaveQueueIfAssigned(state: AssignmentState): AssignmentState {
   const canWait = state.assigned_to === null && countsAsLoad(state.status);
@@ -120,15 +121,6 @@ function leaveQueueIfAssigned(state: AssignmentState): AssignmentState {
 
 function isDone({ status }: AssignmentState): boolean {
   return status === "closed" || status === "spam";
-}
-
-/** A change to a member's count. */
-interface LoadChange {
-  readonly organization_id: string;
-  readonly team_id: string;
-  readonly user_id: string;
-  readonly delta: number;
-  readonly turn?: number | undefined;
 }
 
 /** How the counts of the previous and of the new agent change; empty if they stay the same. */

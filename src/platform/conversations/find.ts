@@ -2,7 +2,7 @@
 import { fail } from "../../../tools/errors.ts";
 import type { Queries } from "../../database/database.ts";
 import { refersTo } from "../../database/query/index.ts";
-import type { Change, World } from "../kernel/index.ts";
+import { type Change, system, type World } from "../kernel/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
 import { selectConversations } from "./list.ts";
 import { windowOf } from "./window.ts";
@@ -80,7 +80,7 @@ export async function withConversation(
   await world.database.transaction(async (tx) => {
     const conversation = await findConversation(tx, organization_id, conversation_id, { locks: true });
     if (conversation) {
-      await action({ tx, world, now: world.now() }, conversation);
+      await action({ tx, world, now: world.now(), actor: system }, conversation);
     }
   });
 }

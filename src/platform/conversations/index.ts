@@ -4,14 +4,16 @@ import { conversations as contract } from "../../../tools/conversations.ts";
 import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
-import { type Change, implement } from "../kernel/index.ts";
+import { type Change, implement, isPerson } from "../kernel/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
 import { escalateJob } from "./apply-decisions.ts";
 import { assign, transfer, unassign } from "./assign.ts";
 import { assignmentsOf } from "./assignments.ts";
+import { detachConversations } from "./change.ts";
+import { eraseAssignments, eraseConversations } from "./erase.ts";
 import { getConversationDetails, requireConversation } from "./find.ts";
 import { listConversations } from "./list.ts";
-import { serveQueueJob } from "./queue.ts";
+import { serveQueueIfWaiting, serveQueueJob } from "./queue.ts";
 import { requestRouting, routeJob } from "./route.ts";
 import { applyEvent, wakeJob } from "./status.ts";
 import { sweepQueueJob } from "./sweep-queue.ts";
@@ -23,6 +25,7 @@ export { allowedStatuses } from "./states.ts";
 export { windowOf } from "./window.ts";
 
 export const conversations = implement(contract, {
+  tables: ["conversations", "assignments"],
   operations: {
     async list_conversations(input, context) {
       return listConversations(input, context);
@@ -55,6 +58,8 @@ export const conversations = implement(contract, {
     },
   },
   jobs: [routeJob, escalateJob, serveQueueJob, sweepQueueJob, wakeJob],
+  erase: { now: eraseConversations, later: eraseAssignments },
+  hooks: { capacityFreed: serveQueueIfWaiting, teamDeleted: detachConversations },
 });
 
 /** The conversation of a contact in an inbox, created as `open` if there is none; locked until the commit. */
@@ -109,24 +114,29 @@ export async function recordInbound(
   }
 }
 
-/** Records a message to the contact; it does not restart the service window. */
+/**
+ * Records a message to the contact; it does not restart the service window. The contact has been answered, and the
+ * conversation is open, only if a person replied.
+ */
 export async function recordOutbound(
   change: Change,
   conversation: ConversationRow,
   at: string,
 ): Promise<void> {
+  const isReply = isPerson(change.actor);
+  const reply = {
+    last_agent_message_at: latest("last_agent_message_at", at),
+    ...{ waiting_since: null, is_unread: false },
+  };
   await change.tx
     .updateTable("conversations")
-    .set({
-      last_message_at: latest("last_message_at", at),
-      last_agent_message_at: latest("last_agent_message_at", at),
-      waiting_since: null,
-      is_unread: false,
-    })
+    .set({ last_message_at: latest("last_message_at", at), ...(isReply ? reply : {}) })
     .where("organization_id", "=", conversation.organization_id)
     .where("id", "=", conversation.id)
     .execute();
-  await applyEvent(change, conversation, { type: "reply" });
+  if (isReply) {
+    await applyEvent(change, conversation, { type: "reply" });
+  }
 }
 
 type TimeColumn = "last_message_at" | "last_user_message_at" | "last_agent_message_at";

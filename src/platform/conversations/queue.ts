@@ -6,9 +6,11 @@
  * organization follow each other.
  */
 import { sql } from "kysely";
+import { z } from "zod";
 import type { Transaction } from "../../database/database.ts";
 import { refersTo } from "../../database/query/index.ts";
-import { type Change, type ModuleJob, serveQueueJobName } from "../kernel/index.ts";
+import { type NewJob, newJob } from "../../jobs/job.ts";
+import { type Change, defineJob, system } from "../kernel/index.ts";
 import {
   activePolicies,
   type ConversationRow,
@@ -33,32 +35,64 @@ const maxPerRun = 100;
 /** Conversations in one transaction, which keeps the members locked until it commits. */
 const maxPerTransaction = 20;
 
-export const serveQueueJob: ModuleJob<{ readonly organization_id: string; readonly after?: QueuePosition }> =
-  {
-    name: serveQueueJobName,
+export const serveQueueJob = defineJob({
+  name: "queue.serve",
+  payload: z.object({
+    organization_id: z.string(),
+    /** Where the previous run stopped; a run without it starts at the front. */
+    after: z.object({ queued_at: z.string(), id: z.string() }).optional(),
+  }),
 
-    async run({ organization_id, after }, world) {
-      const unservable = new Set<string>();
-      let position = after;
-      for (let count = 0; count < maxPerRun; ) {
-        const conversations = await world.database.transaction((tx) =>
-          serveNext({ tx, world, now: world.now() }, organization_id, { after: position, unservable }),
-        );
-        const last = conversations.at(-1);
-        if (!last) {
-          return undefined;
-        }
-        position = { queued_at: last.queued_at ?? "", id: last.id };
-        count += conversations.length;
-      }
-      const payload = { organization_id, after: position };
-      const key = `${serveQueueJobName}:${organization_id}`;
-      await world.database.transaction((tx) =>
-        world.jobs.enqueue(tx, { name: serveQueueJobName, payload, organization_id, key }),
+  async run({ organization_id, after }, world) {
+    const unservable = new Set<string>();
+    let position = after;
+    for (let count = 0; count < maxPerRun; ) {
+      const conversations = await world.database.transaction((tx) =>
+        serveNext({ tx, world, now: world.now(), actor: system }, organization_id, {
+          after: position,
+          unservable,
+        }),
       );
-      return undefined;
-    },
-  };
+      const last = conversations.at(-1);
+      if (!last) {
+        return undefined;
+      }
+      position = { queued_at: last.queued_at ?? "", id: last.id };
+      count += conversations.length;
+    }
+    const payload = { organization_id, after: position };
+    await world.database.transaction((tx) =>
+      world.jobs.enqueue(tx, serveQueueJob, payload, { key: serveQueueKey(organization_id) }),
+    );
+    return undefined;
+  },
+});
+
+/**
+ * The job that serves an organization's queue from its front; runs of one organization follow each other.
+ * Not added while one waits to start.
+ */
+export function createServeQueueJob(organization_id: string): NewJob {
+  return newJob(
+    serveQueueJob,
+    { organization_id },
+    { key: serveQueueKey(organization_id), isDeduplicated: true },
+  );
+}
+
+/** Enqueues a run after the commit; does nothing while the queue is empty. */
+export async function serveQueueIfWaiting({ tx, world }: Change, organization: string): Promise<void> {
+  const { rows } = await sql`
+    select from conversations where organization_id = ${organization} and queued_at is not null limit 1
+  `.execute(tx);
+  if (rows.length > 0) {
+    await world.jobs.enqueueAll(tx, [createServeQueueJob(organization)]);
+  }
+}
+
+function serveQueueKey(organization_id: string): string {
+  return `queue.serve:${organization_id}`;
+}
 
 /**
  * Serves the next conversations of the queue, at most as many as the agents can take, and returns those it looked

@@ -1,5 +1,7 @@
 /** Routes conversations that need an agent, in batches. */
-import { type Change, coalesce, enqueueServeQueue, type ModuleJob } from "../kernel/index.ts";
+import { z } from "zod";
+import { routingTriggers } from "../../../tools/routing.ts";
+import { type Change, coalesce, defineJob, system } from "../kernel/index.ts";
 import {
   activePolicies,
   type ConversationRow,
@@ -18,15 +20,17 @@ import {
 import { applyDecisions } from "./apply-decisions.ts";
 import { tryLockConversations, withConversation } from "./find.ts";
 
-interface RoutePayload {
-  readonly organization_id: string;
-  readonly conversation_id: string;
-  readonly trigger: Trigger;
-}
+const RoutePayload = z.object({
+  organization_id: z.string(),
+  conversation_id: z.string(),
+  trigger: z.enum(routingTriggers),
+});
+type RoutePayload = Readonly<z.infer<typeof RoutePayload>>;
 
 /** Routes a conversation right after the commit of the change that made it need an agent. */
-export const routeJob: ModuleJob<RoutePayload> = {
+export const routeJob = defineJob({
   name: "conversation.route",
+  payload: RoutePayload,
 
   async run(payload, world, { number }) {
     // A second attempt runs alone: another conversation may have failed the batch.
@@ -38,7 +42,7 @@ export const routeJob: ModuleJob<RoutePayload> = {
     }
     return undefined;
   },
-};
+});
 
 /**
  * Routes the conversations of one organization that arrive while a batch is running: they need the same members
@@ -56,7 +60,7 @@ const routeBatch = coalesce(
         const conversation = locked.get(conversation_id);
         return conversation ? [{ conversation, trigger }] : [];
       });
-      await routeConversations({ tx, world, now: world.now() }, items);
+      await routeConversations({ tx, world, now: world.now(), actor: system }, items);
       return ids.map((id) => locked.has(id));
     }),
   ({ organization_id }) => organization_id,
@@ -72,7 +76,7 @@ export async function requestRouting(
   const isRoutable = conversation.team_id !== null || (await hasPolicies(change.tx, organization_id));
   if (needsAgent(conversation) && isRoutable) {
     const payload = { organization_id, conversation_id, trigger };
-    await change.world.jobs.enqueue(change.tx, { name: routeJob.name, payload, organization_id });
+    await change.world.jobs.enqueue(change.tx, routeJob, payload);
   }
 }
 
@@ -129,7 +133,7 @@ async function routeInOrder(
   });
   await applyDecisions(change, records);
   if (hasSkippedAgent) {
-    await enqueueServeQueue(change, organization);
+    await change.world.hooks.capacityFreed(change, organization);
   }
 }
 

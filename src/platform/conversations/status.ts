@@ -1,7 +1,9 @@
 /** Changes a conversation's status, by hand or by an event; a reopened one keeps its agent only if they are free. */
+import { z } from "zod";
 import { fail, failField } from "../../../tools/errors.ts";
-import { type Change, countsAsLoad, type ModuleJob } from "../kernel/index.ts";
+import { type Change, defineJob } from "../kernel/index.ts";
 import { type ConversationRow, findUser, lockMember, recordDecision } from "../routing/index.ts";
+import { countsAsLoad } from "../teams/index.ts";
 import { recordAssignment } from "./assignments.ts";
 import { changeConversation } from "./change.ts";
 import { withConversation } from "./find.ts";
@@ -9,8 +11,9 @@ import { requestRouting } from "./route.ts";
 import { allowedStatuses, type ConversationEvent, type ConversationState, transition } from "./states.ts";
 
 /** Reopens a snoozed conversation at its time. */
-export const wakeJob: ModuleJob<{ organization_id: string; conversation_id: string; until: string }> = {
+export const wakeJob = defineJob({
   name: "conversation.wake",
+  payload: z.object({ organization_id: z.string(), conversation_id: z.string(), until: z.string() }),
 
   async run({ until, ...payload }, world) {
     await withConversation(world, payload, async (change, conversation) => {
@@ -18,7 +21,7 @@ export const wakeJob: ModuleJob<{ organization_id: string; conversation_id: stri
     });
     return undefined;
   },
-};
+});
 
 /**
  * Sets the status by hand.
@@ -42,12 +45,8 @@ export async function setStatus(
   const updated = await applyEvent(change, conversation, event);
   if (until && updated.snoozed_until !== null) {
     const { organization_id, id: conversation_id } = conversation;
-    await change.world.jobs.enqueue(change.tx, {
-      name: wakeJob.name,
-      payload: { organization_id, conversation_id, until: updated.snoozed_until },
-      organization_id,
-      runAt: until,
-    });
+    const payload = { organization_id, conversation_id, until: updated.snoozed_until };
+    await change.world.jobs.enqueue(change.tx, wakeJob, payload, { runAt: until });
   }
   return updated;
 }

@@ -3,21 +3,22 @@
  * some changes that free an agent enqueue no run.
  */
 import { sql } from "kysely";
-import { type Change, type ModuleJob, serveQueueJobName, type World } from "../kernel/index.ts";
+import { type Change, defineScheduledJob, type World } from "../kernel/index.ts";
 import { activePolicies, type ConversationRow, decide, policyForQueued } from "../routing/index.ts";
 import { applyDecisions } from "./apply-decisions.ts";
 import { recordAssignment } from "./assignments.ts";
 import { changeConversation } from "./change.ts";
 import { withConversation } from "./find.ts";
+import { createServeQueueJob } from "./queue.ts";
 
 /** How many conversations of absent agents one sweep requeues. */
 const maxPerSweep = 200;
 
-export const sweepQueueJob: ModuleJob<unknown> = {
+export const sweepQueueJob = defineScheduledJob({
   name: "queue.sweep",
   schedule: "* * * * *",
 
-  async run(_, world) {
+  async run(world) {
     const now = world.now();
     const { rows } = await sql<{ organization_id: string; conversation_id: string }>`
       select conversations.organization_id, conversations.id as conversation_id
@@ -40,9 +41,8 @@ export const sweepQueueJob: ModuleJob<unknown> = {
       );
     }
     await serveAllQueues(world);
-    return undefined;
   },
-};
+});
 
 /** Takes a conversation from an absent agent and routes it again by the same policy. */
 async function requeue(change: Change, conversation: ConversationRow): Promise<void> {
@@ -74,15 +74,9 @@ async function serveAllQueues(world: World): Promise<void> {
     .where("queued_at", "is not", null)
     .execute();
   await world.database.transaction((tx) =>
-    world.jobs.enqueue(
+    world.jobs.enqueueAll(
       tx,
-      ...rows.map(({ organization_id }) => ({
-        name: serveQueueJobName,
-        payload: { organization_id },
-        organization_id,
-        key: `${serveQueueJobName}:${organization_id}`,
-        isDeduplicated: true,
-      })),
+      rows.map(({ organization_id }) => createServeQueueJob(organization_id)),
     ),
   );
 }

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { conversations as contract } from "../../../tools/conversations.ts";
 import { fail } from "../../../tools/errors.ts";
-import { enqueueServeQueue, type WriteContext } from "../kernel/index.ts";
+import type { WriteContext } from "../kernel/index.ts";
 import { getConversationDetails, requireConversation } from "./find.ts";
 import { setStatus } from "./status.ts";
 
@@ -31,7 +31,7 @@ export async function updateConversation(input: Input, context: WriteContext) {
   }
   // Tags name required skills: an agent who is free may now have the skills.
   if (tags.join() !== conversation.tags.join()) {
-    await enqueueServeQueue(context, organization);
+    await context.world.hooks.capacityFreed(context, organization);
   }
   return getConversationDetails(tx, organization, { id, now });
 }

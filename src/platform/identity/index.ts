@@ -1,5 +1,5 @@
 /** Credentials: API keys, access tokens and passwords. */
-export { accessTokenSeconds, signAccessToken } from "./access-tokens.ts";
-export { authenticate, roleScopes } from "./authenticate.ts";
+export { accessTokenSeconds, readAccessToken, signAccessToken } from "./access-tokens.ts";
 export { hashPassword, newPassword, verifyPassword } from "./passwords.ts";
+export { roleScopes } from "./roles.ts";
 export { hashSecret, isExpired, keyPrefix, newKeySecret, randomSecret } from "./secrets.ts";

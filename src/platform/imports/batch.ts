@@ -1,15 +1,14 @@
 /** Writes a batch of an import's rows and the import's progress in one transaction. */
 import { sql } from "kysely";
+import { z } from "zod";
 import { type ContactInput, type UpsertOutcome, upsertContacts } from "../contacts/index.ts";
 import type { World } from "../kernel/index.ts";
 import type { CsvRow } from "./csv.ts";
 import { type Columns, RejectedRowError, readContact } from "./row.ts";
 
 /** Identifies an import; the payload of its job. */
-export interface ImportId {
-  readonly organization_id: string;
-  readonly import_id: string;
-}
+export const ImportId = z.object({ organization_id: z.string(), import_id: z.string() });
+export type ImportId = Readonly<z.infer<typeof ImportId>>;
 
 export interface Batch {
   readonly columns: Columns;

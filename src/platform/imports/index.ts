@@ -6,6 +6,7 @@ import { getUpload } from "../uploads/index.ts";
 import { runImportJob } from "./run.ts";
 
 export const imports = implement(contract, {
+  tables: ["imports"],
   operations: {
     async import_contacts({ upload_id = null, url = null }, { tx, world, organization, now }) {
       const count = [upload_id, url].filter((source) => source !== null).length;
@@ -34,14 +35,13 @@ export const imports = implement(contract, {
         })
         .returningAll()
         .executeTakeFirstOrThrow();
-      await world.jobs.enqueue(tx, {
-        name: runImportJob.name,
-        payload: { organization_id: organization, import_id: row.id },
-        organization_id: organization,
-        lane: `import:${organization}`,
+      await world.jobs.enqueue(
+        tx,
+        runImportJob,
+        { organization_id: organization, import_id: row.id },
         // One at a time: concurrent imports take as long in total, and all connections of the pool.
-        key: `import:${organization}`,
-      });
+        { lane: `import:${organization}`, key: `import:${organization}` },
+      );
       return { data: serializeImport(row) };
     },
 

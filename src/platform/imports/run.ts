@@ -7,9 +7,9 @@
 import { Failure } from "../../../tools/contract/index.ts";
 import { maxImportRows } from "../../../tools/imports.ts";
 import type { Outcome } from "../../jobs/job.ts";
-import type { ModuleJob, World } from "../kernel/index.ts";
+import { defineJob, type World } from "../kernel/index.ts";
 import { commitUpload, discardFile, fetchFile, getUpload } from "../uploads/index.ts";
-import { commitBatch, type ImportId } from "./batch.ts";
+import { commitBatch, ImportId } from "./batch.ts";
 import { type CsvRow, readCsv, UnreadableFileError } from "./csv.ts";
 import { type Columns, readHeader } from "./row.ts";
 
@@ -22,8 +22,9 @@ const batchSize = { min: 25, max: 200 };
 /** Longer than for uploads, because no caller waits for the response. */
 const fetchTimeoutMs = 120_000;
 
-export const runImportJob: ModuleJob<ImportId> = {
+export const runImportJob = defineJob({
   name: "import.run",
+  payload: ImportId,
   // After a crash the import continues when the lease ends.
   leaseMs: 15_000,
 
@@ -46,7 +47,7 @@ export const runImportJob: ModuleJob<ImportId> = {
   async exhausted(payload, world) {
     await finish(world, payload, "An internal error occurred; import the file again.");
   },
-};
+});
 
 /** The message for the user if the file or its URL caused the error; undefined for an internal error. */
 function explain(error: unknown): string | undefined {

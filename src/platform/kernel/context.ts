@@ -1,10 +1,10 @@
 /** The contexts of handlers: the caller, the time of the call, and what the operation's effect may use. */
 
-import type { Operation, Scope } from "../../../tools/contract/index.ts";
+import type { ActorType, Operation, Scope } from "../../../tools/contract/index.ts";
 import type { Event, EventName } from "../../../tools/events.ts";
 import type { Database, Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
-import type { Jobs, NewJob } from "../../jobs/job.ts";
+import type { Jobs, JobType, NewJob } from "../../jobs/job.ts";
 import type { Channel } from "../../ports/channel.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
@@ -33,10 +33,16 @@ export interface World {
   readonly secret: string;
   /** The secret before a rotation: what was signed or sealed under it stays valid. */
   readonly previousSecret: string | undefined;
-  /** The names of the listener jobs of each event. */
-  readonly listeners: ReadonlyMap<EventName, readonly string[]>;
+  /** The listener jobs of each event. */
+  readonly listeners: ReadonlyMap<EventName, readonly JobType<Event>[]>;
   /** Called with the events of each transaction, before it commits. */
   readonly recorders: readonly EventRecorder[];
+  /** What the modules do in each other's transactions. */
+  readonly hooks: Hooks;
+  /** How each module erases a contact. */
+  readonly erasers: readonly Erase[];
+  /** The names of the jobs that also run for an erased contact. */
+  readonly jobsKeptByErasure: readonly string[];
   /** Every tool that is offered, by name, with the operation that it calls. */
   readonly tools: ReadonlyMap<string, Operation>;
   /** Aborted when the app begins to stop; waiting calls then return at once. */
@@ -51,6 +57,14 @@ export interface Emission {
 
 /** Records the events of a transaction before it commits, and returns the jobs to enqueue in it. */
 export type EventRecorder = (tx: Transaction, emissions: readonly Emission[]) => Promise<readonly NewJob[]>;
+
+/** Who acts: the caller of an operation, a flow, a bot, or the service itself. */
+export interface Actor {
+  readonly type: ActorType;
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: ReadonlySet<Scope>;
+}
 
 /** The authenticated caller: no tenant's data is read without one. */
 export interface Caller {
@@ -73,6 +87,8 @@ export interface PublicContext {
   readonly world: World;
   /** The time of this call, the same for everything that it writes. */
   readonly now: Date;
+  /** Who makes this call; the service itself if nobody is signed in. */
+  readonly actor: Actor;
   /** The variant that the declaration gives the requested path. */
   readonly variant: string | undefined;
   /** Aborted when the caller disconnects. */
@@ -89,6 +105,46 @@ export interface ReadContext extends PublicContext {
 export interface WriteContext extends ReadContext {
   readonly db: Transaction;
   readonly tx: Transaction;
+}
+
+/** What code that changes rows needs: the transaction, the world, the time of the change, and who makes it. */
+export interface Change {
+  readonly tx: Transaction;
+  readonly world: World;
+  readonly now: Date;
+  readonly actor: Actor;
+}
+
+/** A contact that is being erased. Its row is locked, and so are its conversations after the first hook. */
+export interface ErasedContact {
+  readonly organization_id: string;
+  readonly contact_id: string;
+  readonly conversation_ids: readonly string[];
+}
+
+/** How a module erases the personal data of a contact from its own tables. */
+export interface Erase {
+  /** In the transaction that erases the contact: rows that an index finds and that are few. */
+  now?(change: Change, contact: ErasedContact): Promise<void>;
+  /**
+   * By a job after the commit: rows of any number, a batch in each transaction. `after` is "" in the first call.
+   * Returns the `after` of the next call; undefined at the end.
+   */
+  later?(tx: Transaction, contact: ErasedContact, after: string): Promise<string | undefined>;
+}
+
+/**
+ * What a module does within the transaction of a module below it, which does not know it. An event runs after the
+ * commit; a hook belongs to the change itself: both are committed, or neither.
+ */
+export interface Hooks {
+  /** Agents may have become free: waiting conversations may be assigned. */
+  capacityFreed(change: Change, organization: string): Promise<void>;
+  /** A team is being deleted. Called before its members are locked, and again afterwards. */
+  teamDeleted(
+    change: Change,
+    team: { readonly organization: string; readonly team_id: string },
+  ): Promise<void>;
 }
 
 /** A streamed call stores its file first and then commits it. */

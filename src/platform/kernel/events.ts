@@ -1,9 +1,8 @@
 /** Emits events inside the transaction that causes them. */
-import { sql } from "kysely";
 import type { Event, EventData, EventName } from "../../../tools/events.ts";
 import { afterCommit, beforeCommit, type Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
-import type { NewJob } from "../../jobs/job.ts";
+import { type NewJob, newJob } from "../../jobs/job.ts";
 import type { Emission, World } from "./context.ts";
 
 interface NewEvent<Name extends EventName> {
@@ -48,30 +47,12 @@ async function writeEmissions(tx: Transaction, world: World, emissions: readonly
     jobs.push(...(await record(tx, emissions)));
   }
   for (const { event, orderKey } of emissions) {
-    for (const name of world.listeners.get(event.type) ?? []) {
-      jobs.push({
-        name,
-        payload: event,
-        organization_id: event.organization_id,
-        key: `${name}:${orderKey}`,
-      });
+    for (const type of world.listeners.get(event.type) ?? []) {
+      const subject = event.data.conversation_id;
+      jobs.push(newJob(type, event, { key: `${type.name}:${orderKey}`, subject }));
     }
   }
-  await world.jobs.enqueue(tx, ...jobs);
-}
-
-/** Deletes the recorded events of these conversations, whose contact is being erased. */
-export async function eraseEvents(tx: Transaction, organization: string, conversations: readonly string[]) {
-  const { rows } = await sql<{ id: string }>`
-    delete from events
-    where organization_id = ${organization} and conversation_id = any(${conversations}::text[])
-    returning id
-  `.execute(tx);
-  // A receiver's response, which is stored with the delivery, may repeat the event.
-  await sql`
-    delete from webhook_deliveries
-    where organization_id = ${organization} and event_id = any(${rows.map(({ id }) => id)}::text[])
-  `.execute(tx);
+  await world.jobs.enqueueAll(tx, jobs);
 }
 
 /** The events that count as a message's new state. */

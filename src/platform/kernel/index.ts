@@ -2,12 +2,18 @@
 
 // Declaring a module
 
-export { implement, type Listeners, type Module, type ModuleJob, type ModuleRoute } from "./module.ts";
+export { defineJob, defineScheduledJob, type ModuleJob } from "./job.ts";
+export { implement, type Listeners, type Module, type ModuleRoute } from "./module.ts";
 
 // Contexts and input of handlers
 
+export { actorOf, isPerson, recordOf, system } from "./actor.ts";
 export {
+  type Actor,
   type Caller,
+  type Change,
+  type Erase,
+  type ErasedContact,
   freshId,
   type IncomingFile,
   type ReadContext,
@@ -15,29 +21,21 @@ export {
   type World,
   type WriteContext,
 } from "./context.ts";
+export { combineHooks } from "./hooks.ts";
 
 // Running calls
 
-export { type Call, createCall } from "./call.ts";
-export { deleteExpiredResponsesJob } from "./idempotency.ts";
+export { type Call, createCall, deleteExpiredResponsesJob } from "./call/index.ts";
 
 // Events
 
 export type { Emission, EventRecorder } from "./context.ts";
-export { emit, eraseEvents } from "./events.ts";
+export { emit } from "./events.ts";
+export { listenerJobsOf } from "./listeners.ts";
 
 // Tools for handlers and jobs
 
 export { coalesce } from "./coalesce.ts";
+export { eraseContact, eraseContactJob, isNotErased } from "./erase.ts";
 export { lockOrganization } from "./lock-organization.ts";
 export { type AppSecrets, seal, secretsOf, unseal } from "./seal.ts";
-
-// The load of agents, used by modules below and above routing
-
-export {
-  type Change,
-  closeConversations,
-  countsAsLoad,
-  enqueueServeQueue,
-  serveQueueJobName,
-} from "./capacity.ts";

@@ -6,11 +6,14 @@
 import type { z } from "zod";
 import type { Effect, Operation, VariantOf } from "../../../tools/contract/index.ts";
 import type { Event, EventName } from "../../../tools/events.ts";
-import type { Attempt, Outcome } from "../../jobs/job.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import type { Attempt } from "../../jobs/job.ts";
 import type { HttpRoute } from "../../ports/http-route.ts";
 import type {
   DelegatedContext,
+  Erase,
   EventRecorder,
+  Hooks,
   PublicContext,
   ReadContext,
   StreamedContext,
@@ -18,6 +21,7 @@ import type {
   World,
   WriteContext,
 } from "./context.ts";
+import type { ModuleJob } from "./job.ts";
 
 interface Contexts {
   read: ReadContext;
@@ -50,16 +54,6 @@ export interface PreparedHandler<Op extends Operation> {
   prepare(input: z.output<Op["input"]>): Promise<(context: ContextOf<Op>) => Promise<z.input<Op["output"]>>>;
 }
 
-/** A job of a module: a `JobDefinition` whose functions also take the world. */
-export interface ModuleJob<Payload = unknown> {
-  readonly name: string;
-  readonly maxAttempts?: number;
-  readonly leaseMs?: number;
-  readonly schedule?: string;
-  run(payload: Payload, world: World, attempt: Attempt): Promise<Outcome>;
-  exhausted?(payload: Payload, world: World, error: unknown): Promise<void>;
-}
-
 /** A public route of a module that is not an operation: its handler also takes the world. */
 export type ModuleRoute = HttpRoute<[world: World]>;
 
@@ -79,6 +73,9 @@ export interface Module {
   readonly routes: readonly ModuleRoute[];
   readonly on: Listeners;
   readonly recordEvents: EventRecorder | undefined;
+  readonly tables: readonly (keyof Tables)[];
+  readonly erase: Erase;
+  readonly hooks: Partial<Hooks>;
 }
 
 /** Combines a resource's contract with its handlers, jobs, routes and listeners. */
@@ -90,19 +87,34 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
     readonly operations: {
       readonly [Name in keyof Contract]: Handler<Contract[Name]> | PreparedHandler<Contract[Name]>;
     };
+    /** The tables that this module alone writes. */
+    readonly tables?: readonly (keyof Tables)[];
     readonly jobs?: readonly ModuleJob[];
     readonly routes?: readonly ModuleRoute[];
     readonly on?: Listeners;
+    readonly erase?: Erase;
+    readonly hooks?: Partial<Hooks>;
     /** Records the events of each transaction, in that transaction. */
     readonly recordEvents?: EventRecorder;
   },
 ): Module {
-  const { unbuiltTools = [], operations, jobs = [], routes = [], on = {}, recordEvents } = parts;
+  const { unbuiltTools = [], operations, recordEvents } = parts;
+  const { tables = [], jobs = [], routes = [], on = {}, erase = {}, hooks = {} } = parts;
   const offered = Object.entries<Operation>(contract).map(([name, operation]) => [
     name,
     withoutTools(operation, unbuiltTools),
   ]);
-  return { contract: Object.fromEntries(offered), operations, jobs, routes, on, recordEvents };
+  return {
+    contract: Object.fromEntries(offered),
+    operations,
+    recordEvents,
+    tables,
+    jobs,
+    routes,
+    on,
+    erase,
+    hooks,
+  };
 }
 
 function withoutTools(operation: Operation, names: readonly string[]): Operation {

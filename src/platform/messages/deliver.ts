@@ -6,6 +6,7 @@
  * as sent, an absent one is sent, and an unknown one waits for a receipt and finally fails as unconfirmed. A
  * message that the channel may have accepted is never sent again.
  */
+import { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
 import { refersTo } from "../../database/query/index.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
@@ -13,15 +14,13 @@ import type { Channel, MessageContent, OutboundMessage } from "../../ports/chann
 import { isBsuid } from "../contacts/index.ts";
 import { windowOf } from "../conversations/index.ts";
 import { isWindowStrict } from "../inboxes.ts";
-import type { ModuleJob, World } from "../kernel/index.ts";
+import { defineJob, type World } from "../kernel/index.ts";
 import { type DeliveryError, internalFailures, toDeliveryError } from "./failures.ts";
 import { toChannelMedia } from "./media.ts";
 import { applyParkedReceipts, applyStatusUpdate, lockMessage, type MessageRow } from "./progress.ts";
 
-interface Payload {
-  readonly organization_id: string;
-  readonly message_id: string;
-}
+const Payload = z.object({ organization_id: z.string(), message_id: z.string() });
+type Payload = Readonly<z.infer<typeof Payload>>;
 
 /** Well below the job's lease, so that no second worker sends the message meanwhile. */
 const sendTimeoutMs = 10_000;
@@ -31,8 +30,10 @@ const maxWaitMs = 24 * 3_600_000;
 const confirmTimeoutMs = 24 * 3_600_000;
 const confirmEveryMs = 15 * 60_000;
 
-export const deliverMessageJob: ModuleJob<Payload> = {
+export const deliverMessageJob = defineJob({
   name: "message.deliver",
+  payload: Payload,
+  isKeptByErasure: true,
   leaseMs: 30_000,
   maxAttempts: 12,
 
@@ -60,14 +61,15 @@ export const deliverMessageJob: ModuleJob<Payload> = {
   async exhausted(payload, world) {
     await failMessage(world, payload, internalFailures.unconfirmed);
   },
-};
+});
 
 /**
  * Waits for the receipt of a message that the channel may have accepted and cannot look up. It runs without
  * the conversation's key, so later messages are not delayed.
  */
-export const confirmMessageJob: ModuleJob<Payload & { readonly since: string }> = {
+export const confirmMessageJob = defineJob({
   name: "message.confirm",
+  payload: Payload.extend({ since: z.string() }),
 
   async run({ since, ...payload }, world) {
     const message = await world.database.queries
@@ -84,7 +86,7 @@ export const confirmMessageJob: ModuleJob<Payload & { readonly since: string }> 
     }
     return { runAgainAt: new Date(world.now().getTime() + confirmEveryMs) };
   },
-};
+});
 
 interface ClaimedMessage {
   readonly channel: Channel;
@@ -109,7 +111,13 @@ async function claimMessage(payload: Payload, world: World): Promise<ClaimedMess
     const conversation = await tx
       .selectFrom("conversations")
       .innerJoin("inboxes", (join) => join.on(refersTo("conversations.inbox_id", "inboxes")))
-      .select(["last_user_message_at", "inboxes.channel", "inboxes.settings", "inboxes.phone_number"])
+      .select([
+        "last_user_message_at",
+        "erased_at",
+        "inboxes.channel",
+        "inboxes.settings",
+        "inboxes.phone_number",
+      ])
       .where("conversations.organization_id", "=", payload.organization_id)
       .where("conversations.id", "=", message.conversation_id)
       .executeTakeFirstOrThrow();
@@ -138,10 +146,15 @@ async function claimMessage(payload: Payload, world: World): Promise<ClaimedMess
 
 function findBlockingError(
   message: MessageRow,
-  conversation: { channel: string; settings: Record<string, unknown>; last_user_message_at: string | null },
+  conversation: {
+    readonly erased_at: string | null;
+    readonly last_user_message_at: string | null;
+    readonly channel: string;
+    readonly settings: Record<string, unknown>;
+  },
   now: Date,
 ): DeliveryError | undefined {
-  if (message.to === null) {
+  if (conversation.erased_at !== null) {
     return internalFailures.recipient_erased;
   }
   if (isWindowStrict(conversation) && !windowOf(conversation, now).is_within_24h_window) {
@@ -216,12 +229,8 @@ async function returnToQueue(
 /** Hands the message over to `confirmMessageJob`, which frees the conversation's key for later messages. */
 async function enqueueConfirmation(world: World, payload: Payload, since: string): Promise<Outcome> {
   await world.database.transaction(async (tx) => {
-    await world.jobs.enqueue(tx, {
-      name: confirmMessageJob.name,
-      payload: { ...payload, since },
-      organization_id: payload.organization_id,
-      runAt: new Date(world.now().getTime() + confirmEveryMs),
-    });
+    const runAt = new Date(world.now().getTime() + confirmEveryMs);
+    await world.jobs.enqueue(tx, confirmMessageJob, { ...payload, since }, { runAt });
   });
   return undefined;
 }

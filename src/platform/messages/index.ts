@@ -6,6 +6,7 @@ import { requireConversation } from "../conversations/index.ts";
 import { implement } from "../kernel/index.ts";
 import { readConversationContext } from "./context.ts";
 import { confirmMessageJob, deliverMessageJob } from "./deliver.ts";
+import { eraseMessages } from "./erase.ts";
 import { deleteParkedReceiptsJob } from "./inbound/index.ts";
 import { sendMessage } from "./send.ts";
 import { serializeMessage } from "./serialize.ts";
@@ -15,6 +16,7 @@ export { receiveMessage, receiveReceipts } from "./inbound/index.ts";
 
 export const messages = implement(contract, {
   unbuiltTools: ["send_template_message"],
+  tables: ["messages", "message_receipts", "parked_receipts"],
   operations: {
     async send_message(input, context) {
       return { data: serializeMessage(await sendMessage(input, context)) };
@@ -56,4 +58,5 @@ export const messages = implement(contract, {
     },
   },
   jobs: [deliverMessageJob, confirmMessageJob, deleteParkedReceiptsJob],
+  erase: { later: eraseMessages },
 });

@@ -36,7 +36,12 @@ export async function applyStatusUpdate(
   message: MessageRow,
   update: StatusUpdate,
 ): Promise<MessageRow> {
-  const error = update.error === undefined ? null : JSON.stringify(update.error);
+  // The channel's text may contain the number of a contact who has been erased.
+  const isErased = message.to === null;
+  const error =
+    update.error === undefined
+      ? null
+      : JSON.stringify(isErased ? { ...update.error, detail: null } : update.error);
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto("message_receipts")
     .values({

@@ -7,7 +7,8 @@ import { refersTo } from "../../database/query/index.ts";
 import { findByBsuid, findOrCreateContact, isBsuid, normalizePhone } from "../contacts/index.ts";
 import { findOrCreateConversation, recordOutbound, windowOf } from "../conversations/index.ts";
 import { isWindowStrict } from "../inboxes.ts";
-import { freshId, type World, type WriteContext } from "../kernel/index.ts";
+import { type Change, freshId, recordOf, type WriteContext } from "../kernel/index.ts";
+import type { ConversationRow } from "../routing/index.ts";
 import { deliverMessageJob } from "./deliver.ts";
 import { toMediaContent } from "./media.ts";
 import type { MessageRow } from "./progress.ts";
@@ -15,7 +16,7 @@ import type { MessageRow } from "./progress.ts";
 type Input = z.output<typeof contract.send_message.input>;
 
 export async function sendMessage(input: Input, context: WriteContext) {
-  const { tx, world, organization, now } = context;
+  const { tx, organization, now } = context;
   const content = await toStoredContent(tx, organization, input);
   const { contact, to } = await findRecipient(input.to, context);
   const inbox = await chooseInbox(tx, { organization, contact_id: contact.id, inbox_id: input.inbox_id });
@@ -29,9 +30,8 @@ export async function sendMessage(input: Input, context: WriteContext) {
   if (!isOpen && isWindowStrict(inbox)) {
     throw fail("outside_service_window", { window_expired_at: window_expires_at });
   }
-  const outgoing = { inbox, conversation, to, type: input.type, content, now };
-  const message = await enqueueMessage(tx, world, outgoing);
-  await recordOutbound({ tx, world, now }, conversation, now.toISOString());
+  const outgoing = { inbox, conversation, to, type: input.type, content };
+  const message = await enqueueMessage(context, outgoing);
   return { ...message, ...(isOpen ? {} : { warnings: ["outside_service_window"] }) };
 }
 
@@ -51,16 +51,16 @@ async function findRecipient(to: string, { tx, organization, now }: WriteContext
 
 interface OutgoingMessage {
   readonly inbox: { readonly id: string; readonly phone_number: string };
-  readonly conversation: { readonly id: string; readonly organization_id: string };
+  readonly conversation: ConversationRow;
   readonly to: string;
   readonly type: Input["type"];
   readonly content: MessageRow["content"];
-  readonly now: Date;
 }
 
-/** Stores a message and enqueues its delivery, after earlier messages of the conversation. */
-export async function enqueueMessage(tx: Transaction, world: World, outgoing: OutgoingMessage) {
-  const { inbox, conversation, to, type, content, now } = outgoing;
+/** Stores a message of the change's actor and enqueues its delivery, after earlier messages of the conversation. */
+export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) {
+  const { tx, world, now, actor } = change;
+  const { inbox, conversation, to, type, content } = outgoing;
   const { organization_id } = conversation;
   const message = await tx
     .insertInto("messages")
@@ -74,17 +74,18 @@ export async function enqueueMessage(tx: Transaction, world: World, outgoing: Ou
       from: inbox.phone_number,
       to,
       status: "queued",
+      sent_by: JSON.stringify(recordOf(actor)),
       created_at: now.toISOString(),
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await world.jobs.enqueue(tx, {
-    name: deliverMessageJob.name,
-    payload: { organization_id, message_id: message.id },
-    organization_id,
-    lane: `channel:${inbox.id}`,
-    key: conversation.id,
-  });
+  await world.jobs.enqueue(
+    tx,
+    deliverMessageJob,
+    { organization_id, message_id: message.id },
+    { lane: `channel:${inbox.id}`, key: conversation.id, subject: conversation.id },
+  );
+  await recordOutbound(change, conversation, now.toISOString());
   afterCommit(tx, () => world.metrics.message("queued"));
   return message;
 }

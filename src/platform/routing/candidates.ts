@@ -3,7 +3,7 @@ import type { ExpressionBuilder } from "kysely";
 import type { Queries } from "../../database/database.ts";
 import { refersTo } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
-import { countsAsLoad } from "../kernel/index.ts";
+import { countsAsLoad } from "../teams/index.ts";
 import type { ConversationRow } from "./policy.ts";
 import type { Agent, PassedOverReason } from "./strategies.ts";
 

@@ -4,12 +4,12 @@ import { routing as contract } from "../../../tools/routing.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
-import { enqueueServeQueue, implement } from "../kernel/index.ts";
+import { implement } from "../kernel/index.ts";
 import { matchPolicies, parseConditions } from "./conditions.ts";
 import { decide, decideUnmatched } from "./decide.ts";
 import { activePolicies, selectPolicies } from "./policies.ts";
 import { type ConversationRow, toPolicy } from "./policy.ts";
-import { listDecisions } from "./records.ts";
+import { eraseDecisions, listDecisions } from "./records.ts";
 import { requireSettings } from "./settings.ts";
 
 export { findUser, lockMember } from "./candidates.ts";
@@ -27,6 +27,7 @@ export { type DecisionRecord, recordDecision, recordPolicyDecisions, type Trigge
 export { type RoutingRequest, type RoutingSnapshot, readRoutingSnapshot, reserveAgent } from "./snapshot.ts";
 
 export const routing = implement(contract, {
+  tables: ["routing_policies", "routing_credits", "routing_decisions"],
   operations: {
     async create_routing_policy({ target_id = null, ...input }, { tx, organization, now }) {
       await requirePolicy(tx, organization, { ...input, target_id });
@@ -78,7 +79,7 @@ export const routing = implement(contract, {
         .where("id", "=", id)
         .returningAll()
         .executeTakeFirstOrThrow();
-      await enqueueServeQueue(context, organization);
+      await context.world.hooks.capacityFreed(context, organization);
       return { data: updated };
     },
 
@@ -111,6 +112,7 @@ export const routing = implement(contract, {
       return { data, meta: { total: data.length } };
     },
   },
+  erase: { later: eraseDecisions },
 });
 
 interface PolicyInput {

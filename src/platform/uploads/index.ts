@@ -14,6 +14,7 @@ export { createChannelLink } from "./links.ts";
 export { commitUpload, discardFile, fetchFile } from "./receive.ts";
 
 export const uploads = implement(contract, {
+  tables: ["uploads"],
   operations: {
     async upload_file(request, context) {
       const { world } = context;

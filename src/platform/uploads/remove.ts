@@ -1,14 +1,11 @@
 /** Deletes files from the store: those of deleted uploads, and those that never became uploads. */
+import { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
-import type { ModuleJob, WriteContext } from "../kernel/index.ts";
+import { defineJob, defineScheduledJob, type WriteContext } from "../kernel/index.ts";
 import { discardFile } from "./receive.ts";
 
 /** Longer than receiving any file takes. */
 const maxReceiveMs = 3_600_000;
-
-interface RemoveFilePayload {
-  readonly key: string;
-}
 
 /** The store is not part of the transaction, so a job deletes the file after it. @throws Failure `upload_not_found`. */
 export async function deleteUpload({ tx, world, organization }: WriteContext, id: string): Promise<void> {
@@ -22,25 +19,26 @@ export async function deleteUpload({ tx, world, organization }: WriteContext, id
   if (!deleted) {
     throw fail("upload_not_found", { param: "id" });
   }
-  const payload: RemoveFilePayload = { key: deleted.key };
-  await world.jobs.enqueue(tx, { name: removeFileJob.name, payload, organization_id: organization });
+  await world.jobs.enqueue(tx, removeFileJob, { organization_id: organization, key: deleted.key });
 }
 
-export const removeFileJob: ModuleJob<RemoveFilePayload> = {
+export const removeFileJob = defineJob({
   name: "upload.remove",
+  // Version 0.1.0 stored the key alone.
+  payload: z.object({ organization_id: z.string().optional(), key: z.string() }),
 
   async run({ key }, world) {
     await world.storage.delete(key);
     return undefined;
   },
-};
+});
 
 /** Deletes the files of processes that were killed before the upload was recorded. */
-export const deleteUnfinishedUploadsJob: ModuleJob<unknown> = {
+export const deleteUnfinishedUploadsJob = defineScheduledJob({
   name: "upload.forget",
   schedule: "17 * * * *",
 
-  async run(_, world) {
+  async run(world) {
     const before = new Date(world.now().getTime() - maxReceiveMs).toISOString();
     const unfinished = await world.database.queries
       .selectFrom("uploads")
@@ -52,6 +50,5 @@ export const deleteUnfinishedUploadsJob: ModuleJob<unknown> = {
     for (const file of unfinished) {
       await discardFile(world, file);
     }
-    return undefined;
   },
-};
+});

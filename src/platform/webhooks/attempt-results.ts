@@ -32,7 +32,7 @@ export const saveAttemptResult = coalesce(
     } else {
       await world.database.transaction(async (tx) => {
         const updated = await updateDeliveries(tx, results);
-        await world.jobs.enqueue(tx, ...createRetryJobs(results, updated));
+        await world.jobs.enqueueAll(tx, createRetryJobs(results, updated));
         for (const result of healthChanges) {
           await updateWebhookHealth(tx, world, result);
         }

@@ -6,9 +6,9 @@
  */
 import { sql } from "kysely";
 import type { WebResponse } from "../../ports/web.ts";
-import { coalesce, type ModuleJob, type World } from "../kernel/index.ts";
+import { coalesce, defineJob, isNotErased, type World } from "../kernel/index.ts";
 import { type AttemptResult, holdDelivery, saveAttemptResult } from "./attempt-results.ts";
-import { type DeliveryPayload, deliveryJobName, deliveryKey } from "./job.ts";
+import { type DeliveryPayload, deliveryJobType, deliveryKey } from "./job.ts";
 import { nextTryAt } from "./schedule.ts";
 import { signDelivery } from "./sign.ts";
 import { type SealedSecrets, signingSecrets } from "./subscriptions.ts";
@@ -27,8 +27,8 @@ export interface PendingDelivery extends DeliveryPayload, SealedSecrets {
   readonly step: number;
 }
 
-export const deliverWebhookJob: ModuleJob<DeliveryPayload> = {
-  name: deliveryJobName,
+export const deliverWebhookJob = defineJob<DeliveryPayload>({
+  ...deliveryJobType,
 
   async run(payload, world, { signal, backOff }) {
     const pending = await readPending(world, payload);
@@ -67,7 +67,7 @@ export const deliverWebhookJob: ModuleJob<DeliveryPayload> = {
       await saveAttemptResult(world, toAttemptResult(pending, answer, { startedAt: now, now }));
     }
   },
-};
+});
 
 /** Posts a signed event. Redirects are not followed, so a redirect is a failed attempt. */
 export function postEvent(
@@ -150,7 +150,10 @@ const readPending = coalesce(
       limit 1
     ) as delivery
     cross join lateral (
-      select body from events where organization_id = due.organization_id and id = due.event_id limit 1
+      select body from events
+      where organization_id = due.organization_id and id = due.event_id
+        and ${isNotErased("events.organization_id", "events.conversation_id")}
+      limit 1
     ) as event
     cross join lateral (
       select url, is_active, failing_since, secret, previous_secret, previous_secret_until from webhooks

@@ -1,12 +1,12 @@
 /** Lists, replays and recovers deliveries. */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
-import type { z } from "zod";
+import { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
 import type { webhooks as contract } from "../../../tools/webhooks.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { refersTo } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
-import type { ModuleJob, World } from "../kernel/index.ts";
+import { defineJob, type World } from "../kernel/index.ts";
 import { createDeliveryJob } from "./job.ts";
 
 type DeliveryOutput = z.input<typeof contract.replay_webhook_delivery.output>["data"];
@@ -57,18 +57,16 @@ export async function replayDelivery(
     throw fail("webhook_delivery_not_found");
   }
   const payload = { organization_id: organization, webhook_id: webhook, event_id: event, turn: row.turn };
-  await world.jobs.enqueue(tx, createDeliveryJob(payload));
+  await world.jobs.enqueueAll(tx, [createDeliveryJob(payload)]);
   const delivery = await deliveriesOf(tx, organization, webhook)
     .where("webhook_deliveries.event_id", "=", event)
     .executeTakeFirstOrThrow();
   return serializeDelivery(delivery);
 }
 
-export interface RecoveryRequest {
-  readonly organization_id: string;
-  readonly webhook_id: string;
-  readonly since: string;
-}
+const RecoveryRequest = z.object({ organization_id: z.string(), webhook_id: z.string(), since: z.string() });
+
+export type RecoveryRequest = Readonly<z.infer<typeof RecoveryRequest>>;
 
 /** How many deliveries since then have failed, are held, or wait for a retry. */
 export async function countMissed(db: Queries, recovery: RecoveryRequest, now: Date): Promise<number> {
@@ -82,8 +80,9 @@ export async function countMissed(db: Queries, recovery: RecoveryRequest, now: D
 const recoverBatchSize = 500;
 
 /** Restarts the missed deliveries in one pass over their ids: one that is held again is not restarted twice. */
-export const recoverDeliveriesJob: ModuleJob<RecoveryRequest> = {
+export const recoverDeliveriesJob = defineJob({
   name: "webhook.recover",
+  payload: RecoveryRequest,
 
   async run(recovery, world) {
     let last: string | undefined = "";
@@ -93,7 +92,7 @@ export const recoverDeliveriesJob: ModuleJob<RecoveryRequest> = {
     }
     return undefined;
   },
-};
+});
 
 /** Returns the id of the last delivery in the batch; undefined if there was none. */
 async function recoverBatch(
@@ -118,9 +117,9 @@ async function recoverBatch(
     returning delivery.event_id, delivery.turn, event.order_key
   `.execute(tx);
   const ordered = rows.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1));
-  await world.jobs.enqueue(
+  await world.jobs.enqueueAll(
     tx,
-    ...ordered.map(({ event_id, turn, order_key: order }) =>
+    ordered.map(({ event_id, turn, order_key: order }) =>
       createDeliveryJob({ organization_id, webhook_id, event_id, turn }, { order }),
     ),
   );

@@ -13,6 +13,7 @@ import {
   replayDelivery,
   serializeDelivery,
 } from "./deliveries.ts";
+import { eraseEvents } from "./erase.ts";
 import { readEvents } from "./list-events.ts";
 import { recordEvents } from "./record-events.ts";
 import { deleteOldEventsJob, recoverableDays } from "./retention.ts";
@@ -30,6 +31,7 @@ const maxWebhooks = 100;
 const testTimeoutMs = 25_000;
 
 export const webhooks = implement(contract, {
+  tables: ["webhooks", "events", "webhook_deliveries"],
   operations: {
     async create_webhook({ url, events, description = null }, context) {
       const { tx, world, organization, caller, now } = context;
@@ -145,11 +147,7 @@ export const webhooks = implement(contract, {
         throw failField("since", "since_too_early", { limit: recoverableDays });
       }
       const recovery = { organization_id: organization, webhook_id: id, since };
-      await world.jobs.enqueue(tx, {
-        name: recoverDeliveriesJob.name,
-        payload: recovery,
-        organization_id: organization,
-      });
+      await world.jobs.enqueue(tx, recoverDeliveriesJob, recovery);
       return { data: { recovering: await countMissed(tx, recovery, now) } };
     },
 
@@ -159,6 +157,7 @@ export const webhooks = implement(contract, {
   },
   jobs: [deliverWebhookJob, recoverDeliveriesJob, deleteOldEventsJob],
   recordEvents,
+  erase: { later: eraseEvents },
 });
 
 type Changes = Partial<{

@@ -1,15 +1,22 @@
 /** The job of one delivery attempt. */
-import type { NewJob } from "../../jobs/job.ts";
+import { z } from "zod";
+import { type JobType, type NewJob, newJob } from "../../jobs/job.ts";
 
-export const deliveryJobName = "webhook.deliver";
-
-export interface DeliveryPayload {
-  readonly organization_id: string;
-  readonly webhook_id: string;
-  readonly event_id: string;
+const DeliveryPayload = z.object({
+  organization_id: z.string(),
+  webhook_id: z.string(),
+  event_id: z.string(),
   /** The number of the attempt. The job does nothing if the delivery is at another turn, so it may be repeated. */
-  readonly turn: number;
-}
+  turn: z.int(),
+});
+
+export type DeliveryPayload = Readonly<z.infer<typeof DeliveryPayload>>;
+
+/** The kind of job that `deliverWebhookJob` runs. */
+export const deliveryJobType = {
+  name: "webhook.deliver",
+  payload: DeliveryPayload,
+} satisfies JobType<DeliveryPayload>;
 
 /** Identifies a delivery in a batch, regardless of its turn. */
 export function deliveryKey({
@@ -27,13 +34,10 @@ export function createDeliveryJob(
   payload: DeliveryPayload,
   { order, runAt }: { order?: string; runAt?: Date } = {},
 ): NewJob {
-  const { organization_id, webhook_id } = payload;
-  return {
-    name: deliveryJobName,
-    payload,
-    organization_id,
+  const { webhook_id } = payload;
+  return newJob(deliveryJobType, payload, {
     lane: `webhook:${webhook_id}`,
     ...(order === undefined ? {} : { key: `webhook:${webhook_id}:${order}` }),
     ...(runAt === undefined ? {} : { runAt }),
-  };
+  });
 }

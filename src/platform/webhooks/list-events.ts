@@ -11,6 +11,7 @@ import { failField } from "../../../tools/errors.ts";
 import type { webhooks as contract } from "../../../tools/webhooks.ts";
 import type { Queries } from "../../database/database.ts";
 import { readSnapshot, readWithSnapshot } from "../../database/query/index.ts";
+import { isNotErased } from "../kernel/index.ts";
 
 type Page = z.input<typeof contract.list_events.output>["data"];
 
@@ -47,6 +48,7 @@ function committedSince(db: Queries, organization: string, { seen, page }: Event
     .selectFrom("events")
     .select(["id", "body", "transaction_id"])
     .where("organization_id", "=", organization)
+    .where(isNotErased("events.organization_id", "events.conversation_id"))
     .where(sql<boolean>`transaction_id >= pg_snapshot_xmin(${seen}::text::pg_snapshot)`)
     .where(sql<boolean>`not pg_visible_in_snapshot(transaction_id, ${seen}::text::pg_snapshot)`)
     .$if(page !== undefined, (query) =>

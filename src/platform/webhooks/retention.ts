@@ -1,5 +1,5 @@
 /** Deletes events and their deliveries one day after they can no longer be recovered. */
-import type { ModuleJob } from "../kernel/index.ts";
+import { defineScheduledJob } from "../kernel/index.ts";
 
 const day = 24 * 3_600_000;
 
@@ -8,14 +8,13 @@ export const recoverableDays = 14;
 
 const retentionMs = (recoverableDays + 1) * day;
 
-export const deleteOldEventsJob: ModuleJob = {
+export const deleteOldEventsJob = defineScheduledJob({
   name: "event.forget",
   schedule: "47 * * * *",
 
-  async run(_, { database, now }) {
+  async run({ database, now }) {
     const before = new Date(now().getTime() - retentionMs).toISOString();
     await database.queries.deleteFrom("webhook_deliveries").where("created_at", "<", before).execute();
     await database.queries.deleteFrom("events").where("created_at", "<", before).execute();
-    return undefined;
   },
-};
+});

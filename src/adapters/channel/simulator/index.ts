@@ -7,13 +7,14 @@
  * the ledger. The 24-hour window is not enforced; inject 131047 for that.
  */
 import { setTimeout } from "node:timers/promises";
+import type { JobType } from "../../../jobs/job.ts";
 import type { Channel, OutboundMessage, SendResult } from "../../../ports/channel.ts";
 import type { CredentialRoute } from "../../../ports/http-route.ts";
 import { type ControlOptions, createControls, type SimulatorControls } from "./controls.ts";
 import { findInjectedFailure, isTriggered } from "./faults.ts";
 import { previousStatuses, scheduleAcceptReceipts } from "./receipts.ts";
 import { createSimulatorRoutes } from "./routes.ts";
-import type { DueReceipt, LedgerMessage } from "./store.ts";
+import { type DueReceipt, type LedgerMessage, receiptJobType } from "./store.ts";
 
 export interface SimulatorOptions extends ControlOptions {
   /** Waits; throws when the signal aborts. */
@@ -25,10 +26,7 @@ export interface Simulator {
   readonly controls: SimulatorControls;
   readonly routes: readonly CredentialRoute<"json">[];
   /** The job that delivers the due receipts of the store. Safe to repeat. */
-  readonly receiptJob: {
-    readonly name: "simulator.receipt";
-    run(receipt: DueReceipt): Promise<undefined>;
-  };
+  readonly receiptJob: JobType<DueReceipt> & { run(receipt: DueReceipt): Promise<undefined> };
 }
 
 export function createSimulator({ store, callbacks, now, wait = sleep }: SimulatorOptions): Simulator {
@@ -45,7 +43,7 @@ export function createSimulator({ store, callbacks, now, wait = sleep }: Simulat
     controls,
     routes: createSimulatorRoutes(controls),
     receiptJob: {
-      name: "simulator.receipt",
+      ...receiptJobType,
       async run({ isTold, ...receipt }) {
         const { organization_id, channel_message_id: id, type } = receipt;
         await store.advance({ organization_id, id, status: type }, previousStatuses[type]);

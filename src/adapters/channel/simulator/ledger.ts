@@ -3,22 +3,33 @@ import { type Selectable, sql } from "kysely";
 import type { Database, Queries, Transaction } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
 import type { Tables } from "../../../database/schema/index.ts";
-import type { Jobs } from "../../../jobs/job.ts";
-import type { LedgerMessage, LedgerStatus, ReceiptJob, SimulatorStore } from "./store.ts";
+import { type EnqueueAll, newJob } from "../../../jobs/job.ts";
+import {
+  type LedgerMessage,
+  type LedgerStatus,
+  type ReceiptJob,
+  receiptJobType,
+  type SimulatorStore,
+} from "./store.ts";
 
 /** Only the simulator writes this table, so its columns hold only these values. */
 type Message = Selectable<Tables["simulator_messages"]> & LedgerMessage;
 
 interface LedgerParts {
   readonly database: Database;
-  readonly enqueue: Jobs["enqueue"];
+  readonly enqueueAll: EnqueueAll;
 }
 
-export function createSimulatorStore({ database, enqueue }: LedgerParts): SimulatorStore {
+export function createSimulatorStore({ database, enqueueAll }: LedgerParts): SimulatorStore {
   const { queries } = database;
   // A lane for each organization, so that none waits for the receipts of another.
   const enqueueReceipts = (tx: Transaction, receipts: readonly ReceiptJob[]) =>
-    enqueue(tx, ...receipts.map((job) => ({ ...job, lane: `simulator:${job.organization_id}` })));
+    enqueueAll(
+      tx,
+      receipts.map(({ payload, ...options }) =>
+        newJob(receiptJobType, payload, { ...options, lane: `simulator:${payload.organization_id}` }),
+      ),
+    );
 
   return {
     newId: (now) => newId("sim", now),

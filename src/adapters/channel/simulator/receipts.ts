@@ -84,8 +84,6 @@ function toReceiptJob(
 ): ReceiptJob {
   const { organization_id, id, token } = message;
   return {
-    name: "simulator.receipt",
-    organization_id,
     runAt,
     payload: {
       organization_id,

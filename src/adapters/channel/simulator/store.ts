@@ -1,4 +1,6 @@
 /** The types that the simulated channel stores, and the interface of its store. */
+import { z } from "zod";
+import type { JobType } from "../../../jobs/job.ts";
 import type { Receipt } from "../../../ports/channel.ts";
 
 /** The status of a message on the phone; receipts only report it, and may be lost. */
@@ -25,10 +27,23 @@ export interface DueReceipt extends Receipt {
   readonly isTold: boolean;
 }
 
+const DueReceipt: z.ZodType<DueReceipt> = z.object({
+  organization_id: z.string(),
+  channel_message_id: z.string(),
+  token: z.string().nullable(),
+  type: z.enum(["sent", "delivered", "read", "failed"]),
+  occurred_at: z.string(),
+  failure: z
+    .object({ channel_code: z.number().nullable(), title: z.string(), detail: z.string().nullable() })
+    .nullable(),
+  isTold: z.boolean(),
+});
+
+/** The kind of job that delivers a due receipt. */
+export const receiptJobType: JobType<DueReceipt> = { name: "simulator.receipt", payload: DueReceipt };
+
 /** A due receipt as a job. */
 export interface ReceiptJob {
-  readonly name: "simulator.receipt";
-  readonly organization_id: string;
   /** Receipts of one key are delivered one at a time, in the order in which they were enqueued. */
   readonly key?: string;
   readonly runAt: Date;

@@ -9,7 +9,7 @@ import { InboxSettings } from "../../../../tools/inboxes.ts";
 import type { Transaction } from "../../../database/database.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import { changeContact } from "../../contacts/index.ts";
-import type { World } from "../../kernel/index.ts";
+import type { Change } from "../../kernel/index.ts";
 import { removeAccents } from "../../query/index.ts";
 import { enqueueMessage } from "../send.ts";
 import { startWords, stopWords } from "./consent-words.ts";
@@ -21,12 +21,12 @@ interface InboundText {
   readonly text: string;
   /** The address to reply to; null if the channel gave none. */
   readonly to: string | null;
-  readonly now: Date;
 }
 
 /** Changes the contact's consent if the message is a stop or start word. */
-export async function applyConsentWords(tx: Transaction, world: World, inbound: InboundText): Promise<void> {
-  const { inbox, contact, conversation, to, now } = inbound;
+export async function applyConsentWords(change: Change, inbound: InboundText): Promise<void> {
+  const { tx, now } = change;
+  const { inbox, contact, conversation, to } = inbound;
   const settings = InboxSettings.parse(inbox.settings);
   const opted_out = readConsent(inbound.text, settings);
   if (opted_out === undefined || opted_out === (await isOptedOut(tx, contact))) {
@@ -37,9 +37,7 @@ export async function applyConsentWords(tx: Transaction, world: World, inbound: 
   if (body.trim() === "" || to === null || conversation.status === "spam") {
     return;
   }
-  // Without `recordOutbound`: an automatic confirmation does not mean that an agent has replied.
-  const content = { text: { body } };
-  await enqueueMessage(tx, world, { inbox, conversation, to, type: "text", content, now });
+  await enqueueMessage(change, { inbox, conversation, to, type: "text", content: { text: { body } } });
 }
 
 /** Locks and reads the contact again: the same word may arrive twice at once, and is confirmed once. */

@@ -7,7 +7,7 @@ import type { InboundMessage } from "../../../ports/channel.ts";
 import { changeContact, findOrCreateContact } from "../../contacts/index.ts";
 import { findOrCreateConversation, recordInbound } from "../../conversations/index.ts";
 import { getInbox } from "../../inboxes.ts";
-import { emit, type World } from "../../kernel/index.ts";
+import { emit, system, type World } from "../../kernel/index.ts";
 import { getWaiters } from "../waiting/index.ts";
 import { applyConsentWords } from "./consent.ts";
 
@@ -18,6 +18,7 @@ export async function receiveMessage(world: World, inbound: InboundMessage) {
   return world.database.transaction(async (tx) => {
     const { organization_id: organization } = inbound;
     const now = world.now();
+    const change = { tx, world, now, actor: system };
     const inbox = await getInbox(tx, organization, inbound.to);
     if (!inbox) {
       throw inbound.to === null ? fail("no_inbox") : fail("inbox_not_found", { param: "to" });
@@ -33,19 +34,13 @@ export async function receiveMessage(world: World, inbound: InboundMessage) {
     if (message_id === undefined) {
       return findExisting(tx, inbound);
     }
-    await recordInbound({ tx, world, now }, conversation, inbound.occurred_at);
+    await recordInbound(change, conversation, inbound.occurred_at);
     afterCommit(tx, () => getWaiters(world).notify(organization, conversation.id));
     emitReceived(tx, world, inbound, { message_id, conversation_id: conversation.id });
     if (inbound.content.type === "text") {
       const to = inbound.from ?? inbound.identities?.bsuid ?? null;
-      await applyConsentWords(tx, world, {
-        inbox,
-        contact,
-        conversation,
-        text: inbound.content.text.body,
-        to,
-        now,
-      });
+      const text = inbound.content.text.body;
+      await applyConsentWords(change, { inbox, contact, conversation, text, to });
     }
     return { message_id, conversation_id: conversation.id };
   });

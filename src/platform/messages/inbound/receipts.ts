@@ -5,7 +5,7 @@
  */
 import type { Transaction } from "../../../database/database.ts";
 import type { Receipt } from "../../../ports/channel.ts";
-import type { ModuleJob, World } from "../../kernel/index.ts";
+import { defineScheduledJob, type World } from "../../kernel/index.ts";
 import { applyParkedReceipts, applyStatusUpdate, lockMessage, toStatusUpdate } from "../progress.ts";
 
 export async function receiveReceipts(world: World, receipts: readonly Receipt[]): Promise<void> {
@@ -42,16 +42,15 @@ async function applyParkedIfMessageExists(tx: Transaction, world: World, receipt
 /** A message that is not known by then never will be. */
 const maxParkedMs = 7 * 24 * 3_600_000;
 
-export const deleteParkedReceiptsJob: ModuleJob = {
+export const deleteParkedReceiptsJob = defineScheduledJob({
   name: "receipt.forget",
   schedule: "17 * * * *",
 
-  async run(_, world) {
+  async run(world) {
     const before = new Date(world.now().getTime() - maxParkedMs).toISOString();
     await world.database.queries.deleteFrom("parked_receipts").where("parked_at", "<", before).execute();
-    return undefined;
   },
-};
+});
 
 async function findMessageId(tx: Transaction, receipt: Receipt): Promise<string | undefined> {
   const row = await tx

@@ -7,12 +7,12 @@
  */
 import { createHmac } from "node:crypto";
 import { type ExpressionBuilder, sql } from "kysely";
-import { Failure } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import type { ModuleJob } from "./module.ts";
-import { type AppSecrets, seal, secretsOf, unseal } from "./seal.ts";
+import { Failure } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Queries, Transaction } from "../../../database/database.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { defineScheduledJob } from "../job.ts";
+import { type AppSecrets, seal, secretsOf, unseal } from "../seal.ts";
 
 const retentionMs = 24 * 3_600_000;
 
@@ -108,9 +108,27 @@ export async function runOnce(
   await tx
     .updateTable("idempotency")
     .where(hasKey(idempotencyKey))
-    .set({ status: response.status, body: codec.encode(response.body) })
+    .set({
+      status: response.status,
+      body: codec.encode(response.body),
+      subjects: remainingSubjects(idempotencyKey, response.body),
+    })
     .execute();
   return response;
+}
+
+/**
+ * The contacts and conversations that a body names, except those that are being erased: the response to the
+ * erasure itself stays as it is.
+ */
+function remainingSubjects({ organization_id }: IdempotencyKey, body: unknown) {
+  const ids = JSON.stringify(body).match(/(?<=")(?:con|conv)_[0-9a-z]{26}(?=")/g) ?? [];
+  return sql<string[]>`array(
+    select subject from unnest(${[...new Set(ids)]}::text[]) as subject
+    where not exists (
+      select from erasures where organization_id = ${organization_id} and erasures.subject = subject
+    )
+  )`;
 }
 
 /** The response stored under the request's key, if any. @throws Failure `idempotency_key_reused`. */
@@ -124,29 +142,44 @@ export async function findStoredResponse(
   return stored && toReplay(stored, request);
 }
 
-export const deleteExpiredResponsesJob: ModuleJob = {
+export const deleteExpiredResponsesJob = defineScheduledJob({
   name: "answer.forget",
   schedule: "37 * * * *",
 
-  async run(_, { database, now }) {
+  async run({ database, now }) {
     await database.queries.deleteFrom("idempotency").where("created_at", "<", retainedSince(now())).execute();
-    return undefined;
   },
-};
+});
 
 function selectStored(db: Queries, key: IdempotencyKey) {
-  return db.selectFrom("idempotency").select(["request_hash", "status", "body"]).where(hasKey(key));
+  return db
+    .selectFrom("idempotency")
+    .select(["request_hash", "status", "body"])
+    .select(({ exists, selectFrom }) =>
+      exists(
+        selectFrom("erasures")
+          .select("subject")
+          .where("organization_id", "=", key.organization_id)
+          .whereRef("subject", "=", sql`any(idempotency.subjects)`),
+      ).as("is_erased"),
+    )
+    .where(hasKey(key));
 }
 
 interface StoredResponse {
   readonly request_hash: string;
   readonly status: number | null;
   readonly body: unknown;
+  /** Whether the response names a contact who is being erased. */
+  readonly is_erased: boolean | number | bigint;
 }
 
 function toReplay(stored: StoredResponse, { hashes, codec }: IdempotentRequest): CallResponse {
   if (!hashes.includes(stored.request_hash)) {
     throw fail("idempotency_key_reused");
+  }
+  if (stored.is_erased) {
+    throw fail("contact_not_found");
   }
   return { status: stored.status ?? 200, body: codec.decode(stored.body), isReplay: true };
 }

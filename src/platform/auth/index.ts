@@ -1,8 +1,8 @@
 /** Sign-in: access tokens, refresh tokens, and the description of the caller's credential. */
-import { auth as contract } from "../../tools/auth.ts";
-import { fail } from "../../tools/errors.ts";
-import type { Transaction } from "../database/database.ts";
-import { newId } from "../database/id.ts";
+import { auth as contract } from "../../../tools/auth.ts";
+import { fail } from "../../../tools/errors.ts";
+import type { Transaction } from "../../database/database.ts";
+import { newId } from "../../database/id.ts";
 import {
   accessTokenSeconds,
   hashPassword,
@@ -10,8 +10,11 @@ import {
   randomSecret,
   signAccessToken,
   verifyPassword,
-} from "./identity/index.ts";
-import { implement, type ModuleJob, type Role, type World } from "./kernel/index.ts";
+} from "../identity/index.ts";
+import { defineScheduledJob, implement, type Role, type World } from "../kernel/index.ts";
+import { replacePassword } from "../users.ts";
+
+export { authenticate } from "./authenticate.ts";
 
 const refreshSeconds = 7 * 24 * 3600;
 /** A sign-in ends after this time, however often it is refreshed. */
@@ -27,21 +30,21 @@ interface User {
 }
 
 /** Deletes the tokens of expired families: they can no longer be refreshed, nor reuse of them detected. */
-const deleteExpiredSessionsJob: ModuleJob<unknown> = {
+const deleteExpiredSessionsJob = defineScheduledJob({
   name: "session.forget",
   schedule: "47 * * * *",
 
-  async run(_, world) {
+  async run(world) {
     const { queries } = world.database;
     await queries
       .deleteFrom("refresh_tokens")
       .where("family_expires_at", "<", world.now().toISOString())
       .execute();
-    return undefined;
   },
-};
+});
 
 export const auth = implement(contract, {
+  tables: ["refresh_tokens"],
   operations: {
     async login(credentials, { world, now }) {
       const user = await verifyCredentials(world, credentials);
@@ -53,7 +56,10 @@ export const auth = implement(contract, {
       const verified = await verifyCredentials(world, credentials);
       const password_hash = await hashPassword(new_password);
       const { user, refresh } = await world.database.transaction(async (tx) => {
-        const user = await changePassword(tx, verified, password_hash, now);
+        const user = await replacePassword(tx, verified, { password_hash, now });
+        if (!user) {
+          throw fail("login_failed");
+        }
         return { user, refresh: await startFamily(tx, user, now) };
       });
       return { data: await createSession(world, user, refresh, now) };
@@ -101,23 +107,6 @@ async function verifyCredentials(world: World, { email, password }: { email: str
     .executeTakeFirst();
   const isCorrect = await verifyPassword(password, user?.password_hash);
   if (!user || !isCorrect) {
-    throw fail("login_failed");
-  }
-  return user;
-}
-
-/** @throws Failure `login_failed` if the password was changed since it was verified. */
-async function changePassword(tx: Transaction, verified: User, password_hash: string, now: Date) {
-  const user = await tx
-    .updateTable("users")
-    .set({ password_hash, session_version: verified.session_version + 1, updated_at: now.toISOString() })
-    .where("organization_id", "=", verified.organization_id)
-    .where("id", "=", verified.id)
-    .where("session_version", "=", verified.session_version)
-    .where("is_active", "=", true)
-    .returningAll()
-    .executeTakeFirst();
-  if (!user) {
     throw fail("login_failed");
   }
   return user;

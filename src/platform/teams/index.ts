@@ -1,14 +1,18 @@
 /** Teams: the agents who answer conversations, and the capacity of each. */
 import type { Selectable } from "kysely";
-import { fail } from "../../tools/errors.ts";
-import { teams as contract } from "../../tools/teams.ts";
-import type { Queries, Transaction } from "../database/database.ts";
-import { newId } from "../database/id.ts";
-import { readPage, refersTo } from "../database/query/index.ts";
-import type { Tables } from "../database/schema/index.ts";
-import { countsAsLoad, enqueueServeQueue, implement } from "./kernel/index.ts";
+import { fail } from "../../../tools/errors.ts";
+import { teams as contract } from "../../../tools/teams.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
+import { newId } from "../../database/id.ts";
+import { readPage, refersTo } from "../../database/query/index.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import { implement } from "../kernel/index.ts";
+import { countsAsLoad } from "./load.ts";
+
+export { countsAsLoad, type LoadChange, updateLoads } from "./load.ts";
 
 export const teams = implement(contract, {
+  tables: ["teams", "team_members"],
   operations: {
     async create_team({ description = null, ...input }, { tx, organization, now }) {
       const team = await tx
@@ -62,17 +66,19 @@ export const teams = implement(contract, {
         .where("id", "=", id)
         .returningAll()
         .executeTakeFirstOrThrow();
-      await enqueueServeQueue(context, organization);
+      await context.world.hooks.capacityFreed(context, organization);
       return { data: team };
     },
 
-    async delete_team({ id }, { tx, organization }) {
+    async delete_team({ id }, context) {
+      const { tx, world, organization } = context;
+      const team = { organization, team_id: id };
       await getTeam(tx, organization, id, { locks: true });
       await requireUnused(tx, organization, id);
-      await detachConversations(tx, organization, id);
+      await world.hooks.teamDeleted(context, team);
       await lockMembers(tx, organization, id);
       // Again: a conversation may have been assigned to a member before the members were locked.
-      await detachConversations(tx, organization, id);
+      await world.hooks.teamDeleted(context, team);
       await tx.deleteFrom("teams").where("organization_id", "=", organization).where("id", "=", id).execute();
       return { data: { deleted: true as const } };
     },
@@ -96,7 +102,7 @@ export const teams = implement(contract, {
         })
         .returningAll()
         .executeTakeFirstOrThrow();
-      await enqueueServeQueue(context, organization);
+      await context.world.hooks.capacityFreed(context, organization);
       return { data: member };
     },
 
@@ -121,7 +127,7 @@ export const teams = implement(contract, {
         .where("id", "=", member_id)
         .returningAll()
         .executeTakeFirstOrThrow();
-      await enqueueServeQueue(context, organization);
+      await context.world.hooks.capacityFreed(context, organization);
       return { data: member };
     },
 
@@ -182,16 +188,6 @@ function selectMembers(db: Queries, organization: string, team_ids: readonly str
     .where("team_members.organization_id", "=", organization)
     .where("team_members.team_id", "in", team_ids)
     .orderBy("team_members.id");
-}
-
-/** Takes the conversations out of the team. The members' counts are deleted with the team, so none is updated. */
-async function detachConversations(tx: Transaction, organization: string, team_id: string): Promise<void> {
-  await tx
-    .updateTable("conversations")
-    .set({ team_id: null, queued_at: null, policy_id: null })
-    .where("organization_id", "=", organization)
-    .where("team_id", "=", team_id)
-    .execute();
 }
 
 /** Locks the members in the order in which routing locks them; a plain delete would lock them in any order. */

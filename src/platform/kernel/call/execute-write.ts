@@ -1,8 +1,8 @@
 /** Commits a call's effect: in one transaction with its response, once per idempotency key. */
 
-import { ErrorBody, type Operation } from "../../../tools/contract/index.ts";
-import { restoreFailure } from "../../../tools/errors.ts";
-import type { Caller, PublicContext, WriteContext } from "./context.ts";
+import { ErrorBody, type Operation } from "../../../../tools/contract/index.ts";
+import { restoreFailure } from "../../../../tools/errors.ts";
+import type { Caller, PublicContext, WriteContext } from "../context.ts";
 import {
   type CallResponse,
   createSealedCodec,

@@ -7,11 +7,11 @@ import {
   readArguments,
   toolMappingsOf,
   toolNames,
-} from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import { catalogue as declaredOperations } from "../../../tools/index.ts";
+} from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { catalogue as declaredOperations } from "../../../../tools/index.ts";
+import type { Caller, DelegatedContext } from "../context.ts";
 import { requireScope } from "./authorize.ts";
-import type { Caller, DelegatedContext } from "./context.ts";
 
 /** The texts may name any of these, also one that is not implemented. */
 const declaredTools = toolNames(declaredOperations);

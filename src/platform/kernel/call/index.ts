@@ -4,16 +4,19 @@
  * Every transport calls operations through here, so no transport has rules of its own.
  */
 
-import { type Effect, failInput, type Operation } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
+import { type Effect, failInput, type Operation } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { actorOf, system } from "../actor.ts";
+import type { Caller, DelegatedContext, Form, PublicContext, World } from "../context.ts";
+import type { Module } from "../module.ts";
 import { authorize } from "./authorize.ts";
-import type { Caller, DelegatedContext, Form, PublicContext, World } from "./context.ts";
 import { createDelegatedTools } from "./delegated-tools.ts";
 import { createResponse, createTenantContext, executeWrite, type OperationCall } from "./execute-write.ts";
 import type { CallResponse } from "./idempotency.ts";
-import type { Module } from "./module.ts";
 import { runStreamed } from "./run-streamed.ts";
 import { requireStorable } from "./storable.ts";
+
+export { deleteExpiredResponsesJob } from "./idempotency.ts";
 
 /** One request, as a transport passes it on. */
 export interface CallRequest {
@@ -69,7 +72,10 @@ export function createCall(modules: readonly Module[], world: World): Call {
     const authorized = {
       ...bound,
       name: request.operation,
-      context: { world, now: world.now(), variant: otherPath?.variant, signal: request.signal },
+      context: {
+        ...{ world, now: world.now(), variant: otherPath?.variant, signal: request.signal },
+        actor: caller ? actorOf(caller) : system,
+      },
       key: request.idempotencyKey,
       route: request.route ?? `${operation.method} ${path}`,
     };

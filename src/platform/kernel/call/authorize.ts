@@ -5,9 +5,9 @@ import {
   type OtherPath,
   permits,
   type ScopeRule,
-} from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import type { Caller } from "./context.ts";
+} from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Caller } from "../context.ts";
 
 /**
  * Returns the caller; null if the path takes no credential, even if one was sent.

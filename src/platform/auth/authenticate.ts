@@ -1,28 +1,10 @@
 /** Authenticates a credential: an API key, found by its hash, or a user's access token. */
 
-import { allScopes, type Scope } from "../../../tools/contract/index.ts";
+import { allScopes } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
-import type { Caller, Role, World } from "../kernel/index.ts";
-import { readAccessToken } from "./access-tokens.ts";
-import { hashSecret, isExpired } from "./secrets.ts";
-
-/** `last_used_at` is exact to the minute, so that a busy key does not cause a write on every call. */
-const lastUsedPrecisionMs = 60_000;
-
-/** The scopes of a signed-in user. */
-export const roleScopes: Readonly<Record<Role, readonly Scope[]>> = {
-  owner: allScopes,
-  admin: allScopes,
-  supervisor: allScopes.filter((scope) => !scope.startsWith("tokens:") && scope !== "broadcasts:send"),
-  agent: [
-    "inbox:read",
-    "inbox:write",
-    "contacts:read",
-    "contacts:write",
-    "templates:read",
-    "broadcasts:read",
-  ],
-};
+import { findKey } from "../api-keys.ts";
+import { readAccessToken, roleScopes } from "../identity/index.ts";
+import type { Caller, World } from "../kernel/index.ts";
 
 /** @throws Failure `credential_invalid`, the same for an unknown, a revoked and an expired credential. */
 export async function authenticate(world: World, credential: string): Promise<Caller> {
@@ -32,22 +14,9 @@ export async function authenticate(world: World, credential: string): Promise<Ca
 }
 
 async function authenticateKey(world: World, secret: string): Promise<Caller> {
-  const now = world.now();
-  const key = await world.database.queries
-    .selectFrom("api_keys")
-    .select(["organization_id", "id", "name", "scopes", "expires_at", "last_used_at", "created_by"])
-    .where("hash", "=", hashSecret(secret))
-    .executeTakeFirst();
-  if (!key || isExpired(key, now)) {
+  const key = await findKey(world, secret);
+  if (!key) {
     throw fail("credential_invalid");
-  }
-  if (key.last_used_at === null || now.getTime() - Date.parse(key.last_used_at) >= lastUsedPrecisionMs) {
-    await world.database.queries
-      .updateTable("api_keys")
-      .set({ last_used_at: now.toISOString() })
-      .where("organization_id", "=", key.organization_id)
-      .where("id", "=", key.id)
-      .execute();
   }
   const { id, name, expires_at } = key;
   return {

@@ -4,7 +4,7 @@
  * No transaction is open while the file arrives: the handler stores the file first and then commits it as
  * a whole. The file's hash is part of the request's content, so idempotency keys work as for every write.
  */
-import type { Caller, Form, PublicContext, StreamedContext, StreamedInput } from "./context.ts";
+import type { Caller, Form, PublicContext, StreamedContext, StreamedInput } from "../context.ts";
 import {
   createTenantContext,
   executeWrite,

@@ -1,0 +1,21 @@
+/** Who acts: the caller of an operation, a flow, a bot, or the service itself. */
+import type { Actor, Caller } from "./context.ts";
+
+/** The service itself, in its jobs and where nobody is signed in. */
+export const system: Actor = { type: "system", id: "system", name: "Tidings", scopes: new Set() };
+
+export function actorOf({ user, credential, scopes }: Caller): Actor {
+  return user
+    ? { type: "user", id: user.id, name: user.name, scopes }
+    : { type: "api_key", id: credential.id, name: credential.name, scopes };
+}
+
+/** Whether a message of this actor counts as a reply: a flow's, a bot's and the service's own do not. */
+export function isPerson({ type }: Pick<Actor, "type">): boolean {
+  return type === "user" || type === "api_key";
+}
+
+/** The part of an actor that is stored with what it did. */
+export function recordOf({ type, id, name }: Actor): Pick<Actor, "type" | "id" | "name"> {
+  return { type, id, name };
+}

@@ -1,0 +1,92 @@
+/**
+ * Erases a contact from every module, and from the stored responses and jobs of the kernel.
+ *
+ * Rows that are few are erased in the caller's transaction. The others are erased by a job after the commit; until
+ * it ends, the table of erasures hides the stored responses.
+ */
+import { sql } from "kysely";
+import { z } from "zod";
+import { fail } from "../../../tools/errors.ts";
+import type { Transaction } from "../../database/database.ts";
+import { eraseJobs } from "../../jobs/erase.ts";
+import type { Change, ErasedContact, World } from "./context.ts";
+import { defineJob } from "./job.ts";
+
+/** Responses in one transaction. */
+const batchSize = 500;
+
+/** Erases a contact, whose row must be locked: concurrent writes for it wait, and find no contact afterwards. */
+export async function eraseContact(change: Change, contact: ErasedContact): Promise<void> {
+  const { tx, world } = change;
+  await tx
+    .insertInto("erasures")
+    .values(subjectsOf(contact).map((subject) => ({ organization_id: contact.organization_id, subject })))
+    .execute();
+  for (const { now } of world.erasers) {
+    await now?.(change, contact);
+  }
+  await world.jobs.enqueue(tx, eraseContactJob, contact);
+}
+
+/** A condition that hides the rows of a contact until the job has erased them. The columns are given by name. */
+export function isNotErased(organizationColumn: string, subjectColumn: string) {
+  return sql<boolean>`not exists (
+    select from erasures
+    where erasures.organization_id = ${sql.ref(organizationColumn)} and erasures.subject = ${sql.ref(subjectColumn)}
+  )`;
+}
+
+/** Erases the rows that may be many. Safe to repeat. */
+export const eraseContactJob = defineJob<ErasedContact>({
+  name: "contact.erase",
+  payload: z.object({
+    organization_id: z.string(),
+    contact_id: z.string(),
+    conversation_ids: z.array(z.string()),
+  }),
+
+  async run(contact, world) {
+    for (const { later } of world.erasers) {
+      let after: string | undefined = later && "";
+      while (later && after !== undefined) {
+        const from: string = after;
+        after = await world.database.transaction((tx) => later(tx, contact, from));
+      }
+    }
+    await eraseStoredResponses(world, contact);
+    await world.database.transaction((tx) => finish(tx, world, contact));
+    return undefined;
+  },
+});
+
+/** The idempotency keys stay: a repeated request is answered with `contact_not_found` and does not run again. */
+async function eraseStoredResponses({ database }: World, contact: ErasedContact): Promise<void> {
+  const failure = fail("contact_not_found");
+  let count = batchSize;
+  while (count === batchSize) {
+    const { rows } = await sql`
+      update idempotency set status = ${failure.status}, body = ${JSON.stringify(failure.body())}, subjects = '{}'
+      where ctid = any(array(
+        select ctid from idempotency
+        where subjects && ${subjectsOf(contact)}::text[] and organization_id = ${contact.organization_id}
+        limit ${batchSize}
+      ))
+      returning 1
+    `.execute(database.queries);
+    count = rows.length;
+  }
+}
+
+async function finish(tx: Transaction, world: World, contact: ErasedContact): Promise<void> {
+  const subjects = subjectsOf(contact);
+  await eraseJobs(tx, subjects, world.jobsKeptByErasure);
+  await tx
+    .deleteFrom("erasures")
+    .where("organization_id", "=", contact.organization_id)
+    .where(sql<boolean>`subject = any(${subjects}::text[])`)
+    .execute();
+}
+
+function subjectsOf({ contact_id, conversation_ids }: ErasedContact): string[] {
+  return [contact_id, ...conversation_ids];
+}

@@ -1,0 +1,18 @@
+/** Combines the hooks of several modules. */
+import type { Hooks } from "./context.ts";
+
+/** They run in the order of the modules. */
+export function combineHooks(parts: readonly Partial<Hooks>[]): Hooks {
+  return {
+    async capacityFreed(...args) {
+      for (const { capacityFreed } of parts) {
+        await capacityFreed?.(...args);
+      }
+    },
+    async teamDeleted(...args) {
+      for (const { teamDeleted } of parts) {
+        await teamDeleted?.(...args);
+      }
+    },
+  };
+}

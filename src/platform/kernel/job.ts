@@ -1,0 +1,44 @@
+/** Jobs of modules: a job definition whose functions also take the world. */
+import { z } from "zod";
+import type { Attempt, JobType, Outcome } from "../../jobs/job.ts";
+import type { World } from "./context.ts";
+
+/** A `JobDefinition` whose functions also take the world. */
+export interface ModuleJob<Payload = unknown> extends JobType<Payload> {
+  readonly maxAttempts?: number;
+  readonly leaseMs?: number;
+  readonly schedule?: string;
+  /** Also runs for an erased contact, to end what was begun; by default, the erasure deletes a waiting job of its subject. */
+  readonly isKeptByErasure?: boolean;
+  run(payload: Payload, world: World, attempt: Attempt): Promise<Outcome>;
+  exhausted?(payload: Payload, world: World, error: unknown): Promise<void>;
+}
+
+interface JobParts<Payload> extends Omit<ModuleJob<Payload>, "payload" | "schedule"> {
+  readonly payload: z.ZodType<Payload>;
+}
+
+/** A job that is enqueued; `payload` is its schema. */
+export function defineJob<Payload>(parts: JobParts<Payload>): ModuleJob<Payload> {
+  return parts;
+}
+
+interface ScheduledJobParts {
+  readonly name: string;
+  /** A cron pattern of five fields, in UTC. */
+  readonly schedule: string;
+  run(world: World): Promise<void>;
+}
+
+/** A job that is added automatically and has no payload. */
+export function defineScheduledJob({ name, schedule, run }: ScheduledJobParts): ModuleJob {
+  return {
+    name,
+    schedule,
+    payload: z.unknown(),
+    async run(_, world) {
+      await run(world);
+      return undefined;
+    },
+  };
+}

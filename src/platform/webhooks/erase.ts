@@ -1,0 +1,29 @@
+/** Deletes the events of a contact who is being erased. */
+import { sql } from "kysely";
+import type { Transaction } from "../../database/database.ts";
+import type { ErasedContact } from "../kernel/index.ts";
+
+/** Events in one transaction. */
+const batchSize = 500;
+
+/** Deletes events with their deliveries: a receiver's response, which is stored there, may repeat the event. */
+export async function eraseEvents(
+  tx: Transaction,
+  { organization_id, conversation_ids }: ErasedContact,
+): Promise<string | undefined> {
+  const { rows } = await sql`
+    with batch as (
+      delete from events where organization_id = ${organization_id} and id in (
+        select id from events
+        where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[])
+        limit ${batchSize}
+      )
+      returning id
+    ), deliveries as (
+      delete from webhook_deliveries
+      where organization_id = ${organization_id} and event_id in (select id from batch)
+    )
+    select id from batch
+  `.execute(tx);
+  return rows.length === batchSize ? "" : undefined;
+}
