@@ -10,6 +10,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
 import { createDiskStorage } from "../src/adapters/storage/disk.ts";
 import { noMetrics } from "../src/adapters/telemetry/off.ts";
 import { createWeb } from "../src/adapters/web/index.ts";
@@ -38,6 +39,7 @@ const perSecond = 200;
 const agents = 50;
 const capacity = 10;
 const log = { debug() {}, info() {}, warn() {}, error: console.error };
+const Created = z.object({ data: z.object({ id: z.string() }) });
 
 interface Run {
   readonly name: string;
@@ -89,9 +91,7 @@ async function measure(database: Database): Promise<void> {
     database,
     organization: caller.organization_id,
     call: async (operation, input) =>
-      (await platform.call({ operation, caller, input, signal: stopping })).body as {
-        data: { id: string };
-      },
+      (await platform.call({ operation, caller, input, signal: stopping })).body,
     receiveMessage: (from) =>
       platform.callbacks.onMessage({
         organization_id: caller.organization_id,
@@ -111,7 +111,7 @@ async function measure(database: Database): Promise<void> {
 interface Service {
   readonly database: Database;
   readonly organization: string;
-  call(operation: string, input: object): Promise<{ data: { id: string } }>;
+  call(operation: string, input: object): Promise<unknown>;
   /** Delivers an inbound message from this number. */
   receiveMessage(from: string): Promise<unknown>;
 }
@@ -120,19 +120,16 @@ interface Service {
 async function measureStrategy(service: Service, run: Run, index: number) {
   const { database, organization, call, receiveMessage } = service;
   const users = await createAgents(database, organization, index);
-  const { data: team } = await call("create_team", { name: run.name, is_active: true });
+  const { data: team } = Created.parse(await call("create_team", { name: run.name, is_active: true }));
   for (const user_id of users) {
     const member = { id: team.id, user_id, role: "member", max_concurrent_chats: capacity };
     await call("add_team_member", member);
   }
   const weights = Object.fromEntries(users.map((user, at) => [user, run.weight(at)]));
-  const { data: policy } = await call("create_routing_policy", {
-    name: run.name,
-    strategy: run.strategy,
-    target_type: "team",
-    target_id: team.id,
-    settings: { weights },
-  });
+  const newPolicy = { name: run.name, strategy: run.strategy, settings: { weights } };
+  const target = { target_type: "team", target_id: team.id };
+  const created = await call("create_routing_policy", { ...newPolicy, ...target });
+  const { data: policy } = Created.parse(created);
   await analyze(database.queries);
   const ended = new AbortController();
   const watch = watchCapacity(database, team.id, ended.signal);

@@ -8,15 +8,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { noMetrics } from "../src/adapters/telemetry/off.ts";
 import { type App, startApp } from "../src/app.ts";
 import { createClient } from "../src/client/index.ts";
 import { readConfig } from "../src/config/index.ts";
 import type { Transaction } from "../src/database/database.ts";
 import { newId } from "../src/database/id.ts";
-import { listenersOf, recordersOf } from "../src/platform/index.ts";
+import { modules } from "../src/platform/index.ts";
 import type { World } from "../src/platform/kernel/context.ts";
 import { emit } from "../src/platform/kernel/events.ts";
+import { implement, type ModuleRoute } from "../src/platform/kernel/module.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
 import { type Receivers, startReceivers } from "./support/receivers.ts";
@@ -53,10 +53,17 @@ async function run(receivers: Receivers, others: readonly string[]): Promise<num
     TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true",
     ...(options.embedded ? {} : { DATABASE_URL: withDatabase(server, name) }),
   });
-  const app = await startApp({ config, log, listen: { host: "127.0.0.1", port: 0 } });
+  const sent = new Set<string>();
+  const app = await startApp({
+    ...{ config, log, listen: { host: "127.0.0.1", port: 0 } },
+    enabledModules: { ...modules, emitter: createEmitter(sent) },
+  });
   await subscribe(app, receivers, others);
   const before = process.cpuUsage();
-  const sent = await emitEvents(app);
+  const { ok } = await fetch(`${app.address}/emit`, { method: "POST", headers: { "x-api-key": key } });
+  if (!ok) {
+    throw new Error("The events were not emitted.");
+  }
   await pollUntil(
     async () => (await receivers.report()).arrivals.length >= sent.size || (await sleep(500, false)),
   );
@@ -85,20 +92,33 @@ async function subscribe(app: App, receivers: Receivers, others: readonly string
   await client.close();
 }
 
+/** A module that emits the events when its route is called, and adds their messages to `sent`. */
+function createEmitter(sent: Set<string>) {
+  const routes: readonly ModuleRoute[] = [
+    {
+      methods: ["POST"],
+      path: "/emit",
+      credential: "any",
+      scope: "inbox:write",
+      body: "none",
+      async handle({ organization_id }, world) {
+        await emitEvents(world, organization_id, sent);
+        return { status: 204 };
+      },
+    },
+  ];
+  return implement({}, { operations: {}, routes });
+}
+
 /** Emits events at an even rate, those of a few milliseconds in one transaction, like receipts. */
-async function emitEvents(app: App): Promise<Set<string>> {
-  const { id: organization } = await app.database.queries
-    .selectFrom("organizations")
-    .select("id")
-    .executeTakeFirstOrThrow();
-  const sent = new Set<string>();
+async function emitEvents(world: World, organization_id: string, sent: Set<string>): Promise<void> {
   const begin = performance.now();
   while (sent.size < rate * seconds) {
     const due = Math.min(((performance.now() - begin) / 1_000) * rate, rate * seconds);
     const events = Array.from({ length: Math.ceil(due) - sent.size }, () => newId("msg", new Date()));
-    await app.database.transaction(async (tx) => {
+    await world.database.transaction(async (tx) => {
       for (const message of events) {
-        await emitEvent(tx, app, { organization, message });
+        emitEvent(tx, world, { organization_id, message });
       }
     });
     for (const message of events) {
@@ -108,31 +128,23 @@ async function emitEvents(app: App): Promise<Set<string>> {
   }
   const took = (performance.now() - begin) / 1_000;
   console.log(`emitted ${sent.size} events in ${took.toFixed(1)} s`);
-  return sent;
 }
 
-async function emitEvent(
+function emitEvent(
   tx: Transaction,
-  { database, jobs }: App,
-  { organization, message }: { organization: string; message: string },
-): Promise<void> {
-  const world = {
-    database,
-    jobs,
-    now: () => new Date(),
-    listeners: listenersOf(),
-    recorders: recordersOf(),
-    metrics: noMetrics,
-  };
-  const conversation_id = newId("cnv", new Date());
+  world: World,
+  { organization_id, message }: { organization_id: string; message: string },
+): void {
+  const order = newId("cnv", new Date());
   const text = { body: "Is my order on its way?" };
-  // `emit` uses only these members.
-  emit(tx, world as unknown as World, {
-    type: "message.received",
-    organization_id: organization,
-    order: conversation_id,
-    data: { message_id: message, conversation_id, from: "+14155550123", type: "text", text },
-  });
+  const data = {
+    message_id: message,
+    conversation_id: order,
+    from: "+14155550123",
+    type: "text" as const,
+    text,
+  };
+  emit(tx, world, { type: "message.received", organization_id, order, data });
 }
 
 async function report(receivers: Receivers, sent: ReadonlySet<string>, others: readonly string[]) {

@@ -86,7 +86,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   setMaxListeners(0, stopping.signal); // one listener for each waiting call
   const enabledModules = options.enabledModules ?? modules;
   let address = "";
-  let adapterRoutes: Simulator["routes"] = [];
+  let simulatorRoutes: Simulator["routes"] = [];
   const platform = createPlatform({
     ...{ database, now, log, web, enabledModules, concurrency, metrics: telemetry.metrics },
     stopping: stopping.signal,
@@ -98,7 +98,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     openChannels(callbacks, enqueueAll) {
       const store = createSimulatorStore({ database, enqueueAll });
       const simulator = createSimulator({ store, callbacks, now });
-      adapterRoutes = simulator.routes;
+      simulatorRoutes = simulator.routes;
       const channel = instrumentChannel("simulator", simulator.channel, telemetry);
       return { channels: { simulator: channel }, jobs: [simulator.receiptJob] };
     },
@@ -115,8 +115,9 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   });
   const gauges = () => readGauges(database.queries, now());
   const scrape = telemetry.scrape?.({ gauges, pool: database.pool });
+  const routes = [...platform.routes, ...simulatorRoutes];
   const server = createServer({
-    ...{ platform, operations, version, log, mcp, telemetry, adapterRoutes },
+    ...{ platform, operations, routes, version, log, mcp, telemetry },
     ...{ rateLimits: config.rateLimits, bodyLimit: config.bodyLimit, trustedProxies: config.trustedProxies },
     metricsEndpoint: token !== undefined && scrape ? { token, scrape } : undefined,
     async checkReady() {

@@ -1,14 +1,14 @@
 /** Events: recorded in the transaction that causes them, delivered to each listener in order, retried until it succeeds. */
 import { expect, test } from "vitest";
-import { noMetrics } from "../src/adapters/telemetry/off.ts";
-import type { NewJob } from "../src/jobs/job.ts";
+import { z } from "zod";
+import { newJob } from "../src/jobs/job.ts";
 import { modules } from "../src/platform/index.ts";
-import type { World } from "../src/platform/kernel/context.ts";
 import { emit } from "../src/platform/kernel/events.ts";
+import { defineJob } from "../src/platform/kernel/job.ts";
 import { implement } from "../src/platform/kernel/module.ts";
+import { fail } from "../tools/errors.ts";
 import { messages } from "../tools/messages/index.ts";
 import { useTestApp } from "./support/app.ts";
-import { anyPayload, useJobsFixture } from "./support/jobs-fixture.ts";
 import { openPhone } from "./support/simulator.ts";
 
 const received: { type: string; status?: string; id: string }[] = [];
@@ -65,48 +65,63 @@ test("a listener that failed receives the same event again", async () => {
   expect(received.filter(({ type }) => type === "message.sent")).toHaveLength(1);
 });
 
-const fixture = useJobsFixture();
+const recorderJob = defineJob({ name: "recorder.job", payload: z.object({}), run: async () => undefined });
+const recorded: (readonly string[])[] = [];
 
-test("the events of a transaction are recorded together and in order when it ends, and not if it rolls back", async () => {
-  const recorded: (readonly string[])[] = [];
-  const enqueued: NewJob[] = [];
-  const world = {
-    now: fixture.now,
-    metrics: noMetrics,
-    listeners: new Map([["message.received", [{ name: "listener.job", payload: anyPayload }]]]),
-    recorders: [
-      async (_: unknown, emissions: readonly { orderKey: string }[]) => {
-        recorded.push(emissions.map(({ orderKey }) => orderKey));
-        return [{ name: "recorder.job", payload: null, organization_id: "org_1" }];
+/** A module that emits events in one transaction when its route is called, and records those of a transaction. */
+const emitter = implement(
+  {},
+  {
+    operations: {},
+    jobs: [recorderJob],
+    on: { "message.received": async () => undefined },
+    async recordEvents(_, emissions) {
+      recorded.push(emissions.map(({ orderKey }) => orderKey));
+      return [newJob(recorderJob, {})];
+    },
+    routes: [
+      {
+        methods: ["POST"],
+        path: "/emit",
+        credential: "any",
+        scope: "inbox:write",
+        body: "none",
+        async handle({ organization_id, query }, world) {
+          await world.database.transaction(async (tx) => {
+            for (const order of [query.order ?? []].flat()) {
+              const message = { message_id: "msg_1", conversation_id: order, from: "+14155550123" };
+              const data = { ...message, type: "text" as const, text: { body: order } };
+              emit(tx, world, { type: "message.received", organization_id, order, data });
+            }
+            expect(recorded).toEqual([]);
+            if (query.fails) {
+              throw fail("unavailable", { reason: "the test says so." });
+            }
+          });
+          return { status: 204 };
+        },
       },
     ],
-    jobs: { enqueueAll: async (_: unknown, jobs: NewJob[]) => void enqueued.push(...jobs) },
-  } as unknown as World; // the members that `emit` uses
-  const emitAll = (orders: readonly string[], fails: boolean) =>
-    fixture.database.transaction(async (tx) => {
-      for (const order of orders) {
-        const text = { body: order };
-        const data = {
-          message_id: "msg_1",
-          conversation_id: order,
-          from: "+14155550123",
-          type: "text" as const,
-          text,
-        };
-        emit(tx, world, { type: "message.received", organization_id: "org_1", order, data });
-      }
-      expect(recorded).toEqual([]);
-      if (fails) {
-        throw new Error("no");
-      }
-    });
-  await expect(emitAll(["a"], true)).rejects.toThrow("no");
-  await emitAll(["b", "a", "c"], false);
+  },
+);
+
+const emitting = useTestApp({ enabledModules: { emitter } });
+
+test("the events of a transaction are recorded together and in order when it ends, and not if it rolls back", async () => {
+  const failed = await emitting.fetch("/emit?order=a&fails=true", { method: "POST" });
+  expect(failed.status).toBe(503);
+  const emitted = await emitting.fetch("/emit?order=b&order=a&order=c", { method: "POST" });
+  expect(emitted.status).toBe(204);
   expect(recorded).toEqual([["b", "a", "c"]]);
-  expect(enqueued.map(({ key }) => key)).toEqual([
-    undefined,
-    "listener.job:b",
-    "listener.job:a",
-    "listener.job:c",
+  const enqueued = await emitting.server.database.queries
+    .selectFrom("jobs")
+    .select(["name", "key"])
+    .orderBy("id")
+    .execute();
+  expect(enqueued).toEqual([
+    { name: "recorder.job", key: null },
+    { name: "emitter:message.received", key: "emitter:message.received:b" },
+    { name: "emitter:message.received", key: "emitter:message.received:a" },
+    { name: "emitter:message.received", key: "emitter:message.received:c" },
   ]);
 });

@@ -1,6 +1,6 @@
 /** The simulator's routes: controlling a phone over HTTP, and the faults of the channel. */
 import { expect, test } from "vitest";
-import type { AdapterRequest, AdapterResponse } from "../src/ports/adapter-routes.ts";
+import type { CredentialRequest } from "../src/ports/http-route.ts";
 import { createMemorySimulator } from "./support/simulator-memory.ts";
 
 const phone = "+14155550123";
@@ -13,10 +13,9 @@ test.each(["+14155550123", "14155550123", "%2B14155550123", " 14155550123"])(
     const app = createMemorySimulator();
     await app.send();
     const listed = await call(app, messagesLine, { params: { number }, query: { limit: "500" } });
-    expect(listed).toMatchObject({ status: 200, body: { meta: { limit: 200, total: 1 } } });
-    expect(bodyOf(listed).data).toMatchObject([
-      { token: "msg_1", type: "text", text: { body: "Hello" }, status: "accepted" },
-    ]);
+    const message = { token: "msg_1", type: "text", text: { body: "Hello" }, status: "accepted" };
+    const body = { data: [message], meta: { limit: 200, total: 1 } };
+    expect(listed).toMatchObject({ status: 200, body });
   },
 );
 
@@ -96,7 +95,7 @@ test("faults are replaced as a whole, and a misspelt one is rejected", async () 
   const faultsLine = "PUT /simulator/faults";
   await call(app, faultsLine, { body: { lost_receipts: 0.5 } });
   await call(app, faultsLine, { body: { failures: [{ code: 131026, to: "14155550123" }] } });
-  expect(bodyOf(await call(app, "GET /simulator/faults")).data).toEqual({
+  const data = {
     accept_delay_ms: 0,
     receipt_delay_ms: 150,
     lost_receipts: 0,
@@ -104,7 +103,8 @@ test("faults are replaced as a whole, and a misspelt one is rejected", async () 
     swapped_receipts: 0,
     lost_answers: 0,
     failures: [{ code: 131026, share: 1, to: phone }],
-  });
+  };
+  expect(await call(app, "GET /simulator/faults")).toEqual({ status: 200, body: { data } });
   const invalid = [
     [{ lost_receipt: 1 }, "lost_receipt"],
     [{ lost_answers: 2 }, "lost_answers"],
@@ -118,12 +118,9 @@ test("faults are replaced as a whole, and a misspelt one is rejected", async () 
 async function call(
   app: ReturnType<typeof createMemorySimulator>,
   line: string,
-  request: Partial<AdapterRequest> = {},
+  request: Partial<CredentialRequest<"json">> = {},
 ) {
-  const route = app.routes.find(({ method, path }) => `${method} ${path}` === line);
-  return route?.handle({ organization_id: "org_1", params: {}, query: {}, body: undefined, ...request });
-}
-
-function bodyOf(answer: AdapterResponse | undefined): Readonly<Record<string, unknown>> {
-  return answer && "body" in answer ? answer.body : {};
+  const route = app.routes.find(({ methods, path }) => `${methods} ${path}` === line);
+  const empty = { params: {}, query: {}, headers: {}, isHead: false, body: undefined };
+  return route?.handle({ organization_id: "org_1", ...empty, ...request });
 }

@@ -124,6 +124,6 @@ function readBody(body: unknown): Record<string, unknown> {
   return body as Record<string, unknown>;
 }
 
-function toUrl(path: string): string {
+export function toUrl(path: string): string {
   return path.replace(/\{(\w+)\}/g, ":$1");
 }

@@ -1,4 +1,4 @@
-/** The REST transport: a Fastify server with the catalogue's routes, health checks, files, /metrics and /mcp. */
+/** The REST transport: a Fastify server with the catalogue's routes, other public routes, health checks, /metrics and /mcp. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -6,14 +6,13 @@ import Fastify, { type FastifyInstance } from "fastify";
 import type { Operation } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
-import type { AdapterRoute } from "../ports/adapter-routes.ts";
+import type { HttpRoute } from "../ports/http-route.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics, Tracer } from "../ports/telemetry.ts";
-import { addAdapterRoutes } from "./adapter-routes.ts";
 import { drainRequest } from "./drain.ts";
 import { sendFailure } from "./error-response.ts";
-import { addFiles, filesPath } from "./files.ts";
 import { createRateLimit, type RateLimits } from "./guards.ts";
+import { mountRoutes } from "./mount-routes.ts";
 import { describeApi } from "./openapi.ts";
 import { addOperations } from "./router.ts";
 import { addMetrics, instrumentRequests, type MetricsEndpoint } from "./telemetry.ts";
@@ -29,8 +28,8 @@ export interface ServerOptions {
   readonly trustedProxies: readonly string[];
   /** Throws if the service can't process requests now. */
   checkReady(): Promise<void>;
-  /** Routes of adapters, such as the simulator's; they require an API key. */
-  readonly adapterRoutes: readonly AdapterRoute[];
+  /** Routes that are not operations. */
+  readonly routes: readonly HttpRoute[];
   /** The MCP transport, which handles /mcp. */
   readonly mcp: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly telemetry: { readonly metrics: Metrics; readonly tracer: Tracer };
@@ -102,7 +101,7 @@ function createApp(options: ServerOptions): FastifyInstance {
   });
   const { limit, countFailure } = createRateLimit(options.rateLimits);
   app.addHook("onRequest", async (request, reply) => {
-    if (!pathsWithoutRateLimit.has(request.routeOptions.url ?? "")) {
+    if (request.routeOptions.config.isRateLimited ?? true) {
       await limit(request, reply);
     }
   });
@@ -128,18 +127,11 @@ function createApp(options: ServerOptions): FastifyInstance {
     addMetrics(app, options.metricsEndpoint);
   }
   addOperations(app, platform, operations);
-  addAdapterRoutes(app, platform, options.adapterRoutes);
-  addFiles(app, platform);
+  mountRoutes(app, platform, options.routes);
   const document = describeApi(operations, options.version);
   app.get("/v1/openapi.json", { config: { credential: "none" } }, () => document);
   return app;
 }
-
-/**
- * Health checks must always be answered. Requests of tool calls are counted when they reach REST. A channel
- * fetches all its files from few addresses; a forged link is rejected without a query.
- */
-const pathsWithoutRateLimit = new Set(["/healthz", "/readyz", "/mcp", filesPath]);
 
 /** How long a request may take to arrive: 32 MB at 1 Mbit/s. */
 const requestTimeoutMs = 300_000;
@@ -179,20 +171,22 @@ function addJsonParser(app: FastifyInstance): void {
   });
 }
 
+/** Health checks must always be answered. */
 function addHealth(app: FastifyInstance, { checkReady }: ServerOptions): void {
-  app.get("/healthz", () => ({ status: "ok" }));
-  app.get("/readyz", async () => {
+  const config = { isRateLimited: false };
+  app.get("/healthz", { config }, () => ({ status: "ok" }));
+  app.get("/readyz", { config }, async () => {
     await checkReady();
     return { status: "ready" };
   });
 }
 
-/** The MCP transport reads the body and writes the response itself. */
+/** The MCP transport reads the body and writes the response itself. Its tool calls are counted when they reach REST. */
 function addMcp(app: FastifyInstance, { mcp }: ServerOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
-    scope.all("/mcp", async (request, reply) => {
+    scope.all("/mcp", { config: { isRateLimited: false } }, async (request, reply) => {
       reply.hijack();
       reply.raw.setHeader("x-request-id", request.id);
       await mcp(request.raw, reply.raw);

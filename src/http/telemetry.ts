@@ -11,6 +11,8 @@ declare module "fastify" {
     readonly operation?: string;
     /** The credential that a route requires; by default its handler decides. */
     readonly credential?: Credential;
+    /** Default: true. */
+    readonly isRateLimited?: boolean;
   }
 }
 

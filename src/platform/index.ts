@@ -5,6 +5,13 @@ import type { Event, EventName } from "../../tools/events.ts";
 import type { EnqueueAll, JobDefinition } from "../jobs/job.ts";
 import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
 import type { ChannelCallbacks } from "../ports/channel.ts";
+import type {
+  BodyKind,
+  CredentialRequest,
+  HttpRequest,
+  HttpRoute,
+  RouteWithBody,
+} from "../ports/http-route.ts";
 import { apiKeys } from "./api-keys.ts";
 import { auth, authenticate } from "./auth/index.ts";
 import { contacts } from "./contacts/index.ts";
@@ -30,7 +37,7 @@ import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing/index.ts";
 import { teams } from "./teams/index.ts";
-import { type FileRequest, type OpenedFile, openFile, uploads } from "./uploads/index.ts";
+import { uploads } from "./uploads/index.ts";
 import { users } from "./users.ts";
 import { webhooks } from "./webhooks/index.ts";
 
@@ -58,8 +65,8 @@ export interface Platform {
   readonly call: Call;
   /** @throws Failure `credential_invalid`. */
   authenticate(credential: string): Promise<Caller>;
-  /** Opens the file of a signed link. @throws Failure `link_invalid`, `file_not_found`. */
-  openFile(request: FileRequest): Promise<OpenedFile>;
+  /** The modules' routes that are not operations. */
+  readonly routes: readonly HttpRoute[];
   /** Where channels deliver inbound messages and receipts. */
   readonly callbacks: ChannelCallbacks;
   readonly jobs: RunningJobs;
@@ -134,7 +141,7 @@ export function createPlatform(parts: PlatformParts): Platform {
   return {
     call: instruments.call(createCall(moduleList, world)),
     authenticate: (credential) => authenticate(world, credential),
-    openFile: (request) => openFile(world, request),
+    routes: moduleList.flatMap(({ routes }) => routes.map((route) => bindRoute(route, world))),
     callbacks,
     jobs,
   };
@@ -161,7 +168,7 @@ export function toolsOf(enabledModules: Modules = modules): ReadonlyMap<string, 
 }
 
 /** The listener jobs of each event. */
-export function listenersOf(enabledModules: Modules = modules): World["listeners"] {
+function listenersOf(enabledModules: Modules): World["listeners"] {
   const listeners = new Map<EventName, ModuleJob<Event>[]>();
   for (const [name, { on }] of Object.entries(enabledModules)) {
     for (const [event, job] of listenerJobsOf(name, on)) {
@@ -172,7 +179,7 @@ export function listenersOf(enabledModules: Modules = modules): World["listeners
 }
 
 /** The recorders that run in the transaction of every event. */
-export function recordersOf(enabledModules: Modules = modules): readonly EventRecorder[] {
+function recordersOf(enabledModules: Modules): readonly EventRecorder[] {
   return Object.values(enabledModules).flatMap(({ recordEvents }) => recordEvents ?? []);
 }
 
@@ -192,4 +199,13 @@ function toJobDefinition({ run, exhausted, ...job }: ModuleJob, world: () => Wor
     run: (payload, attempt) => run(payload, world(), attempt),
     ...(exhausted ? { exhausted: (payload, error) => exhausted(payload, world(), error) } : {}),
   };
+}
+
+function bindRoute<Body extends BodyKind>(
+  route: RouteWithBody<Body, [World]>,
+  world: World,
+): RouteWithBody<Body> {
+  return route.credential === "none"
+    ? { ...route, handle: (request: HttpRequest<Body>) => route.handle(request, world) }
+    : { ...route, handle: (request: CredentialRequest<Body>) => route.handle(request, world) };
 }

@@ -3,7 +3,7 @@
 // Declaring a module
 
 export { defineJob, defineScheduledJob, type ModuleJob } from "./job.ts";
-export { implement, type Listeners, type Module, outward } from "./module.ts";
+export { implement, type Listeners, type Module, type ModuleRoute, outward } from "./module.ts";
 
 // Contexts and input of handlers
 

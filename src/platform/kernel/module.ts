@@ -1,5 +1,5 @@
 /**
- * What a module is: the operations of one resource, its background jobs, and the events it listens to.
+ * What a module is: the operations of one resource, its background jobs, its other routes, and the events it listens to.
  *
  * A missing handler, an extra one, a wrong result or an unknown event name is a compile error.
  */
@@ -9,6 +9,7 @@ import type { Event, EventName } from "../../../tools/events.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import type { Attempt } from "../../jobs/job.ts";
+import type { HttpRoute } from "../../ports/http-route.ts";
 import type {
   DelegatedContext,
   Erase,
@@ -91,6 +92,9 @@ export interface PreparedHandler<Op extends Operation> {
   prepare(input: z.output<Op["input"]>): Promise<(context: ContextOf<Op>) => Promise<z.input<Op["output"]>>>;
 }
 
+/** A public route of a module that is not an operation: its handler also takes the world. */
+export type ModuleRoute = HttpRoute<[world: World]>;
+
 export type Listeners = {
   readonly [Name in EventName]?: (event: Event<Name>, world: World, attempt: Attempt) => Promise<void>;
 };
@@ -105,6 +109,7 @@ export interface Module {
   readonly contract: Readonly<Record<string, Operation>>;
   readonly operations: Readonly<Record<string, AnyHandler>>;
   readonly jobs: readonly ModuleJob[];
+  readonly routes: readonly ModuleRoute[];
   readonly on: Listeners;
   readonly recordEvents: EventRecorder | undefined;
   readonly tables: readonly (keyof Tables)[];
@@ -112,7 +117,7 @@ export interface Module {
   readonly hooks: Partial<Hooks>;
 }
 
-/** Combines a resource's contract with its handlers, jobs and listeners. */
+/** Combines a resource's contract with its handlers, jobs, routes and listeners. */
 export function implement<Contract extends Readonly<Record<string, Operation>>>(
   contract: Contract,
   parts: {
@@ -124,6 +129,7 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
     /** The tables that this module alone writes. */
     readonly tables?: readonly (keyof Tables)[];
     readonly jobs?: readonly ModuleJob[];
+    readonly routes?: readonly ModuleRoute[];
     readonly on?: Listeners;
     readonly erase?: Erase;
     readonly hooks?: Partial<Hooks>;
@@ -132,12 +138,22 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
   },
 ): Module {
   const { unbuiltTools = [], operations, recordEvents } = parts;
-  const { tables = [], jobs = [], on = {}, erase = {}, hooks = {} } = parts;
+  const { tables = [], jobs = [], routes = [], on = {}, erase = {}, hooks = {} } = parts;
   const offered = Object.entries<Operation>(contract).map(([name, operation]) => [
     name,
     withoutTools(operation, unbuiltTools),
   ]);
-  return { contract: Object.fromEntries(offered), operations, recordEvents, tables, jobs, on, erase, hooks };
+  return {
+    contract: Object.fromEntries(offered),
+    operations,
+    recordEvents,
+    tables,
+    jobs,
+    routes,
+    on,
+    erase,
+    hooks,
+  };
 }
 
 function withoutTools(operation: Operation, names: readonly string[]): Operation {

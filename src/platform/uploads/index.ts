@@ -3,6 +3,7 @@ import { fail, failField } from "../../../tools/errors.ts";
 import { uploads as contract } from "../../../tools/uploads.ts";
 import { containsText, readPage } from "../../database/query/index.ts";
 import { implement, type World } from "../kernel/index.ts";
+import { fileRoute } from "./file-route.ts";
 import { getUpload, selectUploads } from "./find.ts";
 import { createLink } from "./links.ts";
 import { commitUpload, discardFile, fetchFile, type ReceivedFile, receiveFile } from "./receive.ts";
@@ -10,7 +11,6 @@ import { deleteUnfinishedUploadsJob, deleteUpload, removeFileJob } from "./remov
 
 export { findUploadAt, getUpload } from "./find.ts";
 export { createChannelLink } from "./links.ts";
-export { type FileRequest, type OpenedFile, openFile } from "./open.ts";
 export { commitUpload, discardFile, fetchFile } from "./receive.ts";
 
 export const uploads = implement(contract, {
@@ -66,6 +66,7 @@ export const uploads = implement(contract, {
     },
   },
   jobs: [deleteUnfinishedUploadsJob, removeFileJob],
+  routes: [fileRoute],
 });
 
 /** A file that is not part of a form. */

@@ -8,8 +8,8 @@
  */
 import { setTimeout } from "node:timers/promises";
 import type { JobType } from "../../../jobs/job.ts";
-import type { AdapterRoute } from "../../../ports/adapter-routes.ts";
 import type { Channel, OutboundMessage, SendResult } from "../../../ports/channel.ts";
+import type { CredentialRoute } from "../../../ports/http-route.ts";
 import { type ControlOptions, createControls, type SimulatorControls } from "./controls.ts";
 import { findInjectedFailure, isTriggered } from "./faults.ts";
 import { previousStatuses, scheduleAcceptReceipts } from "./receipts.ts";
@@ -24,7 +24,7 @@ export interface SimulatorOptions extends ControlOptions {
 export interface Simulator {
   readonly channel: Channel;
   readonly controls: SimulatorControls;
-  readonly routes: readonly AdapterRoute[];
+  readonly routes: readonly CredentialRoute<"json">[];
   /** The job that delivers the due receipts of the store. Safe to repeat. */
   readonly receiptJob: JobType<DueReceipt> & { run(receipt: DueReceipt): Promise<undefined> };
 }

@@ -1,6 +1,6 @@
 /** The simulator's routes as data; the HTTP layer authenticates, parses JSON and sends errors. */
 import { z } from "zod";
-import type { AdapterRequest, AdapterResponse, AdapterRoute } from "../../../ports/adapter-routes.ts";
+import type { CredentialRequest, CredentialRoute, HttpAnswer } from "../../../ports/http-route.ts";
 import type { SimulatorControls } from "./controls.ts";
 import { Faults } from "./faults.ts";
 import { InboundBody, toInboundContent } from "./inbound-body.ts";
@@ -8,10 +8,17 @@ import { ControlInputError } from "./input-error.ts";
 import { phoneIdentifier } from "./phone-number.ts";
 import type { LedgerMessage } from "./store.ts";
 
-export function createSimulatorRoutes(controls: SimulatorControls): readonly AdapterRoute[] {
-  const route = (method: AdapterRoute["method"], path: string, handle: RouteHandler): AdapterRoute => ({
-    method,
+export function createSimulatorRoutes(controls: SimulatorControls): readonly CredentialRoute<"json">[] {
+  const route = (
+    method: "GET" | "POST" | "PUT",
+    path: string,
+    handle: RouteHandler,
+  ): CredentialRoute<"json"> => ({
+    methods: [method],
     path,
+    credential: "any",
+    scope: method === "GET" ? "inbox:read" : "inbox:write",
+    body: "json",
     handle: (request) => handle(controls, request).catch(answerInvalid),
   });
   return [
@@ -23,7 +30,7 @@ export function createSimulatorRoutes(controls: SimulatorControls): readonly Ada
   ];
 }
 
-function answerInvalid(error: unknown): AdapterResponse {
+function answerInvalid(error: unknown): HttpAnswer {
   if (!(error instanceof ControlInputError)) {
     throw error;
   }
@@ -31,7 +38,7 @@ function answerInvalid(error: unknown): AdapterResponse {
   return { invalid: { field, message } };
 }
 
-type RouteHandler = (controls: SimulatorControls, request: AdapterRequest) => Promise<AdapterResponse>;
+type RouteHandler = (controls: SimulatorControls, request: CredentialRequest<"json">) => Promise<HttpAnswer>;
 
 const PhoneParams = z.object({ number: phoneIdentifier });
 

@@ -1,0 +1,89 @@
+/** Mounts the routes of modules and adapters that are not operations. */
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { permits, type Scope } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
+import type { Platform } from "../platform/index.ts";
+import type { BodyKind, HttpAnswer, HttpRequest, HttpRoute, RouteWithBody } from "../ports/http-route.ts";
+import { authenticateRequest, toUrl } from "./router.ts";
+
+interface RouteTypes {
+  Params: Record<string, string>;
+  Querystring: Record<string, string | string[]>;
+}
+
+export function mountRoutes(app: FastifyInstance, platform: Platform, routes: readonly HttpRoute[]): void {
+  for (const route of routes.filter(({ body }) => body !== "raw")) {
+    mountRoute(app, platform, route);
+  }
+  // In a scope of their own: their bodies are of any content type and not parsed.
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+    for (const route of routes.filter(({ body }) => body === "raw")) {
+      mountRoute(scope, platform, route);
+    }
+  });
+}
+
+function mountRoute<Body extends BodyKind>(
+  app: FastifyInstance,
+  platform: Platform,
+  route: RouteWithBody<Body>,
+): void {
+  const { credential, isRateLimited = true, maxBodyBytes } = route;
+  app.route<RouteTypes>({
+    method: [...route.methods],
+    url: toUrl(route.path),
+    config: { credential, isRateLimited },
+    ...(maxBodyBytes === undefined ? {} : { bodyLimit: maxBodyBytes }),
+    async handler(request, reply) {
+      const read: HttpRequest<Body> = {
+        params: request.params,
+        query: request.query,
+        headers: Object.fromEntries(
+          Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+        ),
+        isHead: request.method === "HEAD",
+        body: readBody[route.body](request.body),
+      };
+      if (route.credential === "none") {
+        return send(reply, await route.handle(read));
+      }
+      const organization_id = await authorize(platform, request, route.scope);
+      return send(reply, await route.handle({ ...read, organization_id }));
+    },
+  });
+}
+
+const readBody: { readonly [Body in BodyKind]: (body: unknown) => HttpRequest<Body>["body"] } = {
+  none: () => undefined,
+  json: (body) => body,
+  // Without a body the parser does not run.
+  raw: (body) => (body instanceof Uint8Array ? body : new Uint8Array()),
+};
+
+/** Returns the organization. @throws Failure `credential_missing`, `credential_invalid`, `insufficient_scope`. */
+async function authorize(platform: Platform, request: FastifyRequest, scope: Scope): Promise<string> {
+  const { organization_id, scopes } = await authenticateRequest(platform, request);
+  if (!permits(scopes, scope)) {
+    throw fail("insufficient_scope", { required_scope: scope });
+  }
+  return organization_id;
+}
+
+function send(reply: FastifyReply, answer: HttpAnswer): FastifyReply {
+  if ("invalid" in answer) {
+    const { field, message } = answer.invalid;
+    const param = field === "" ? {} : { param: field };
+    const details = [{ field, code: "invalid", message }];
+    throw fail("invalid_request", { reason: message, ...param, details });
+  }
+  const { status, headers = {}, body } = answer;
+  reply.status(status).headers(headers);
+  return reply.send(isStream(body) ? Readable.from(body, { objectMode: false }) : body);
+}
+
+function isStream(body: unknown): body is AsyncIterable<Uint8Array> {
+  return typeof body === "object" && body !== null && Symbol.asyncIterator in body;
+}
