@@ -31,7 +31,7 @@ describe.each(pages)("%s", (page) => {
 
   test("names commands and settings that exist", async () => {
     const text = await readFile(page, "utf8");
-    const scripts = matches(text, /npm run (\w+)/g);
+    const scripts = matches(text, /npm run ([\w-]+)/g);
     expect(scripts.filter((name) => !Object.hasOwn(about.scripts, name))).toEqual([]);
     const named = matches(text, /\b(TIDINGS_\w+)/g);
     expect(named.filter((name) => !settings.some((one) => one.name === name))).toEqual([]);

@@ -8,13 +8,23 @@ export interface BenchService {
   readonly baseUrl: string;
 }
 
+interface ServiceSettings {
+  readonly port: number;
+  readonly key: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** Resolves when the service answers. `env` sets the location of its data. */
-export async function startService(
-  port: number,
-  key: string,
-  env: Record<string, string>,
+export function startService(port: number, key: string, env: Record<string, string>): Promise<BenchService> {
+  return startProgram("dist/tidings.js", { port, key, env });
+}
+
+/** As `startService`, with the program of another version. */
+export async function startProgram(
+  program: string,
+  { port, key, env }: ServiceSettings,
 ): Promise<BenchService> {
-  const child = spawn(process.execPath, ["dist/tidings.js", "serve"], {
+  const child = spawn(process.execPath, [program, "serve"], {
     env: {
       ...process.env,
       ...env,

@@ -38,6 +38,8 @@ interface TestAppOptions {
   readonly log?: Log;
   /** A database that outlives the app; by default the app has its own. */
   readonly database?: TestDatabase;
+  /** Where the clock begins; by default now. */
+  readonly startsAt?: Date;
 }
 
 /** Starts an app before the tests of a file or a `describe`, and stops it after them. */
@@ -84,7 +86,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     TIDINGS_RATE_BURST: "200000",
     ...options.env,
   });
-  let time = Date.now();
+  let time = (options.startsAt ?? new Date()).getTime();
   const now = () => new Date(time);
   const app = await startApp({
     config,

@@ -17,6 +17,7 @@ export const engineDependent: readonly string[] = [
   "test/metrics.test.ts",
   "test/routing-concurrency.test.ts",
   "test/sessions.test.ts",
+  "test/upgrade.test.ts",
   "test/wait.test.ts",
   "test/webhook-deliveries.test.ts",
   "test/webhook-events.test.ts",

@@ -5,7 +5,16 @@ export interface SimulatedPhone {
   write(text: string, fields?: object): Promise<{ message_id: string; conversation_id: string }>;
   read(): Promise<void>;
   /** What the phone shows, oldest first. */
-  listMessages(): Promise<{ direction: string; status: string; type: string; text?: { body: string } }[]>;
+  listMessages(): Promise<PhoneMessage[]>;
+}
+
+interface PhoneMessage {
+  readonly direction: string;
+  readonly status: string;
+  readonly type: string;
+  readonly text?: { readonly body: string };
+  /** The id of an outbound message. */
+  readonly token: string | null;
 }
 
 export function openPhone(app: TestApp, number: string, key?: string): SimulatedPhone {
@@ -27,7 +36,7 @@ export function openPhone(app: TestApp, number: string, key?: string): Simulated
     },
     async listMessages() {
       const answer = await app.fetch(`${path}/messages`, as);
-      const { data } = (await answer.json()) as { data: Awaited<ReturnType<SimulatedPhone["listMessages"]>> };
+      const { data } = (await answer.json()) as { data: PhoneMessage[] };
       return data.reverse();
     },
   };

@@ -1,0 +1,135 @@
+/** Fills a service with made-up data through its API, so that almost every table has rows. */
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { ownerEmail, ownerPassword, type TestApp } from "../../test/support/app.ts";
+import { openPhone, setFaults } from "../../test/support/simulator.ts";
+import { apiKeys } from "../../tools/api-keys.ts";
+import { contacts } from "../../tools/contacts.ts";
+import { conversations } from "../../tools/conversations.ts";
+import { imports } from "../../tools/imports.ts";
+import { messages } from "../../tools/messages/index.ts";
+import { quickReplies } from "../../tools/quick-replies.ts";
+import { routing } from "../../tools/routing.ts";
+import { teams } from "../../tools/teams.ts";
+import { uploads } from "../../tools/uploads.ts";
+import { users } from "../../tools/users.ts";
+
+/** The customers; the numbers are reserved for fiction. */
+export const ada = "+14155550111";
+export const grace = "+14155550112";
+export const mary = "+14155550113";
+const alan = "+14155550114";
+const eve = "+14155550115";
+
+const minute = 60_000;
+
+export async function fill(app: TestApp): Promise<void> {
+  await addStaff(app);
+  await addFiles(app);
+  await addContacts(app);
+  await addConversations(app);
+}
+
+/** A team whose only agent has room for two conversations, the policy that routes to it, and credentials. */
+async function addStaff(app: TestApp): Promise<void> {
+  const person = { password: "a long enough password" };
+  const nora = await app.call(users.create_user, { ...person, email: "nora@example.com", name: "Nora" });
+  const sam = { ...person, email: "sam@example.com", name: "Sam", role: "supervisor" } as const;
+  await app.call(users.create_user, sam);
+  await app.fetch("/v1/auth/login", {
+    method: "POST",
+    key: null,
+    json: { email: ownerEmail, password: ownerPassword },
+  });
+  await app.call(apiKeys.create_api_key, { name: "Reports", scopes: ["contacts:read", "inbox:read"] });
+  const { data: team } = await app.call(teams.create_team, {
+    ...{ name: "Support", description: "Answers customers", is_active: true, settings: { language: "en" } },
+  });
+  const member = { id: team.id, user_id: nora.data.id, role: "member" } as const;
+  await app.call(teams.add_team_member, { ...member, skills: ["en"], max_concurrent_chats: 2 });
+  await app.call(routing.create_routing_policy, {
+    ...{ name: "To support", strategy: "weighted", target_type: "team", target_id: team.id },
+    conditions: { attribute: "conversation.tags", operator: "not_contains", value: "sales" },
+    settings: { weights: { [nora.data.id]: 2 }, escalate_after_seconds: 4 * 3_600 },
+  });
+  await app.call(quickReplies.create_quick_reply, {
+    short_code: "hours",
+    content: "We are open from 9 to 5.",
+  });
+}
+
+/** Two imports: one that succeeds, and one whose job moves to the dead-letter queue. */
+async function addFiles(app: TestApp): Promise<void> {
+  await importCsv(
+    app,
+    "people.csv",
+    "phone_number,name,tags,city\n+14155550121,Linus,vip|new,Oslo\nnone,Nobody,,",
+  );
+  await app.runDueJobs();
+  const stored = await listFiles(app);
+  await importCsv(app, "unreadable.csv", "phone_number\n+14155550122\n");
+  for (const path of (await listFiles(app)).filter((file) => !stored.includes(file))) {
+    // A folder in place of the file can't be read, which is an error of the service and not of the file.
+    await rm(path);
+    await mkdir(path);
+  }
+  for (let attempt = 0; attempt < 12; attempt += 1) {
+    await app.advanceTime(10 * minute);
+  }
+}
+
+async function importCsv(app: TestApp, file_name: string, text: string): Promise<void> {
+  const content_base64 = Buffer.from(text).toString("base64");
+  const { data } = await app.call(uploads.upload_file, { content_base64, file_name });
+  await app.call(imports.import_contacts, { upload_id: data.id });
+}
+
+async function listFiles(app: TestApp): Promise<string[]> {
+  const entries = await readdir(join(app.dataDir, "files"), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** With tags and attributes, opted out, and erased after a message. */
+async function addContacts(app: TestApp): Promise<void> {
+  const metadata = {
+    plan: "premium",
+    address: { city: "London", lines: ["12 St James's Square"] },
+    orders: 3,
+  };
+  const create = async (phone_number: string, name: string, rest = {}) =>
+    (await app.call(contacts.create_contact, { phone_number, name, ...rest })).data;
+  const { id } = await create(ada, "Ada Lovelace", { metadata });
+  await app.call(contacts.tag_contact, { id, add: ["vip", "zürich"] });
+  await create(grace, "Grace Hopper");
+  const optedOut = await create(alan, "Alan O'Turing");
+  await app.call(contacts.update_contact, { id: optedOut.id, opted_out: true });
+  const erased = await create(eve, "Eve");
+  await openPhone(app, eve).write("Please delete my data.");
+  await app.runDueJobs();
+  await app.call(contacts.delete_contact, { id: erased.id });
+}
+
+/** Messages in both directions and in every final status; one conversation waits in the team's queue. */
+async function addConversations(app: TestApp): Promise<void> {
+  const { conversation_id: id } = await openPhone(app, ada).write("Where is my order?");
+  await app.runDueJobs();
+  await send(app, ada, 'It was shipped "yesterday".\nYou get it tomorrow.');
+  await app.advanceTime(minute);
+  await openPhone(app, ada).read();
+  await app.call(conversations.update_conversation, { id, is_favorite: true, add_tags: ["orders"] });
+  await send(app, grace, "Your invoice is ready.");
+  await app.advanceTime(minute);
+  await setFaults(app, { failures: [{ code: 131026, to: alan }] });
+  await send(app, alan, "Are you still there?");
+  await app.advanceTime(minute);
+  await setFaults(app, {});
+  await openPhone(app, grace).write("Thank you.");
+  await app.runDueJobs();
+  await openPhone(app, mary).write("I have a question.");
+  await app.advanceTime(minute);
+}
+
+/** Returns the message as queued. */
+export async function send(app: TestApp, to: string, body: string) {
+  return (await app.call(messages.send_message, { to, type: "text", text: { body } })).data;
+}

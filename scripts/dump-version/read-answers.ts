@@ -1,0 +1,44 @@
+/** Reads everything that a dump is compared by: what the API answers, by path. */
+import type { TestApp } from "../../test/support/app.ts";
+
+interface Listed {
+  readonly data: readonly { readonly id: string }[];
+}
+
+/** Not what changes by reading: the last use of API keys, and the links of uploads. */
+const lists = [
+  "/v1/users",
+  "/v1/inboxes",
+  "/v1/teams",
+  "/v1/routing/policies",
+  "/v1/quick-replies",
+  "/v1/webhook-subscriptions",
+];
+
+export async function readAnswers(app: TestApp): Promise<Record<string, object>> {
+  const answers: Record<string, object> = {};
+  const read = async <Answer extends object>(path: string): Promise<Answer> => {
+    const answer = await app.fetch(path);
+    if (!answer.ok) {
+      throw new Error(`GET ${path}: ${await answer.text()}`);
+    }
+    const body = (await answer.json()) as Answer; // as the operation declares
+    answers[path] = body;
+    return body;
+  };
+  for (const path of lists) {
+    await read(path);
+  }
+  for (const { id } of (await read<Listed>("/v1/contacts?per_page=100")).data) {
+    await read(`/v1/contacts/${id}`);
+  }
+  for (const { id } of (await read<Listed>("/v1/conversations?per_page=100")).data) {
+    await read(`/v1/conversations/${id}`);
+    await read(`/v1/conversations/${id}/assignments`);
+    await read(`/v1/conversations/${id}/routing-decisions`);
+    for (const message of (await read<Listed>(`/v1/messages?conversation_id=${id}`)).data) {
+      await read(`/v1/conversations/${id}/messages/${message.id}`);
+    }
+  }
+  return answers;
+}

@@ -1,0 +1,71 @@
+/** The databases that landed versions wrote: test/fixtures/versions/NAME.sql, and what it holds in NAME.json. */
+import { readdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PGlite } from "@electric-sql/pglite";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { runOnServer } from "./postgres.ts";
+
+export const dumpFolder = "test/fixtures/versions";
+
+/** What `npm run dump-version` records next to a dump. */
+export interface DumpRecord {
+  /** When the service stopped. */
+  readonly stopped_at: string;
+  /** An API key with all scopes. */
+  readonly key: string;
+  /** What the API answered then, by path. */
+  readonly answers: Readonly<Record<string, object>>;
+  /** A POST with an idempotency key: it sent the queued message. */
+  readonly request: {
+    readonly path: string;
+    readonly idempotency_key: string;
+    readonly body: object;
+    readonly answer: string;
+  };
+  /** Its delivery to the channel had not begun. */
+  readonly queued_message: RecordedMessage;
+  /** The channel had accepted it, and its receipt was due later. */
+  readonly sent_message: RecordedMessage;
+  readonly snoozed_conversation: { readonly id: string; readonly snoozed_until: string };
+  readonly webhooks: readonly {
+    readonly id: string;
+    readonly signing_secret: string;
+    /** The ids of the events that it had received, and of those that it had not. */
+    readonly delivered: readonly string[];
+    readonly pending: readonly string[];
+  }[];
+}
+
+export interface RecordedMessage {
+  readonly id: string;
+  readonly conversation_id: string;
+  readonly to: string;
+}
+
+/** The names of all dumps, oldest first. */
+export const dumpNames = readdirSync(dumpFolder)
+  .filter((file) => file.endsWith(".sql"))
+  .map((file) => file.slice(0, -".sql".length))
+  .sort();
+
+export async function readDumpRecord(name: string): Promise<DumpRecord> {
+  return JSON.parse(await readFile(join(dumpFolder, `${name}.json`), "utf8"));
+}
+
+/** Loads a dump into a new database of the test run's engine. */
+export async function loadDump(name: string): Promise<TestDatabase> {
+  const dump = await readFile(join(dumpFolder, `${name}.sql`), "utf8");
+  // The new database is migrated. An empty embedded one would take four seconds to create.
+  const script = `drop schema public cascade; create schema public; ${dump}`;
+  const database = await createTestDatabase();
+  const { DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir = "" } = database.env;
+  if (url !== undefined) {
+    await runOnServer(url, script);
+    return database;
+  }
+  const engine = await PGlite.create({ dataDir: join(dataDir, "database") });
+  await engine.exec(script);
+  await engine.close();
+  return database;
+}

@@ -1,0 +1,143 @@
+/** Databases that landed versions wrote open with this version: nothing is lost, and queued work is done once. */
+import { sql } from "kysely";
+import { describe, expect, test } from "vitest";
+import type { Queries } from "../src/database/database.ts";
+import { migrations } from "../src/database/migrations/index.ts";
+import { conversations } from "../tools/conversations.ts";
+import { messages } from "../tools/messages/index.ts";
+import { webhooks } from "../tools/webhooks.ts";
+import { startTestApp } from "./support/app.ts";
+import { openPhone } from "./support/simulator.ts";
+import { dumpNames, loadDump, type RecordedMessage, readDumpRecord } from "./support/version-dumps.ts";
+import { startWebhookReceiver } from "./support/webhook-receiver.ts";
+
+const [minute, hour] = [60_000, 3_600_000];
+
+describe.each(dumpNames)("a database of version %s", (name) => {
+  test("is migrated and read as it was written", async () => {
+    await using opened = await openDump(name);
+    const { app, record, key } = opened;
+    expect(await migrationsOf(app.server.database.queries)).toEqual(Object.keys(migrations));
+    const answers: Record<string, unknown> = {};
+    for (const path of Object.keys(record.answers)) {
+      answers[path] = await (await app.fetch(path, { key })).json();
+    }
+    expect(answers).toMatchObject(record.answers);
+  });
+
+  test("has its queued work done, with each message and event sent once", async () => {
+    await using opened = await openDump(name);
+    const { app, record, key } = opened;
+    const dead = await countDeadJobs(app.server.database.queries);
+    await using receivers = await redirectWebhooks(opened);
+    await app.advanceTime(minute);
+    await app.advanceTime(hour);
+    await app.advanceTime(5 * hour);
+
+    for (const message of [record.queued_message, record.sent_message]) {
+      expect(await arrivalsOf(opened, message)).toMatchObject([{ status: "delivered" }]);
+      const input = { conversation_id: message.conversation_id, message_id: message.id };
+      const { data } = await app.call(messages.get_message, input, { key });
+      expect(data.status).toBe("delivered");
+    }
+    for (const { delivered, pending, receiver } of receivers.list) {
+      const ids = receiver.received.map(({ event }) => event.id);
+      expect(ids).toEqual(expect.arrayContaining([...pending]));
+      expect(ids.filter((id, index) => delivered.includes(id) || ids.indexOf(id) < index)).toEqual([]);
+      const progress = receiver.received.filter(
+        ({ event }) => event.data.message_id === record.queued_message.id,
+      );
+      expect(progress.map(({ event }) => event.type)).toEqual(["message.sent", "message.delivered"]);
+      expect(receiver.forged).toBe(0);
+    }
+    const { id, snoozed_until } = record.snoozed_conversation;
+    expect(Date.parse(snoozed_until)).toBeLessThanOrEqual(app.now().getTime());
+    const { data } = await app.call(conversations.get_conversation, { id }, { key });
+    expect(data).toMatchObject({ status: "open", snoozed_until: null });
+    expect(await listQueuedJobs(app.server.database.queries)).toEqual([]);
+    expect(await countDeadJobs(app.server.database.queries)).toBe(dead);
+  });
+
+  test("replays stored answers, and sends and receives new messages", async () => {
+    await using opened = await openDump(name);
+    const { app, record, key } = opened;
+    const { path, idempotency_key, body, answer } = record.request;
+    const headers = { "idempotency-key": idempotency_key };
+    const repeated = await app.fetch(path, { method: "POST", json: body, headers, key });
+    expect(repeated.headers.get("idempotency-replayed")).toBe("true");
+    expect(await repeated.text()).toBe(answer);
+
+    const { to, conversation_id } = record.queued_message;
+    const { message_id } = await openPhone(app, to, key).write("One more question.");
+    const input = { to, type: "text", text: { body: "Of course." } } as const;
+    const { data: sent } = await app.call(messages.send_message, input, { key });
+    await app.advanceTime(minute);
+    expect(await arrivalsOf(opened, { ...sent, to })).toMatchObject([{ status: "delivered" }]);
+    const { data: listed } = await app.call(messages.list_messages, { conversation_id }, { key });
+    expect(listed.slice(0, 3).map(({ id }) => id)).toEqual([sent.id, message_id, record.queued_message.id]);
+    expect(await arrivalsOf(opened, record.queued_message)).toHaveLength(1);
+  });
+});
+
+/** Starts the app on the dump, a second after the dumped service stopped. */
+async function openDump(name: string) {
+  const record = await readDumpRecord(name);
+  const database = await loadDump(name);
+  const app = await startTestApp({
+    database,
+    startsAt: new Date(Date.parse(record.stopped_at) + 1_000),
+    env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" },
+  });
+  return {
+    app,
+    record,
+    key: record.key,
+    async [Symbol.asyncDispose]() {
+      await app[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+type OpenedDump = Awaited<ReturnType<typeof openDump>>;
+
+/** Gives each webhook a receiver of its own. */
+async function redirectWebhooks({ app, record, key }: OpenedDump) {
+  const list = await Promise.all(
+    record.webhooks.map(async (webhook) => {
+      const receiver = await startWebhookReceiver();
+      receiver.secret = webhook.signing_secret;
+      await app.call(webhooks.update_webhook, { id: webhook.id, url: receiver.url }, { key });
+      return { ...webhook, receiver };
+    }),
+  );
+  return {
+    list,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(list.map(({ receiver }) => receiver[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+/** How a message appears on its recipient's phone: more than once if it was sent again. */
+async function arrivalsOf({ app, key }: OpenedDump, { id, to }: Pick<RecordedMessage, "id" | "to">) {
+  const shown = await openPhone(app, to, key).listMessages();
+  return shown.filter(({ token }) => token === id);
+}
+
+async function migrationsOf(queries: Queries): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
+    queries,
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** Except those that repeat by a schedule. */
+async function listQueuedJobs(queries: Queries): Promise<string[]> {
+  const rows = await queries.selectFrom("jobs").select("name").where("schedule", "is", null).execute();
+  return rows.map(({ name }) => name);
+}
+
+async function countDeadJobs(queries: Queries): Promise<number> {
+  return (await queries.selectFrom("dead_jobs").select("id").execute()).length;
+}
