@@ -1,7 +1,7 @@
 /** The guarantees of the database layer, on both engines. */
 import { randomBytes } from "node:crypto";
 import { Worker } from "node:worker_threads";
-import { sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type DatabaseOptions, openDatabase } from "../src/database/connect.ts";
@@ -153,14 +153,18 @@ test("a broken connection is replaced, and the names of its prepared statements 
   expect(await first(sql`select count(*) as count from notes`)).toEqual({ count: 2 });
 });
 
-test("a statement that a migration outdated fails at most once", async () => {
-  const read = () => sql`select * from notes where id = ${1}`.execute(database.queries);
-  await note(1).execute(database.queries);
-  await read();
-  await sql`alter table notes add column more text`.execute(database.queries);
-  await read().catch(() => undefined);
-  expect((await read()).rows).toEqual([{ id: 1, text: "a", more: null }]);
-});
+test.each(["alone", "in a transaction"])(
+  "a statement %s that was prepared before a migration is prepared again",
+  async (where) => {
+    const read = (db: Queries) => sql`select * from notes where id = ${1}`.execute(db);
+    const run = () =>
+      where === "alone" ? read(database.queries) : database.transaction(async (tx) => read(tx));
+    await note(1).execute(database.queries);
+    await run();
+    await sql`alter table notes add column more text`.execute(database.queries);
+    expect((await run()).rows).toEqual([{ id: 1, text: "a", more: null }]);
+  },
+);
 
 test("data survives closing and reopening; closing twice is allowed", async () => {
   await note(1).execute(database.queries);
@@ -241,6 +245,37 @@ describe.runIf(!isEmbedded)("on PostgreSQL", () => {
     const { migrations } = await import("../src/database/migrations/index.ts");
     expect(done).toEqual({ count: Object.keys(migrations).length });
     await Promise.all(instances.map((instance) => instance[Symbol.asyncDispose]()));
+    await runOnServer(server, `drop database ${name}`);
+  });
+
+  test("a migration gives way to a transaction that holds its table, and runs after it", async () => {
+    const name = `tidings_busy_${randomBytes(6).toString("hex")}`;
+    await runOnServer(server, `create database ${name}`);
+    const [old, next] = await Promise.all([1, 2].map(() => open({ url: withDatabase(server, name) })));
+    if (!old || !next) {
+      throw new Error("Two databases were opened");
+    }
+    await sql`create table notes (id integer primary key, text text)`.execute(old.queries);
+    const countWaiting = async () => {
+      const { rows } = await sql`
+        select from pg_locks where not granted
+          and database = (select oid from pg_database where datname = current_database())
+      `.execute(old.queries);
+      return rows.length;
+    };
+    const up = async (db: Kysely<unknown>) => {
+      await sql`alter table notes add column more text`.execute(db);
+    };
+    const migrating = await old.transaction(async (tx) => {
+      await note(1).execute(tx);
+      const migrating = migrate(next, { "0001-more": { up } });
+      await vi.waitFor(async () => expect(await countWaiting()).toBe(1));
+      await vi.waitFor(async () => expect(await countWaiting()).toBe(0));
+      return { done: migrating };
+    });
+    await migrating.done;
+    expect(await first(sql`select more from notes`, next.queries)).toEqual({ more: null });
+    await Promise.all([old, next].map((instance) => instance[Symbol.asyncDispose]()));
     await runOnServer(server, `drop database ${name}`);
   });
 

@@ -27,8 +27,11 @@ export interface DatabaseOptions {
   readonly onFailure?: (error: Error) => void;
 }
 
-/** Serialization failure, deadlock, a statement name in use, and a server that shuts down. */
-const retryable = new Set(["40001", "40P01", "42P05", "57P01"]);
+/**
+ * Serialization failure, deadlock, a statement older than a migration, an unknown statement, a statement name in use,
+ * and a server that shuts down.
+ */
+const retryable = new Set(["40001", "40P01", "0A000", "26000", "42P05", "57P01"]);
 const maxAttempts = 3;
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {

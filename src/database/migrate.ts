@@ -1,22 +1,49 @@
 /** Runs the migrations. Safe when several instances start at once: one runs them, the others wait. */
-import { type Migration, Migrator } from "kysely";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import type { Database } from "./database.ts";
 import { migrations } from "./migrations/index.ts";
+import { sqlState } from "./pool.ts";
 
-/** Runs all pending migrations in one transaction. */
+/** Less than the time after which PostgreSQL looks for deadlocks: a migration gives way to requests, never they to it. */
+const lockTimeoutMs = 300;
+/** Lock timeout, deadlock. */
+const retryable = new Set(["55P03", "40P01"]);
+const maxAttempts = 100;
+const retryMs = { min: 200, max: 1_000 };
+
+/**
+ * Runs all pending migrations in one transaction. Processes of the previous version may be writing to the tables: if a
+ * lock is not free, the transaction is rolled back and tried again later.
+ */
 export async function migrate(
   database: Database,
   known: Readonly<Record<string, Migration>> = migrations,
 ): Promise<void> {
+  const limited = Object.entries(known).map(([name, migration]) => [name, limitLockTime(migration)]);
   const migrator = new Migrator({
     db: database.queries,
-    provider: { getMigrations: async () => ({ ...known }) },
+    provider: { getMigrations: async () => Object.fromEntries(limited) },
   });
-  const { error, results } = await migrator.migrateToLatest();
-  if (error === undefined) {
-    return;
+  for (let number = 1; ; number += 1) {
+    const { error, results } = await migrator.migrateToLatest();
+    if (error === undefined) {
+      return;
+    }
+    if (number === maxAttempts || !retryable.has(sqlState(error) ?? "")) {
+      const failed = results?.find((result) => result.status === "Error");
+      const what = failed ? `Migration ${failed.migrationName} failed` : "The database can't be migrated";
+      throw new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    }
+    await sleep(retryMs.min + Math.random() * (retryMs.max - retryMs.min));
   }
-  const failed = results?.find((result) => result.status === "Error");
-  const what = failed ? `Migration ${failed.migrationName} failed` : "The database can't be migrated";
-  throw new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+}
+
+function limitLockTime({ up }: Migration): Migration {
+  return {
+    async up(database: Kysely<unknown>) {
+      await sql.raw(`set local lock_timeout = ${lockTimeoutMs}`).execute(database);
+      await up(database);
+    },
+  };
 }

@@ -17,15 +17,24 @@ const maxNames = 1000;
 const closeTimeoutMs = 5_000;
 
 /**
- * After these errors the prepared statements of a connection are invalid, and it is closed: a plan older than
- * a migration (0A000), an unknown name (26000), a name left by another connection (42P05).
+ * After these errors the prepared statements of a connection are invalid, and it is closed: an unknown name (26000),
+ * a name left by another connection (42P05).
  */
-const invalidating = new Set(["0A000", "26000", "42P05"]);
+const invalidating = new Set(["26000", "42P05"]);
+
+/** A statement was prepared before a migration changed its columns; so were those of the other connections. */
+const stale = "0A000";
+
+/** Part of every statement's name. A new generation prepares every statement again, on each connection. */
+interface Generation {
+  number: number;
+}
 
 /** The pool for Kysely's dialect, with its usage for the metrics. */
 export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { use(): PoolUsage } {
   const pool = new pg.Pool({ ...settings, types, onConnect: (client) => prepare(client, settings) });
   const connections = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+  const generation: Generation = { number: 0 };
 
   // Without a listener, a connection that breaks while idle, or between two statements, ends the process.
   pool.on("error", (error) => log.warn({ error: error.message }, "A database connection was lost"));
@@ -37,7 +46,7 @@ export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { 
       const client = await pool.connect().catch((cause: unknown) => {
         throw explain(cause, settings.connectionTimeoutMillis);
       });
-      const connection = connections.get(client) ?? wrap(client);
+      const connection = connections.get(client) ?? wrap(client, generation);
       connections.set(client, connection);
       return connection;
     },
@@ -61,14 +70,32 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text).toISOString());
 
-function wrap(client: pg.PoolClient): PostgresPoolClient {
+function wrap(client: pg.PoolClient, generation: Generation): PostgresPoolClient {
   const names = new Set<string>();
   let isInvalid = false;
+  let isInTransaction = false;
+
+  const run = async (text: string, values: readonly unknown[]) => {
+    const used = generation.number;
+    try {
+      return await client.query(statement(text, values, { names, generation: used }));
+    } catch (error) {
+      if (sqlState(error) !== stale) {
+        throw error;
+      }
+      generation.number = used + 1;
+      if (isInTransaction) {
+        throw error;
+      }
+      return client.query(statement(text, values, { names, generation: generation.number }));
+    }
+  };
 
   const connection = {
     async query(text: string, values: readonly unknown[]): Promise<unknown> {
       try {
-        const result = await client.query(statement(text, values, names));
+        const result = await run(text, values);
+        isInTransaction = text === "begin" || (isInTransaction && text !== "commit" && text !== "rollback");
         // PostgreSQL answers a commit after a caught failure with ROLLBACK and without an error.
         if (text === "commit" && result.command === "ROLLBACK") {
           throw new Error("The transaction was rolled back: a statement in it had failed.");
@@ -88,12 +115,16 @@ function wrap(client: pg.PoolClient): PostgresPoolClient {
   return connection as PostgresPoolClient; // without cursors, which only streamed queries use: there are none
 }
 
-function statement(text: string, values: readonly unknown[], names: Set<string>): pg.QueryConfig {
+function statement(
+  text: string,
+  values: readonly unknown[],
+  { names, generation }: { readonly names: Set<string>; readonly generation: number },
+): pg.QueryConfig {
   const query = { text, values: [...values] };
   if (values.length === 0) {
     return query;
   }
-  const id = `q${hash("sha1", text).slice(0, 16)}`;
+  const id = `q${generation}_${hash("sha1", text).slice(0, 16)}`;
   if (names.size >= maxNames && !names.has(id)) {
     return query;
   }
