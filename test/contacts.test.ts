@@ -1,12 +1,9 @@
-/** Contacts: one per number, found by name or number, updated in part, erased completely. */
-import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
-import { openPhone, setFaults } from "./support/simulator.ts";
 
 const app = useTestApp();
 
@@ -174,28 +171,6 @@ test("messages written while a contact is erased are erased too", async () => {
   expect(remaining).toEqual([]);
 });
 
-test("an erased contact's data remains in no table except the simulator's", async () => {
-  const personal = ["+14155550124", "14155550124", "US.124", "ada124", "Lovelace 124", "my secret 124"];
-  const [number = "", wa_id, user_id = "", username, name, text = ""] = personal;
-  await openPhone(app, number).write(text, { name, user_id, wa_id, username });
-  await setFaults(app, { failures: [{ code: 131026, to: number }] });
-  await app.call(messages.send_message, { to: number, type: "text", text: { body: text } });
-  await app.call(messages.send_message, { to: user_id, type: "text", text: { body: text } });
-  await app.advanceTime(1000);
-  const { data } = await app.call(
-    contacts.upsert_contact,
-    { phone_number: number, name, metadata: { note: text } },
-    { idempotencyKey: "before erasure" },
-  );
-  await app.call(contacts.tag_contact, { id: data.id, add: [name ?? ""] });
-  await insertRecords(data.id, text);
-  expect(await findTables(personal)).not.toEqual([]);
-  await app.call(contacts.delete_contact, { id: data.id });
-  await app.advanceTime(1000);
-  expect(await findTables(personal)).toEqual([]);
-  await setFaults(app, {});
-});
-
 test("a send repeated after the contact was erased is not sent again", async () => {
   const input = { to: "+14155550125", type: "text", text: { body: "hello" } } as const;
   const send = () => app.call(messages.send_message, input, { idempotencyKey: "before the erasure" });
@@ -205,40 +180,6 @@ test("a send repeated after the contact was erased is not sent again", async () 
   expect(await expectFailure(send())).toMatchObject({ status: 404, code: "contact_not_found" });
   expect((await app.call(contacts.list_contacts, { search: "4155550125" })).data).toEqual([]);
 });
-
-/** Inserts what agents and the app record about a conversation, and an undelivered event. */
-async function insertRecords(contact_id: string, text: string): Promise<void> {
-  const conversation = sql`(select id from conversations where contact_id = ${contact_id} limit 1)`;
-  const organization = sql`(select organization_id from contacts where id = ${contact_id})`;
-  const event = sql`jsonb_build_object('data', jsonb_build_object('conversation_id', ${conversation}, 'text', ${text}::text))`;
-  const statements = [
-    sql`insert into assignments (organization_id, id, conversation_id, contact_id, assignment_type, reason, over_capacity, created_at)
-      values (${organization}, 'asg_124', ${conversation}, ${contact_id}, 'manual', ${text}, false, now())`,
-    sql`insert into routing_decisions (organization_id, id, conversation_id, trigger, outcome, explanation, candidates, created_at)
-      values (${organization}, 'rtd_124', ${conversation}, 'inbound', 'assigned', ${text}, jsonb_build_array(${text}::text), now())`,
-    sql`insert into dead_jobs (id, name, lane, organization_id, payload, attempts, error, created_at, died_at)
-      values ('job_124', 'webhooks:message.received', 'any', ${organization}, ${event}, 1, 'refused', now(), now())`,
-    sql`update conversations set tags = array[${text}]::text[] where contact_id = ${contact_id}`,
-  ];
-  for (const statement of statements) {
-    await statement.execute(app.server.database.queries);
-  }
-}
-
-/** The tables that contain any of these words, in any column. */
-async function findTables(words: readonly string[]): Promise<string[]> {
-  const { queries } = app.server.database;
-  const tables = await queries.introspection.getTables();
-  const names = [];
-  for (const { name } of tables.filter((table) => !table.name.startsWith("simulator_"))) {
-    const like = words.map((word) => `%${word}%`);
-    const { rows } = await sql`
-      select from ${sql.table(name)} as line where line::text ilike any(${like}::text[]) limit 1
-    `.execute(queries);
-    names.push(...rows.map(() => name));
-  }
-  return names;
-}
 
 test("an erased contact is not found, and the text of its messages is deleted", async () => {
   const sent = await app.call(messages.send_message, {

@@ -23,6 +23,33 @@ const refresh = async ({ refresh_token }: Session) => (await app.call(auth.refre
 const whoami = ({ access_token }: Session) => app.call(auth.whoami, {}, { key: access_token });
 
 describe("a refresh token", () => {
+  test("that is sent again with its idempotency key gets the same session, which stays valid", async () => {
+    const { email } = await createUserWithRole(app, "agent");
+    const session = await signIn(app, email);
+    const repeat = () =>
+      app.call(auth.refresh, { refresh_token: session.refresh_token }, { idempotencyKey: "lost answer" });
+    const first = await repeat();
+    expect(await repeat()).toEqual(first);
+    expect((await refresh(first.data)).user.id).toBe(session.user.id);
+    // The stored session is encrypted.
+    const stored = await app.server.database.queries
+      .selectFrom("idempotency")
+      .select("body")
+      .where("key", "=", "lost answer")
+      .executeTakeFirstOrThrow();
+    expect(JSON.stringify(stored)).not.toContain(first.data.refresh_token);
+  });
+
+  test("that was used is rejected and ends its family also when the request has a key", async () => {
+    const { email } = await createUserWithRole(app, "agent");
+    const session = await signIn(app, email);
+    const next = await refresh(session);
+    const again = () =>
+      app.call(auth.refresh, { refresh_token: session.refresh_token }, { idempotencyKey: "stolen" });
+    expect(await expectFailure(again())).toMatchObject({ status: 401, code: "refresh_token_reused" });
+    expect(await expectFailure(refresh(next))).toMatchObject(invalid);
+  });
+
   test("ends after seven days", async () => {
     const { email } = await createUserWithRole(app, "agent");
     const session = await signIn(app, email);

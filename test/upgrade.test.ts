@@ -3,10 +3,12 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import type { Queries } from "../src/database/database.ts";
 import { migrations } from "../src/database/migrations/index.ts";
+import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { startTestApp } from "./support/app.ts";
+import { findColumns } from "./support/find-columns.ts";
 import { openPhone } from "./support/simulator.ts";
 import { dumpNames, loadDump, type RecordedMessage, readDumpRecord } from "./support/version-dumps.ts";
 import { startWebhookReceiver } from "./support/webhook-receiver.ts";
@@ -76,6 +78,18 @@ describe.each(dumpNames)("a database of version %s", (name) => {
     const { data: listed } = await app.call(messages.list_messages, { conversation_id }, { key });
     expect(listed.slice(0, 3).map(({ id }) => id)).toEqual([sent.id, message_id, record.queued_message.id]);
     expect(await arrivalsOf(opened, record.queued_message)).toHaveLength(1);
+  });
+
+  test("erases a contact from the rows that the version wrote", async () => {
+    await using opened = await openDump(name);
+    const { app, record, key } = opened;
+    const { to, conversation_id } = record.queued_message;
+    const { data } = await app.call(conversations.get_conversation, { id: conversation_id }, { key });
+    const { queries } = app.server.database;
+    expect(await findColumns(queries, [to])).toEqual(expect.arrayContaining(["idempotency.body"]));
+    await app.call(contacts.delete_contact, { id: data.contact_id }, { key });
+    await app.advanceTime(minute);
+    expect(await findColumns(queries, [to])).toEqual([]);
   });
 });
 

@@ -1,0 +1,251 @@
+/** Erasure: after it, no column of any table holds the contact's number or a text that came from or to the contact. */
+import { afterEach, describe, expect, test } from "vitest";
+import { modules, operationsOf } from "../src/platform/index.ts";
+import { implement } from "../src/platform/kernel/module.ts";
+import { contacts } from "../tools/contacts.ts";
+import type { InputOf, Operation, OutputOf } from "../tools/contract/index.ts";
+import { conversations } from "../tools/conversations.ts";
+import { imports } from "../tools/imports.ts";
+import { messages } from "../tools/messages/index.ts";
+import { routing } from "../tools/routing.ts";
+import { uploads } from "../tools/uploads.ts";
+import { webhookEvents, webhooks } from "../tools/webhooks.ts";
+import { useTestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
+import { findColumns } from "./support/find-columns.ts";
+import { openPhone, setFaults } from "./support/simulator.ts";
+import { createTeamWithMembers } from "./support/teams.ts";
+import { startWebhookReceiver } from "./support/webhook-receiver.ts";
+
+/** Fails with the text of the event, so that its job reaches the dead-letter queue. */
+const failing = implement(
+  {},
+  {
+    operations: {},
+    on: {
+      async "message.received"({ data }) {
+        throw new Error(`Refused: ${data.text?.body} from ${data.from}`);
+      },
+    },
+  },
+);
+
+const app = useTestApp({
+  enabledModules: { ...modules, failing },
+  env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" },
+});
+
+const hour = 3_600_000;
+const called = new Set<string>();
+let keys = 0;
+
+const routeOf = ({ method, path }: Operation) => `${method} ${path}`;
+
+/** Calls with an idempotency key, so that every response is stored. */
+async function call<Op extends Operation>(operation: Op, input: InputOf<Op>): Promise<OutputOf<Op>> {
+  called.add(routeOf(operation));
+  keys += 1;
+  return app.call(operation, input, { idempotencyKey: `key ${keys}` });
+}
+
+/** Every text of this person contains the marker, except the number. */
+const number = "+14155550124";
+const marker = "zq7marker";
+const marked = (text: string) => `${text} ${marker}`;
+const personal = [number, number.slice(1), marker];
+
+/** Plants the marker through every operation and every inbound content; returns the contact and the conversation. */
+async function plant() {
+  const phone = openPhone(app, number);
+  const { data: contact } = await call(contacts.create_contact, {
+    phone_number: number,
+    name: marked("Ada"),
+    metadata: { [marked("key")]: marked("value"), nested: { [marked("inner")]: [marked("deep")] } },
+  });
+  const { id } = contact;
+  await call(contacts.upsert_contact, { phone_number: number, name: marked("Ada Lovelace") });
+  await call(contacts.update_contact, { id, metadata: { note: marked("note") } });
+  await call(contacts.tag_contact, { id, add: [marked("vip")] });
+
+  const identity = {
+    user_id: `US.${marker}`,
+    username: `${marker}ada`,
+    wa_id: number.slice(1),
+    name: marked("Countess"),
+  };
+  const { conversation_id } = await phone.write(marked("hello"), identity);
+  await inbound({
+    media: {
+      type: "image",
+      url: `https://example.com/${marker}`,
+      caption: marked("photo"),
+      file_name: marker,
+    },
+  });
+  await inbound({ reply: { id: marker, title: marked("yes") } });
+  await app.runDueJobs();
+
+  await send({ type: "text", text: { body: marked("answer") } });
+  await send({
+    type: "image",
+    media_url: `https://example.com/${marker}.png`,
+    caption: marked("look"),
+    file_name: `${marker}.png`,
+  });
+  await send({
+    type: "interactive",
+    interactive: { body: marked("choose"), buttons: [{ id: marker, title: marker }] },
+  });
+  await setFaults(app, { failures: [{ code: 131026, to: number }] });
+  await send({ type: "text", text: { body: marked("fails") } });
+  await app.advanceTime(1000);
+  await setFaults(app, {});
+
+  await call(conversations.update_conversation, { id: conversation_id, add_tags: [marked("urgent")] });
+  await call(conversations.update_conversation, {
+    id: conversation_id,
+    status: "snoozed",
+    snoozed_until: new Date(app.now().getTime() + 30 * 24 * hour).toISOString(),
+  });
+  return { id, conversation_id, phone };
+}
+
+async function inbound(content: object): Promise<void> {
+  await app.fetch("/simulator/inbound", { method: "POST", json: { from: number, ...content } });
+}
+
+function send(content: Omit<InputOf<typeof messages.send_message>, "to">) {
+  return call(messages.send_message, { to: number, ...content });
+}
+
+/** A policy that quotes the contact's attribute in its explanation, and agents who are assigned with a reason. */
+async function assignWithReasons(conversation_id: string): Promise<void> {
+  const { id: team_id, users } = await createTeamWithMembers(app, {}, { Ben: {}, Cleo: {} });
+  await call(routing.create_routing_policy, {
+    name: "Everyone",
+    strategy: "round_robin",
+    target_type: "team",
+    target_id: team_id,
+    conditions: {},
+    is_active: true,
+  });
+  const [ben = "", cleo = ""] = Object.values(users);
+  const id = conversation_id;
+  await call(conversations.assign_conversation, { id, assigned_to: ben, reason: marked("she asked") });
+  await call(conversations.transfer_conversation, {
+    id,
+    from_agent: ben,
+    to_agent: cleo,
+    reason: marked("shift"),
+  });
+  await call(conversations.unassign_conversation, { id, reason: marked("later") });
+}
+
+async function importRow(): Promise<void> {
+  const csv = `phone,name,tags,${marked("column")}\n${number},${marked("Ada")},${marked("imported")},${marked("cell")}\n`;
+  const content_base64 = Buffer.from(csv).toString("base64");
+  const { data } = await call(uploads.upload_file, { file_name: "people.csv", content_base64 });
+  await call(imports.import_contacts, { upload_id: data.id });
+  await app.runDueJobs();
+}
+
+describe("after an erasure", () => {
+  afterEach(() => setFaults(app, {}));
+
+  test("no column of any table holds the number or a text of the contact", async () => {
+    await using receiver = await startWebhookReceiver();
+    const { data: webhook } = await app.call(webhooks.create_webhook, {
+      url: receiver.url,
+      events: webhookEvents,
+    });
+    receiver.secret = webhook.signing_secret;
+    // A receiver that fails and repeats what it received: the log of its deliveries has it too.
+    receiver.respond = ({ body }) => ({ status: 500, body });
+    const { id, conversation_id, phone } = await plant();
+    await assignWithReasons(conversation_id);
+    await importRow();
+    await phone.write(marked("stop"));
+    for (let attempt = 0; attempt < 12; attempt += 1) {
+      await app.advanceTime(12 * hour);
+    }
+    // Not yet sent, and not yet delivered to the receiver.
+    await send({ type: "text", text: { body: marked("queued") } });
+    await phone.write(marked("last"));
+
+    const planted = await findColumns(app.server.database.queries, personal);
+    expect(planted).toEqual(expect.arrayContaining([...plantedColumns]));
+    const received = receiver.received.length;
+    await call(contacts.delete_contact, { id });
+    await app.runDueJobs();
+    expect(await findColumns(app.server.database.queries, personal)).toEqual([]);
+    // What was waiting was neither sent to the phone nor told to the receiver.
+    expect(receiver.received.length).toBe(received);
+    expect((await phone.listMessages()).filter(({ text }) => text?.body === marked("queued"))).toEqual([]);
+    await app.advanceTime(24 * hour);
+    expect(await findColumns(app.server.database.queries, personal)).toEqual([]);
+    expect(await app.server.database.queries.selectFrom("erasures").selectAll().execute()).toEqual([]);
+  });
+
+  test("every operation that writes about a contact or a conversation was part of it", () => {
+    const writing = Object.entries(operationsOf()).filter(([, { effect, input, scope }]) => {
+      const isAbout = Object.entries(input.shape).some(
+        ([name, field]) => name === "to" || /^(?:Contact|Conversation) id/.test(field.description ?? ""),
+      );
+      const isContactScope = typeof scope === "string" && scope.startsWith("contacts:");
+      return effect !== "read" && (isAbout || isContactScope);
+    });
+    expect(writing.filter(([, operation]) => !called.has(routeOf(operation))).map(([name]) => name)).toEqual(
+      [],
+    );
+  });
+
+  test("a repeated request is answered with contact_not_found, before and after the job has run", async () => {
+    const create = () =>
+      app.call(
+        contacts.create_contact,
+        { phone_number: "+14155550126", name: "Eve" },
+        { idempotencyKey: "erased" },
+      );
+    const { id } = (await create()).data;
+    const erase = () => app.call(contacts.delete_contact, { id }, { idempotencyKey: "erase" });
+    const erased = await erase();
+    expect(await expectFailure(create())).toMatchObject({ status: 404, code: "contact_not_found" });
+    await app.runDueJobs();
+    expect(await expectFailure(create())).toMatchObject({ status: 404, code: "contact_not_found" });
+    // The erasure itself is repeated with its own response.
+    expect(await erase()).toEqual(erased);
+  });
+
+  test("the events of the contact are hidden before the job has run", async () => {
+    const { data: start } = await app.call(webhooks.list_events, {});
+    const { conversation_id } = await openPhone(app, "+14155550127").write("hello");
+    const list = async () => (await app.call(webhooks.list_events, { after: start.cursor })).data.events;
+    expect(await list()).toHaveLength(1);
+    const { contact_id } = (await app.call(conversations.get_conversation, { id: conversation_id })).data;
+    await app.call(contacts.delete_contact, { id: contact_id });
+    expect(await list()).toEqual([]);
+  });
+});
+
+/** Where the test must have planted something, so that it proves something. */
+const plantedColumns = [
+  "assignments.reason",
+  "contact_identities.value",
+  "contacts.bsuid",
+  "contacts.metadata",
+  "contacts.name",
+  "contacts.phone_number",
+  "contacts.search_text",
+  "contacts.tags",
+  "contacts.username",
+  "conversations.tags",
+  "dead_jobs.error",
+  "dead_jobs.payload",
+  "events.body",
+  "idempotency.body",
+  "jobs.payload",
+  "messages.content",
+  "messages.from",
+  "messages.to",
+  "webhook_deliveries.attempts",
+];
