@@ -7,7 +7,7 @@ import { messages } from "../tools/messages/index.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
 import { users } from "../tools/users.ts";
-import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
+import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { openPhone } from "./support/simulator.ts";
 import { createTeamWithMembers, findWrongChatCounts, insertAgent } from "./support/teams.ts";
@@ -25,15 +25,15 @@ const transfer = async (id: string, from_agent = "", to_agent = "") =>
 const assignmentsOf = async (id: string) =>
   (await app.call(conversations.list_assignments, { id })).data.map(({ assignment_type }) => assignment_type);
 
-test("an assignment by key records the key's user", async () => {
+test("an assignment by key records the key", async () => {
   const team = await createTeamWithMembers(app, {}, { Ada: {} });
   const id = await write("+14155550181");
-  const login = { email: ownerEmail, password: ownerPassword };
-  const owner = (await app.call(auth.login, login)).data.user.id;
+  const { credential } = (await app.call(auth.whoami, {})).data;
   expect(await assign(id, { assigned_to: team.users.Ada, reason: "knows the case" })).toMatchObject({
     conversation_id: id,
     assigned_to: team.users.Ada,
-    assigned_by: owner,
+    assigned_by: credential.id,
+    assigned_by_type: "api_key",
     assignment_type: "manual",
     team_id: team.id,
     reason: "knows the case",

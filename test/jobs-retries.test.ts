@@ -1,7 +1,9 @@
 /** Jobs that fail, that run again later, and that have a schedule. */
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { backoffMs } from "../src/jobs/backoff.ts";
+import type { JobDefinition } from "../src/jobs/job.ts";
 import { makeJob, recordRuns, useJobsFixture } from "./support/jobs-fixture.ts";
 
 const minute = 60_000;
@@ -73,6 +75,55 @@ test("a job that kills its process at every attempt moves to the dead-letter que
   await jobs.runDue();
   expect(runs).toEqual([]);
   expect((await fixture.dead())[0]?.error).toContain("process died");
+});
+
+test("a job whose payload has another form does not run, and moves to the dead-letter queue", async () => {
+  const runs: unknown[] = [];
+  const definition: JobDefinition<{ n: number }> = {
+    name: "a.b",
+    payload: z.object({ n: z.number() }),
+    maxAttempts: 2,
+    async run(payload) {
+      runs.push(payload);
+      return undefined;
+    },
+    async exhausted(payload) {
+      runs.push(payload);
+    },
+  };
+  const jobs = fixture.create([definition]);
+  await fixture.enqueue(
+    jobs,
+    makeJob("a.b", { n: "1" }),
+    makeJob("a.b", { n: 2, added: "by a later version" }),
+  );
+  await jobs.runDue();
+  expect(runs).toEqual([{ n: 2 }]);
+  // It waits for its retry: a process of another version may know the form.
+  expect(await fixture.waiting()).toHaveLength(1);
+  fixture.advance(minute);
+  await jobs.runDue();
+  expect(runs).toEqual([{ n: 2 }]);
+  expect((await fixture.dead())[0]?.error).toContain("does not have the form");
+});
+
+test("a payload must be that of the job", async () => {
+  const type = { name: "a.b", payload: z.object({ organization_id: z.string(), n: z.number() }) };
+  const { runs, definition } = recordRuns("a.b");
+  const jobs = fixture.create([definition]);
+  await fixture.database.transaction(async (tx) => {
+    await jobs.enqueue(tx, type, { organization_id: "org_1", n: 1 });
+    // @ts-expect-error a member is missing
+    await jobs.enqueue(tx, type, { organization_id: "org_1" });
+    // @ts-expect-error a member has another type
+    await jobs.enqueue(tx, type, { organization_id: "org_1", n: "1" });
+    // @ts-expect-error a job has a type, not only a name
+    await expect(jobs.enqueue(tx, "a.b", { organization_id: "org_1", n: 1 })).rejects.toThrow(
+      "No definition",
+    );
+  });
+  await jobs.runDue();
+  expect(runs).toHaveLength(3);
 });
 
 test("a run that returns runAgainAt is not counted as an attempt", async () => {
