@@ -195,6 +195,16 @@ test("an unexpected error leaves the outcome unknown", async () => {
   expect(orders.calls.filter((name) => name === "h")).toHaveLength(1);
 });
 
+test("a key may be used again after 24 hours", async () => {
+  expect((await order("i", "day")).status).toBe(200);
+  await app.server.database.queries
+    .updateTable("idempotency")
+    .set({ created_at: new Date(app.now().getTime() - 25 * 3_600_000).toISOString() })
+    .where("key", "=", "day")
+    .execute();
+  expect(await (await order("j", "day")).json()).toMatchObject({ data: { id: "order j" } });
+});
+
 test("invalid input calls nobody and leaves no intent", async () => {
   const before = orders.calls.length;
   expect((await order("", "invalid")).status).toBe(404);

@@ -117,6 +117,8 @@ export async function storeResponse(
   { idempotencyKey, hashes, codec, now }: IdempotentRequest,
   { status, body }: CallResponse,
 ): Promise<void> {
+  // An expired response that was not deleted yet.
+  await deleteStoredResponse(tx, idempotencyKey);
   await tx
     .insertInto("idempotency")
     .values({

@@ -26,7 +26,13 @@ export function createResolveJob(modules: readonly Module[]): ModuleJob {
       for (const row of abandoned) {
         const found = operations.get(row.operation);
         if (found) {
-          await resolveOne(world, row, found);
+          // A third party that can't be asked now must not keep the others from being asked.
+          await resolveOne(world, row, found).catch((error: unknown) =>
+            world.log.warn(
+              { err: error, operation: row.operation },
+              "An interrupted call could not be looked up",
+            ),
+          );
         }
       }
     },
