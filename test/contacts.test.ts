@@ -1,3 +1,4 @@
+/** Contacts: one per number, found by name or number, updated in part, erased completely. */
 import { expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";

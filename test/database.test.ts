@@ -1,16 +1,13 @@
 /** The guarantees of the database layer, on both engines. */
-import { randomBytes } from "node:crypto";
 import { Worker } from "node:worker_threads";
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type DatabaseOptions, openDatabase } from "../src/database/connect.ts";
 import { afterCommit, type Database, type Queries, type Transaction } from "../src/database/database.ts";
 import { vacuumChanged } from "../src/database/maintenance.ts";
-import { migrate } from "../src/database/migrate.ts";
 import { silentLog } from "./support/app.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
-import { runOnServer, withDatabase } from "./support/postgres.ts";
 
 const isEmbedded = process.env.TIDINGS_TEST_ENGINE !== "postgres";
 const server = process.env.TEST_DATABASE_URL ?? "";
@@ -174,21 +171,6 @@ test("data survives closing and reopening; closing twice is allowed", async () =
   expect(await first(sql`select count(*) as count from notes`)).toEqual({ count: 1 });
 });
 
-test("a failed migration is named in the error and rolled back", async () => {
-  const { migrations } = await import("../src/database/migrations/index.ts");
-  const broken = {
-    async up(tables: Queries) {
-      await sql`create table half (id integer)`.execute(tables);
-      await sql`select 1 / 0`.execute(tables);
-    },
-  };
-  await expect(migrate(database, { ...migrations, "9999-broken": broken })).rejects.toThrow(
-    "Migration 9999-broken failed: division by zero",
-  );
-  expect(await first(sql`select to_regclass('half') as half`)).toEqual({ half: null });
-  await migrate(database);
-});
-
 describe.runIf(isEmbedded)("on the embedded engine", () => {
   test("a query outside the open transaction fails instead of hanging", async () => {
     const inside = database.transaction(async (tx) => {
@@ -236,49 +218,6 @@ describe.runIf(isEmbedded)("on the embedded engine", () => {
 });
 
 describe.runIf(!isEmbedded)("on PostgreSQL", () => {
-  test("three instances migrate at once: one runs the migrations and none fails", async () => {
-    const name = `tidings_three_${randomBytes(6).toString("hex")}`;
-    await runOnServer(server, `create database ${name}`);
-    const instances = await Promise.all([1, 2, 3].map(() => open({ url: withDatabase(server, name) })));
-    await Promise.all(instances.map((instance) => migrate(instance)));
-    const done = await first(sql`select count(*) as count from kysely_migration`, instances[0]?.queries);
-    const { migrations } = await import("../src/database/migrations/index.ts");
-    expect(done).toEqual({ count: Object.keys(migrations).length });
-    await Promise.all(instances.map((instance) => instance[Symbol.asyncDispose]()));
-    await runOnServer(server, `drop database ${name}`);
-  });
-
-  test("a migration gives way to a transaction that holds its table, and runs after it", async () => {
-    const name = `tidings_busy_${randomBytes(6).toString("hex")}`;
-    await runOnServer(server, `create database ${name}`);
-    const [old, next] = await Promise.all([1, 2].map(() => open({ url: withDatabase(server, name) })));
-    if (!old || !next) {
-      throw new Error("Two databases were opened");
-    }
-    await sql`create table notes (id integer primary key, text text)`.execute(old.queries);
-    const countWaiting = async () => {
-      const { rows } = await sql`
-        select from pg_locks where not granted
-          and database = (select oid from pg_database where datname = current_database())
-      `.execute(old.queries);
-      return rows.length;
-    };
-    const up = async (db: Kysely<unknown>) => {
-      await sql`alter table notes add column more text`.execute(db);
-    };
-    const migrating = await old.transaction(async (tx) => {
-      await note(1).execute(tx);
-      const migrating = migrate(next, { "0001-more": { up } });
-      await vi.waitFor(async () => expect(await countWaiting()).toBe(1));
-      await vi.waitFor(async () => expect(await countWaiting()).toBe(0));
-      return { done: migrating };
-    });
-    await migrating.done;
-    expect(await first(sql`select more from notes`, next.queries)).toEqual({ more: null });
-    await Promise.all([old, next].map((instance) => instance[Symbol.asyncDispose]()));
-    await runOnServer(server, `drop database ${name}`);
-  });
-
   test("a transaction whose connection the server terminates is retried", async () => {
     let tries = 0;
     await database.transaction(async (tx) => {

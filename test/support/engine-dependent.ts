@@ -14,6 +14,7 @@ export const engineDependent: readonly string[] = [
   "test/journeys/processes.test.ts",
   "test/journeys/routing.test.ts",
   "test/messages.test.ts",
+  "test/migrations.test.ts",
   "test/metrics.test.ts",
   "test/routing-concurrency.test.ts",
   "test/sessions.test.ts",

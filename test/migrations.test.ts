@@ -1,0 +1,83 @@
+/** Migrations: all or nothing, once by several processes, and beside processes of the previous version. */
+import { randomBytes } from "node:crypto";
+import { type Kysely, sql } from "kysely";
+import { describe, expect, test, vi } from "vitest";
+import { openDatabase } from "../src/database/connect.ts";
+import type { Database, Queries } from "../src/database/database.ts";
+import { migrate } from "../src/database/migrate.ts";
+import { migrations } from "../src/database/migrations/index.ts";
+import { silentLog } from "./support/app.ts";
+import { createTestDatabase } from "./support/database.ts";
+import { runOnServer, withDatabase } from "./support/postgres.ts";
+
+const isEmbedded = process.env.TIDINGS_TEST_ENGINE !== "postgres";
+const server = process.env.TEST_DATABASE_URL ?? "";
+
+test("a failed migration is named in the error and rolled back", async () => {
+  await using fresh = await createTestDatabase();
+  const { DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir = "" } = fresh.env;
+  await using database = await openDatabase({ url, dataDir, log: silentLog });
+  const up = async (tables: Queries) => {
+    await sql`create table half (id integer)`.execute(tables);
+    await sql`select 1 / 0`.execute(tables);
+  };
+  await expect(migrate(database, { ...migrations, "9999-broken": { up } })).rejects.toThrow(
+    "Migration 9999-broken failed: division by zero",
+  );
+  const { rows } = await sql`select to_regclass('half') as half`.execute(database.queries);
+  expect(rows).toEqual([{ half: null }]);
+  await migrate(database);
+});
+
+/** Opens an empty database of the server several times. */
+async function withInstances(count: number, use: (instances: readonly Database[]) => Promise<void>) {
+  const name = `tidings_migrate_${randomBytes(6).toString("hex")}`;
+  await runOnServer(server, `create database ${name}`);
+  const open = () => openDatabase({ url: withDatabase(server, name), dataDir: "", log: silentLog });
+  const instances = await Promise.all(Array.from({ length: count }, open));
+  await use(instances);
+  await Promise.all(instances.map((instance) => instance[Symbol.asyncDispose]()));
+  await runOnServer(server, `drop database ${name}`);
+}
+
+describe.runIf(!isEmbedded)("on PostgreSQL", () => {
+  test("three instances migrate at once: one runs the migrations and none fails", async () => {
+    await withInstances(3, async (instances) => {
+      await Promise.all(instances.map((instance) => migrate(instance)));
+      for (const { queries } of instances) {
+        const { rows } = await sql`select name from kysely_migration`.execute(queries);
+        expect(rows).toHaveLength(Object.keys(migrations).length);
+      }
+    });
+  });
+
+  test("a migration gives way to a transaction that holds its table, and runs after it", async () => {
+    await withInstances(2, async ([old, next]) => {
+      if (!old || !next) {
+        throw new Error("Two instances were opened.");
+      }
+      await sql`create table notes (id integer primary key)`.execute(old.queries);
+      const up = async (db: Kysely<unknown>) => {
+        await sql`alter table notes add column more text`.execute(db);
+      };
+      const { migrating } = await old.transaction(async (tx) => {
+        await sql`insert into notes values (1)`.execute(tx);
+        const migrating = migrate(next, { "0001-more": { up } });
+        await vi.waitFor(async () => expect(await countWaiting(old)).toBe(1));
+        await vi.waitFor(async () => expect(await countWaiting(old)).toBe(0));
+        return { migrating };
+      });
+      await migrating;
+      const { rows } = await sql`select * from notes`.execute(next.queries);
+      expect(rows).toEqual([{ id: 1, more: null }]);
+    });
+  });
+});
+
+async function countWaiting({ queries }: Database): Promise<number> {
+  const { rows } = await sql`
+    select from pg_locks where not granted
+      and database = (select oid from pg_database where datname = current_database())
+  `.execute(queries);
+  return rows.length;
+}
