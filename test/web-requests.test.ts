@@ -176,13 +176,13 @@ describe("a request", () => {
     const url = `http://127.0.0.1:${receiver.port}/`;
     const controller = new AbortController();
     const aborted = web.send(url, { signal: controller.signal });
-    await sleep(20);
+    await expect.poll(() => receiver.requests).toBe(1);
     controller.abort();
     expect(await aborted).toMatchObject({ outcome: "failed", reason: "aborted" });
     expect(await web.send(url, { signal: AbortSignal.abort() })).toMatchObject({ reason: "aborted" });
     expect(receiver.requests).toBe(1);
     const running = web.send(url);
-    await sleep(20);
+    await expect.poll(() => receiver.requests).toBe(2);
     await web.web[Symbol.asyncDispose]();
     expect(await running).toMatchObject({ outcome: "failed", reason: "aborted" });
     expect(await web.send(url)).toMatchObject({ outcome: "failed", reason: "aborted" });
