@@ -118,15 +118,16 @@ function send(content: Omit<InputOf<typeof messages.send_message>, "to">) {
   return call(messages.send_message, { to: number, ...content });
 }
 
-/** A policy that quotes the contact's attribute in its explanation, and agents who are assigned with a reason. */
+/** Agents who are assigned with a reason, and a policy whose explanations quote the skills that a conversation needs. */
 async function assignWithReasons(conversation_id: string): Promise<void> {
   const { id: team_id, users } = await createTeamWithMembers(app, {}, { Ben: {}, Cleo: {} });
   await call(routing.create_routing_policy, {
     name: "Everyone",
-    strategy: "round_robin",
+    strategy: "skills_based",
     target_type: "team",
     target_id: team_id,
     conditions: {},
+    settings: { relax_after_seconds: 60 },
     is_active: true,
   });
   const [ben = "", cleo = ""] = Object.values(users);
@@ -139,6 +140,8 @@ async function assignWithReasons(conversation_id: string): Promise<void> {
     reason: marked("shift"),
   });
   await call(conversations.unassign_conversation, { id, reason: marked("later") });
+  await call(conversations.update_conversation, { id, add_tags: [`skill:${marker}`] });
+  await openPhone(app, number).write(marked("who is there?"));
 }
 
 async function importRow(): Promise<void> {
@@ -247,5 +250,6 @@ const plantedColumns = [
   "messages.content",
   "messages.from",
   "messages.to",
+  "routing_decisions.explanation",
   "webhook_deliveries.attempts",
 ];
