@@ -10,11 +10,14 @@ import type { PostgresPool, PostgresPoolClient } from "kysely";
 import pg from "pg";
 import type { Log } from "../ports/log.ts";
 import type { PoolUsage } from "../ports/telemetry.ts";
+import { FairQueue } from "./fair-queue.ts";
 
 /** Prepared statements of one connection, each of which takes memory of the engine. The service has a few hundred. */
 const maxNames = 1000;
 
 const closeTimeoutMs = 5_000;
+
+const defaultTimeoutMs = 10_000;
 
 /**
  * After these errors the prepared statements of a connection are invalid, and it is closed: an unknown name (26000),
@@ -33,6 +36,7 @@ interface Generation {
 /** The pool for Kysely's dialect, with its usage for the metrics. */
 export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { use(): PoolUsage } {
   const pool = new pg.Pool({ ...settings, types, onConnect: (client) => prepare(client, settings) });
+  const queue = new FairQueue(settings.max ?? 1, settings.connectionTimeoutMillis ?? defaultTimeoutMs);
   const connections = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   const generation: Generation = { number: 0 };
 
@@ -41,12 +45,14 @@ export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { 
   pool.on("connect", (client) => client.on("error", () => undefined));
 
   return {
-    use: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
+    use: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: queue.waiting }),
     async connect() {
-      const client = await pool.connect().catch((cause: unknown) => {
-        throw explain(cause, settings.connectionTimeoutMillis);
+      await queue.acquire();
+      const client = await pool.connect().catch((error: unknown) => {
+        queue.release();
+        throw error;
       });
-      const connection = connections.get(client) ?? wrap(client, generation);
+      const connection = connections.get(client) ?? wrap(client, { generation, queue });
       connections.set(client, connection);
       return connection;
     },
@@ -70,7 +76,10 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text).toISOString());
 
-function wrap(client: pg.PoolClient, generation: Generation): PostgresPoolClient {
+function wrap(
+  client: pg.PoolClient,
+  { generation, queue }: { readonly generation: Generation; readonly queue: FairQueue },
+): PostgresPoolClient {
   const names = new Set<string>();
   let isInvalid = false;
   let isInTransaction = false;
@@ -110,7 +119,10 @@ function wrap(client: pg.PoolClient, generation: Generation): PostgresPoolClient
         throw error;
       }
     },
-    release: () => client.release(isInvalid),
+    release() {
+      client.release(isInvalid);
+      queue.release();
+    },
   };
   return connection as PostgresPoolClient; // without cursors, which only streamed queries use: there are none
 }
@@ -137,12 +149,3 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-function explain(cause: unknown, timeoutMs: number | undefined): unknown {
-  if (!(cause instanceof Error) || cause.message !== "timeout exceeded when trying to connect") {
-    return cause;
-  }
-  return new Error(
-    `No database connection became free in ${timeoutMs} ms. Inside a transaction, use only its \`tx\` for queries.`,
-    { cause },
-  );
-}

@@ -5,6 +5,7 @@
  * or left until its lease ends.
  */
 import type { Database } from "../database/database.ts";
+import { runFor } from "../database/fair-queue.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import { backoffMs } from "./backoff.ts";
@@ -47,7 +48,8 @@ export async function attemptJob(
     backOff: context.backOff,
   };
   try {
-    const outcome = await definition.run(readPayload(definition, job), attempt);
+    const run = () => definition.run(readPayload(definition, job), attempt);
+    const outcome = await (organization_id === null ? run() : runFor(organization_id, run));
     return outcome ? reschedule(job, outcome.runAgainAt, attempts - 1) : complete(context, definition, job);
   } catch (error) {
     if (context.signal.aborted) {

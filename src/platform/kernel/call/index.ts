@@ -54,6 +54,9 @@ interface ValidCall extends OperationCall, BoundOperation {
   readonly input: unknown;
 }
 
+/** The queue for connections of requests without a caller. */
+const anonymous = "anonymous";
+
 type Runner = (call: ValidCall, caller: Caller) => Promise<CallResponse>;
 
 /** Returns the function that runs every operation of these modules. */
@@ -64,7 +67,9 @@ export function createCall(modules: readonly Module[], world: World): Call {
     ...modules.map(({ contract }) => contract),
   );
 
-  const call: Call = async (request) => {
+  const call: Call = (request) => runFor(request.caller?.organization_id ?? anonymous, () => run(request));
+
+  const run: Call = async (request) => {
     const bound = boundOperations.get(request.operation);
     if (!bound) {
       throw fail("tool_not_found", { value: request.operation });
