@@ -84,14 +84,14 @@ function createStreamedIntent(call: StreamedCall, caller: Caller, content: () =>
       const opened = await world.database.transaction((tx) =>
         openIntent(tx, request, { operation: call.name, actor }),
       );
-      if (opened.state === "answered") {
-        // The earlier call ended a moment ago: the repeated request is answered with its response.
-        throw fail("request_in_progress", { retry_after: 1 });
-      }
       if (opened.state === "abandoned") {
         const outward = { ...call.context, organization: caller.organization_id };
         const task = { operation: call.operation, handler: undefined, outward, request };
         throwIfFailed(await resolveAbandoned(task, opened.stored));
+      }
+      if (opened.state !== "new") {
+        // The earlier call ended a moment ago: the repeated request is answered with its response.
+        throw fail("request_in_progress", { retry_after: 1 });
       }
       openKey = request.idempotencyKey;
       stop = keepRunning(world, openKey);
