@@ -167,6 +167,22 @@ describe("the test event", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  test("is sent again under an idempotency key that has expired", async () => {
+    // Before the minute of the hour in which expired responses are deleted.
+    const startsAt = new Date("2026-01-01T00:00:00Z");
+    await using day = await startTestApp({ startsAt, env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
+    const { data } = await day.call(webhooks.create_webhook, { url: receiver.url, events: ["message.read"] });
+    receiver.secret = data.signing_secret;
+    const repeat = () => day.call(webhooks.test_webhook, { id: data.id }, { idempotencyKey: "expired" });
+    const first = await repeat();
+    await day.advanceTime(24 * 3_600_000);
+    expect(await repeat()).toEqual(first);
+    await day.advanceTime(60_000);
+    const second = await repeat();
+    expect(second.data).toMatchObject({ delivered: true });
+    expect(receiver.received.map(({ event }) => event)).toEqual([first.data.event, second.data.event]);
+  });
+
   test("reports an unreachable address", async () => {
     const { id } = await subscribe();
     await receiver[Symbol.asyncDispose]();

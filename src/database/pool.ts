@@ -148,4 +148,3 @@ function statement(
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
-

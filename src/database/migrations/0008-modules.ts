@@ -45,6 +45,8 @@ const statements = [
     operation text not null,
     actor jsonb not null,
     intent jsonb not null,
+    -- The call that may end the row; another after it was taken over.
+    owner text not null,
     -- The process that makes the call extends it; once it has passed, that process is dead.
     running_until timestamptz not null,
     created_at timestamptz not null,

@@ -66,6 +66,7 @@ export interface AccountTables {
     operation: string;
     actor: Json<Actor>;
     intent: Json<unknown>;
+    owner: string;
     running_until: string;
     created_at: string;
   };

@@ -79,11 +79,7 @@ export async function runOnce(
   effect: () => Promise<CallResponse>,
 ): Promise<CallResponse> {
   const { idempotencyKey, hashes, codec, now } = request;
-  await tx
-    .deleteFrom("idempotency")
-    .where(hasKey(idempotencyKey))
-    .where("created_at", "<", retainedSince(now))
-    .execute();
+  await deleteExpiredResponse(tx, request);
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto("idempotency")
     .values({
@@ -114,11 +110,11 @@ export async function runOnce(
 /** Stores the response of a call that claimed its key elsewhere. */
 export async function storeResponse(
   tx: Transaction,
-  { idempotencyKey, hashes, codec, now }: IdempotentRequest,
+  request: IdempotentRequest,
   { status, body }: CallResponse,
 ): Promise<void> {
-  // An expired response that was not deleted yet.
-  await deleteStoredResponse(tx, idempotencyKey);
+  const { idempotencyKey, hashes, codec, now } = request;
+  await deleteExpiredResponse(tx, request);
   await tx
     .insertInto("idempotency")
     .values({
@@ -141,6 +137,18 @@ function remainingSubjects({ organization_id }: IdempotencyKey, body: unknown) {
       select from erasures where organization_id = ${organization_id} and erasures.subject = subject
     )
   )`;
+}
+
+/** The job deletes it within the hour; until then it must not keep the key from being used again. */
+async function deleteExpiredResponse(
+  tx: Transaction,
+  { idempotencyKey, now }: IdempotentRequest,
+): Promise<void> {
+  await tx
+    .deleteFrom("idempotency")
+    .where(hasKey(idempotencyKey))
+    .where("created_at", "<", retainedSince(now))
+    .execute();
 }
 
 export async function deleteStoredResponse(tx: Transaction, key: IdempotencyKey): Promise<void> {

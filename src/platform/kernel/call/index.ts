@@ -6,6 +6,7 @@
 
 import { type Effect, failInput, type Operation } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
+import { runFor } from "../../../database/fair-queue.ts";
 import { actorOf, system } from "../actor.ts";
 import type { Caller, DelegatedContext, Form, PublicContext, World } from "../context.ts";
 import type { AnyOutwardHandler, Module } from "../module.ts";

@@ -5,6 +5,7 @@
  * response deletes the row. So a row whose time has passed is the call of a process that died: whether the third
  * party received it is not known.
  */
+import { randomUUID } from "node:crypto";
 import type { ExpressionBuilder } from "kysely";
 import { fail } from "../../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../../database/database.ts";
@@ -23,12 +24,18 @@ export interface StoredIntent {
   readonly intent: unknown;
 }
 
+/** The row of a call, until another call takes it over. */
+export interface OwnIntent {
+  readonly key: IdempotencyKey;
+  readonly owner: string;
+}
+
 type OpenedIntent =
   /** No earlier call has used the key: this one may call the third party after its commit. */
-  | { readonly state: "new" }
+  | { readonly state: "new"; readonly own: OwnIntent }
   | { readonly state: "answered"; readonly response: CallResponse }
   /** The process of an earlier call died. This call has taken its intent over, and must end it. */
-  | { readonly state: "abandoned"; readonly stored: StoredIntent };
+  | { readonly state: "abandoned"; readonly own: OwnIntent; readonly stored: StoredIntent };
 
 /**
  * Claims the key for a call.
@@ -40,11 +47,12 @@ export async function openIntent(
   { operation, actor }: { readonly operation: string; readonly actor: Actor },
 ): Promise<OpenedIntent> {
   const { idempotencyKey, hashes, now } = request;
+  const own = { key: idempotencyKey, owner: randomUUID() };
   // Inserted first: a call that ends at the same time deletes its row and stores its response together.
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto("outward_calls")
     .values({
-      ...{ ...idempotencyKey, operation, request_hash: hashes[0] ?? "", intent: "null" },
+      ...{ ...idempotencyKey, operation, request_hash: hashes[0] ?? "", intent: "null", owner: own.owner },
       actor: JSON.stringify(recordOf(actor)),
       running_until: leaseFrom(now),
       created_at: now.toISOString(),
@@ -54,16 +62,16 @@ export async function openIntent(
   if (numInsertedOrUpdatedRows) {
     const response = await findStoredResponse(tx, request);
     if (!response) {
-      return { state: "new" };
+      return { state: "new", own };
     }
-    await closeIntent(tx, idempotencyKey);
+    await closeIntent(tx, own);
     return { state: "answered", response };
   }
-  const stored = await takeOver(tx, request);
-  if (!stored) {
+  const taken = await takeOver(tx, request);
+  if (!taken) {
     throw fail("request_in_progress", { retry_after: 1 });
   }
-  return { state: "abandoned", stored };
+  return { state: "abandoned", ...taken };
 }
 
 /**
@@ -73,7 +81,7 @@ export async function openIntent(
 export async function takeOver(
   tx: Transaction,
   { idempotencyKey, hashes, now }: Pick<IdempotentRequest, "idempotencyKey" | "hashes" | "now">,
-): Promise<StoredIntent | undefined> {
+): Promise<{ own: OwnIntent; stored: StoredIntent } | undefined> {
   const row = await tx
     .selectFrom("outward_calls")
     .selectAll()
@@ -86,36 +94,37 @@ export async function takeOver(
   if (!row || Date.parse(row.running_until) > now.getTime()) {
     return undefined;
   }
+  const own = { key: idempotencyKey, owner: randomUUID() };
   await tx
     .updateTable("outward_calls")
-    .set({ running_until: leaseFrom(now) })
+    .set({ owner: own.owner, running_until: leaseFrom(now) })
     .where(hasKey(idempotencyKey))
     .execute();
-  return { actor: row.actor, intent: row.intent };
+  return { own, stored: { actor: row.actor, intent: row.intent } };
 }
 
 /** Stores what a later process needs to look the call up. */
-export async function saveIntent(tx: Transaction, key: IdempotencyKey, intent: unknown): Promise<void> {
+export async function saveIntent(tx: Transaction, own: OwnIntent, intent: unknown): Promise<void> {
   await tx
     .updateTable("outward_calls")
     .set({ intent: JSON.stringify(intent) })
-    .where(hasKey(key))
+    .where(isOwn(own))
     .execute();
 }
 
-/** Deletes the row; false if another process has ended the call. */
-export async function closeIntent(tx: Transaction, key: IdempotencyKey): Promise<boolean> {
-  const { numDeletedRows } = await tx.deleteFrom("outward_calls").where(hasKey(key)).executeTakeFirst();
+/** Deletes the row; false if another call has taken it over. */
+export async function closeIntent(tx: Transaction, own: OwnIntent): Promise<boolean> {
+  const { numDeletedRows } = await tx.deleteFrom("outward_calls").where(isOwn(own)).executeTakeFirst();
   return numDeletedRows > 0n;
 }
 
 /** Keeps the row's time in the future; call the result when the call has ended. */
-export function keepRunning({ database, now, log }: World, key: IdempotencyKey): () => void {
+export function keepRunning({ database, now, log }: World, own: OwnIntent): () => void {
   const timer = setInterval(() => {
     database.queries
       .updateTable("outward_calls")
       .set({ running_until: leaseFrom(now()) })
-      .where(hasKey(key))
+      .where(isOwn(own))
       .execute()
       .catch((error: unknown) => log.warn({ err: error }, "A running call could not be extended"));
   }, renewEveryMs);
@@ -129,6 +138,7 @@ export function findAbandoned(db: Queries, operations: readonly string[], now: D
     .select(["organization_id", "credential_id", "route", "key", "operation", "request_hash"])
     .where("running_until", "<", now.toISOString())
     .where("operation", "in", operations)
+    .orderBy("running_until")
     .limit(100)
     .execute();
 }
@@ -137,7 +147,15 @@ function leaseFrom(now: Date): string {
   return new Date(now.getTime() + leaseMs).toISOString();
 }
 
-function hasKey({ organization_id, credential_id, route, key }: IdempotencyKey) {
-  return (row: ExpressionBuilder<Tables, "outward_calls">) =>
-    row.and({ organization_id, credential_id, route, key });
+function hasKey(key: IdempotencyKey) {
+  return (row: ExpressionBuilder<Tables, "outward_calls">) => row.and(keyColumns(key));
+}
+
+/** Without other members that the object may have. */
+function keyColumns({ organization_id, credential_id, route, key }: IdempotencyKey) {
+  return { organization_id, credential_id, route, key };
+}
+
+function isOwn({ key, owner }: OwnIntent) {
+  return (row: ExpressionBuilder<Tables, "outward_calls">) => row.and({ ...keyColumns(key), owner });
 }

@@ -48,8 +48,8 @@ async function resolveOne(
 ): Promise<void> {
   const now = world.now();
   const request = { idempotencyKey, hashes: [request_hash], codec: codecFor(operation, world), now };
-  const stored = await world.database.transaction((tx) => takeOver(tx, request));
-  if (stored) {
+  const taken = await world.database.transaction((tx) => takeOver(tx, request));
+  if (taken) {
     const outward = {
       world,
       now,
@@ -57,7 +57,7 @@ async function resolveOne(
       organization: idempotencyKey.organization_id,
       signal: world.stopping,
     };
-    const task: OutwardTask = { operation, handler, outward, request };
-    await resolveAbandoned(task, stored);
+    const task: OutwardTask = { operation, handler, outward, request, own: taken.own };
+    await resolveAbandoned(task, taken.stored);
   }
 }

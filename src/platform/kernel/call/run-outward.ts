@@ -26,7 +26,14 @@ import {
   isPermanent,
   storeResponse,
 } from "./idempotency.ts";
-import { closeIntent, keepRunning, openIntent, type StoredIntent, saveIntent } from "./intents.ts";
+import {
+  closeIntent,
+  keepRunning,
+  type OwnIntent,
+  openIntent,
+  type StoredIntent,
+  saveIntent,
+} from "./intents.ts";
 
 export interface OutwardCall extends OperationCall {
   readonly input: unknown;
@@ -51,14 +58,14 @@ export async function runOutward(call: OutwardCall, caller: Caller): Promise<Cal
       return state;
     }
     const intent = await begin(tx);
-    await saveIntent(tx, request.idempotencyKey, intent);
+    await saveIntent(tx, state.own, intent);
     return { ...state, intent };
   });
   if (opened.state === "answered") {
     return throwIfFailed(opened.response);
   }
-  const task = { operation, handler, outward, request };
-  const stop = keepRunning(context.world, request.idempotencyKey);
+  const task = { operation, handler, outward, request, own: opened.own };
+  const stop = keepRunning(context.world, opened.own);
   try {
     return throwIfFailed(
       opened.state === "new"
@@ -77,6 +84,7 @@ export interface OutwardTask {
   readonly handler: AnyOutwardHandler | undefined;
   readonly outward: OutwardContext;
   readonly request: IdempotentRequest;
+  readonly own: OwnIntent;
 }
 
 async function callAndRecord(
@@ -84,7 +92,7 @@ async function callAndRecord(
   handler: AnyOutwardHandler,
   intent: unknown,
 ): Promise<CallResponse> {
-  const { outward, request } = task;
+  const { outward, own } = task;
   let result: unknown;
   try {
     result = await handler.call(intent, outward);
@@ -94,7 +102,7 @@ async function callAndRecord(
     }
     if (error instanceof Failure) {
       // The handler knows that the third party did not accept the call: it may be tried again under the same key.
-      await outward.world.database.transaction((tx) => closeIntent(tx, request.idempotencyKey));
+      await outward.world.database.transaction((tx) => closeIntent(tx, own));
     } else {
       await end(task, async () => toResponse(fail("outcome_unknown")));
     }
@@ -118,13 +126,16 @@ export async function resolveAbandoned(
   );
 }
 
-/** Stores the response and deletes the intent, unless another process has done so: then its response counts. */
+/**
+ * Stores the response and deletes the intent, unless another call has taken it over: then its response counts. If it
+ * has not ended either, the outcome is not known to this one.
+ */
 async function end(
-  { outward, request }: OutwardTask,
+  { outward, request, own }: OutwardTask,
   effect: (tx: Transaction) => Promise<CallResponse>,
 ): Promise<CallResponse> {
   return outward.world.database.transaction(async (tx) => {
-    if (!(await closeIntent(tx, request.idempotencyKey))) {
+    if (!(await closeIntent(tx, own))) {
       return (await findStoredResponse(tx, request)) ?? toResponse(fail("outcome_unknown"));
     }
     const response = await effect(tx);

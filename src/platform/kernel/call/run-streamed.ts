@@ -6,14 +6,7 @@
  */
 import { fail } from "../../../../tools/errors.ts";
 import type { Transaction } from "../../../database/database.ts";
-import type {
-  Caller,
-  Form,
-  IdempotencyKey,
-  PublicContext,
-  StreamedContext,
-  StreamedInput,
-} from "../context.ts";
+import type { Caller, Form, PublicContext, StreamedContext, StreamedInput } from "../context.ts";
 import {
   createTenantContext,
   executeWrite,
@@ -23,7 +16,7 @@ import {
   toIdempotentRequest,
 } from "./execute-write.ts";
 import type { CallResponse } from "./idempotency.ts";
-import { closeIntent, keepRunning, openIntent } from "./intents.ts";
+import { closeIntent, keepRunning, type OwnIntent, openIntent } from "./intents.ts";
 import { resolveAbandoned } from "./run-outward.ts";
 
 interface StreamedCall extends OperationCall {
@@ -73,7 +66,7 @@ export async function runStreamed(call: StreamedCall, caller: Caller): Promise<C
 /** The intent of a streamed operation that fetches its file from a third party instead of receiving it. */
 function createStreamedIntent(call: StreamedCall, caller: Caller, content: () => readonly unknown[]) {
   const { world, actor } = call.context;
-  let openKey: IdempotencyKey | undefined;
+  let own: OwnIntent | undefined;
   let stop = () => {};
   return {
     async open(): Promise<void> {
@@ -86,27 +79,27 @@ function createStreamedIntent(call: StreamedCall, caller: Caller, content: () =>
       );
       if (opened.state === "abandoned") {
         const outward = { ...call.context, organization: caller.organization_id };
-        const task = { operation: call.operation, handler: undefined, outward, request };
+        const task = { operation: call.operation, handler: undefined, outward, request, own: opened.own };
         throwIfFailed(await resolveAbandoned(task, opened.stored));
       }
       if (opened.state !== "new") {
         // An earlier call ended a moment ago: the repeated request is answered with its response.
         throw fail("request_in_progress", { retry_after: 1 });
       }
-      openKey = request.idempotencyKey;
-      stop = keepRunning(world, openKey);
+      own = opened.own;
+      stop = keepRunning(world, own);
     },
     async close(tx: Transaction): Promise<void> {
-      if (openKey) {
-        await closeIntent(tx, openKey);
+      if (own && !(await closeIntent(tx, own))) {
+        throw fail("outcome_unknown");
       }
     },
     /** Nothing was stored, so the request may be repeated under the same key. */
     async release(): Promise<void> {
       stop();
-      const key = openKey;
-      if (key) {
-        await world.database.transaction((tx) => closeIntent(tx, key));
+      const opened = own;
+      if (opened) {
+        await world.database.transaction((tx) => closeIntent(tx, opened));
       }
     },
   };

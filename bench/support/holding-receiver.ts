@@ -1,0 +1,43 @@
+/** A receiver that counts the calls of each number, the first segment of their path, and can hold its answers back. */
+import type { ServerResponse } from "node:http";
+import { startReceiver } from "../../test/support/receiver.ts";
+
+export interface HoldingReceiver extends AsyncDisposable {
+  readonly baseUrl: string;
+  countOf(number: number): number;
+  /** Calls wait for their answer from now on. */
+  hold(): void;
+  /** Answers the calls that wait, and later ones at once. */
+  release(): void;
+}
+
+export async function startHoldingReceiver(): Promise<HoldingReceiver> {
+  const counts = new Map<number, number>();
+  const waiting: ServerResponse[] = [];
+  let isHolding = false;
+  const countOf = (number: number) => counts.get(number) ?? 0;
+  const answer = (response: ServerResponse) =>
+    response.writeHead(200, { "content-type": "text/plain" }).end("A note.");
+  const receiver = await startReceiver((request, response) => {
+    const number = Number(request.url?.split("/")[1]);
+    counts.set(number, countOf(number) + 1);
+    request.resume();
+    if (isHolding) {
+      waiting.push(response);
+    } else {
+      answer(response);
+    }
+  });
+  return {
+    baseUrl: `http://127.0.0.1:${receiver.port}`,
+    countOf,
+    hold() {
+      isHolding = true;
+    },
+    release() {
+      isHolding = false;
+      waiting.splice(0).forEach(answer);
+    },
+    [Symbol.asyncDispose]: receiver[Symbol.asyncDispose],
+  };
+}
