@@ -15,6 +15,7 @@ import { createDiskStorage } from "../src/adapters/storage/disk.ts";
 import { noMetrics } from "../src/adapters/telemetry/off.ts";
 import { createWeb } from "../src/adapters/web/index.ts";
 import { createWebRules } from "../src/adapters/web/rules.ts";
+import { readConfig } from "../src/config/index.ts";
 import { openDatabase } from "../src/database/connect.ts";
 import type { Database } from "../src/database/database.ts";
 import { newId } from "../src/database/id.ts";
@@ -82,6 +83,7 @@ async function measure(database: Database): Promise<void> {
     web: createWeb({ rules: createWebRules({ allow: [], isLocalAllowed: false }) }),
     storage: createDiskStorage(dataDir),
     addresses: { service: () => "", cdn: undefined },
+    quotas: readConfig({}).config.quotas,
     openChannels: () => ({ channels: {}, jobs: [] }),
   });
   const caller = await platform.authenticate(key);

@@ -58,7 +58,7 @@ export interface App extends AsyncDisposable {
 
 /** How long running requests and jobs may take to finish when the app stops. */
 const shutdownMs = 10_000;
-/** Concurrent jobs of one lane. Webhook deliveries mostly wait; equal to the connections to one host. */
+/** Concurrent jobs of one lane. Webhook deliveries mostly wait. */
 const concurrency = 32;
 /** How long sending the last spans may take. */
 const flushSpansMs = 2_000;
@@ -93,6 +93,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     storage: openStorage(config),
     addresses: { service: () => config.publicUrl ?? address, cdn: config.cdnUrl },
     secret: config.secret ?? generated,
+    quotas: config.quotas,
     previousSecret: config.previousSecret,
     instruments: createInstruments(telemetry, now),
     openChannels(callbacks, enqueueAll) {

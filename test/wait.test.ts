@@ -22,6 +22,7 @@ interface Wait {
 
 const wait = async (input: Wait, options: { key?: string; signal?: AbortSignal } = {}) =>
   (await app.call(messages.wait_for_message, input, options)).data;
+const secrets = { secret: "s".repeat(32), previousSecret: undefined };
 const currentCursor = async () => (await wait({ timeout_seconds: 0 })).cursor;
 const bodies = (list: readonly { text: { body: string } | null }[]) => list.map(({ text }) => text?.body);
 
@@ -178,17 +179,39 @@ test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
   },
 );
 
+test("a cursor of one's own making is rejected if it is older than a few minutes", () => {
+  const cursorFrom = (minutes: number) => {
+    const from = newId("msg", new Date(app.now().getTime() - minutes * 60_000));
+    return { seen: "754:760:", from, page: null };
+  };
+  const unsign = (text: string) => {
+    const parts: unknown[] = JSON.parse(Buffer.from(text, "base64url").toString());
+    return Buffer.from(JSON.stringify(parts.slice(0, 4))).toString("base64url");
+  };
+  const [old, recent] = [cursorFrom(60), cursorFrom(5)];
+  expect(readCursor(secrets, writeCursor(secrets, old), app.now())).toEqual(old);
+  expect(readCursor(secrets, unsign(writeCursor(secrets, recent)), app.now())).toEqual(recent);
+  expect(() => readCursor(secrets, unsign(writeCursor(secrets, old)), app.now())).toThrow(
+    "neither a valid cursor",
+  );
+  const others = { secret: "x".repeat(32), previousSecret: undefined };
+  expect(() => readCursor(secrets, writeCursor(others, old), app.now())).toThrow("neither a valid cursor");
+  expect(
+    readCursor({ ...others, previousSecret: secrets.secret }, writeCursor(secrets, old), app.now()),
+  ).toEqual(old);
+});
+
 test("a cursor is decoded as encoded, and stays short with many running transactions", () => {
   const id = newId("msg", app.now());
   const running = Array.from({ length: 1_000 }, (_, index) => 5_000_000_000 + index * 1_000_000);
   const snapshot = `4000000000:9000000000:${running.join(",")}`;
   const quiet = { seen: "754:754:", from: id, page: { until: "754:760:755,759", last: id } };
-  expect(readCursor(writeCursor(quiet))).toEqual(quiet);
+  expect(readCursor(secrets, writeCursor(secrets, quiet), app.now())).toEqual(quiet);
   const busy = { seen: snapshot, from: id, page: { until: snapshot, last: id } };
-  const text = writeCursor(busy);
+  const text = writeCursor(secrets, busy);
   expect(text.length).toBeLessThanOrEqual(4096);
   // Messages of later transactions count as not seen.
-  expect(readCursor(text).seen?.split(":")[1]).toBe(String(running[200]));
+  expect(readCursor(secrets, text, app.now()).seen?.split(":")[1]).toBe(String(running[200]));
 });
 
 test("messages of an erased contact are not returned", async () => {

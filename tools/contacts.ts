@@ -157,6 +157,12 @@ export const contactErrors = {
     "There is no contact with this id.",
     "Find the id with list_contacts (GET /v1/contacts).",
   ),
+  too_many_words: errorEntry(
+    "invalid_request",
+    400,
+    "A search can have {limit} different words; this one has {count}.",
+    "Search for fewer words.",
+  ),
   too_many_tags: errorEntry(
     "business_rule",
     422,

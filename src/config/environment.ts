@@ -91,6 +91,21 @@ export const Environment = z.object({
   TIDINGS_RATE_BURST: wholeNumber(1, 1_000_000)
     .default(100)
     .describe("Burst of requests for each credential"),
+  TIDINGS_QUOTA_STORED_MB: wholeNumber(1, 1_000_000_000)
+    .default(10_240)
+    .describe("Megabytes of files that an organization may store"),
+  TIDINGS_QUOTA_API_KEYS: wholeNumber(1, 1_000_000)
+    .default(100)
+    .describe("API keys that an organization may have"),
+  TIDINGS_QUOTA_WEBHOOKS: wholeNumber(1, 1_000)
+    .default(100)
+    .describe("Webhook subscriptions that an organization may have"),
+  TIDINGS_QUOTA_IMPORTS: wholeNumber(1, 1_000_000)
+    .default(20)
+    .describe("Imports of an organization that may wait or run"),
+  TIDINGS_QUOTA_WAITING_CALLS: wholeNumber(1, 1_000_000)
+    .default(200)
+    .describe("Calls of `wait_for_message` of an organization that may wait at once, in each process"),
   TIDINGS_ALLOWED_HOSTS: commaList(readHost, "host names without a port, separated by commas").describe(
     "Host names that requests to /mcp may use, in addition to the loopback names",
   ),

@@ -74,6 +74,13 @@ function toConfig(env: z.output<typeof Environment>) {
     },
     logLevel: env.TIDINGS_LOG_LEVEL,
     rateLimits: { perSecond: env.TIDINGS_RATE_LIMIT, burst: env.TIDINGS_RATE_BURST },
+    quotas: {
+      storedBytes: env.TIDINGS_QUOTA_STORED_MB * 1_000_000,
+      apiKeys: env.TIDINGS_QUOTA_API_KEYS,
+      webhooks: env.TIDINGS_QUOTA_WEBHOOKS,
+      imports: env.TIDINGS_QUOTA_IMPORTS,
+      waitingCalls: env.TIDINGS_QUOTA_WAITING_CALLS,
+    },
     allowedHosts: env.TIDINGS_ALLOWED_HOSTS,
     allowedOrigins: env.TIDINGS_ALLOWED_ORIGINS,
     trustedProxies: env.TIDINGS_TRUSTED_PROXIES,

@@ -11,14 +11,14 @@ import { fail, failField } from "../../tools/errors.ts";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { hashSecret, isExpired, keyPrefix, newKeySecret } from "./identity/index.ts";
-import { type Caller, implement, type World } from "./kernel/index.ts";
+import { type Caller, implement, lockOrganization, requireBelowQuota, type World } from "./kernel/index.ts";
 
 export const apiKeys = implement(contract, {
   tables: ["api_keys"],
   operations: {
     async create_api_key(
       { name, scopes: requestedScopes, expires_at },
-      { tx, caller, organization, variant, now },
+      { tx, world, caller, organization, variant, now },
     ) {
       const isPersonal = variant === "personal";
       const toNotation = isPersonal ? (scope: Scope) => scope : toDottedScope;
@@ -26,6 +26,7 @@ export const apiKeys = implement(contract, {
       if (expires_at !== undefined && Date.parse(expires_at) <= now.getTime()) {
         throw failField("expires_at", "expiry_not_in_future");
       }
+      await requireCapacity(tx, organization, world.quotas.apiKeys);
       const secret_key = newKeySecret();
       const created_by = caller.acts_for;
       const key = await insertKey(tx, {
@@ -68,6 +69,17 @@ export const apiKeys = implement(contract, {
     },
   },
 });
+
+/** @throws Failure `quota_exceeded`. */
+async function requireCapacity(tx: Transaction, organization: string, limit: number): Promise<void> {
+  await lockOrganization(tx, organization);
+  const { count } = await tx
+    .selectFrom("api_keys")
+    .select((row) => row.fn.countAll<number>().as("count"))
+    .where("organization_id", "=", organization)
+    .executeTakeFirstOrThrow();
+  requireBelowQuota(count, { thing: "API keys", setting: "TIDINGS_QUOTA_API_KEYS", limit });
+}
 
 /** `last_used_at` is exact to the minute, so that a busy key does not cause a write on every call. */
 const lastUsedPrecisionMs = 60_000;

@@ -30,6 +30,7 @@ import {
   listenerJobsOf,
   type Module,
   type ModuleJob,
+  throwDatabaseFailure,
   type World,
 } from "./kernel/index.ts";
 import { mcp } from "./mcp.ts";
@@ -140,7 +141,7 @@ export function createPlatform(parts: PlatformParts): Platform {
   };
   return {
     call: instruments.call(createCall(moduleList, world)),
-    authenticate: (credential) => authenticate(world, credential),
+    authenticate: (credential) => authenticate(world, credential).catch(throwDatabaseFailure),
     routes: moduleList.flatMap(({ routes }) => routes.map((route) => bindRoute(route, world))),
     callbacks,
     jobs,

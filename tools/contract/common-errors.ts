@@ -150,6 +150,18 @@ export const serviceErrors = {
     "The service failed to process the request.",
     "Try again. If it fails again, report the request id.",
   ),
+  quota_exceeded: errorEntry(
+    "business_rule",
+    422,
+    "The organization has reached its limit of {limit} {thing}.",
+    "Delete what is no longer needed, or ask the operator of the service to raise {setting}.",
+  ),
+  query_too_slow: errorEntry(
+    "business_rule",
+    422,
+    "The search took too long and was stopped.",
+    "Search for a longer or a rarer word.",
+  ),
   unavailable: errorEntry(
     "internal",
     503,

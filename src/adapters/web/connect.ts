@@ -34,12 +34,6 @@ export interface ConnectOptions {
 }
 
 /**
- * Connections to one scheme, host and port; further requests to it wait, within their timeout. Many, because one
- * host may receive for many customers; limited, because it is one host.
- */
-const connectionsPerOrigin = 32;
-
-/**
  * How long an idle connection is kept if the host does not announce a timeout. Servers that close after two
  * seconds without announcing it are common (gunicorn), and a request that meets the close fails. Receivers of
  * more than one request a second keep their connection; for others a new one is cheap enough.
@@ -63,7 +57,9 @@ export async function openAgent(options: ConnectOptions): Promise<Agent> {
   });
   return new undici.Agent({
     connect: guardedConnector(rules, connectTo),
-    connections: connectionsPerOrigin,
+    // No limit for each origin: one host may receive for many customers, and a path that hangs would make the
+    // requests to the others wait until they time out. The lanes of the jobs limit how many run at once.
+    connections: null,
     keepAliveTimeout: idleMs,
     // The deadline of the exchange applies.
     headersTimeout: 0,

@@ -4,3 +4,4 @@ export { insertAll } from "./insert-all.ts";
 export { refersTo } from "./join.ts";
 export { maxCountedMatches, readPage } from "./page.ts";
 export { readSnapshot, readWithSnapshot } from "./snapshot.ts";
+export { ReadTimeoutError, withTimeLimit } from "./time-limit.ts";

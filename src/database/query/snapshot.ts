@@ -4,9 +4,8 @@
  * A snapshot says which transactions had ended. What another transaction writes becomes visible later, however
  * old its id or its time is. One statement must return both, because the next one has another snapshot.
  */
-import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
+import { type Expression, type RawBuilder, sql } from "kysely";
 import type { Queries } from "../database.ts";
-import type { Tables } from "../schema/index.ts";
 
 /** PostgreSQL's text form of the current snapshot: `xmin:xmax:running`. */
 export async function readSnapshot(db: Queries): Promise<string> {
@@ -18,9 +17,9 @@ export async function readSnapshot(db: Queries): Promise<string> {
  * The query's rows and the snapshot in which it ran, also when there are no rows. `order` must name columns of
  * the query, because a join does not keep its order.
  */
-export async function readWithSnapshot<Table extends keyof Tables, Row>(
+export async function readWithSnapshot<Row>(
   db: Queries,
-  query: SelectQueryBuilder<Tables, Table, Row>,
+  query: Expression<Row>,
   order: RawBuilder<unknown>,
 ): Promise<{ rows: Row[]; snapshot: string }> {
   const { rows } = await sql<Row & { snapshot: string; is_found: boolean | null }>`

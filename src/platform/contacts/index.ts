@@ -2,7 +2,7 @@
 import { contacts as contract } from "../../../tools/contacts.ts";
 import { fail } from "../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
-import { maxCountedMatches, readPage } from "../../database/query/index.ts";
+import { maxCountedMatches, readPage, withTimeLimit } from "../../database/query/index.ts";
 import {
   type Change,
   type ErasedContact,
@@ -13,7 +13,7 @@ import {
 import { type ContactLookup, findOrCreateContact } from "./find.ts";
 import { maxTags } from "./limits.ts";
 import { normalizePhone } from "./phone.ts";
-import { hasTag, matchesSearch, searchTextAfterRename } from "./search.ts";
+import { containsWords, hasTag, readSearchWords, searchTextAfterRename } from "./search.ts";
 
 export { isBsuid } from "./bsuid.ts";
 export { findByBsuid, findOrCreateContact } from "./find.ts";
@@ -31,13 +31,17 @@ export const contacts = implement(contract, {
       return { data: contact };
     },
 
-    async list_contacts({ search, tag, ...paging }, { db, organization }) {
-      const matches = selectContacts(db, organization)
-        .where((rows) => matchesSearch(rows, search ?? ""))
-        .$if(tag !== undefined, (query) => query.where(hasTag(tag ?? "")));
+    async list_contacts({ search = "", tag, ...paging }, { world, db, organization }) {
+      const words = readSearchWords(search);
       // Counting matches costs more than counting contacts: every match is read from the table.
-      const maxCounted = search === undefined ? undefined : maxCountedMatches;
-      const { rows, meta } = await readPage(matches.selectAll().orderBy("id", "desc"), paging, maxCounted);
+      const maxCounted = words.length === 0 ? undefined : maxCountedMatches;
+      const read = (queries: Queries) => {
+        const matches = selectContacts(queries, organization)
+          .where((rows) => containsWords(rows, words))
+          .$if(tag !== undefined, (query) => query.where(hasTag(tag ?? "")));
+        return readPage(matches.selectAll().orderBy("id", "desc"), paging, maxCounted);
+      };
+      const { rows, meta } = await (words.length === 0 ? read(db) : withTimeLimit(world.database, read));
       return { data: rows, meta };
     },
 

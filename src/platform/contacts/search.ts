@@ -1,13 +1,26 @@
 /** Search of contacts by words of a name or parts of a number, with an index. */
 import { type ExpressionBuilder, sql } from "kysely";
+import { failField } from "../../../tools/errors.ts";
 import { toLikePattern } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import { removeAccents } from "../query/index.ts";
 
-/** Every word of the search is part of the name, the number or the username, in any order. */
-export function matchesSearch(rows: ExpressionBuilder<Tables, "contacts">, search: string) {
+/** Each word costs a search of the index. */
+const maxWords = 8;
+
+/** @throws Failure `too_many_words`. */
+export function readSearchWords(search: string): readonly string[] {
   const isNumber = /^[\d\s()+.-]*\d[\d\s()+.-]*$/.test(search);
   const words = isNumber ? [search.replace(/\D/g, "")] : removeAccents(search).split(/\s+/).filter(Boolean);
+  const distinct = [...new Set(words)];
+  if (distinct.length > maxWords) {
+    throw failField("search", "too_many_words", { limit: maxWords, count: distinct.length });
+  }
+  return distinct;
+}
+
+/** Every word is part of the name, the number or the username, in any order. */
+export function containsWords(rows: ExpressionBuilder<Tables, "contacts">, words: readonly string[]) {
   return rows.and(words.flatMap((word) => [containsTrigrams(word), containsWord(word)]));
 }
 

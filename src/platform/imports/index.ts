@@ -1,7 +1,8 @@
 /** Imports of contacts: queued by the call, and run in batches by a background job. */
 import { fail, failField } from "../../../tools/errors.ts";
 import { imports as contract } from "../../../tools/imports.ts";
-import { freshId, implement } from "../kernel/index.ts";
+import type { Transaction } from "../../database/database.ts";
+import { freshId, implement, lockOrganization, requireBelowQuota } from "../kernel/index.ts";
 import { getUpload } from "../uploads/index.ts";
 import { runImportJob } from "./run.ts";
 
@@ -21,6 +22,7 @@ export const imports = implement(contract, {
       if (upload && upload.content_type !== "text/csv") {
         throw fail("not_a_csv_file", { value: upload.content_type, param: "upload_id" });
       }
+      await requireCapacity(tx, organization, world.quotas.imports);
       const row = await tx
         .insertInto("imports")
         .values({
@@ -60,6 +62,18 @@ export const imports = implement(contract, {
   },
   jobs: [runImportJob],
 });
+
+/** @throws Failure `quota_exceeded`. */
+async function requireCapacity(tx: Transaction, organization: string, limit: number): Promise<void> {
+  await lockOrganization(tx, organization);
+  const { count } = await tx
+    .selectFrom("imports")
+    .select((row) => row.fn.countAll<number>().as("count"))
+    .where("organization_id", "=", organization)
+    .where("status", "in", ["queued", "running"])
+    .executeTakeFirstOrThrow();
+  requireBelowQuota(count, { thing: "imports at once", setting: "TIDINGS_QUOTA_IMPORTS", limit });
+}
 
 /** `position` is the number of rows read so far. */
 function serializeImport<

@@ -167,7 +167,7 @@ async function resolveSource(
     );
   }
   await world.database.transaction(async (tx) => {
-    const { id } = await commitUpload(tx, received, false);
+    const { id } = await commitUpload({ tx, world }, received, false);
     await tx
       .updateTable("imports")
       .set({ upload_id: id })

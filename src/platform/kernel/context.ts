@@ -14,6 +14,17 @@ import type { Web } from "../../ports/web.ts";
 
 export type Role = "owner" | "admin" | "supervisor" | "agent";
 
+/** What each organization may have. */
+export interface Quotas {
+  readonly storedBytes: number;
+  readonly apiKeys: number;
+  readonly webhooks: number;
+  /** That wait or run. */
+  readonly imports: number;
+  /** In each process. */
+  readonly waitingCalls: number;
+}
+
 /** Everything outside the business logic; built by `createPlatform` and passed to every handler and job. */
 export interface World {
   readonly database: Database;
@@ -29,6 +40,7 @@ export interface World {
   readonly storage: Storage;
   /** The public base URLs of this service and its CDN, for links to files. */
   readonly addresses: { service(): string; readonly cdn: string | undefined };
+  readonly quotas: Quotas;
   /** Signs access tokens and links, and seals stored secrets. */
   readonly secret: string;
   /** The secret before a rotation: what was signed or sealed under it stays valid. */

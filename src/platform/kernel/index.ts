@@ -25,7 +25,13 @@ export { combineHooks } from "./hooks.ts";
 
 // Running calls
 
-export { type Call, createCall, createResolveJob, deleteExpiredResponsesJob } from "./call/index.ts";
+export {
+  type Call,
+  createCall,
+  createResolveJob,
+  deleteExpiredResponsesJob,
+  throwDatabaseFailure,
+} from "./call/index.ts";
 
 // Events
 
@@ -38,4 +44,5 @@ export { listenerJobsOf } from "./listeners.ts";
 export { coalesce } from "./coalesce.ts";
 export { eraseContact, eraseContactJob, isNotErased } from "./erase.ts";
 export { lockOrganization } from "./lock-organization.ts";
+export { requireBelowQuota } from "./quota.ts";
 export { type AppSecrets, seal, secretsOf, unseal } from "./seal.ts";

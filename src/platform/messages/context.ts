@@ -32,7 +32,7 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
       { conversation, contact, inbox: { channel, settings }, tools: world.tools },
       caller,
     ),
-    cursor: writeCursor(cursorAt(latest.snapshot, now)),
+    cursor: writeCursor(world, cursorAt(latest.snapshot, now)),
   };
 }
 

@@ -33,7 +33,11 @@ export const uploads = implement(contract, {
         received = upload;
         const facts = file ? { sha256: file.sha256, file_name: file.file_name } : null;
         await context.commit(facts, async ({ tx, now }) => {
-          const row = await commitUpload(tx, upload, input.generate_cdn && world.addresses.cdn !== undefined);
+          const row = await commitUpload(
+            { tx, world },
+            upload,
+            input.generate_cdn && world.addresses.cdn !== undefined,
+          );
           isCommitted = true;
           return { data: serializeUpload(world, row, now) };
         });

@@ -5,11 +5,12 @@
  * It becomes an upload in the transaction that records the response.
  */
 import { randomBytes } from "node:crypto";
+import { sql } from "kysely";
 import { fail, failField } from "../../../tools/errors.ts";
 import { maxUploadBytes } from "../../../tools/uploads.ts";
-import type { Transaction } from "../../database/database.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
 import type { Download } from "../../ports/web.ts";
-import { freshId, type IncomingFile, type World } from "../kernel/index.ts";
+import { freshId, type IncomingFile, lockOrganization, type World } from "../kernel/index.ts";
 import { contentDisposition, sanitizeFileName } from "./file-name.ts";
 import { inspectFile } from "./inspect.ts";
 import { extensionOfType, type FileKind, kindOfName, knownExtensions, matchesDeclaredType } from "./kinds.ts";
@@ -39,6 +40,8 @@ export async function receiveFile(
   file: IncomingFile,
 ): Promise<ReceivedFile> {
   const { file_name, kind } = identifyFile(file);
+  // Before the file is received; `commitUpload` checks it again with the file's size.
+  await requireSpace(world.database.queries, { world, organization }, 1);
   const now = world.now();
   const pending = {
     organization_id: organization,
@@ -68,9 +71,18 @@ export function isShownInline(type: string): boolean {
   return /^(?:image|video|audio)\//.test(type);
 }
 
-/** Makes a received file an upload. @throws Failure `unavailable` if it was deleted because it took too long. */
-export async function commitUpload(tx: Transaction, received: ReceivedFile, isPublic: boolean) {
-  const { file_size, sha256 } = received;
+/**
+ * Makes a received file an upload.
+ * @throws Failure `unavailable` if it was deleted because it took too long, `quota_exceeded`.
+ */
+export async function commitUpload(
+  { tx, world }: { readonly tx: Transaction; readonly world: World },
+  received: ReceivedFile,
+  isPublic: boolean,
+) {
+  const { organization_id, file_size, sha256 } = received;
+  await lockOrganization(tx, organization_id);
+  await requireSpace(tx, { world, organization: organization_id }, file_size);
   const row = await tx
     .updateTable("uploads")
     .set({ status: "kept", is_public: isPublic, file_size, sha256 })
@@ -82,6 +94,29 @@ export async function commitUpload(tx: Transaction, received: ReceivedFile, isPu
     throw fail("unavailable", { reason: "the file took too long to arrive." });
   }
   return row;
+}
+
+/** @throws Failure `quota_exceeded` unless the organization may store this many bytes more. */
+async function requireSpace(
+  db: Queries,
+  { world, organization }: UploadOwner,
+  additional: number,
+): Promise<void> {
+  const { stored } = await db
+    .selectFrom("uploads")
+    .select((row) => row.fn.coalesce(row.fn.sum<number>("file_size"), sql<number>`0`).as("stored"))
+    .where("organization_id", "=", organization)
+    .where("status", "=", "kept")
+    .executeTakeFirstOrThrow();
+  const limit = world.quotas.storedBytes;
+  if (Number(stored) + additional > limit) {
+    const megabytes = Math.round(limit / 1_000_000);
+    throw fail("quota_exceeded", {
+      limit: megabytes,
+      thing: "megabytes of files",
+      setting: "TIDINGS_QUOTA_STORED_MB",
+    });
+  }
 }
 
 /** Deletes a file that did not become an upload. */

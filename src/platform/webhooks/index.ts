@@ -24,16 +24,13 @@ export { newSigningSecret, signDelivery } from "./sign.ts";
 
 const day = 24 * 3_600_000;
 
-/** Per organization: each event is stored once for every webhook that subscribes to it. */
-const maxWebhooks = 100;
-
 export const webhooks = implement(contract, {
   tables: ["webhooks", "events", "webhook_deliveries"],
   operations: {
     async create_webhook({ url, events, description = null }, context) {
       const { tx, world, organization, caller, now } = context;
       requireAllowedUrl(world, url);
-      await requireCapacity(tx, organization);
+      await requireCapacity(tx, organization, world.quotas.webhooks);
       const signing_secret = newSigningSecret();
       const row = await tx
         .insertInto("webhooks")
@@ -178,15 +175,19 @@ async function requireActive(tx: Transaction, organization: string, id: string):
   }
 }
 
-/** Locks the organization, so that two calls at once cannot both pass. @throws Failure `too_many_webhooks`. */
-async function requireCapacity(tx: Transaction, organization: string): Promise<void> {
+/**
+ * Each event is stored once for every webhook that subscribes to it. Locks the organization, so that two calls at
+ * once cannot both pass.
+ * @throws Failure `too_many_webhooks`.
+ */
+async function requireCapacity(tx: Transaction, organization: string, limit: number): Promise<void> {
   await lockOrganization(tx, organization);
   const { count } = await tx
     .selectFrom("webhooks")
     .select((row) => row.fn.countAll<number>().as("count"))
     .where("organization_id", "=", organization)
     .executeTakeFirstOrThrow();
-  if (count >= maxWebhooks) {
-    throw fail("too_many_webhooks", { limit: maxWebhooks });
+  if (count >= limit) {
+    throw fail("too_many_webhooks", { limit });
   }
 }

@@ -5,7 +5,7 @@
  * ended. If more events have been committed than fit one page, the cursor also names the snapshot up to which
  * it reads and the last event of the page: `seen/until/transaction.id`.
  */
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { z } from "zod";
 import { failField } from "../../../tools/errors.ts";
 import type { webhooks as contract } from "../../../tools/webhooks.ts";
@@ -31,6 +31,10 @@ export async function readEvents(db: Queries, organization: string, after?: stri
   const cursor = readCursor(after);
   const select = committedSince(db, organization, cursor);
   const { rows, snapshot } = await readWithSnapshot(db, select, sql`transaction_id, id`);
+  if (endOf(cursor.seen) > endOf(snapshot)) {
+    // A cursor of another database, which has seen more transactions.
+    throw failField("after", "invalid_cursor", { value: after });
+  }
   const shown = rows.slice(0, maxEventsPerPage);
   const [last, until] = [shown.at(-1), cursor.page?.until ?? snapshot];
   return {
@@ -43,19 +47,45 @@ export async function readEvents(db: Queries, organization: string, after?: stri
   };
 }
 
+/** The first transaction that had not begun in a snapshot `xmin:xmax:running`. */
+function endOf(snapshot: string): bigint {
+  return BigInt(snapshot.split(":")[1] ?? 0);
+}
+
+/**
+ * The events of transactions that had not begun or were running in the snapshot `seen`. Two ranges of the index: a
+ * scan from the oldest running transaction would read every event since, however many the snapshot has seen.
+ */
 function committedSince(db: Queries, organization: string, { seen, page }: EventCursor) {
+  const select = (isUnseen: RawBuilder<boolean>) =>
+    db
+      .selectFrom("events")
+      .select(["id", "body", "transaction_id"])
+      .where("organization_id", "=", organization)
+      .where(isUnseen)
+      .where(isNotErased("events.organization_id", "events.conversation_id"))
+      .$if(page !== undefined, (query) =>
+        query
+          .where(sql<boolean>`transaction_id < pg_snapshot_xmax(${page?.until}::text::pg_snapshot)`)
+          .where(sql<boolean>`pg_visible_in_snapshot(transaction_id, ${page?.until}::text::pg_snapshot)`)
+          .where(sql<boolean>`(transaction_id, id) > (${page?.transaction}::text::xid8, ${page?.id}::text)`),
+      )
+      .orderBy("transaction_id")
+      .orderBy("id")
+      .limit(maxEventsPerPage + 1);
+  const later = select(sql`transaction_id >= pg_snapshot_xmax(${seen}::text::pg_snapshot)`);
+  const running = select(
+    sql`transaction_id = any(array(select pg_snapshot_xip(${seen}::text::pg_snapshot)))`,
+  );
   return db
-    .selectFrom("events")
-    .select(["id", "body", "transaction_id"])
-    .where("organization_id", "=", organization)
-    .where(isNotErased("events.organization_id", "events.conversation_id"))
-    .where(sql<boolean>`transaction_id >= pg_snapshot_xmin(${seen}::text::pg_snapshot)`)
-    .where(sql<boolean>`not pg_visible_in_snapshot(transaction_id, ${seen}::text::pg_snapshot)`)
-    .$if(page !== undefined, (query) =>
-      query
-        .where(sql<boolean>`pg_visible_in_snapshot(transaction_id, ${page?.until}::text::pg_snapshot)`)
-        .where(sql<boolean>`(transaction_id, id) > (${page?.transaction}::text::xid8, ${page?.id}::text)`),
+    .selectFrom(
+      db
+        .selectFrom(later.as("later"))
+        .selectAll()
+        .unionAll(db.selectFrom(running.as("running")).selectAll())
+        .as("unseen"),
     )
+    .selectAll()
     .orderBy("transaction_id")
     .orderBy("id")
     .limit(maxEventsPerPage + 1);

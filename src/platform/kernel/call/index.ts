@@ -11,6 +11,7 @@ import { actorOf, system } from "../actor.ts";
 import type { Caller, DelegatedContext, Form, PublicContext, World } from "../context.ts";
 import type { AnyOutwardHandler, Module } from "../module.ts";
 import { authorize } from "./authorize.ts";
+import { throwDatabaseFailure } from "./database-errors.ts";
 import { createDelegatedTools } from "./delegated-tools.ts";
 import { createResponse, createTenantContext, executeWrite, type OperationCall } from "./execute-write.ts";
 import type { CallResponse } from "./idempotency.ts";
@@ -19,6 +20,7 @@ import { runPublic } from "./run-public.ts";
 import { runStreamed } from "./run-streamed.ts";
 import { requireStorable } from "./storable.ts";
 
+export { throwDatabaseFailure } from "./database-errors.ts";
 export { deleteExpiredResponsesJob } from "./idempotency.ts";
 export { createResolveJob } from "./resolve-job.ts";
 
@@ -68,7 +70,8 @@ export function createCall(modules: readonly Module[], world: World): Call {
     ...modules.map(({ contract }) => contract),
   );
 
-  const call: Call = (request) => runFor(request.caller?.organization_id ?? anonymous, () => run(request));
+  const call: Call = (request) =>
+    runFor(request.caller?.organization_id ?? anonymous, () => run(request)).catch(throwDatabaseFailure);
 
   const run: Call = async (request) => {
     const bound = boundOperations.get(request.operation);

@@ -5,9 +5,11 @@
  * message; messages that are not in that snapshot come next, however old their ids or times are. So a message
  * that commits late is neither lost nor returned twice. After a full page, the cursor also names its end.
  */
+import { createHmac } from "node:crypto";
 import { z } from "zod";
 import { failField } from "../../../../tools/errors.ts";
 import { lowestId } from "../../../database/id.ts";
+import { type AppSecrets, secretsOf } from "../../kernel/index.ts";
 
 export interface Cursor {
   /** The messages of this snapshot (`xmin:xmax:running`) were returned. Null: only the id decides. */
@@ -26,19 +28,36 @@ export function cursorAt(snapshot: string, now: Date): Cursor {
   return { seen: snapshot, from: lowestId("msg", new Date(now.getTime() - settledMs)), page: null };
 }
 
-export function writeCursor({ seen, from, page }: Cursor): string {
+/** Signed: with a snapshot of one's own making and an early id, a query would read the whole table. */
+export function writeCursor(secrets: AppSecrets, { seen, from, page }: Cursor): string {
   const parts = [seen && pack(seen), from, page && pack(page.until), page?.last ?? null];
-  return Buffer.from(JSON.stringify(parts)).toString("base64url");
+  const [signature] = signaturesOf(secrets, parts);
+  return Buffer.from(JSON.stringify([...parts, signature])).toString("base64url");
 }
 
 /** @throws Failure `invalid_cursor`. */
-export function readCursor(text: string): Cursor {
-  const parsed = Parts.safeParse(parse(text));
-  if (!parsed.success) {
+export function readCursor(secrets: AppSecrets, text: string, now: Date): Cursor {
+  const packed = parse(text);
+  const parsed = Parts.safeParse(packed);
+  if (!parsed.success || !Array.isArray(packed)) {
     throw createCursorError(text);
   }
-  const [seen, from, until, last] = parsed.data;
+  const [seen, from, until, last, signature] = parsed.data;
+  const isOwn = signature !== undefined && signaturesOf(secrets, packed.slice(0, 4)).includes(signature);
+  if (!isOwn && from < lowestId("msg", new Date(now.getTime() - unsignedMs))) {
+    throw createCursorError(text);
+  }
   return { seen, from, page: until !== null && last !== null ? { until, last } : null };
+}
+
+/** Cursors of earlier versions have no signature; those of calls that wait now are younger. */
+const unsignedMs = 15 * 60_000;
+
+function signaturesOf(secrets: AppSecrets, parts: readonly unknown[]): string[] {
+  const text = JSON.stringify(parts);
+  return secretsOf(secrets).map((secret) =>
+    createHmac("sha256", secret).update(`cursor\n${text}`).digest("base64url").slice(0, 16),
+  );
 }
 
 export function createCursorError(text: string) {
@@ -80,4 +99,4 @@ const Snapshot = z
   .transform((text) => unpack(text) ?? "")
   .pipe(z.string().min(1));
 const Id = z.string().regex(/^msg_[0-9a-z]{26}$/);
-const Parts = z.tuple([Snapshot.nullable(), Id, Snapshot.nullable(), Id.nullable()]);
+const Parts = z.tuple([Snapshot.nullable(), Id, Snapshot.nullable(), Id.nullable(), z.string().optional()]);

@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
 import { readSnapshot, readWithSnapshot, refersTo } from "../../../database/query/index.ts";
+import type { AppSecrets } from "../../kernel/index.ts";
 import type { MessageRow } from "../progress.ts";
 import { type Cursor, createCursorError, cursorAt, readCursor } from "./cursor.ts";
 
@@ -20,13 +21,13 @@ export interface InboundQuery {
  */
 export async function startCursor(
   after: string | undefined,
-  { db, organization, now }: InboundQuery,
+  { db, organization, now, secrets }: InboundQuery & { readonly secrets: AppSecrets },
 ): Promise<Cursor> {
   if (after === undefined) {
     return cursorAt(await readSnapshot(db), now);
   }
   if (!after.startsWith("msg_")) {
-    return readCursor(after);
+    return readCursor(secrets, after, now);
   }
   const message = await db
     .selectFrom("messages")

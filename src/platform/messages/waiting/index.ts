@@ -22,7 +22,7 @@ export async function waitForMessage(input: Input, context: ReadContext) {
   if (conversation_id !== undefined) {
     await requireConversation(db, organization, conversation_id);
   }
-  let cursor = await startCursor(after, { db, organization, now });
+  let cursor = await startCursor(after, { db, organization, now, secrets: world });
   const deadline = now.getTime() + timeout_seconds * 1000;
   const isOver = () => context.signal.aborted || world.stopping.aborted || world.now().getTime() >= deadline;
   // Added before the first read, so that a commit after that read sets the signal.
@@ -39,7 +39,7 @@ export async function waitForMessage(input: Input, context: ReadContext) {
     cursor = next;
     if (messages.length > 0 || isOver()) {
       const is_timed_out = messages.length === 0;
-      return { messages: messages.map(serializeMessage), cursor: writeCursor(cursor), is_timed_out };
+      return { messages: messages.map(serializeMessage), cursor: writeCursor(world, cursor), is_timed_out };
     }
     await untilSignalled(waiter, isOver);
   }

@@ -24,7 +24,7 @@ export interface Waiter extends Disposable {
 export interface Waiters {
   /** Called when a message has arrived in this conversation. */
   notify(organization: string, conversation_id: string): void;
-  /** @throws Failure `rate_limited` if the credential has too many waiting calls. */
+  /** @throws Failure `rate_limited` if the credential or the organization has too many waiting calls. */
   add(filter: WaitFilter): Waiter;
 }
 
@@ -89,7 +89,7 @@ function createWaiters(world: World): Waiters {
       const group = groups.get(filter.organization) ?? openGroup(filter.organization);
       const { filters, unpolled } = group;
       const waits = [...filters.values()].filter(({ credential }) => credential === filter.credential);
-      if (waits.length >= maxWaitsPerCredential) {
+      if (waits.length >= maxWaitsPerCredential || filters.size >= world.quotas.waitingCalls) {
         throw fail("rate_limited", { retry_after: retryAfterSeconds });
       }
       const signal = createSignal();
@@ -119,7 +119,8 @@ function notifyGroup({ filters }: WaitGroup, changed: string): void {
 }
 
 /** Looks for messages that were committed since the last poll, by any process. */
-async function poll({ database, now, log }: World, group: WaitGroup): Promise<void> {
+async function poll(world: World, group: WaitGroup): Promise<void> {
+  const { database, now, log } = world;
   if (group.isPolling) {
     return;
   }
@@ -130,7 +131,7 @@ async function poll({ database, now, log }: World, group: WaitGroup): Promise<vo
     const query = { db: database.queries, organization, now: now() };
     const { conversations, next } = seen
       ? await readChangedConversations(seen, query)
-      : { conversations: [], next: await startCursor(undefined, query) };
+      : { conversations: [], next: await startCursor(undefined, { ...query, secrets: world }) };
     group.seen = next;
     for (const signal of added) {
       unpolled.delete(signal);

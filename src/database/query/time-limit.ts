@@ -1,0 +1,36 @@
+/** Bounds the time of reads whose work depends on what a caller sent. */
+import { sql } from "kysely";
+import type { Database, Queries } from "../database.ts";
+import { sqlState } from "../pool.ts";
+
+const limitMs = 3_000;
+
+/** A read took longer than its limit. */
+export class ReadTimeoutError extends Error {
+  override readonly name = "ReadTimeoutError";
+}
+
+/**
+ * Runs a read that the server cancels after three seconds. The embedded engine can't cancel a statement: there the
+ * query itself must bound its work.
+ * @throws ReadTimeoutError
+ */
+export async function withTimeLimit<Result>(
+  database: Database,
+  read: (db: Queries) => Promise<Result>,
+): Promise<Result> {
+  if (database.engine === "embedded") {
+    return read(database.queries);
+  }
+  try {
+    return await database.transaction(async (tx) => {
+      // For this transaction alone: a pooler would pass a setting of the session on to other clients.
+      await sql.raw(`set local statement_timeout = ${limitMs}`).execute(tx);
+      return read(tx);
+    });
+  } catch (error) {
+    throw sqlState(error) === "57014"
+      ? new ReadTimeoutError(`A read took longer than ${limitMs} ms.`, { cause: error })
+      : error;
+  }
+}

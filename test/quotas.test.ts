@@ -1,0 +1,81 @@
+/** Quotas: what an organization may have, by setting, also with concurrent requests; another's use does not count. */
+import { expect, test } from "vitest";
+import { apiKeys } from "../tools/api-keys.ts";
+import { imports } from "../tools/imports.ts";
+import { messages } from "../tools/messages/index.ts";
+import { uploads } from "../tools/uploads.ts";
+import { webhooks } from "../tools/webhooks.ts";
+import { useTestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
+import { createOtherTenant } from "./support/other-tenant.ts";
+
+const app = useTestApp({
+  env: {
+    TIDINGS_QUOTA_STORED_MB: "1",
+    TIDINGS_QUOTA_API_KEYS: "3",
+    TIDINGS_QUOTA_WEBHOOKS: "2",
+    TIDINGS_QUOTA_IMPORTS: "2",
+    TIDINGS_QUOTA_WAITING_CALLS: "2",
+  },
+});
+
+/** Calls five times at once; returns how many succeeded, and one of the failures. */
+async function callAtOnce(call: () => Promise<unknown>) {
+  const outcomes = await Promise.allSettled(Array.from({ length: 5 }, call));
+  const failed = outcomes.filter(({ status }) => status === "rejected");
+  return { succeeded: outcomes.length - failed.length, failure: await expectFailure(call()) };
+}
+
+const createKey = (key?: string) =>
+  app.call(
+    apiKeys.create_api_key,
+    { name: "one", scopes: ["contacts.read"] },
+    key === undefined ? {} : { key },
+  );
+
+test("API keys", async () => {
+  // One of the three is the first key.
+  expect(await callAtOnce(createKey)).toMatchObject({
+    succeeded: 2,
+    failure: { status: 422, code: "quota_exceeded", error: { setting: "TIDINGS_QUOTA_API_KEYS", limit: 3 } },
+  });
+  const other = await createOtherTenant(app);
+  expect((await createKey(other.key)).data.name).toBe("one");
+});
+
+test("webhooks", async () => {
+  const create = () =>
+    app.call(webhooks.create_webhook, { url: "https://example.com/hook", events: ["message.sent"] });
+  expect(await callAtOnce(create)).toMatchObject({ succeeded: 2, failure: { code: "too_many_webhooks" } });
+});
+
+test("stored bytes: a file that no longer fits is rejected, and one that fits after a deletion is stored", async () => {
+  const upload = (bytes: number) => {
+    const content_base64 = Buffer.from(`phone\n${"1".repeat(bytes - 6)}`).toString("base64");
+    return app.call(uploads.upload_file, { file_name: "people.csv", content_base64 });
+  };
+  const { data } = await upload(700_000);
+  expect(await expectFailure(upload(400_000))).toMatchObject({ status: 422, code: "quota_exceeded" });
+  await upload(300_000);
+  expect(await expectFailure(upload(10))).toMatchObject({ code: "quota_exceeded" });
+  await app.call(uploads.delete_upload, { id: data.id });
+  expect((await upload(400_000)).data.file_size).toBe(400_000);
+});
+
+test("imports that wait or run", async () => {
+  const { data: file } = await app.call(uploads.list_uploads, {});
+  const start = () => app.call(imports.import_contacts, { upload_id: file[0]?.id ?? "" });
+  expect(await callAtOnce(start)).toMatchObject({ succeeded: 2, failure: { code: "quota_exceeded" } });
+  await app.runDueJobs();
+  expect((await start()).data.status).toBe("queued");
+});
+
+test("waiting calls", async () => {
+  const stop = new AbortController();
+  const wait = (timeout_seconds: number) =>
+    app.call(messages.wait_for_message, { timeout_seconds }, { signal: stop.signal });
+  const waiting = [1, 2].map(() => wait(20).catch(() => undefined));
+  await expect.poll(() => expectFailure(wait(0)).then(({ status }) => status)).toBe(429);
+  stop.abort();
+  await Promise.all(waiting);
+});
