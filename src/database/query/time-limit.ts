@@ -1,6 +1,7 @@
 /** Bounds the time of reads whose work depends on what a caller sent. */
 import { sql } from "kysely";
 import type { Database, Queries } from "../database.ts";
+import { FairQueue } from "../fair-queue.ts";
 import { sqlState } from "../pool.ts";
 
 const limitMs = 3_000;
@@ -10,10 +11,17 @@ export class ReadTimeoutError extends Error {
   override readonly name = "ReadTimeoutError";
 }
 
+/** How many such reads run at once: fewer than there are connections, so that they never hold all of them. */
+const concurrency = 3;
+/** As for a connection. */
+const waitMs = 10_000;
+
+const queues = new WeakMap<Database, FairQueue>();
+
 /**
- * Runs a read that the server cancels after three seconds. The embedded engine can't cancel a statement: there the
+ * Runs a read that the server cancels after three seconds, when few other such reads run. The embedded engine can't cancel a statement: there the
  * query itself must bound its work.
- * @throws ReadTimeoutError
+ * @throws ReadTimeoutError, NoFreeConnectionError
  */
 export async function withTimeLimit<Result>(
   database: Database,
@@ -22,6 +30,9 @@ export async function withTimeLimit<Result>(
   if (database.engine === "embedded") {
     return read(database.queries);
   }
+  const queue = queues.get(database) ?? new FairQueue(concurrency, waitMs);
+  queues.set(database, queue);
+  await queue.acquire();
   try {
     return await database.transaction(async (tx) => {
       // For this transaction alone: a pooler would pass a setting of the session on to other clients.
@@ -32,5 +43,7 @@ export async function withTimeLimit<Result>(
     throw sqlState(error) === "57014"
       ? new ReadTimeoutError(`A read took longer than ${limitMs} ms.`, { cause: error })
       : error;
+  } finally {
+    queue.release();
   }
 }
