@@ -4,7 +4,9 @@ import { webhooks } from "../../tools/webhooks.ts";
 import { CallFailure, type Client, createClient } from "../client/index.ts";
 import { type Config, readConfig } from "../config/index.ts";
 import { newSigningSecret, signDelivery } from "../platform/webhooks/index.ts";
+import { toAddress } from "./address.ts";
 import { openDataFolder } from "./data-folder/index.ts";
+import { createVerifier } from "./verify-server.ts";
 import { version } from "./version.ts";
 
 /** Fast enough for interactive use, at a load of two requests a second. */
@@ -50,11 +52,21 @@ async function connect({ upstream, dataDir, host, port }: Config) {
     return { client: createClient({ ...settings, ...upstream }), description: upstream.baseUrl };
   }
   const folder = await openDataFolder(dataDir);
-  const defaultUrl = `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`;
+  const verify = createVerifier(folder);
+  const defaultUrl = toAddress(host, port);
   const client = createClient({
     ...settings,
-    baseUrl: async () => (await folder.owner())?.address ?? defaultUrl,
+    async baseUrl() {
+      const owner = await folder.owner();
+      const address = owner ? owner.address : defaultUrl;
+      const proven = address && (await verify(address));
+      if (!proven) {
+        throw new Error("no server of the data folder answers");
+      }
+      return proven;
+    },
     key: () => folder.credential(),
+    isDirect: true,
   });
   return { client, description: `the folder ${dataDir}, or at ${defaultUrl}` };
 }

@@ -18,6 +18,7 @@ import { Failure } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import { handleClientError } from "../http/server.ts";
 import { writeFailure } from "../mcp/guards.ts";
+import { proofPath } from "./key-proof.ts";
 import { createForwardedHeaders, dropHopByHop } from "./proxy-headers.ts";
 
 export interface ProxyOptions {
@@ -48,6 +49,10 @@ export function createProxy({ address, bodyLimit, trustedProxies = [] }: ProxyOp
   async function forward(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "" } = incoming;
     const path = readPath(incoming);
+    if (path.startsWith(proofPath)) {
+      // The owner's proof holds for its own address only.
+      throw fail("unavailable", { reason: "another process owns the data folder.", retry_after: 1 });
+    }
     const isForm = /^multipart\/form-data\b/i.test(incoming.headers["content-type"] ?? "");
     const body = isForm ? incoming : await readBody(incoming, bodyLimit);
     const passedOn = addForwarded(dropHopByHop(incoming.headers), incoming.socket);

@@ -1,6 +1,7 @@
 /** `tidings listen`: events reach a local program, signed, also after a restart of the service. */
 import { expect, test } from "vitest";
 import { ownerKey } from "../support/app.ts";
+import { startUpstream } from "../support/scripted-service.ts";
 import { useProcesses } from "../support/served-process.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
@@ -36,3 +37,35 @@ test("events are forwarded with a webhook's headers, and a restart of the servic
   await listening.end("SIGINT");
   expect(listening.child.exitCode).toBe(0);
 }, 60_000);
+
+// With PostgreSQL the folder does not record where the service listens.
+test.runIf(process.env.TIDINGS_TEST_ENGINE === "embedded")(
+  "a service that is killed and returns at another port loses no event, and none is shown twice",
+  async () => {
+    await using receiver = await startWebhookReceiver();
+    await using foreign = await startUpstream([{ status: 404 }]);
+    const before = await serveAt("0");
+    const listening = start(["listen", "--forward-to", receiver.url], { PORT: new URL(foreign.url).port });
+    const [, secret = ""] = await listening.waitForOutput(/secret for this run: (whsec_\S+)/);
+    receiver.secret = secret;
+    await listening.waitForOutput(/Listening/);
+    await before.write("one");
+    await listening.waitForOutput(/message\.received/);
+    await before.write("two");
+    await before.process.end("SIGKILL");
+    await listening.waitForOutput(/Waiting for the service/);
+    const after = await serveAt("0");
+    await after.write("three");
+    await listening.waitForOutput(/(?:message\.received[\s\S]*){3}/);
+    await after.process.end("SIGTERM");
+    await listening.waitForOutput(/(?:Waiting for the service[\s\S]*){2}/);
+    expect(receiver.received.map(({ event }) => event.data.text)).toEqual([
+      { body: "one" },
+      { body: "two" },
+      { body: "three" },
+    ]);
+    expect(listening.stdout().match(/Waiting for the service/g)).toHaveLength(2);
+    expect(listening.stdout().match(/Listening/g)).toHaveLength(1);
+  },
+  60_000,
+);
