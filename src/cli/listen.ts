@@ -81,7 +81,7 @@ async function poll(client: Client, after: string | undefined, description: stri
       const { data } = await client.call(webhooks.list_events, after === undefined ? {} : { after });
       return data;
     } catch (error) {
-      if (error instanceof CallFailure && error.status < 500 && error.status !== 429) {
+      if (error instanceof CallFailure && isRejection(error, after)) {
         throw error;
       }
       if (!isAnnounced) {
@@ -90,6 +90,11 @@ async function poll(client: Client, after: string | undefined, description: stri
       await sleep(pollMs);
     }
   }
+}
+
+/** Whether waiting is no use. After a first answer, an error that is not in our envelope is another program's. */
+function isRejection({ status, error }: CallFailure, after: string | undefined): boolean {
+  return status < 500 && status !== 429 && (error !== undefined || after === undefined);
 }
 
 /** Sends it once. @returns one line with the result. */

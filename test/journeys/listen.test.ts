@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { ownerKey } from "../support/app.ts";
 import { startUpstream } from "../support/scripted-service.ts";
-import { useProcesses } from "../support/served-process.ts";
+import { useProcesses, waitUntil } from "../support/served-process.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 const { serve, start } = useProcesses();
@@ -69,3 +69,19 @@ test.runIf(process.env.TIDINGS_TEST_ENGINE === "embedded")(
   },
   60_000,
 );
+
+test("another program's answer at TIDINGS_BASE_URL does not end it, and it continues with the cursor", async () => {
+  const events = (cursor: string) => ({ body: { data: { cursor, events: [] } } });
+  await using upstream = await startUpstream([
+    events("c1"),
+    { status: 404, body: "Not found" },
+    events("c2"),
+  ]);
+  const settings = { TIDINGS_BASE_URL: upstream.url, TIDINGS_API_KEY: ownerKey };
+  const listening = start(["listen", "--forward-to", "http://127.0.0.1:1/"], settings);
+  await listening.waitForOutput(/Listening[\s\S]*Waiting for the service/);
+  await waitUntil(() => upstream.requests.length >= 4);
+  expect(upstream.requests.slice(0, 4).map(({ path }) => new URL(path, upstream.url).search)).toEqual([
+    ...["", "?after=c1", "?after=c1", "?after=c2"],
+  ]);
+});
