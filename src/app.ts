@@ -16,6 +16,7 @@ import {
   openTelemetry,
 } from "./adapters/telemetry/index.ts";
 import { createWeb, createWebRules } from "./adapters/web/index.ts";
+import { createProofRoutes } from "./cli/key-proof.ts";
 import { version } from "./cli/version.ts";
 import { createClient } from "./client/index.ts";
 import type { Config } from "./config/index.ts";
@@ -106,7 +107,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   });
   const operations = operationsOf(enabledModules);
   const names = toolNames(operations);
-  const client = createClient({ baseUrl: async () => address });
+  const client = createClient({ baseUrl: async () => address, isDirect: true });
   const mcp = createMcpHttpHandler({
     ...{ client, availableTools: new Set(names), version, log, authenticate: platform.authenticate },
     ...{ allowedHosts: config.allowedHosts, allowedOrigins: config.allowedOrigins },
@@ -116,7 +117,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   });
   const gauges = () => readGauges(database.queries, now());
   const scrape = telemetry.scrape?.({ gauges, pool: database.pool });
-  const routes = [...platform.routes, ...simulatorRoutes];
+  const routes = [...platform.routes, ...simulatorRoutes, ...createProofRoutes(localKey, () => address)];
   const server = createServer({
     ...{ platform, operations, routes, version, log, mcp, telemetry },
     ...{ rateLimits: config.rateLimits, bodyLimit: config.bodyLimit, trustedProxies: config.trustedProxies },

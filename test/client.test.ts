@@ -4,6 +4,7 @@ import { type Client, type ClientOptions, createClient } from "../src/client/ind
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
 import { uploads } from "../tools/uploads.ts";
+import { startReceiver } from "./support/receiver.ts";
 import { type ScriptedResponse, startUpstream, type Upstream } from "./support/scripted-service.ts";
 
 const opened: { close(): PromiseLike<void> }[] = [];
@@ -36,6 +37,19 @@ const failing = (status: number, headers = {}): ScriptedResponse => ({
 });
 
 describe("a request", () => {
+  test("to a service on this machine never goes through the environment's proxy, whatever its address", async () => {
+    await using proxy = await startReceiver();
+    vi.stubEnv("HTTP_PROXY", `http://127.0.0.1:${proxy.port}`);
+    vi.stubEnv("http_proxy", `http://127.0.0.1:${proxy.port}`);
+    const { upstream } = await start([{}]);
+    // Not a loopback address, but this machine all the same.
+    const baseUrl = upstream.url.replace("127.0.0.1", "0.0.0.0");
+    const client = open({ baseUrl, key: "sk_live_1", retries: 0, isDirect: true });
+    await client.call(contacts.list_contacts, {}).finally(() => vi.unstubAllEnvs());
+    expect(upstream.requests).toHaveLength(1);
+    expect(proxy.connections).toBe(0);
+  });
+
   test("a path field is sent in the path, encoded", async () => {
     const { client, upstream } = await start([{}]);
     await client.call(contacts.get_contact, { id: "a/b?c d" });

@@ -168,17 +168,30 @@ test("an owner on another host is alive as long as its heartbeat is recent", asy
   expect(await folder.owner()).toEqual(self);
 });
 
-test("an owner file emptied by a power loss counts as an owner until it is old", async () => {
-  const folder = await openDataFolder(dir);
-  await fs.writeFile(join(dir, "owner.7"), "");
-  expect(await folder.claim({ onLost })).toBeUndefined();
+test.each(["", "null", "[1]", '{"pid":"1"}'])(
+  "an owner file that is damaged (%s) counts as an owner until it is old",
+  async (content) => {
+    const folder = await openDataFolder(dir);
+    await fs.writeFile(join(dir, "owner.7"), content);
+    expect(await folder.claim({ onLost })).toBeUndefined();
 
-  const before = new Date(Date.now() - 16_000);
-  await fs.utimes(join(dir, "owner.7"), before, before);
-  await folder.claim({ onLost });
-  expect(await folder.owner()).toEqual(self);
-  expect(await fs.readdir(dir)).toEqual(["owner.8"]);
-});
+    const before = new Date(Date.now() - 16_000);
+    await fs.utimes(join(dir, "owner.7"), before, before);
+    await folder.claim({ onLost });
+    expect(await folder.owner()).toEqual(self);
+    expect(await fs.readdir(dir)).toEqual(["owner.8"]);
+  },
+);
+
+test.each([5, "https://example.com:443", "http://example.com:80/path", "http://127.0.0.1:80@example.com:80"])(
+  "an owner's address that no service has written (%s) is not used",
+  async (address) => {
+    const folder = await openDataFolder(dir);
+    await folder.claim({ onLost });
+    await rewriteOwner(1, { address });
+    expect((await folder.owner())?.address).toBeUndefined();
+  },
+);
 
 test("an owner that lost the folder is notified, and does not change the new owner's file", async () => {
   const folder = await openDataFolder(dir);

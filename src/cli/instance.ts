@@ -10,6 +10,7 @@ import type { Config } from "../config/index.ts";
 import type { BootstrapResult } from "../platform/bootstrap.ts";
 import type { Log } from "../ports/log.ts";
 import type { DataFolder } from "./data-folder/index.ts";
+import { createVerifier } from "./verify-server.ts";
 
 export interface InstanceOptions {
   readonly config: Config;
@@ -26,13 +27,20 @@ export interface InstanceOptions {
 export interface Instance extends AsyncDisposable {
   /** Whether the service runs in this process or in another one. */
   readonly role: "owner" | "follower";
-  /** The current address of the service; starts it here if no process runs it any more. */
+  /**
+   * The current address of the service; starts it here if no process runs it any more. Another process has
+   * proved that it has the folder's key.
+   */
   address(): Promise<string>;
 }
 
 /** How often, and for how long, to look for the address of an owner that is starting. */
 const pollMs = 50;
+/** How often to contact an owner that does not prove itself. */
+const retryMs = 500;
 const ownerTimeoutMs = 60_000;
+/** Long enough that a start that always fails costs little. */
+const takeoverRetryMs = 10_000;
 
 export async function openInstance(options: InstanceOptions): Promise<Instance> {
   const instance =
@@ -65,6 +73,7 @@ function createPostgresInstance({ config, folder, log, listen, onFirstStart }: I
 function createEmbeddedInstance(options: InstanceOptions): Instance {
   const { config, folder, log, listen, onLost, onFirstStart } = options;
   const closing = new AbortController();
+  const verify = createVerifier(folder);
   let app: App | undefined;
   let release: (() => Promise<void>) | undefined;
   let isFollower = false;
@@ -98,12 +107,12 @@ function createEmbeddedInstance(options: InstanceOptions): Instance {
     const deadline = Date.now() + ownerTimeoutMs;
     while (Date.now() < deadline) {
       const owner = await folder.owner();
-      const address = owner ? owner.address : await start();
-      if (address !== undefined) {
+      const published = owner?.address;
+      const address = owner ? published && (await verify(published)) : await start();
+      if (address) {
         return address;
       }
-      isFollower ||= owner !== undefined;
-      await sleep(pollMs);
+      await sleep(published ? retryMs : pollMs);
     }
     throw new Error(`The process that owns ${config.dataDir} does not answer; stop it and try again.`);
   }
@@ -113,7 +122,10 @@ function createEmbeddedInstance(options: InstanceOptions): Instance {
       await folder.waitForOwnerEnd(closing.signal);
       if (!closing.signal.aborted) {
         log.info({}, "the owner of the data folder ended: taking over");
-        await address();
+        await address().catch(async (error: unknown) => {
+          log.error({ err: error }, "could not take over");
+          await sleep(takeoverRetryMs, undefined, { ref: false });
+        });
       }
     }
   }
@@ -128,7 +140,7 @@ function createEmbeddedInstance(options: InstanceOptions): Instance {
     const current = await pending;
     if (!app && !isFollower) {
       isFollower = true;
-      follow().catch((error: unknown) => log.error({ err: error }, "could not take over"));
+      follow().catch((error: unknown) => log.error({ err: error }, "can't follow the data folder's owner"));
     }
     return current;
   }

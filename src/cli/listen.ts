@@ -4,7 +4,9 @@ import { webhooks } from "../../tools/webhooks.ts";
 import { CallFailure, type Client, createClient } from "../client/index.ts";
 import { type Config, readConfig } from "../config/index.ts";
 import { newSigningSecret, signDelivery } from "../platform/webhooks/index.ts";
+import { toAddress } from "./address.ts";
 import { openDataFolder } from "./data-folder/index.ts";
+import { createVerifier } from "./verify-server.ts";
 import { version } from "./version.ts";
 
 /** Fast enough for interactive use, at a load of two requests a second. */
@@ -50,11 +52,21 @@ async function connect({ upstream, dataDir, host, port }: Config) {
     return { client: createClient({ ...settings, ...upstream }), description: upstream.baseUrl };
   }
   const folder = await openDataFolder(dataDir);
-  const defaultUrl = `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`;
+  const verify = createVerifier(folder);
+  const defaultUrl = toAddress(host, port);
   const client = createClient({
     ...settings,
-    baseUrl: async () => (await folder.owner())?.address ?? defaultUrl,
+    async baseUrl() {
+      const owner = await folder.owner();
+      const address = owner ? owner.address : defaultUrl;
+      const proven = address && (await verify(address));
+      if (!proven) {
+        throw new Error("no server of the data folder answers");
+      }
+      return proven;
+    },
     key: () => folder.credential(),
+    isDirect: true,
   });
   return { client, description: `the folder ${dataDir}, or at ${defaultUrl}` };
 }
@@ -69,7 +81,7 @@ async function poll(client: Client, after: string | undefined, description: stri
       const { data } = await client.call(webhooks.list_events, after === undefined ? {} : { after });
       return data;
     } catch (error) {
-      if (error instanceof CallFailure && error.status < 500 && error.status !== 429) {
+      if (error instanceof CallFailure && isRejection(error, after)) {
         throw error;
       }
       if (!isAnnounced) {
@@ -78,6 +90,11 @@ async function poll(client: Client, after: string | undefined, description: stri
       await sleep(pollMs);
     }
   }
+}
+
+/** Whether waiting is no use. After a first answer, an error that is not in our envelope is another program's. */
+function isRejection({ status, error }: CallFailure, after: string | undefined): boolean {
+  return status < 500 && status !== 429 && (error !== undefined || after === undefined);
 }
 
 /** Sends it once. @returns one line with the result. */

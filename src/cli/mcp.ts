@@ -61,6 +61,7 @@ async function serveEmbedded(config: Config, log: Log): Promise<StdioConnection>
   const client = createClient({
     baseUrl: async () => (await instance()).address(),
     key: () => folder.credential(),
+    isDirect: true,
     userAgent: `tidings-mcp/${version}`,
   });
   const scopes = new Set(config.scopes ?? allScopes);

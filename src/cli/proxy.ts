@@ -1,45 +1,67 @@
 /**
- * Forwards every request to the process that owns the data folder.
+ * Forwards every request to the process that owns the data folder, and to no other server.
  *
  * The owner may end at any time, so each attempt looks up its address again. A request that may have been
  * processed is retried only if that is safe: if it reads, or has an idempotency key. A form is streamed,
- * because it may hold a file, and is therefore tried once.
+ * because it may hold a file, and is therefore tried once. The owner checks the Host header, the credential
+ * and the rest; a client's word about its own address is not passed on.
  */
 import {
   createServer,
   type IncomingMessage,
+  type OutgoingHttpHeaders,
   type Server,
   type ServerResponse,
   request as send,
 } from "node:http";
 import { Failure } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
+import { handleClientError } from "../http/server.ts";
+import { writeFailure } from "../mcp/guards.ts";
+import { proofPath } from "./key-proof.ts";
+import { createForwardedHeaders, dropHopByHop } from "./proxy-headers.ts";
 
 export interface ProxyOptions {
   /** The owner's current address. */
   address(): Promise<string>;
   readonly bodyLimit: number;
+  /** Whose X-Forwarded-For is passed on: IP addresses and networks. */
+  readonly trustedProxies?: readonly string[];
+}
+
+/** What is sent to the owner. */
+interface ForwardedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: OutgoingHttpHeaders;
+  /** A stream can be sent once. */
+  readonly body: Buffer | IncomingMessage;
 }
 
 const maxAttempts = 3;
 
-export function createProxy({ address, bodyLimit }: ProxyOptions): Server {
+export function createProxy({ address, bodyLimit, trustedProxies = [] }: ProxyOptions): Server {
+  const addForwarded = createForwardedHeaders(trustedProxies);
   return createServer((incoming, response) => {
     forward(incoming, response).catch((error: unknown) => sendError(response, error));
-  });
+  }).on("clientError", handleClientError);
 
   async function forward(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (/^multipart\/form-data\b/i.test(incoming.headers["content-type"] ?? "")) {
-      return forwardOnce(await address(), incoming, incoming, response).catch((error: unknown) => {
-        throw fail("unavailable", { reason: "its owner ended; try again.", retry_after: 1 }, error);
-      });
+    const { method = "" } = incoming;
+    const path = readPath(incoming);
+    if (path.startsWith(proofPath)) {
+      // The owner's proof holds for its own address only.
+      throw fail("unavailable", { reason: "another process owns the data folder.", retry_after: 1 });
     }
-    const body = await readBody(incoming, bodyLimit);
+    const isForm = /^multipart\/form-data\b/i.test(incoming.headers["content-type"] ?? "");
+    const body = isForm ? incoming : await readBody(incoming, bodyLimit);
+    const passedOn = addForwarded(dropHopByHop(incoming.headers), incoming.socket);
+    const request = { method, path, headers: { ...passedOn, ...framingOf(body, passedOn) }, body };
     for (let number = 1; ; number += 1) {
       try {
-        return await forwardOnce(await address(), incoming, body, response);
+        return await forwardOnce(await address(), request, response);
       } catch (error) {
-        if (number === maxAttempts || response.headersSent || !isRepeatable(incoming, error)) {
+        if (number === maxAttempts || response.headersSent || !isRepeatable(request, error)) {
           throw fail("unavailable", { reason: "its owner ended; try again.", retry_after: 1 }, error);
         }
       }
@@ -47,20 +69,35 @@ export function createProxy({ address, bodyLimit }: ProxyOptions): Server {
   }
 }
 
+/**
+ * The path and query. Another form of the target names a host, which must not choose where a request goes.
+ * @throws Failure `malformed_request`, also without a Host header: the owner's own would replace it.
+ */
+function readPath({ url = "", headers }: IncomingMessage): string {
+  if (!/^\/(?!\/)[\x21-\xff]*$/.test(url) || headers.host === undefined) {
+    throw fail("malformed_request");
+  }
+  return url;
+}
+
+/** Always explicit: without it Node sends the body of a DELETE so that it reads like the next request. */
+function framingOf(body: ForwardedRequest["body"], headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+  if (Buffer.isBuffer(body)) {
+    return { "content-length": body.length };
+  }
+  return headers["content-length"] === undefined ? { "transfer-encoding": "chunked" } : {};
+}
+
 function forwardOnce(
   origin: string,
-  incoming: IncomingMessage,
-  body: Buffer | IncomingMessage,
+  { method, path, headers, body }: ForwardedRequest,
   response: ServerResponse,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const outgoing = send(new URL(incoming.url ?? "/", origin), {
-      method: incoming.method,
-      headers: { ...incoming.headers, ...(Buffer.isBuffer(body) ? { "content-length": body.length } : {}) },
-    });
+    const outgoing = send(origin, { method, path, headers });
     outgoing.once("error", reject);
     outgoing.once("response", (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      response.writeHead(answer.statusCode ?? 502, dropHopByHop(answer.headers));
       answer.pipe(response);
       answer.once("end", resolve);
       answer.once("error", reject);
@@ -74,15 +111,20 @@ function forwardOnce(
   });
 }
 
-function isRepeatable({ method, headers }: IncomingMessage, error: unknown): boolean {
+function isRepeatable({ method, headers, body }: ForwardedRequest, error: unknown): boolean {
+  if (!Buffer.isBuffer(body)) {
+    return false;
+  }
   const wasNotSent = error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
   return wasNotSent || method === "GET" || headers["idempotency-key"] !== undefined;
 }
 
+/** @throws Failure `body_too_large`. */
 async function readBody(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  const body: AsyncIterable<Buffer> = incoming;
+  // Leaving the loop must not destroy the connection: the error is sent on it.
+  const body: AsyncIterable<Buffer> = incoming.iterator({ destroyOnReturn: false });
   for await (const chunk of body) {
     size += chunk.length;
     if (size > limit) {
@@ -98,8 +140,5 @@ function sendError(response: ServerResponse, error: unknown): void {
     response.destroy();
     return;
   }
-  const failure = error instanceof Failure ? error : fail("internal", {}, error);
-  response
-    .writeHead(failure.status, { "content-type": "application/json" })
-    .end(JSON.stringify(failure.body()));
+  writeFailure(response, error instanceof Failure ? error : fail("internal", {}, error));
 }

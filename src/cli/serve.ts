@@ -1,8 +1,9 @@
 /** `tidings serve`: runs the service over HTTP until a signal stops it. */
 import { createLog } from "../adapters/log/pino.ts";
-import { appSecrets, readConfig } from "../config/index.ts";
+import { appSecrets, type Config, readConfig } from "../config/index.ts";
 import { createToolFilter, tools } from "../mcp/tool-list/index.ts";
 import type { BootstrapResult } from "../platform/bootstrap.ts";
+import { toAddress } from "./address.ts";
 import { openDataFolder } from "./data-folder/index.ts";
 import { describeFirstStart } from "./first-start.ts";
 import { type Instance, openInstance } from "./instance.ts";
@@ -27,10 +28,7 @@ export async function runServe(): Promise<void> {
   const [instance, address] = await explainListenError(listen, async () => {
     const opened = await openInstance({ config, folder, log, listen, onLost, onFirstStart });
     const instanceAddress = await opened.address();
-    return [
-      opened,
-      opened.role === "owner" ? instanceAddress : await serveProxy(opened, listen, config.bodyLimit),
-    ] as const;
+    return [opened, opened.role === "owner" ? instanceAddress : await serveProxy(opened, config)] as const;
   });
   stopOnSignal(instance);
   console.log(
@@ -41,17 +39,15 @@ export async function runServe(): Promise<void> {
 /** Another process owns the folder: this one listens on its own port and forwards requests. */
 async function serveProxy(
   instance: Instance,
-  listen: { host: string; port: number },
-  bodyLimit: number,
+  { host, port, bodyLimit, trustedProxies }: Config,
 ): Promise<string> {
-  const server = createProxy({ address: () => instance.address(), bodyLimit });
+  const server = createProxy({ address: () => instance.address(), bodyLimit, trustedProxies });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(listen, resolve);
+    server.listen({ host, port }, resolve);
   });
   const bound = server.address();
-  const port = typeof bound === "object" && bound !== null ? bound.port : listen.port;
-  return `http://${listen.host}:${port}`;
+  return toAddress(host, typeof bound === "object" && bound !== null ? bound.port : port);
 }
 
 /** Replaces the system's error by one that says which setting to change. */

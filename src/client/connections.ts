@@ -1,4 +1,4 @@
-/** Connection pools: direct for loopback addresses, through the environment's proxy for all others. */
+/** Connection pools: direct for loopback addresses or on request, else through the environment's proxy. */
 import type { Dispatcher } from "undici";
 
 /** Responses are read whole; Tidings never answers with nearly as much. */
@@ -10,13 +10,13 @@ export interface Connections {
 }
 
 /** Opened on first use and kept alive between calls. */
-export function createConnections(): Connections {
+export function createConnections(isDirect = false): Connections {
   let dispatchers: Promise<Dispatchers> | undefined;
   return {
     async dispatcherFor({ hostname }) {
       dispatchers ??= createDispatchers();
       const { direct, proxied } = await dispatchers;
-      return isLoopback(hostname) ? direct : proxied;
+      return isDirect || isLoopback(hostname) ? direct : proxied;
     },
     async close() {
       const created = await dispatchers;

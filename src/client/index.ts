@@ -29,6 +29,8 @@ export interface ClientOptions {
   /** The first wait between attempts; it doubles after each attempt. */
   readonly backoffMs?: number;
   readonly userAgent?: string;
+  /** Never through the environment's proxy: the service is on this machine. */
+  readonly isDirect?: boolean;
   /** Waits between attempts; a test replaces it. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
@@ -58,7 +60,7 @@ export interface Client {
 }
 
 export function createClient(options: ClientOptions): Client {
-  const connections = createConnections();
+  const connections = createConnections(options.isDirect);
   return {
     async call<Op extends Operation>(operation: Op, input: InputOf<Op>, callOptions: CallOptions = {}) {
       const fields: Readonly<Record<string, unknown>> = { ...input };

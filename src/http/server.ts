@@ -137,7 +137,7 @@ function createApp(options: ServerOptions): FastifyInstance {
 const requestTimeoutMs = 300_000;
 
 /** Answers requests that are malformed or too large for the HTTP parser, in the error envelope. */
-function handleClientError(error: Error, socket: Socket): void {
+export function handleClientError(error: Error, socket: Socket): void {
   if (socket.writable) {
     const body = JSON.stringify(fail("malformed_request", {}, error).body(toRequestId(undefined)));
     const head = "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nConnection: close";

@@ -1,7 +1,8 @@
 /** `tidings listen`: events reach a local program, signed, also after a restart of the service. */
 import { expect, test } from "vitest";
 import { ownerKey } from "../support/app.ts";
-import { useProcesses } from "../support/served-process.ts";
+import { startUpstream } from "../support/scripted-service.ts";
+import { useProcesses, waitUntil } from "../support/served-process.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 const { serve, start } = useProcesses();
@@ -36,3 +37,51 @@ test("events are forwarded with a webhook's headers, and a restart of the servic
   await listening.end("SIGINT");
   expect(listening.child.exitCode).toBe(0);
 }, 60_000);
+
+// With PostgreSQL the folder does not record where the service listens.
+test.runIf(process.env.TIDINGS_TEST_ENGINE === "embedded")(
+  "a service that is killed and returns at another port loses no event, and none is shown twice",
+  async () => {
+    await using receiver = await startWebhookReceiver();
+    await using foreign = await startUpstream([{ status: 404 }]);
+    const before = await serveAt("0");
+    const listening = start(["listen", "--forward-to", receiver.url], { PORT: new URL(foreign.url).port });
+    const [, secret = ""] = await listening.waitForOutput(/secret for this run: (whsec_\S+)/);
+    receiver.secret = secret;
+    await listening.waitForOutput(/Listening/);
+    await before.write("one");
+    await listening.waitForOutput(/message\.received/);
+    await before.write("two");
+    await before.process.end("SIGKILL");
+    await listening.waitForOutput(/Waiting for the service/);
+    const after = await serveAt("0");
+    await after.write("three");
+    await listening.waitForOutput(/(?:message\.received[\s\S]*){3}/);
+    await after.process.end("SIGTERM");
+    await listening.waitForOutput(/(?:Waiting for the service[\s\S]*){2}/);
+    expect(receiver.received.map(({ event }) => event.data.text)).toEqual([
+      { body: "one" },
+      { body: "two" },
+      { body: "three" },
+    ]);
+    expect(listening.stdout().match(/Waiting for the service/g)).toHaveLength(2);
+    expect(listening.stdout().match(/Listening/g)).toHaveLength(1);
+  },
+  60_000,
+);
+
+test("another program's answer at TIDINGS_BASE_URL does not end it, and it continues with the cursor", async () => {
+  const events = (cursor: string) => ({ body: { data: { cursor, events: [] } } });
+  await using upstream = await startUpstream([
+    events("c1"),
+    { status: 404, body: "Not found" },
+    events("c2"),
+  ]);
+  const settings = { TIDINGS_BASE_URL: upstream.url, TIDINGS_API_KEY: ownerKey };
+  const listening = start(["listen", "--forward-to", "http://127.0.0.1:1/"], settings);
+  await listening.waitForOutput(/Listening[\s\S]*Waiting for the service/);
+  await waitUntil(() => upstream.requests.length >= 4);
+  expect(upstream.requests.slice(0, 4).map(({ path }) => new URL(path, upstream.url).search)).toEqual([
+    ...["", "?after=c1", "?after=c1", "?after=c2"],
+  ]);
+});

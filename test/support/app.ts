@@ -40,6 +40,10 @@ interface TestAppOptions {
   readonly database?: TestDatabase;
   /** Where the clock begins; by default now. */
   readonly startsAt?: Date;
+  /** The key of its data folder; by default it has none. */
+  readonly localKey?: string;
+  /** Where it listens; by default on loopback. */
+  readonly host?: string;
 }
 
 /** Starts an app before the tests of a file or a `describe`, and stops it after them. */
@@ -91,7 +95,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const app = await startApp({
     config,
     log: options.log ?? silentLog,
-    listen: { host: "127.0.0.1", port: 0 },
+    listen: { host: options.host ?? "127.0.0.1", port: 0 },
+    ...(options.localKey ? { localKey: options.localKey } : {}),
     now,
     runsJobs: options.runsJobs ?? false,
     ...(options.enabledModules ? { enabledModules: options.enabledModules } : {}),

@@ -11,8 +11,10 @@ import { randomUUID } from "node:crypto";
 import { readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { parseJson } from "../../../tools/contract/index.ts";
 import { createFile, errorCode, replaceFile } from "./files.ts";
-import { identifyThisProcess, isRunning, type ProcessIdentity } from "./process-identity.ts";
+import { identifyThisProcess, isRunning } from "./process-identity.ts";
 
 /** The process that owns the folder. */
 export interface FolderOwner {
@@ -34,13 +36,23 @@ export interface ClaimOptions {
   onLost(): void;
 }
 
-/** Content of `owner.<N>`, as JSON. */
-interface OwnerRecord extends ProcessIdentity {
-  readonly nonce: string;
-  readonly created_at: string;
-  readonly address?: string;
-  readonly released?: true;
-}
+/** Content of `owner.<N>`, as JSON: the process's identity, and where it listens. */
+const OwnerRecord = z.object({
+  pid: z.int().positive(),
+  place: z.string(),
+  started: z.string(),
+  nonce: z.string(),
+  created_at: z.string(),
+  address: z
+    .string()
+    .regex(/^http:\/\/[\w.:[\]]+:\d+$/)
+    .optional()
+    // The process is the owner nevertheless.
+    .catch(undefined),
+  released: z.literal(true).optional(),
+});
+
+type OwnerRecord = z.output<typeof OwnerRecord>;
 
 interface Claim {
   readonly generation: number;
@@ -154,13 +166,10 @@ async function findHighest(path: string): Promise<Claim | undefined> {
   }
 }
 
-/** A file that a power loss truncated belongs to no process: its age decides. */
+/** A file that a power loss truncated, or that another program wrote, belongs to no process: its age decides. */
 function parseRecord(text: string): OwnerRecord {
-  try {
-    return JSON.parse(text) as OwnerRecord; // only this file writes it
-  } catch {
-    return { pid: 0, place: "unknown", started: "", nonce: "", created_at: "" };
-  }
+  const record = OwnerRecord.safeParse(parseJson(text)).data;
+  return record ?? { pid: 0, place: "unknown", started: "", nonce: "", created_at: "" };
 }
 
 async function listGenerations(path: string): Promise<number[]> {

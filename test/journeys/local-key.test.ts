@@ -1,0 +1,99 @@
+/** The key of the data folder reaches no server that has not proved that it has this key. */
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { expect, test } from "vitest";
+import { type DataFolder, openDataFolder } from "../../src/cli/data-folder/index.ts";
+import { programPath, type TidingsProcess } from "../support/process.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { startUpstream, type Upstream } from "../support/scripted-service.ts";
+import { useProcesses, waitUntil } from "../support/served-process.ts";
+
+const { serve, start, env } = useProcesses();
+/** With PostgreSQL no process owns the folder. */
+const testEmbedded = test.runIf(process.env.TIDINGS_TEST_ENGINE === "embedded");
+
+/** A record as a crash leaves it behind: its process runs, and another program listens at its address. */
+async function recordForeignServer(folder: DataFolder, foreign: Upstream) {
+  const ownership = await folder.claim({ onLost: () => undefined });
+  await ownership?.publish(foreign.url);
+  const release = async () => ownership?.release();
+  return { release, [Symbol.asyncDispose]: release };
+}
+
+async function findFreePort(): Promise<string> {
+  await using receiver = await startReceiver();
+  return String(receiver.port);
+}
+
+async function expectOneWarning({ stderr }: TidingsProcess, foreign: Upstream): Promise<void> {
+  const warning = /^tidings: The program at (\S+) did not prove that it serves the data folder .*$/gm;
+  await waitUntil(() => stderr().includes("did not prove") && foreign.requests.length >= 3);
+  expect(Array.from(stderr().matchAll(warning), ([, address]) => address)).toEqual([foreign.url]);
+}
+
+async function expectNoKey(folder: DataFolder, foreign: Upstream): Promise<void> {
+  expect(JSON.stringify(foreign.requests)).not.toContain(await folder.credential());
+  expect(new Set(foreign.requests.map(({ path }) => path.split("?")[0]))).toEqual(
+    new Set(["/data-folder/proof"]),
+  );
+}
+
+testEmbedded("tidings listen waits for the folder's own service", async () => {
+  await using foreign = await startUpstream([{ status: 200, body: "It works!" }]);
+  const folder = await openDataFolder(env().TIDINGS_DATA_DIR ?? "");
+  await using record = await recordForeignServer(folder, foreign);
+  const listening = start(["listen", "--forward-to", "http://127.0.0.1:1/"], { PORT: "1" });
+  await expectOneWarning(listening, foreign);
+  await record.release();
+  await serve();
+  await listening.waitForOutput(/Listening/);
+  await expectNoKey(folder, foreign);
+});
+
+test("tidings listen sends no key to another program on the service's port", async () => {
+  await using foreign = await startUpstream([{ status: 404 }]);
+  const folder = await openDataFolder(env().TIDINGS_DATA_DIR ?? "");
+  const { port: PORT } = new URL(foreign.url);
+  const listening = start(["listen", "--forward-to", "http://127.0.0.1:1/"], { PORT });
+  await expectOneWarning(listening, foreign);
+  await foreign[Symbol.asyncDispose]();
+  await serve({ PORT });
+  await listening.waitForOutput(/Listening/);
+  await expectNoKey(folder, foreign);
+});
+
+testEmbedded(
+  "tidings serve forwards nothing to a program that does not prove itself, and takes over after its owner",
+  async () => {
+    await using foreign = await startUpstream([{ status: 404 }]);
+    const folder = await openDataFolder(env().TIDINGS_DATA_DIR ?? "");
+    await using record = await recordForeignServer(folder, foreign);
+    const port = await findFreePort();
+    const serving = start(["serve"], { PORT: port });
+    await expectOneWarning(serving, foreign);
+    expect(serving.stdout()).not.toContain("REST");
+    await record.release();
+    const [, address] = await serving.waitForOutput(/REST\s+(\S+)\/v1/);
+    expect(address).toBe(`http://127.0.0.1:${port}`);
+    await expectNoKey(folder, foreign);
+  },
+);
+
+testEmbedded("a call of tidings mcp waits for the folder's own service", async () => {
+  await using foreign = await startUpstream([{ body: { data: [] } }]);
+  const folder = await openDataFolder(env().TIDINGS_DATA_DIR ?? "");
+  await using record = await recordForeignServer(folder, foreign);
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const settings = { ...process.env, ...env(), TIDINGS_LOG_LEVEL: "error" } as Record<string, string>;
+  const transport = new StdioClientTransport({
+    ...{ command: process.execPath, args: [programPath, "mcp"], env: settings, stderr: "ignore" },
+  });
+  await client.connect(transport);
+  const call = client.callTool({ name: "list_contacts", arguments: {} });
+  await waitUntil(() => foreign.requests.length >= 3);
+  await record.release();
+  expect(await call).toMatchObject({ structuredContent: { data: [] } });
+  expect((await folder.owner())?.pid).toBe(transport.pid);
+  await client.close();
+  await expectNoKey(folder, foreign);
+});
