@@ -94,8 +94,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     storage: openStorage(config),
     addresses: { service: () => config.publicUrl ?? address, cdn: config.cdnUrl },
     secret: config.secret ?? generated,
-    quotas: config.quotas,
-    previousSecret: config.previousSecret,
+    ...{ previousSecret: config.previousSecret, quotas: config.quotas },
     instruments: createInstruments(telemetry, now),
     openChannels(callbacks, enqueueAll) {
       const store = createSimulatorStore({ database, enqueueAll });
