@@ -29,6 +29,8 @@ export interface ClientOptions {
   /** The first wait between attempts; it doubles after each attempt. */
   readonly backoffMs?: number;
   readonly userAgent?: string;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Waits between attempts; a test replaces it. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
@@ -62,7 +64,8 @@ export function createClient(options: ClientOptions): Client {
   return {
     async call<Op extends Operation>(operation: Op, input: InputOf<Op>, callOptions: CallOptions = {}) {
       const fields: Readonly<Record<string, unknown>> = { ...input };
-      const request = writeRequest(operation, fields, callOptions);
+      const headers = { ...options.headers, ...callOptions.headers };
+      const request = writeRequest(operation, fields, { ...callOptions, headers });
       const defaultTimeoutMs = timeoutFor(waitMsOf(operation, fields), 30_000);
       const deadline = startCallDeadline(
         callOptions.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs,

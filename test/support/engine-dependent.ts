@@ -15,6 +15,8 @@ export const engineDependent: readonly string[] = [
   "test/journeys/routing.test.ts",
   "test/messages.test.ts",
   "test/metrics.test.ts",
+  "test/processes.test.ts",
+  "test/rate-limits.test.ts",
   "test/routing-concurrency.test.ts",
   "test/sessions.test.ts",
   "test/upgrade.test.ts",
