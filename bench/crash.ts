@@ -79,7 +79,7 @@ async function report(
   for (const id of acknowledged.contacts) {
     await client.call(contacts.get_contact, { id }).catch(() => (missing += 1));
   }
-  // Jobs that were claimed at a kill run again when their lease expires, within a minute.
+  // Jobs that were claimed at a kill are taken over within seconds, or when their lease expires, within a minute.
   const arrived = await untilArrived(acknowledged.messages.length);
   const doubled = arrived.length - new Set(arrived).size;
   const lost = acknowledged.messages.filter((id) => !new Set(arrived).has(id)).length;

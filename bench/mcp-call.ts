@@ -196,11 +196,12 @@ function scriptedUpstream(delayMs: number): RequestListener {
 
 function createMcpServer(baseUrl: string): RequestListener {
   const quiet = () => undefined;
-  const caller = { scopes: new Set(allScopes) };
-  return createMcpHttpHandler({
+  const identity = { credentialId: "key_1", scopes: new Set(allScopes), count: quiet };
+  const admission = { maxMessages: 100, identify: async () => identity };
+  const handle = createMcpHttpHandler({
     client: createClient({ baseUrl }),
     version: "0",
     log: { debug: quiet, info: quiet, warn: quiet, error: console.error },
-    authenticate: async () => caller,
   });
+  return (request, response) => handle(request, response, admission);
 }

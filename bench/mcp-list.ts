@@ -14,7 +14,7 @@ import { loadavg } from "node:os";
 import { type Dispatcher, Pool } from "undici";
 import { createClient } from "../src/client/index.ts";
 import { createMcpHttpHandler } from "../src/mcp/http.ts";
-import { allScopes } from "../tools/contract/index.ts";
+import { allScopes, readCredential } from "../tools/contract/index.ts";
 import { mcpRequest, modernMeta } from "./support/mcp-request.ts";
 import { median } from "./support/median.ts";
 
@@ -158,19 +158,24 @@ function answerPlainly(size: number): RequestListener {
 function createMcpServer(isLookedUp: boolean): RequestListener {
   const quiet = () => undefined;
   const lookUp = createLookUp();
-  const caller = { scopes: new Set(allScopes) };
-  return createMcpHttpHandler({
+  const identity = { credentialId: "key_1", scopes: new Set(allScopes), count: quiet };
+  const handle = createMcpHttpHandler({
     client: createClient({ baseUrl: "http://127.0.0.1:9" }),
     version: "0",
     log: { debug: quiet, info: quiet, warn: quiet, error: console.error },
-    authenticate: async (credential) => (isLookedUp ? lookUp(credential) : caller),
   });
+  return (request, response) =>
+    handle(request, response, {
+      maxMessages: 100,
+      identify: async () =>
+        isLookedUp ? { ...identity, ...lookUp(readCredential(request.headers)) } : identity,
+    });
 }
 
 /** Keys in memory, by their hashes. */
 function createLookUp() {
   const known = new Map([[hash(key), allScopes]]);
-  return (credential: string) => {
+  return (credential = "") => {
     const scopes = known.get(hash(credential));
     if (!scopes) {
       throw new Error("unknown key");

@@ -72,7 +72,7 @@ for (let kill = 1; kill <= kills; kill += 1) {
   ({ child } = await start());
 }
 await writing;
-// Jobs that were claimed at a kill run again when their lease expires, within a minute.
+// Jobs that were claimed at a kill are taken over within seconds, or when their lease expires, within a minute.
 const end = Date.now() + 120_000;
 await pollUntil(async () => isComplete() || Date.now() > end || (await sleep(200, false)));
 report();

@@ -23,6 +23,7 @@ import type { Config } from "./config/index.ts";
 import { openDatabase } from "./database/connect.ts";
 import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
+import { createCountedHeader } from "./http/admission/index.ts";
 import { createServer } from "./http/server.ts";
 import { readGauges } from "./jobs/gauges.ts";
 import type { RunningJobs } from "./jobs/jobs.ts";
@@ -65,9 +66,8 @@ const concurrency = 32;
 const flushSpansMs = 2_000;
 
 export async function startApp(options: AppOptions): Promise<App> {
-  const { log, onFailure = () => undefined } = options;
-  const { databaseUrl: url, dataDir } = options.config;
-  const database = await openDatabase({ url, dataDir, log, onFailure });
+  const { log, config, onFailure = () => undefined } = options;
+  const database = await openDatabase({ url: config.databaseUrl, dataDir: config.dataDir, log, onFailure });
   try {
     await migrate(database);
     return await start(options, database);
@@ -106,9 +106,10 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   });
   const operations = operationsOf(enabledModules);
   const names = toolNames(operations);
-  const client = createClient({ baseUrl: async () => address, isDirect: true });
+  const countedHeader = createCountedHeader();
+  const client = createClient({ baseUrl: async () => address, headers: countedHeader, isDirect: true });
   const mcp = createMcpHttpHandler({
-    ...{ client, availableTools: new Set(names), version, log, authenticate: platform.authenticate },
+    ...{ client, availableTools: new Set(names), version, log },
     ...{ allowedHosts: config.allowedHosts, allowedOrigins: config.allowedOrigins },
     ...{ maxBodyBytes: config.bodyLimit, resultLimit: config.resultLimit },
     toolFilter: createToolFilter(tools, config.toolFilter),
@@ -118,7 +119,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const scrape = telemetry.scrape?.({ gauges, pool: database.pool });
   const routes = [...platform.routes, ...simulatorRoutes, ...createProofRoutes(localKey, () => address)];
   const server = createServer({
-    ...{ platform, operations, routes, version, log, mcp, telemetry },
+    ...{ platform, operations, routes, version, log, now, mcp, telemetry, countedHeader },
     ...{ rateLimits: config.rateLimits, bodyLimit: config.bodyLimit, trustedProxies: config.trustedProxies },
     metricsEndpoint: token !== undefined && scrape ? { token, scrape } : undefined,
     async checkReady() {
@@ -128,8 +129,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
       await database.queries.selectFrom("settings").select("name").limit(1).execute();
     },
   });
-  const { host, port } = options.listen ?? config;
-  address = await server.listen(host, port);
+  address = await server.listen(options.listen ?? config);
   if (runsJobs) {
     platform.jobs.start();
   }

@@ -123,7 +123,7 @@ describe("every file", async () => {
 
 /** The tables of what is no module. */
 const tablesOfLayers: Readonly<Record<string, readonly string[]>> = {
-  jobs: ["jobs", "dead_jobs"],
+  jobs: ["jobs", "dead_jobs", "processes"],
   kernel: ["idempotency", "erasures", "outward_calls"],
   bootstrap: ["organizations", "settings"],
   simulator: ["simulator_messages", "simulator_faults"],

@@ -15,6 +15,7 @@ import {
 import type { OperationName } from "../tools/index.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
 import { createOtherTenant, type OtherTenant, readTenantRows } from "./support/other-tenant.ts";
+import { trustedProxyEnv } from "./support/users.ts";
 
 const operations = Object.entries(operationsOf()) as [OperationName, Operation][];
 const guarded = operations.filter(([, { credential }]) => credential !== "none");
@@ -22,12 +23,17 @@ const guarded = operations.filter(([, { credential }]) => credential !== "none")
 let app: TestApp;
 let otherTenant: OtherTenant;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ env: trustedProxyEnv });
   otherTenant = await createOtherTenant(app);
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
-/** Calls an operation with its path filled by `fields` (made-up ones where there are none). */
+let requests = 0;
+
+/**
+ * Calls an operation with its path filled by `fields` (made-up ones where there are none), each time from another
+ * address, because unknown credentials are limited by address.
+ */
 function request({ method, path }: Operation, fields: Record<string, unknown> = {}, key?: string | null) {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => String(fields[name] ?? `no_such_${name}`));
   const rest = Object.entries(fields).filter(([name]) => !pathFields(path).includes(name));
@@ -36,8 +42,10 @@ function request({ method, path }: Operation, fields: Record<string, unknown> = 
       ? `?${new URLSearchParams(rest.map(([name, value]): [string, string] => [name, String(value)]))}`
       : "";
   const json = query === "" ? Object.fromEntries(rest) : undefined;
+  requests += 1;
   return app.fetch(filled + query, {
     method,
+    headers: { "x-forwarded-for": `192.0.${requests >> 8}.${requests & 255}` },
     ...(json ? { json } : {}),
     ...(key === undefined ? {} : { key }),
   });

@@ -39,9 +39,10 @@ test.each(Object.entries(revisions))(
     const hanging: ServerResponse[] = [];
     await using service = await listen((response) => void hanging.push(response));
     const client = createClient({ baseUrl: service.url });
-    const authenticate = async () => ({ scopes: new Set(allScopes) });
-    const handler = createMcpHttpHandler({ client, authenticate, version: "0.0.0", log: silentLog });
-    await using endpoint = await listen((response, request) => void handler(request, response));
+    const handler = createMcpHttpHandler({ client, version: "0.0.0", log: silentLog });
+    const identity = { credentialId: "key_1", scopes: new Set(allScopes), count: () => undefined };
+    const admission = { maxMessages: 100, identify: async () => identity };
+    await using endpoint = await listen((response, request) => void handler(request, response, admission));
 
     const cancel = async (call: Call): Promise<ServerResponse | undefined> => {
       const controller = new AbortController();

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
+import { allScopes } from "../tools/contract/index.ts";
 import { connectClient, serveMcpHttp, useMcpServer } from "./support/mcp-clients.ts";
 
 const server = useMcpServer();
@@ -106,10 +107,23 @@ describe("MCP over HTTP", () => {
     await narrow.close();
   });
 
+  test("the spellings of a credential share its limit of concurrent requests", async () => {
+    const scopes = new Set(allScopes);
+    const identity = { credentialId: "usr_1", scopes, count: () => undefined };
+    const admit = () => ({ maxMessages: 100, identify: async () => identity });
+    const narrow = await serveMcpHttp(server.upstream, { maxConcurrentPerKey: 1 }, admit);
+    server.upstream.respond = () => "hang";
+    const call = { ...ping, method: "tools/call", params: { name: "list_contacts", arguments: {} } };
+    const hanging = post({ authorization: "Bearer one" }, call, narrow.url);
+    await expect.poll(() => server.upstream.requests).toHaveLength(1);
+    expect((await post({ authorization: "Bearer other" }, ping, narrow.url)).status).toBe(429);
+    await narrow.close();
+    await expect(hanging).rejects.toThrow();
+  });
+
   test("a failed key lookup is a 503, not an invalid key", async () => {
-    const broken = await serveMcpHttp(server.upstream, {
-      authenticate: () => Promise.reject(new Error("no database")),
-    });
+    const identify = () => Promise.reject(new Error("no database"));
+    const broken = await serveMcpHttp(server.upstream, {}, () => ({ maxMessages: 100, identify }));
     const response = await post(key, ping, broken.url);
     expect(response.status).toBe(503);
     expect(await response.text()).not.toContain("database");

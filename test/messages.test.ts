@@ -1,4 +1,5 @@
 /** Messages: queued at once, sent at most once, updated by their receipts. */
+import { sql } from "kysely";
 import { beforeEach, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
@@ -8,6 +9,8 @@ import { openPhone, setFaults } from "./support/simulator.ts";
 
 const app = useTestApp();
 beforeEach(() => setFaults(app, {}));
+
+const queries = () => app.server.database.queries;
 
 const text = (to: string, body = "hello") =>
   app.call(messages.send_message, { to, type: "text", text: { body } });
@@ -145,6 +148,34 @@ test("after a lost response the message is looked up, and never sent twice", asy
   await app.advanceTime(1000);
   expect((await reload(sent)).status).toBe("delivered");
   expect(await openPhone(app, "+14155550149").listMessages()).toHaveLength(1);
+});
+
+test("a message whose process died is not sent again while its send may still arrive", async () => {
+  const [to, other] = ["+14155550156", "+14155550157"];
+  const [sent] = [await text(to), await text(other)];
+  await simulateCrashAfterClaim(sent.data.id);
+  await sql`update jobs set claimed_by = 'proc_dead', claimed_number = claims`.execute(queries());
+  await app.runDueJobs();
+  // The process had not yet claimed the other message, only its job.
+  expect(await openPhone(app, other).listMessages()).toHaveLength(1);
+  expect(await openPhone(app, to).listMessages()).toEqual([]);
+  await app.advanceTime(11_000);
+  expect(await openPhone(app, to).listMessages()).toEqual([]);
+  await app.advanceTime(1_000);
+  expect(await openPhone(app, to).listMessages()).toHaveLength(1);
+});
+
+test("a message that the channel accepted from a process that died is sent, as soon as its job is taken over", async () => {
+  await setFaults(app, { lost_answers: 1 });
+  const sent = await text("+14155550158");
+  await app.runDueJobs();
+  await setFaults(app, {});
+  await sql`
+    update jobs set claimed_by = 'proc_dead', claimed_number = claims, run_at = ${app.now().toISOString()}
+    where payload ->> 'message_id' = ${sent.data.id}
+  `.execute(queries());
+  await app.runDueJobs();
+  expect((await reload(sent)).status).toBe("sent");
 });
 
 test("a message claimed before a crash is not sent to a contact erased since", async () => {

@@ -167,6 +167,23 @@ describe("password guesses", () => {
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(60);
   });
 
+  test("do not lock out an address that signed in before", async () => {
+    const { email } = await createUserWithRole(app, "agent");
+    const home = "2001:db8:7:1::1";
+    expect((await requestLogin(app, email, testPassword, home)).status).toBe(200);
+    for (let tries = 0; tries < 10; tries += 1) {
+      await requestLogin(app, email, "wrong");
+    }
+    expect((await requestLogin(app, email, testPassword)).status).toBe(429);
+    expect((await requestLogin(app, email.toUpperCase(), testPassword, "2001:db8:7:1::2")).status).toBe(200);
+    // The address is still limited, and unknown to other accounts.
+    const statuses: number[] = [];
+    for (let tries = 0; tries < 4; tries += 1) {
+      statuses.push((await requestLogin(app, email, "wrong", home)).status);
+    }
+    expect(statuses).toEqual([401, 401, 401, 429]);
+  });
+
   test("from a rejected address do not lock the account", async () => {
     const { email } = await createUserWithRole(app, "agent");
     for (let tries = 0; tries < 20; tries += 1) {

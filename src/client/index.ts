@@ -31,6 +31,8 @@ export interface ClientOptions {
   readonly userAgent?: string;
   /** Never through the environment's proxy: the service is on this machine. */
   readonly isDirect?: boolean;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Waits between attempts; a test replaces it. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
@@ -64,7 +66,8 @@ export function createClient(options: ClientOptions): Client {
   return {
     async call<Op extends Operation>(operation: Op, input: InputOf<Op>, callOptions: CallOptions = {}) {
       const fields: Readonly<Record<string, unknown>> = { ...input };
-      const request = writeRequest(operation, fields, callOptions);
+      const headers = { ...options.headers, ...callOptions.headers };
+      const request = writeRequest(operation, fields, { ...callOptions, headers });
       const defaultTimeoutMs = timeoutFor(waitMsOf(operation, fields), 30_000);
       const deadline = startCallDeadline(
         callOptions.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs,

@@ -1,19 +1,20 @@
 /** Derives the routes from the catalogue; nothing here names an operation. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
-import { coerceFields, type Operation, readCredential } from "../../tools/contract/index.ts";
+import { coerceFields, type Operation } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
-import { createLoginLimit, readIdempotencyKey } from "./guards.ts";
+import type { Clock } from "../ports/clock.ts";
+import { createLoginLimit, type LoginLimit } from "./admission/index.ts";
 import { readForm, registerMultipart } from "./multipart.ts";
 
-export type Authenticate = Platform["authenticate"];
+export interface RouterOptions {
+  readonly platform: Platform;
+  readonly operations: Readonly<Record<string, Operation>>;
+  readonly now: Clock;
+}
 
-export function addOperations(
-  app: FastifyInstance,
-  platform: Platform,
-  operations: Readonly<Record<string, Operation>>,
-): void {
-  const limitLogin = createLoginLimit();
+export function addOperations(app: FastifyInstance, { platform, operations, now }: RouterOptions): void {
+  const loginLimit = createLoginLimit(now);
   const methods = new Map<string, HTTPMethods[]>();
   const multipartRoutes: Route[] = [];
   for (const [name, operation] of Object.entries(operations)) {
@@ -21,9 +22,9 @@ export function addOperations(
       methods.set(path, [...(methods.get(path) ?? []), operation.method]);
     }
     if (operation.encoding === "multipart") {
-      multipartRoutes.push({ name, operation, platform, limitLogin });
+      multipartRoutes.push({ name, operation, platform, loginLimit });
     } else {
-      addOperation(app, { name, operation, platform, limitLogin });
+      addOperation(app, { name, operation, platform, loginLimit });
     }
   }
   // In a scope of their own: the multipart plugin adds hooks that other requests do not need.
@@ -42,27 +43,29 @@ interface Route {
   readonly name: string;
   readonly operation: Operation;
   readonly platform: Platform;
-  readonly limitLogin: ReturnType<typeof createLoginLimit>;
+  readonly loginLimit: LoginLimit;
 }
 
-function addOperation(app: FastifyInstance, { name, operation, platform, limitLogin }: Route): void {
+function addOperation(app: FastifyInstance, { name, operation, platform, loginLimit }: Route): void {
   for (const { path, credential } of [operation, ...operation.also]) {
     app.route({
       method: operation.method,
       url: toUrl(path),
       config: { operation: name, credential },
-      ...(operation.sensitive ? { preHandler: limitLogin } : {}),
+      ...(operation.sensitive ? { preHandler: async (request) => loginLimit.check(request) } : {}),
       async handler(request, reply) {
-        const caller = credential === "none" ? null : await authenticateRequest(platform, request);
         const form = readForm(operation, request);
         const answer = await platform.call({
           operation: name,
           path,
-          caller,
+          caller: request.caller,
           ...(form ? { form, input: undefined } : { input: readInput(operation, request) }),
           idempotencyKey: readIdempotencyKey(request.headers),
           signal: abortOnClose(reply),
         });
+        if (operation.sensitive) {
+          loginLimit.remember(request);
+        }
         if (answer.isReplay) {
           reply.header("idempotency-replayed", "true");
         }
@@ -72,13 +75,16 @@ function addOperation(app: FastifyInstance, { name, operation, platform, limitLo
   }
 }
 
-/** @throws Failure `credential_missing` or `credential_invalid`. */
-export async function authenticateRequest(platform: { authenticate: Authenticate }, request: FastifyRequest) {
-  const credential = readCredential(request.headers);
-  if (credential === undefined) {
-    throw fail("credential_missing");
+/** @throws Failure `invalid_idempotency_key`. */
+function readIdempotencyKey(headers: FastifyRequest["headers"]): string | undefined {
+  const key = headers["idempotency-key"];
+  if (key === undefined) {
+    return undefined;
   }
-  return platform.authenticate(credential);
+  if (typeof key !== "string" || key.length < 1 || key.length > 255) {
+    throw fail("invalid_idempotency_key", { param: "Idempotency-Key" });
+  }
+  return key;
 }
 
 /** Aborts when the client disconnects before the response. Fastify's own signal also aborts at the request's end. */

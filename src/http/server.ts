@@ -6,12 +6,20 @@ import Fastify, { type FastifyInstance } from "fastify";
 import type { Operation } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { HttpRoute } from "../ports/http-route.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics, Tracer } from "../ports/telemetry.ts";
+import {
+  type Admission,
+  admitRequests,
+  type CountedHeader,
+  createAdmission,
+  type MessageAdmission,
+  type RateLimits,
+} from "./admission/index.ts";
 import { drainRequest } from "./drain.ts";
 import { sendFailure } from "./error-response.ts";
-import { createRateLimit, type RateLimits } from "./guards.ts";
 import { mountRoutes } from "./mount-routes.ts";
 import { describeApi } from "./openapi.ts";
 import { addOperations } from "./router.ts";
@@ -22,7 +30,9 @@ export interface ServerOptions {
   readonly operations: Readonly<Record<string, Operation>>;
   readonly version: string;
   readonly log: Log;
+  readonly now: Clock;
   readonly rateLimits: RateLimits;
+  readonly countedHeader: CountedHeader;
   readonly bodyLimit: number;
   /** Proxies whose X-Forwarded-For is trusted: IP addresses and networks. */
   readonly trustedProxies: readonly string[];
@@ -31,7 +41,11 @@ export interface ServerOptions {
   /** Routes that are not operations. */
   readonly routes: readonly HttpRoute[];
   /** The MCP transport, which handles /mcp. */
-  readonly mcp: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly mcp: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    admission: MessageAdmission,
+  ) => Promise<void>;
   readonly telemetry: { readonly metrics: Metrics; readonly tracer: Tracer };
   /** Undefined: there is no /metrics route. */
   readonly metricsEndpoint: MetricsEndpoint | undefined;
@@ -39,7 +53,7 @@ export interface ServerOptions {
 
 export interface HttpServer {
   /** @returns the address, `http://host:port`; the loopback one if it listens on every interface. */
-  listen(host: string, port: number): Promise<string>;
+  listen(at: { readonly host: string; readonly port: number }): Promise<string>;
   /** Waits for running requests; closes the remaining connections after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
@@ -47,7 +61,7 @@ export interface HttpServer {
 export function createServer(options: ServerOptions): HttpServer {
   const app = createApp(options);
   return {
-    async listen(host, port) {
+    async listen({ host, port }) {
       await app.listen({ host, port });
       const bound = app.server.address() as AddressInfo; // a TCP port, as just requested
       const name = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
@@ -66,7 +80,7 @@ function isEveryInterface(address: string): boolean {
 }
 
 function createApp(options: ServerOptions): FastifyInstance {
-  const { log, platform, operations } = options;
+  const { log, operations } = options;
   const app = Fastify({
     logger: false,
     bodyLimit: options.bodyLimit,
@@ -99,12 +113,8 @@ function createApp(options: ServerOptions): FastifyInstance {
     };
     log.debug({ ...facts, request_id }, "answered");
   });
-  const { limit, countFailure } = createRateLimit(options.rateLimits);
-  app.addHook("onRequest", async (request, reply) => {
-    if (request.routeOptions.config.isRateLimited ?? true) {
-      await limit(request, reply);
-    }
-  });
+  const admission = createAdmission(options);
+  admitRequests(app, { ...options, admission });
   let isClosing = false;
   app.addHook("preClose", async () => {
     isClosing = true;
@@ -117,17 +127,14 @@ function createApp(options: ServerOptions): FastifyInstance {
       // Idle connections are closed already; a connection kept alive now would delay the shutdown.
       reply.header("connection", "close");
     }
-    if (reply.statusCode === 401) {
-      await countFailure(request);
-    }
   });
   addHealth(app, options);
-  addMcp(app, options);
+  addMcp(app, options, admission);
   if (options.metricsEndpoint) {
     addMetrics(app, options.metricsEndpoint);
   }
-  addOperations(app, platform, operations);
-  mountRoutes(app, platform, options.routes);
+  addOperations(app, options);
+  mountRoutes(app, options.routes);
   const document = describeApi(operations, options.version);
   app.get("/v1/openapi.json", { config: { credential: "none" } }, () => document);
   return app;
@@ -181,15 +188,16 @@ function addHealth(app: FastifyInstance, { checkReady }: ServerOptions): void {
   });
 }
 
-/** The MCP transport reads the body and writes the response itself. Its tool calls are counted when they reach REST. */
-function addMcp(app: FastifyInstance, { mcp }: ServerOptions): void {
+/** The MCP transport reads the body, counts its messages and writes the response itself. */
+function addMcp(app: FastifyInstance, { mcp }: ServerOptions, admission: Admission): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
-    scope.all("/mcp", { config: { isRateLimited: false } }, async (request, reply) => {
+    scope.all("/mcp", { config: { isRateLimited: false } }, async ({ raw, headers, ip, id }, reply) => {
       reply.hijack();
-      reply.raw.setHeader("x-request-id", request.id);
-      await mcp(request.raw, reply.raw);
+      const setHeader = (name: string, value: string) => void reply.raw.setHeader(name, value);
+      setHeader("x-request-id", id);
+      await mcp(raw, reply.raw, admission.forMessages({ headers, address: ip, setHeader }));
     });
   });
 }

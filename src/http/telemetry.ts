@@ -1,7 +1,6 @@
 /** Telemetry of the REST transport: a span and a metric for each request, and `GET /metrics`. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Credential } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Metrics, Span, Tracer } from "../ports/telemetry.ts";
 
@@ -9,10 +8,6 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The operation that a route runs, by its name in the catalogue. */
     readonly operation?: string;
-    /** The credential that a route requires; by default its handler decides. */
-    readonly credential?: Credential;
-    /** Default: true. */
-    readonly isRateLimited?: boolean;
   }
 }
 

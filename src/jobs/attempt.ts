@@ -43,6 +43,7 @@ export async function attemptJob(
     number: attempts,
     isLast: attempts === maxAttempts,
     dueAt,
+    isTakeover: job.is_takeover,
     traceparent,
     signal: context.signal,
     backOff: context.backOff,

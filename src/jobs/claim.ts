@@ -2,8 +2,9 @@
  * Claims due jobs.
  *
  * There is no state "running". A claim counts the attempt and moves `run_at` to the end of a lease, so the rows
- * of a process that dies become due again without further action. `claims` only rises and proves ownership:
- * the process that takes a job over raises it, and the updates of the former owner match no row.
+ * of a process that dies become due again without further action; `releaseJobs` makes them due earlier, when the
+ * table of processes shows the death. `claims` only rises and proves ownership: the process that takes a job over
+ * raises it, and the updates of the former owner match no row.
  */
 import { sql } from "kysely";
 import type { Queries, Transaction } from "../database/database.ts";
@@ -23,11 +24,15 @@ export interface ClaimedJob {
   readonly claims: number;
   /** Its `run_at` before the claim. */
   readonly due_at: string;
+  /** The claim before this one did not end. */
+  readonly is_takeover: boolean;
   readonly traceparent: string | null;
 }
 
 export interface Claim extends Capacity {
   readonly now: Date;
+  /** This process, in the table of processes; null if it writes no heartbeat. */
+  readonly process: string | null;
   /** Start behind this lane; "" for the first. */
   readonly after: string;
   /** The end of the lease by job name, for every job that this version can run. */
@@ -56,8 +61,8 @@ export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJ
   const { rows } = await sql<ClaimedJob>`
     with recursive ${lanesAfter(claim.after)},
     ready as materialized (
-      select job.id, job.run_at from lanes cross join lateral (
-        select id, run_at from jobs as job
+      select job.id, job.run_at, job.is_takeover from lanes cross join lateral (
+        select id, run_at, (claimed_by is not null and claimed_number = claims) as is_takeover from jobs as job
         where job.lane = lanes.lane
           and job.run_at <= ${claim.now.toISOString()}
           and job.name = any(${Object.keys(claim.leases)}::text[])
@@ -73,12 +78,12 @@ export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJ
       limit ${claim.limit}
     ),
     claimed as (
-      update jobs set attempts = attempts + 1, claims = claims + 1, run_at = (${leases}::jsonb ->> name)::timestamptz
+      update jobs set attempts = attempts + 1, claims = claims + 1, run_at = (${leases}::jsonb ->> name)::timestamptz,
+        claimed_by = ${claim.process}::text, claimed_number = claims + 1
       where id = any(array(select id from ready))
-      returning id, name, lane, key, organization_id, payload, attempts, claims, traceparent,
-        (select ready.run_at from ready where ready.id = jobs.id) as due_at
+      returning id, name, lane, key, organization_id, payload, attempts, claims, traceparent
     )
-    select * from claimed order by lane, id
+    select claimed.*, ready.run_at as due_at, ready.is_takeover from claimed join ready using (id) order by lane, id
   `.execute(tx);
   return rows;
 }

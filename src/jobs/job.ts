@@ -58,6 +58,8 @@ export interface Attempt {
   readonly isLast: boolean;
   /** When the job was due. */
   readonly dueAt: string;
+  /** The attempt before did not end: its process died, or was blocked and may still be running it. */
+  readonly isTakeover: boolean;
   readonly traceparent: string | null;
   /** Aborted when the grace period of a shutdown is over. */
   readonly signal: AbortSignal;
@@ -72,7 +74,10 @@ export type Outcome = undefined | { readonly runAgainAt: Date };
 export interface JobDefinition<Payload = unknown> extends JobType<Payload> {
   /** Attempts in all, including those that a crash interrupted; default 10. */
   readonly maxAttempts?: number;
-  /** How long after a crash another process takes the job over; renewed during the run. Default 60 s. */
+  /**
+   * How long after its claim the job becomes due again by itself; renewed during the run. Default 60 s. The table of
+   * processes makes it due earlier if its process died.
+   */
   readonly leaseMs?: number;
   /** A cron pattern of five fields (UTC): the job is added automatically, without a payload, and repeats. */
   readonly schedule?: string;

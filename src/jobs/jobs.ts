@@ -3,8 +3,8 @@
  *
  * A job is a row, inserted in the caller's transaction (enqueue). A worker claims it by moving its time forward
  * by a lease (claim), runs it (attempt), and in its next poll deletes or reschedules it (settle). The rows of a
- * worker that dies become due again when their lease ends, so handlers must be idempotent. No lane delays
- * another (lanes); the jobs of one key run one after the other.
+ * worker that dies become due again when its heartbeat stops (processes), or at the latest when their lease ends,
+ * so handlers must be idempotent. No lane delays another (lanes); the jobs of one key run one after the other.
  *
  * Call order: worker → poller → claim, attempt, settle.
  */
@@ -13,14 +13,17 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import { insertJobs, withoutDuplicates } from "./enqueue.ts";
 import { type EnqueueAll, type JobDefinition, type Jobs, newJob } from "./job.ts";
+import type { Processes } from "./processes/index.ts";
 import { nextRun } from "./schedule.ts";
-import { Worker } from "./worker.ts";
+import { Worker, within } from "./worker.ts";
 
 export interface JobsOptions {
   readonly database: Database;
   readonly now: Clock;
   readonly definitions: readonly JobDefinition[];
   readonly log: Log;
+  /** Starts and stops with the jobs. Without it, the jobs of a process that dies wait for the end of their lease. */
+  readonly processes?: Processes;
   /** The most jobs of one lane at once in this process; of all lanes together, four times as many. Default 16. */
   readonly concurrency?: number;
   /** The longest wait between polls, and so the delay of jobs that another process added. Default 1 s. */
@@ -32,7 +35,10 @@ export interface JobsOptions {
 export interface RunningJobs extends Jobs, AsyncDisposable {
   /** Starts to run jobs. */
   start(): void;
-  /** For tests, instead of `start`: runs all jobs that are due by the clock; returns the number of attempts. */
+  /**
+   * For tests, instead of `start`: writes a heartbeat and runs all jobs that are due by the clock; returns the number
+   * of attempts.
+   */
   runDue(): Promise<number>;
   /** Starts no more jobs and waits for the running ones; aborts them after this time, default 5 s. */
   stop(graceMs?: number): Promise<void>;
@@ -40,12 +46,15 @@ export interface RunningJobs extends Jobs, AsyncDisposable {
 
 /** Less than the 10 s that container hosts allow. */
 const defaultGraceMs = 5_000;
+/** How long the last statement of the process may take, if the database does not answer. */
+const leaveMs = 1_000;
 
 export function createJobs(options: JobsOptions): RunningJobs {
   const { database, now, definitions, log, concurrency = 16, pollMs = 1_000 } = options;
-  const { instrument = (enqueueAll) => enqueueAll } = options;
+  const { instrument = (enqueueAll) => enqueueAll, processes } = options;
   const known = byName(definitions, now());
-  const worker = new Worker({ database, now, definitions: known, log, concurrency, pollMs });
+  const worker = new Worker({ database, now, definitions: known, processes, log, concurrency, pollMs });
+  processes?.onRelease(() => worker.wake());
 
   const enqueueAll = instrument(async (tx, jobs) => {
     const unknown = jobs.find(({ name }) => !known.has(name));
@@ -60,13 +69,26 @@ export function createJobs(options: JobsOptions): RunningJobs {
     afterCommit(tx, () => worker.wake());
   });
 
+  const stop = async (graceMs = defaultGraceMs) => {
+    await worker.stop(graceMs);
+    if (processes) {
+      await within(processes.stop(), leaveMs);
+    }
+  };
+
   return {
     enqueueAll,
     enqueue: (tx, type, payload, options) => enqueueAll(tx, [newJob(type, payload, options)]),
-    start: () => worker.start(),
-    runDue: () => worker.runDue(),
-    stop: (graceMs = defaultGraceMs) => worker.stop(graceMs),
-    [Symbol.asyncDispose]: () => worker.stop(defaultGraceMs),
+    start() {
+      worker.start();
+      processes?.start();
+    },
+    async runDue() {
+      await processes?.beat();
+      return worker.runDue();
+    },
+    stop,
+    [Symbol.asyncDispose]: () => stop(),
   };
 }
 

@@ -12,11 +12,14 @@ import { type ClaimedJob, claimJobs, findUnknownNames, nextDueAt } from "./claim
 import type { JobDefinition } from "./job.ts";
 import { type Capacity, Lanes } from "./lanes.ts";
 import { Leases, leaseEnd } from "./leases.ts";
+import type { Processes } from "./processes/index.ts";
 import { insertSchedules } from "./schedule.ts";
 import { renewLeases, type Settlement, settleJobs } from "./settle.ts";
 
 export interface PollerOptions extends Omit<AttemptContext, "backOff"> {
   readonly definitions: ReadonlyMap<string, JobDefinition>;
+  /** Undefined: this process writes no heartbeat, so its claims last until their lease ends. */
+  readonly processes: Processes | undefined;
   readonly concurrency: number;
   /** The longest wait between two polls. */
   readonly pollMs: number;
@@ -76,12 +79,13 @@ export class Poller {
     return { claimed: jobs.length, isDrained, waitMs: hasMore ? 0 : this.#waitMs(now, dueAt) };
   }
 
-  /** Adds the scheduled rows, and warns about jobs that only a newer version can run. */
+  /** Registers the process, adds the scheduled rows, and warns about jobs that only a newer version can run. */
   async #prepare(): Promise<void> {
     if (this.#isPrepared) {
       return;
     }
-    const { database, definitions, log, now } = this.#options;
+    const { database, definitions, processes, log, now } = this.#options;
+    await processes?.register();
     await insertSchedules(database.queries, [...definitions.values()], now());
     const names = await findUnknownNames(database.queries, [...definitions.keys()]);
     if (names.length > 0) {
@@ -120,6 +124,7 @@ export class Poller {
     const jobs = await claimJobs(tx, {
       ...capacity,
       ...{ now, after, leases: Object.fromEntries(leases), ids, keys },
+      process: this.#options.processes?.id ?? null,
     });
     const isLastLane = jobs.length < capacity.limit;
     const isDrained = isLastLane && after === "";

@@ -1,5 +1,5 @@
 /** What happens to the rows of claimed jobs: deleted, rescheduled, renewed, or moved to the dead-letter queue. */
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "../database/database.ts";
 import type { ClaimedJob } from "./claim.ts";
 
@@ -31,7 +31,9 @@ export async function settleJobs(tx: Transaction, settlements: readonly Settleme
   // Later jobs of the same key can't start before it. Rescheduled with it, they are not examined in every claim.
   // "is true" keeps the planner from other indexes than the key's, which look as good while the table is empty.
   await sql`
-    with moved as (${updateRunAt(rescheduled)} returning jobs.key, jobs.id, jobs.run_at)
+    with moved as (
+      ${updateRunAt(rescheduled, sql`claimed_by = null,`)} returning jobs.key, jobs.id, jobs.run_at
+    )
     update jobs set run_at = moved.run_at from moved
     where jobs.key = moved.key and (jobs.id > moved.id and jobs.run_at < moved.run_at) is true
   `.execute(tx);
@@ -39,13 +41,13 @@ export async function settleJobs(tx: Transaction, settlements: readonly Settleme
 
 export async function renewLeases(tx: Transaction, renewals: readonly Reschedule[]): Promise<void> {
   if (renewals.length > 0) {
-    await updateRunAt(renewals).execute(tx);
+    await updateRunAt(renewals, sql``).execute(tx);
   }
 }
 
 /** The ids are given twice: for a join alone, the planner may read the whole table first. */
-const updateRunAt = (changes: readonly Reschedule[]) => sql`
-  update jobs set run_at = change.run_at, attempts = change.attempts
+const updateRunAt = (changes: readonly Reschedule[], otherColumns: RawBuilder<unknown>) => sql`
+  update jobs set ${otherColumns} run_at = change.run_at, attempts = change.attempts
   from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
     as change (id text, claimed integer, run_at timestamptz, attempts integer)
   where jobs.id = any(${changes.map(({ id }) => id)}::text[]) and jobs.id = change.id

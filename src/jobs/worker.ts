@@ -102,7 +102,7 @@ export class Worker {
 }
 
 /** Waits for the promise, at most this long. */
-async function within(work: Promise<void>, ms: number): Promise<void> {
+export async function within(work: Promise<void>, ms: number): Promise<void> {
   const timer = new AbortController();
   await Promise.race([work, delay(ms, undefined, { signal: timer.signal }).catch(() => undefined)]);
   timer.abort();

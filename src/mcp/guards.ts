@@ -35,6 +35,11 @@ function readOrigin(origin: string): { hostname: string; origin: string } {
   return URL.canParse(origin) ? new URL(origin) : { hostname: "", origin };
 }
 
+const exposedHeaders = [
+  ...["www-authenticate", "retry-after", "x-request-id"],
+  ...["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"],
+];
+
 /**
  * Adds the CORS headers, with which a browser lets the web page read the response.
  * @returns whether the request was a preflight request, which is answered now.
@@ -43,7 +48,7 @@ export function handleCors(request: IncomingMessage, response: ServerResponse): 
   const { origin } = request.headers;
   if (origin !== undefined) {
     response.setHeader("access-control-allow-origin", origin);
-    response.setHeader("access-control-expose-headers", "www-authenticate, retry-after, x-request-id");
+    response.setHeader("access-control-expose-headers", exposedHeaders.join(", "));
     response.setHeader("vary", "origin");
   }
   if (request.method !== "OPTIONS") {

@@ -1,8 +1,8 @@
 /**
  * Serves MCP over HTTP: stateless, each request with its own credential.
  *
- * host and origin → credential → body → a server for this one request. Errors before the protocol begins have
- * the envelope of REST.
+ * host and origin → credential and rate limit → body → a server for this one request. Errors before the protocol
+ * begins have the envelope of REST.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
@@ -13,18 +13,32 @@ import { createHostGuard, type HostPolicy, handleCors, writeFailure } from "./gu
 import { createServerFactory, defaultToolFilter, type McpServerOptions } from "./server.ts";
 import { loadArguments, type McpCaller } from "./tool-call/index.ts";
 import { restrictByHeaders, type ToolFilter, ToolFilterError, tools } from "./tool-list/index.ts";
-import { validateMessage } from "./validate-message.ts";
+import { validateBatch, validateMessage } from "./validate-message.ts";
 
 export interface McpHttpOptions extends McpServerOptions, HostPolicy {
-  /** The scopes of a credential. @throws Failure `credential_invalid`: unknown, revoked or expired. */
-  authenticate(credential: string): Promise<{ readonly scopes: ReadonlySet<Scope> }>;
   readonly maxBodyBytes?: number;
   /** Concurrent requests that one credential may have. */
   readonly maxConcurrentPerKey?: number;
 }
 
+/** What the HTTP server provides for each request. */
+export interface McpAdmission {
+  /** The most messages of a batch. */
+  readonly maxMessages: number;
+  /** Finds the caller and counts one message. @throws Failure `credential_missing`, `credential_invalid`, `rate_limited`. */
+  identify(): Promise<McpIdentity>;
+}
+
+export interface McpIdentity {
+  /** The same for every spelling of the credential. */
+  readonly credentialId: string;
+  readonly scopes: ReadonlySet<Scope>;
+  /** Counts further messages. @throws Failure `rate_limited`. */
+  count(messages: number): void;
+}
+
 export interface McpHttpHandler {
-  (request: IncomingMessage, response: ServerResponse): Promise<void>;
+  (request: IncomingMessage, response: ServerResponse, admission: McpAdmission): Promise<void>;
   /** Closes the open streams. */
   close(): Promise<void>;
 }
@@ -39,9 +53,9 @@ export function createMcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
   const handler = createMcpHandler(factory, { onerror });
   const answer = createRequestHandler(options, toNodeHandler(handler, { onerror }));
 
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const serve: Serve = async (request, response, admission) => {
     try {
-      await answer(request, response);
+      await answer(request, response, admission);
     } catch (error) {
       if (response.headersSent || response.destroyed) {
         response.destroy();
@@ -57,48 +71,56 @@ export function createMcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
 }
 
 type Handle = ReturnType<typeof toNodeHandler>;
+type Serve = (request: IncomingMessage, response: ServerResponse, admission: McpAdmission) => Promise<void>;
 
 /** @throws Failure for a request that is rejected. */
-function createRequestHandler(options: McpHttpOptions, handle: Handle) {
-  const { authenticate, maxBodyBytes = 1_048_576, maxConcurrentPerKey = 64 } = options;
+function createRequestHandler(options: McpHttpOptions, handle: Handle): Serve {
+  const { maxBodyBytes = 1_048_576, maxConcurrentPerKey = 64 } = options;
   const { toolFilter = defaultToolFilter } = options;
   const guardHost = createHostGuard(options);
   const limitConcurrency = createConcurrencyLimit(maxConcurrentPerKey);
 
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  return async (request, response, admission) => {
     guardHost(request.headers);
     if (handleCors(request, response)) {
       return;
     }
-    const credential = readCredential(request.headers);
-    if (credential === undefined) {
-      throw fail("credential_missing");
-    }
-    const identity = await authenticateCredential(authenticate, credential);
-    const auth = { ...identity, extra: { filter: applyRequestFilter(toolFilter, request) } };
-    await limitConcurrency(credential, async () => {
+    const { credentialId, scopes, count } = await identify(admission);
+    const filter = applyRequestFilter(toolFilter, request);
+    const auth = { token: tokenOf(request), clientId: "tidings", scopes: [...scopes], extra: { filter } };
+    await limitConcurrency(credentialId, async () => {
       const body = parseJson(await readBody(request, maxBodyBytes));
-      const jsonRpcError = request.method === "POST" ? validateMessage(body) : undefined;
+      const { maxMessages } = admission;
+      const jsonRpcError =
+        request.method === "POST" ? (validateBatch(body, maxMessages) ?? validateMessage(body)) : undefined;
       if (jsonRpcError) {
         response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(jsonRpcError));
         return;
+      }
+      if (Array.isArray(body) && body.length > 1) {
+        count(body.length - 1);
       }
       await handle(Object.assign(request, { auth }), response, body);
     });
   };
 }
 
-/** @throws Failure `credential_invalid`, or `unavailable` if it can't be checked. */
-async function authenticateCredential(
-  authenticate: McpHttpOptions["authenticate"],
-  credential: string,
-): Promise<AuthInfo> {
-  const { scopes } = await authenticate(credential).catch((error: unknown) => {
+/** @throws Failure of `admission.identify`, or `unavailable` if the credential can't be checked. */
+async function identify(admission: McpAdmission): Promise<McpIdentity> {
+  return admission.identify().catch((error: unknown) => {
     throw error instanceof Failure
       ? error
       : fail("unavailable", { reason: "credentials can't be checked.", retry_after: 1 }, error);
   });
-  return { token: credential, clientId: "tidings", scopes: [...scopes] };
+}
+
+/** The credential as it was sent, with which tools are called. @throws Failure `credential_missing`. */
+function tokenOf({ headers }: IncomingMessage): string {
+  const credential = readCredential(headers);
+  if (credential === undefined) {
+    throw fail("credential_missing");
+  }
+  return credential;
 }
 
 /** The operator's filter, restricted by the headers of the request. @throws Failure for an invalid header. */
@@ -122,19 +144,19 @@ function toCaller(auth: AuthInfo | undefined): McpCaller {
 /** Limits the concurrent requests of each credential. @throws Failure `rate_limited`. */
 function createConcurrencyLimit(maxRunning: number) {
   const running = new Map<string, number>();
-  return async (credential: string, run: () => Promise<void>): Promise<void> => {
-    const count = running.get(credential) ?? 0;
+  return async (credentialId: string, run: () => Promise<void>): Promise<void> => {
+    const count = running.get(credentialId) ?? 0;
     if (count >= maxRunning) {
       throw fail("rate_limited", { retry_after: 1 });
     }
-    running.set(credential, count + 1);
+    running.set(credentialId, count + 1);
     try {
       await run();
     } finally {
-      const remaining = (running.get(credential) ?? 1) - 1;
-      running.set(credential, remaining);
+      const remaining = (running.get(credentialId) ?? 1) - 1;
+      running.set(credentialId, remaining);
       if (remaining <= 0) {
-        running.delete(credential);
+        running.delete(credentialId);
       }
     }
   };

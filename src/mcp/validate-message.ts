@@ -28,6 +28,15 @@ export function createLineTooLongError(limit: number): JsonRpcError {
   return { jsonrpc: "2.0", id: null, error: { code: -32_600, message } };
 }
 
+/** @param maxMessages as many as the rate limit allows at once. @returns undefined for what is no batch or no larger. */
+export function validateBatch(body: unknown, maxMessages: number): JsonRpcError | undefined {
+  if (!Array.isArray(body) || body.length <= maxMessages) {
+    return undefined;
+  }
+  const message = `Invalid request: a batch may have at most ${maxMessages} messages. Send several smaller ones`;
+  return { jsonrpc: "2.0", id: null, error: { code: -32_600, message } };
+}
+
 /** @param message the parsed JSON; undefined for invalid JSON. @returns undefined for a valid message. */
 export function validateMessage(message: unknown): JsonRpcError | undefined {
   if (message === undefined) {

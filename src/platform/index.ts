@@ -4,6 +4,7 @@ import { type Operation, toolMappingsOf } from "../../tools/contract/index.ts";
 import type { Event, EventName } from "../../tools/events.ts";
 import type { EnqueueAll, JobDefinition } from "../jobs/job.ts";
 import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
+import { Processes, type SharedUse } from "../jobs/processes/index.ts";
 import type { ChannelCallbacks } from "../ports/channel.ts";
 import type {
   BodyKind,
@@ -71,6 +72,8 @@ export interface Platform {
   /** Where channels deliver inbound messages and receipts. */
   readonly callbacks: ChannelCallbacks;
   readonly jobs: RunningJobs;
+  /** The use of rate limits, shared with the other processes of the database. */
+  readonly sharedUse: SharedUse;
 }
 
 /** What `createPlatform` needs from outside; the other members of `World` follow from the modules. */
@@ -124,8 +127,9 @@ export function createPlatform(parts: PlatformParts): Platform {
   const definitions = [...moduleJobs.map((job) => toJobDefinition(job, () => world)), ...channelJobs].map(
     (job) => instruments.job(job),
   );
+  const processes = new Processes({ database, now, log, isAlone: database.engine === "embedded" });
   const jobs = createJobs({
-    ...{ database, now, definitions, log, instrument: instruments.enqueueAll },
+    ...{ database, now, definitions, log, processes, instrument: instruments.enqueueAll },
     ...(concurrency && { concurrency }),
   });
   const world: World = {
@@ -145,6 +149,7 @@ export function createPlatform(parts: PlatformParts): Platform {
     routes: moduleList.flatMap(({ routes }) => routes.map((route) => bindRoute(route, world))),
     callbacks,
     jobs,
+    sharedUse: processes.sharedUse,
   };
 }
 

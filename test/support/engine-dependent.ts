@@ -16,6 +16,8 @@ export const engineDependent: readonly string[] = [
   "test/messages.test.ts",
   "test/migrations.test.ts",
   "test/metrics.test.ts",
+  "test/processes.test.ts",
+  "test/rate-limits.test.ts",
   "test/routing-concurrency.test.ts",
   "test/sessions.test.ts",
   "test/upgrade.test.ts",

@@ -1,10 +1,11 @@
-/** The fixture of the job tests: a database, a clock that the test advances, and the log messages. */
+/** The fixture of the job tests: a database, a clock that the test advances, processes, and the log messages. */
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { openDatabase } from "../../src/database/connect.ts";
 import type { Database } from "../../src/database/database.ts";
 import type { Attempt, JobDefinition, NewJob, Outcome } from "../../src/jobs/job.ts";
 import { createJobs, type JobsOptions, type RunningJobs } from "../../src/jobs/jobs.ts";
+import { Processes, type ProcessesOptions } from "../../src/jobs/processes/index.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 
 /** Opens the same database again, in this process or another. */
@@ -40,7 +41,7 @@ export function useJobsFixture() {
   });
 
   beforeEach(async () => {
-    await sql`truncate jobs, dead_jobs`.execute(database.queries);
+    await sql`truncate jobs, dead_jobs, processes`.execute(database.queries);
     [time, logged, created] = [Date.parse("2026-03-01T10:00:00.000Z"), [], []];
   });
 
@@ -75,6 +76,9 @@ export function useJobsFixture() {
       jobs.start();
       return jobs;
     },
+    /** One of several processes on the database, whatever the engine. */
+    createProcess: (options: Partial<ProcessesOptions> = {}) =>
+      new Processes({ database, now, log, isAlone: false, ...options }),
     enqueue: (jobs: RunningJobs, ...added: readonly NewJob[]) =>
       database.transaction((tx) => jobs.enqueueAll(tx, added)),
     waiting: () => database.queries.selectFrom("jobs").selectAll().orderBy("id").execute(),

@@ -1,6 +1,6 @@
 /** The MCP server in front of a scripted service, and every kind of client that connects to it. */
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from "@modelcontextprotocol/client";
 import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/stdio";
@@ -9,8 +9,8 @@ import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/clien
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { createClient } from "../../src/client/index.ts";
-import { createMcpHttpHandler, type McpHttpOptions } from "../../src/mcp/http.ts";
-import { allScopes, type Scope } from "../../tools/contract/index.ts";
+import { createMcpHttpHandler, type McpAdmission, type McpHttpOptions } from "../../src/mcp/http.ts";
+import { allScopes, readCredential, type Scope } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import { silentLog } from "./app.ts";
 import {
@@ -80,26 +80,40 @@ interface McpEndpoint {
   close(): Promise<void>;
 }
 
+/** Admits the keys above, without a rate limit. */
+export function admitAll({ headers }: IncomingMessage): McpAdmission {
+  return {
+    maxMessages: 100,
+    async identify() {
+      const credentialId = readCredential(headers);
+      if (credentialId === undefined) {
+        throw fail("credential_missing");
+      }
+      const scopes = scopesOf(credentialId);
+      if (!scopes) {
+        throw fail("credential_invalid");
+      }
+      return { credentialId, scopes: new Set(scopes), count: () => undefined };
+    },
+  };
+}
+
 /** Starts an MCP server over HTTP with its own options. */
 export async function serveMcpHttp(
   upstream: Upstream,
   options: Partial<McpHttpOptions> = {},
+  admit: (request: IncomingMessage) => McpAdmission = admitAll,
 ): Promise<McpEndpoint> {
   const client = createClient({ baseUrl: upstream.url, backoffMs: 1 });
   const handler = createMcpHttpHandler({
     client,
     version: "0.0.0",
     log: silentLog,
-    async authenticate(key) {
-      const scopes = scopesOf(key);
-      if (!scopes) {
-        throw fail("credential_invalid");
-      }
-      return { scopes: new Set(scopes) };
-    },
     ...options,
   });
-  const server = createServer(handler).listen(0, "127.0.0.1");
+  const listener = (request: IncomingMessage, response: ServerResponse) =>
+    handler(request, response, admit(request));
+  const server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo; // it listens on a TCP port
   return {

@@ -8,6 +8,7 @@ import * as traces from "./0005-traces.ts";
 import * as webhooks from "./0006-webhooks.ts";
 import * as recovery from "./0007-recovery.ts";
 import * as modules from "./0008-modules.ts";
+import * as processes from "./0009-processes.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -18,4 +19,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0006-webhooks": webhooks,
   "0007-recovery": recovery,
   "0008-modules": modules,
+  "0009-processes": processes,
 };

@@ -1,4 +1,4 @@
-/** The tables of background jobs. */
+/** The tables of background jobs and of the processes that run them. */
 import type { Generated } from "kysely";
 import type { Json } from "./columns.ts";
 
@@ -21,7 +21,17 @@ export interface JobTables {
     claims: Generated<number>;
     schedule: string | null;
     traceparent: string | null;
+    /** The process whose claim has not ended, if `claimed_number` is the present value of `claims`. */
+    claimed_by: string | null;
+    claimed_number: number | null;
   };
   /** The dead-letter queue. */
   dead_jobs: Job & { attempts: number; error: string; died_at: string };
+  processes: {
+    id: string;
+    started_at: string;
+    heartbeat_at: string;
+    /** Points that each active credential used of its rate limit. */
+    use: Json<Readonly<Record<string, number>>>;
+  };
 }

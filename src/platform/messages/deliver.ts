@@ -4,10 +4,12 @@
  * The message is claimed in a transaction, and the channel is called after its commit. A claim without a
  * result (a crash, a lost response) is looked up at the channel by its token: an accepted message is recorded
  * as sent, an absent one is sent, and an unknown one waits for a receipt and finally fails as unconfirmed. A
- * message that the channel may have accepted is never sent again.
+ * message that the channel may have accepted is never sent again: while the send of a process that died or was
+ * blocked may still arrive, only "accepted" is believed.
  */
 import { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
+import type { Transaction } from "../../database/database.ts";
 import { refersTo } from "../../database/query/index.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
 import type { Channel, MessageContent, OutboundMessage } from "../../ports/channel.ts";
@@ -22,8 +24,10 @@ import { applyParkedReceipts, applyStatusUpdate, lockMessage, type MessageRow } 
 const Payload = z.object({ organization_id: z.string(), message_id: z.string() });
 type Payload = Readonly<z.infer<typeof Payload>>;
 
-/** Well below the job's lease, so that no second worker sends the message meanwhile. */
+/** From the claim to the end of the send. Well below the job's lease. */
 const sendTimeoutMs = 10_000;
+/** When the send of a claim has ended in any case. Longer, because the clocks of two machines differ. */
+const sendEndedMs = sendTimeoutMs + 2_000;
 /** A message that waited longer than this, for a busy channel or behind others, fails as expired. */
 const maxWaitMs = 24 * 3_600_000;
 /** How long an unconfirmed message waits for a receipt, and how often that is checked. */
@@ -38,7 +42,7 @@ export const deliverMessageJob = defineJob({
   maxAttempts: 12,
 
   async run(payload, world, attempt) {
-    const claim = await claimMessage(payload, world);
+    const claim = await claimMessage(payload, world, attempt);
     if (!claim) {
       return undefined;
     }
@@ -48,6 +52,9 @@ export const deliverMessageJob = defineJob({
     const lookup = await claim.channel.find(claim.message.id, payload.organization_id);
     if (lookup.outcome === "accepted") {
       return markSent(world, payload, lookup);
+    }
+    if (claim.isSendRunning) {
+      return { runAgainAt: new Date(Date.parse(claim.previousClaimAt) + sendEndedMs) };
     }
     if (lookup.outcome === "absent") {
       // Time has passed since the first attempt, so the window may have closed.
@@ -97,30 +104,24 @@ interface ClaimedMessage {
   readonly blockingError: DeliveryError | undefined;
   /** When an earlier attempt claimed it, whose result is unknown. */
   readonly previousClaimAt: string | null;
+  /** The send of that attempt may still arrive at the channel; so its claim is kept. */
+  readonly isSendRunning: boolean;
   /** When this attempt claimed it; proves that no other attempt has claimed it since. */
   readonly claimedAt: string;
 }
 
 /** Marks the message as being sent; undefined if it is no longer to be sent. */
-async function claimMessage(payload: Payload, world: World): Promise<ClaimedMessage | undefined> {
+async function claimMessage(
+  payload: Payload,
+  world: World,
+  { isTakeover }: Attempt,
+): Promise<ClaimedMessage | undefined> {
   return world.database.transaction(async (tx) => {
     const message = await lockMessage(tx, payload.organization_id, payload.message_id);
     if (!message || (message.status !== "queued" && message.status !== "sending")) {
       return undefined;
     }
-    const conversation = await tx
-      .selectFrom("conversations")
-      .innerJoin("inboxes", (join) => join.on(refersTo("conversations.inbox_id", "inboxes")))
-      .select([
-        "last_user_message_at",
-        "erased_at",
-        "inboxes.channel",
-        "inboxes.settings",
-        "inboxes.phone_number",
-      ])
-      .where("conversations.organization_id", "=", payload.organization_id)
-      .where("conversations.id", "=", message.conversation_id)
-      .executeTakeFirstOrThrow();
+    const conversation = await readConversation(tx, message);
     const now = world.now();
     const blockingError = findBlockingError(message, conversation, now);
     if (blockingError && message.claimed_at === null) {
@@ -131,27 +132,44 @@ async function claimMessage(payload: Payload, world: World): Promise<ClaimedMess
       });
       return undefined;
     }
+    const previousClaimAt = message.claimed_at;
+    const isSendRunning =
+      isTakeover && previousClaimAt !== null && now.getTime() - Date.parse(previousClaimAt) < sendEndedMs;
     const claimedAt = now.toISOString();
-    await tx
-      .updateTable("messages")
-      .set({ status: "sending", claimed_at: claimedAt })
-      .where("organization_id", "=", payload.organization_id)
-      .where("id", "=", message.id)
-      .execute();
+    if (!isSendRunning) {
+      await tx
+        .updateTable("messages")
+        .set({ status: "sending", claimed_at: claimedAt })
+        .where("organization_id", "=", payload.organization_id)
+        .where("id", "=", message.id)
+        .execute();
+    }
     const channel = channelOf(world, conversation.channel);
     const from = conversation.phone_number;
-    return { channel, message, from, blockingError, previousClaimAt: message.claimed_at, claimedAt };
+    return { channel, message, from, blockingError, previousClaimAt, isSendRunning, claimedAt };
   });
+}
+
+/** The conversation of a message, with its inbox. */
+function readConversation(tx: Transaction, { organization_id, conversation_id }: MessageRow) {
+  return tx
+    .selectFrom("conversations")
+    .innerJoin("inboxes", (join) => join.on(refersTo("conversations.inbox_id", "inboxes")))
+    .select([
+      "last_user_message_at",
+      "erased_at",
+      "inboxes.channel",
+      "inboxes.settings",
+      "inboxes.phone_number",
+    ])
+    .where("conversations.organization_id", "=", organization_id)
+    .where("conversations.id", "=", conversation_id)
+    .executeTakeFirstOrThrow();
 }
 
 function findBlockingError(
   message: MessageRow,
-  conversation: {
-    readonly erased_at: string | null;
-    readonly last_user_message_at: string | null;
-    readonly channel: string;
-    readonly settings: Record<string, unknown>;
-  },
+  conversation: Awaited<ReturnType<typeof readConversation>>,
   now: Date,
 ): DeliveryError | undefined {
   if (conversation.erased_at !== null) {
@@ -169,8 +187,13 @@ async function sendToChannel(
   claim: ClaimedMessage,
   attempt: Attempt,
 ): Promise<Outcome> {
-  const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(sendTimeoutMs)]);
-  const result = await claim.channel.send(await toOutboundMessage(world, claim), signal);
+  const message = await toOutboundMessage(world, claim);
+  const sinceClaimMs = Math.max(0, world.now().getTime() - Date.parse(claim.claimedAt));
+  if (sinceClaimMs >= sendTimeoutMs) {
+    throw new Error("This process was blocked after the claim: another one may be sending the message.");
+  }
+  const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(sendTimeoutMs - sinceClaimMs)]);
+  const result = await claim.channel.send(message, signal);
   if (result.outcome === "accepted") {
     return markSent(world, payload, result);
   }

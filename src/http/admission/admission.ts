@@ -1,0 +1,154 @@
+/**
+ * Admits requests: finds out who sends each one, and rejects those over a limit.
+ *
+ * A request with a valid credential is counted by the credential's id, whatever its spelling; one without a
+ * credential by its address. Unknown credentials are limited by address too, and only they: once an address has
+ * sent too many, its look-ups run one at a time, so that guesses cost the database little, and a valid credential
+ * from there is still accepted.
+ */
+import { createHash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { Failure, readCredential } from "../../../tools/contract/index.ts";
+import { fail } from "../../../tools/errors.ts";
+import type { Platform } from "../../platform/index.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { createAttemptWindows } from "./attempt-windows.ts";
+import { createBoundedMap } from "./bounded-map.ts";
+import { networkOf } from "./network.ts";
+import { createTokenBuckets, type Quota, type RateLimits } from "./token-buckets.ts";
+
+export type Caller = Awaited<ReturnType<Platform["authenticate"]>>;
+
+/** A request and the headers of its response, in either transport. */
+export interface Exchange {
+  readonly headers: IncomingHttpHeaders;
+  readonly address: string;
+  setHeader(name: string, value: string): void;
+}
+
+export interface Admission {
+  /** Counts a request without a credential. @throws Failure `rate_limited`. */
+  countAnonymous(exchange: Exchange): void;
+  /** Returns the caller and counts one request. @throws Failure `credential_missing`, `credential_invalid`, `rate_limited`. */
+  identify(exchange: Exchange): Promise<Caller>;
+  /** For a request with several messages, each of which is counted. */
+  forMessages(exchange: Exchange): MessageAdmission;
+}
+
+export interface MessageAdmission {
+  /** The most messages of a request: as many as a credential may send at once. */
+  readonly maxMessages: number;
+  /** Finds the caller and counts one message; `count` counts further ones. @throws Failure as `Admission.identify`. */
+  identify(): Promise<{
+    readonly credentialId: string;
+    readonly scopes: Caller["scopes"];
+    count(messages: number): void;
+  }>;
+}
+
+export interface AdmissionOptions {
+  readonly rateLimits: RateLimits;
+  readonly platform: Pick<Platform, "authenticate" | "sharedUse">;
+  readonly now: Clock;
+}
+
+const guessLimits = { limit: 30, seconds: 60 };
+
+export function createAdmission({ rateLimits, platform, now }: AdmissionOptions): Admission {
+  const { sharedUse } = platform;
+  const credentials = createTokenBuckets(rateLimits, now);
+  const addresses = createTokenBuckets(rateLimits, now);
+  sharedUse.onOthers(credentials.subtract);
+  const lookUp = createLookUp({ platform, now });
+
+  const count = (exchange: Exchange, id: string, points: number): void => {
+    applyQuota(exchange, credentials.take(id, points));
+    sharedUse.add(id, points);
+  };
+  const countAnonymous = (exchange: Exchange): void =>
+    applyQuota(exchange, addresses.take(networkOf(exchange.address), 1));
+
+  const identify = async (exchange: Exchange): Promise<Caller> => {
+    const credential = readCredential(exchange.headers);
+    if (credential === undefined) {
+      countAnonymous(exchange);
+      throw fail("credential_missing");
+    }
+    return lookUp(exchange, credential, (id) => count(exchange, id, 1));
+  };
+
+  return {
+    countAnonymous,
+    identify,
+    forMessages: (exchange) => ({
+      maxMessages: credentials.size,
+      async identify() {
+        const { credential, scopes } = await identify(exchange);
+        const { id: credentialId } = credential;
+        return { credentialId, scopes, count: (messages) => count(exchange, credentialId, messages) };
+      },
+    }),
+  };
+}
+
+/**
+ * Returns the function that looks up a credential. It calls `count` with the credential's id; before the look-up if
+ * that spelling was valid earlier, so that requests over the limit cost no look-up.
+ */
+function createLookUp({ platform, now }: Pick<AdmissionOptions, "platform" | "now">) {
+  const guesses = createAttemptWindows(guessLimits, now);
+  const runInTurn = createTurns();
+  /** Ids by the hash of a spelling. They select a bucket; whether the credential is valid is looked up each time. */
+  const knownIds = createBoundedMap<string>();
+
+  return async (exchange: Exchange, credential: string, count: (id: string) => void): Promise<Caller> => {
+    const spelling = createHash("sha256").update(credential).digest("base64url");
+    const network = networkOf(exchange.address);
+    const knownId = knownIds.get(spelling);
+    if (knownId !== undefined) {
+      count(knownId);
+    }
+    const authenticate = () => platform.authenticate(credential);
+    const isInTurn = knownId === undefined && guesses.isFull(network);
+    const caller = await (isInTurn ? runInTurn(network, authenticate) : authenticate()).catch((error) => {
+      if (error instanceof Failure && error.status === 401) {
+        knownIds.delete(spelling);
+        applyQuota(exchange, guesses.take(network));
+      }
+      throw error;
+    });
+    if (knownId === undefined) {
+      knownIds.set(spelling, caller.credential.id);
+      count(caller.credential.id);
+    }
+    return caller;
+  };
+}
+
+/** Runs the tasks of each key one after the other. */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>();
+  return async <Result>(key: string, task: () => Promise<Result>): Promise<Result> => {
+    const before = last.get(key) ?? Promise.resolve();
+    const running = before.then(task);
+    const ended = running.catch(() => undefined);
+    last.set(key, ended);
+    try {
+      return await running;
+    } finally {
+      if (last.get(key) === ended) {
+        last.delete(key);
+      }
+    }
+  };
+}
+
+/** @throws Failure `rate_limited` for a request over the limit. */
+function applyQuota({ setHeader }: Exchange, { limit, remaining, resetSeconds, waitSeconds }: Quota): void {
+  setHeader("ratelimit-limit", String(limit));
+  setHeader("ratelimit-remaining", String(remaining));
+  setHeader("ratelimit-reset", String(resetSeconds));
+  if (waitSeconds > 0) {
+    throw fail("rate_limited", { retry_after: waitSeconds });
+  }
+}

@@ -1,0 +1,66 @@
+/** The hook that admits every request before its body is read, and sets the caller. */
+import { randomUUID } from "node:crypto";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type Credential, readCredential } from "../../../tools/contract/index.ts";
+import { fail } from "../../../tools/errors.ts";
+import type { Platform } from "../../platform/index.ts";
+import type { Admission, Caller, Exchange } from "./admission.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The credential that a route requires; by default none. */
+    readonly credential?: Credential;
+    /** Default: true. */
+    readonly isRateLimited?: boolean;
+  }
+  interface FastifyRequest {
+    /** Null on a route that requires no credential. */
+    caller: Caller | null;
+  }
+}
+
+/**
+ * The header of the requests that this process sends to itself for MCP messages: the messages are counted already.
+ * Its value is a secret of the process, so no client can send it.
+ */
+export type CountedHeader = { readonly "x-tidings-counted": string };
+
+export function createCountedHeader(): CountedHeader {
+  return { "x-tidings-counted": randomUUID() };
+}
+
+export interface AdmitOptions {
+  readonly admission: Admission;
+  readonly platform: Pick<Platform, "authenticate">;
+  readonly countedHeader: CountedHeader;
+}
+
+export function admitRequests(app: FastifyInstance, options: AdmitOptions): void {
+  const { admission, platform, countedHeader } = options;
+  app.decorateRequest("caller", null);
+  app.addHook("onRequest", async (request, reply) => {
+    const { isRateLimited = true, credential = "none" } = request.routeOptions.config;
+    const isCounted = request.headers["x-tidings-counted"] === countedHeader["x-tidings-counted"];
+    const mustCount = isRateLimited && !isCounted;
+    if (credential !== "none") {
+      request.caller = mustCount
+        ? await admission.identify(toExchange(request, reply))
+        : await authenticate(platform, request);
+    } else if (mustCount) {
+      admission.countAnonymous(toExchange(request, reply));
+    }
+  });
+}
+
+function toExchange({ headers, ip }: FastifyRequest, reply: FastifyReply): Exchange {
+  return { headers, address: ip, setHeader: (name, value) => reply.header(name, value) };
+}
+
+/** @throws Failure `credential_missing` or `credential_invalid`. */
+async function authenticate(platform: AdmitOptions["platform"], { headers }: FastifyRequest) {
+  const credential = readCredential(headers);
+  if (credential === undefined) {
+    throw fail("credential_missing");
+  }
+  return platform.authenticate(credential);
+}

@@ -1,0 +1,45 @@
+/** Limits password attempts by IP address, and by account from any address. */
+import { createHash } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import { fail } from "../../../tools/errors.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { createAttemptWindows } from "./attempt-windows.ts";
+import { createBoundedMap } from "./bounded-map.ts";
+import { networkOf } from "./network.ts";
+
+export interface LoginLimit {
+  /** @throws Failure `rate_limited`. */
+  check(request: FastifyRequest): void;
+  /** Remembers that the request's address signed in to the account. */
+  remember(request: FastifyRequest): void;
+}
+
+export function createLoginLimit(now: Clock): LoginLimit {
+  const byAddress = createAttemptWindows({ limit: 5, seconds: 5 * 60 }, now);
+  const byAccount = createAttemptWindows({ limit: 10, seconds: 15 * 60 }, now);
+  /** Addresses that signed in to an account: attempts from elsewhere do not lock them out of it. */
+  const succeeded = createBoundedMap<true>();
+
+  return {
+    check(request) {
+      const account = accountOf(request);
+      const network = networkOf(request.ip);
+      // A limited address must not use up an account's attempts: it could lock any account out.
+      const { waitSeconds: addressWait } = byAddress.take(network);
+      const isExempt = addressWait > 0 || succeeded.get(`${network} ${account}`);
+      const retry_after = isExempt ? addressWait : byAccount.take(account).waitSeconds;
+      if (retry_after > 0) {
+        throw fail("rate_limited", { retry_after });
+      }
+    },
+    remember(request) {
+      succeeded.set(`${networkOf(request.ip)} ${accountOf(request)}`, true);
+    },
+  };
+}
+
+/** A hash, so that no address is kept and a long text takes no memory. */
+function accountOf({ body }: FastifyRequest): string {
+  const { email } = (body ?? {}) as { email?: unknown }; // any JSON: a member may be missing
+  return createHash("sha256").update(String(email).trim().toLowerCase()).digest("base64url");
+}

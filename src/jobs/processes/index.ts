@@ -1,0 +1,182 @@
+/**
+ * The processes that share a database: each writes a heartbeat once a second and reads those of the others.
+ *
+ * A process whose heartbeat has stopped is dead: another one deletes its row and makes the jobs that it had claimed
+ * due again. If it was only blocked, its next heartbeat adds the row again, and `claims` keeps it from changing the
+ * jobs that were taken over. The heartbeat also carries the use of rate limits.
+ *
+ * The process of an embedded database is its only one: it writes no heartbeats, and all others are dead when it starts.
+ */
+import { sql } from "kysely";
+import type { Database } from "../../database/database.ts";
+import { newId } from "../../database/id.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import { createSignal } from "../signal.ts";
+import { createUseExchange, type SharedUse, type UseCounts, unsharedUse } from "./shared-use.ts";
+
+export type { SharedUse };
+
+const beatMs = 1_000;
+/** An event loop that is blocked for 2 s writes its next heartbeat 3 s after the last one. */
+const deadAfterMs = 3_500;
+/**
+ * Heartbeats of this process during which that of the other did not change. The age alone proves nothing: the
+ * clocks of two machines differ, and after an outage of the database every heartbeat is old.
+ */
+const deadAfterBeats = 3;
+
+export interface ProcessesOptions {
+  readonly database: Database;
+  readonly now: Clock;
+  readonly log: Log;
+  /** Whether no other process can use the database at the same time. */
+  readonly isAlone: boolean;
+}
+
+interface ProcessRow {
+  readonly id: string;
+  readonly heartbeat_at: string;
+  readonly use: UseCounts;
+}
+
+/** Another process, as it was read with the last heartbeat. */
+interface Peer extends ProcessRow {
+  readonly unchangedBeats: number;
+}
+
+export class Processes {
+  readonly id: string;
+  readonly sharedUse: SharedUse;
+  readonly #options: ProcessesOptions;
+  readonly #startedAt: string;
+  readonly #exchange: ReturnType<typeof createUseExchange>;
+  readonly #stopped = createSignal();
+  #peers: ReadonlyMap<string, Peer> = new Map();
+  /** 0 before the first heartbeat. */
+  #beatAt = 0;
+  #loop: Promise<void> | undefined;
+  #isFailing = false;
+  #onRelease: () => void = () => undefined;
+
+  constructor(options: ProcessesOptions) {
+    const startedAt = options.now();
+    this.id = newId("proc", startedAt);
+    this.#options = options;
+    this.#startedAt = startedAt.toISOString();
+    this.#exchange = createUseExchange(options.now);
+    this.sharedUse = options.isAlone ? unsharedUse : this.#exchange;
+  }
+
+  /** Sets the function that is called when jobs of a dead process have become due. */
+  onRelease(callback: () => void): void {
+    this.#onRelease = callback;
+  }
+
+  /** Adds this process to the table, which must precede its first claim. */
+  async register(): Promise<void> {
+    if (this.#beatAt === 0) {
+      await this.beat();
+    }
+  }
+
+  /** Writes a heartbeat, reads the others', and makes the jobs of dead processes due. */
+  async beat(): Promise<void> {
+    const { isAlone, now } = this.#options;
+    if (isAlone && this.#beatAt > 0) {
+      return;
+    }
+    const at = now();
+    const others = await this.#exchangeRows(at);
+    // Without heartbeats of its own, this process could not see those of the others.
+    const isLate = at.getTime() - this.#beatAt > 2 * beatMs;
+    const peers = others.map((row) => this.#observe(row, isLate));
+    this.#peers = new Map(peers.map((peer) => [peer.id, peer]));
+    this.#beatAt = at.getTime();
+    for (const peer of peers) {
+      if (isAlone || isDead(peer, at)) {
+        await this.#release(peer, at);
+      }
+    }
+  }
+
+  /** Writes heartbeats until `stop`. */
+  start(): void {
+    if (!this.#options.isAlone) {
+      this.#loop ??= this.#run();
+    }
+  }
+
+  /** Ends the heartbeats. A process that left jobs unfinished stays in the table until another finds it dead. */
+  async stop(): Promise<void> {
+    this.#stopped.set();
+    await this.#loop;
+    if (this.#beatAt > 0) {
+      await sql`
+        delete from processes where id = ${this.id} and not exists (select from jobs where claimed_by = ${this.id})
+      `
+        .execute(this.#options.database.queries)
+        .catch((error: unknown) =>
+          this.#options.log.warn({ err: error }, "The row of this process was not deleted"),
+        );
+    }
+  }
+
+  async #run(): Promise<void> {
+    while (!(await this.#stopped.wait(beatMs))) {
+      try {
+        await this.beat();
+        this.#isFailing = false;
+      } catch (error) {
+        if (!this.#isFailing) {
+          this.#options.log.error({ err: error }, "The heartbeat can't be written and will be retried");
+        }
+        this.#isFailing = true;
+      }
+    }
+  }
+
+  async #exchangeRows(at: Date): Promise<readonly ProcessRow[]> {
+    const use = JSON.stringify(this.#exchange.read());
+    const { rows } = await sql<ProcessRow>`
+      with beat as (
+        insert into processes (id, started_at, heartbeat_at, use)
+        values (${this.id}, ${this.#startedAt}, ${at.toISOString()}, ${use}::jsonb)
+        on conflict (id) do update set heartbeat_at = excluded.heartbeat_at, use = excluded.use
+      )
+      select id, heartbeat_at, use from processes where id <> ${this.id}
+    `.execute(this.#options.database.queries);
+    return rows;
+  }
+
+  /** Reports the use of a process since its last heartbeat. What it used before it was first seen is past. */
+  #observe(row: ProcessRow, isLate: boolean): Peer {
+    const known = this.#peers.get(row.id);
+    this.#exchange.report(known?.use ?? row.use, row.use);
+    const isUnchanged = known?.heartbeat_at === row.heartbeat_at && !isLate;
+    return { ...row, unchangedBeats: isUnchanged ? known.unchangedBeats + 1 : 0 };
+  }
+
+  /**
+   * Deletes the row of a dead process and makes its jobs due since its last heartbeat, so ahead of newer ones. Does
+   * nothing if it has written a heartbeat since, or another process was faster.
+   */
+  async #release({ id, heartbeat_at }: Peer, at: Date): Promise<void> {
+    const { numAffectedRows } = await sql`
+      with dead as (
+        delete from processes where id = ${id} and heartbeat_at = ${heartbeat_at} returning id
+      )
+      update jobs set run_at = least(${heartbeat_at}::timestamptz, ${at.toISOString()}::timestamptz)
+      where claimed_by = ${id} and claimed_number = claims and exists (select from dead)
+    `.execute(this.#options.database.queries);
+    if (numAffectedRows) {
+      const facts = { process: id, jobs: Number(numAffectedRows) };
+      this.#options.log.warn(facts, "A process died; the jobs that it had claimed are due again");
+      this.#onRelease();
+    }
+  }
+}
+
+function isDead({ heartbeat_at, unchangedBeats }: Peer, now: Date): boolean {
+  return unchangedBeats >= deadAfterBeats && now.getTime() - Date.parse(heartbeat_at) > deadAfterMs;
+}
