@@ -5,37 +5,45 @@ import { permits, type Scope } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import type { BodyKind, HttpAnswer, HttpRequest, HttpRoute, RouteWithBody } from "../ports/http-route.ts";
-import { authenticateRequest, toUrl } from "./router.ts";
+import { callerOf, requireCredential } from "./credentials.ts";
+import { toUrl } from "./router.ts";
 
 interface RouteTypes {
   Params: Record<string, string>;
   Querystring: Record<string, string | string[]>;
 }
 
-export function mountRoutes(app: FastifyInstance, platform: Platform, routes: readonly HttpRoute[]): void {
+interface MountOptions {
+  readonly platform: Platform;
+  /** The largest body of a request with a credential, in bytes, where the route has no limit of its own. */
+  readonly bodyLimit: number;
+}
+
+export function mountRoutes(app: FastifyInstance, routes: readonly HttpRoute[], options: MountOptions): void {
   for (const route of routes.filter(({ body }) => body !== "raw")) {
-    mountRoute(app, platform, route);
+    mountRoute(app, route, options);
   }
   // In a scope of their own: their bodies are of any content type and not parsed.
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
     for (const route of routes.filter(({ body }) => body === "raw")) {
-      mountRoute(scope, platform, route);
+      mountRoute(scope, route, options);
     }
   });
 }
 
 function mountRoute<Body extends BodyKind>(
   app: FastifyInstance,
-  platform: Platform,
   route: RouteWithBody<Body>,
+  { platform, bodyLimit }: MountOptions,
 ): void {
   const { credential, isRateLimited = true, maxBodyBytes } = route;
   app.route<RouteTypes>({
     method: [...route.methods],
     url: toUrl(route.path),
     config: { credential, isRateLimited },
+    ...(credential === "none" ? {} : requireCredential(platform, bodyLimit)),
     ...(maxBodyBytes === undefined ? {} : { bodyLimit: maxBodyBytes }),
     async handler(request, reply) {
       const read: HttpRequest<Body> = {
@@ -50,7 +58,7 @@ function mountRoute<Body extends BodyKind>(
       if (route.credential === "none") {
         return send(reply, await route.handle(read));
       }
-      const organization_id = await authorize(platform, request, route.scope);
+      const organization_id = authorize(request, route.scope);
       return send(reply, await route.handle({ ...read, organization_id }));
     },
   });
@@ -63,13 +71,16 @@ const readBody: { readonly [Body in BodyKind]: (body: unknown) => HttpRequest<Bo
   raw: (body) => (body instanceof Uint8Array ? body : new Uint8Array()),
 };
 
-/** Returns the organization. @throws Failure `credential_missing`, `credential_invalid`, `insufficient_scope`. */
-async function authorize(platform: Platform, request: FastifyRequest, scope: Scope): Promise<string> {
-  const { organization_id, scopes } = await authenticateRequest(platform, request);
-  if (!permits(scopes, scope)) {
+/** Returns the organization. @throws Failure `credential_missing`, `insufficient_scope`. */
+function authorize(request: FastifyRequest, scope: Scope): string {
+  const caller = callerOf(request);
+  if (!caller) {
+    throw fail("credential_missing");
+  }
+  if (!permits(caller.scopes, scope)) {
     throw fail("insufficient_scope", { required_scope: scope });
   }
-  return organization_id;
+  return caller.organization_id;
 }
 
 function send(reply: FastifyReply, answer: HttpAnswer): FastifyReply {

@@ -1,18 +1,21 @@
 /** Derives the routes from the catalogue; nothing here names an operation. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
-import { coerceFields, type Operation, readCredential } from "../../tools/contract/index.ts";
+import { coerceFields, type Operation } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
+import { callerOf, requireCredential } from "./credentials.ts";
 import { createLoginLimit, readIdempotencyKey } from "./guards.ts";
 import { readForm, registerMultipart } from "./multipart.ts";
 
-export type Authenticate = Platform["authenticate"];
+interface RouterOptions {
+  readonly platform: Platform;
+  readonly operations: Readonly<Record<string, Operation>>;
+  /** The largest body of a request with a credential, in bytes. */
+  readonly bodyLimit: number;
+}
 
-export function addOperations(
-  app: FastifyInstance,
-  platform: Platform,
-  operations: Readonly<Record<string, Operation>>,
-): void {
+export function addOperations(app: FastifyInstance, options: RouterOptions): void {
+  const { operations, ...shared } = options;
   const limitLogin = createLoginLimit();
   const methods = new Map<string, HTTPMethods[]>();
   const multipartRoutes: Route[] = [];
@@ -21,9 +24,9 @@ export function addOperations(
       methods.set(path, [...(methods.get(path) ?? []), operation.method]);
     }
     if (operation.encoding === "multipart") {
-      multipartRoutes.push({ name, operation, platform, limitLogin });
+      multipartRoutes.push({ ...shared, name, operation, limitLogin });
     } else {
-      addOperation(app, { name, operation, platform, limitLogin });
+      addOperation(app, { ...shared, name, operation, limitLogin });
     }
   }
   // In a scope of their own: the multipart plugin adds hooks that other requests do not need.
@@ -38,27 +41,27 @@ export function addOperations(
   }
 }
 
-interface Route {
+interface Route extends Omit<RouterOptions, "operations"> {
   readonly name: string;
   readonly operation: Operation;
-  readonly platform: Platform;
   readonly limitLogin: ReturnType<typeof createLoginLimit>;
 }
 
-function addOperation(app: FastifyInstance, { name, operation, platform, limitLogin }: Route): void {
+function addOperation(app: FastifyInstance, route: Route): void {
+  const { name, operation, platform, bodyLimit, limitLogin } = route;
   for (const { path, credential } of [operation, ...operation.also]) {
     app.route({
       method: operation.method,
       url: toUrl(path),
       config: { operation: name, credential },
+      ...(credential === "none" ? {} : requireCredential(platform, bodyLimit)),
       ...(operation.sensitive ? { preHandler: limitLogin } : {}),
       async handler(request, reply) {
-        const caller = credential === "none" ? null : await authenticateRequest(platform, request);
         const form = readForm(operation, request);
         const answer = await platform.call({
           operation: name,
           path,
-          caller,
+          caller: callerOf(request),
           ...(form ? { form, input: undefined } : { input: readInput(operation, request) }),
           idempotencyKey: readIdempotencyKey(request.headers),
           signal: abortOnClose(reply),
@@ -70,15 +73,6 @@ function addOperation(app: FastifyInstance, { name, operation, platform, limitLo
       },
     });
   }
-}
-
-/** @throws Failure `credential_missing` or `credential_invalid`. */
-export async function authenticateRequest(platform: { authenticate: Authenticate }, request: FastifyRequest) {
-  const credential = readCredential(request.headers);
-  if (credential === undefined) {
-    throw fail("credential_missing");
-  }
-  return platform.authenticate(credential);
 }
 
 /** Aborts when the client disconnects before the response. Fastify's own signal also aborts at the request's end. */

@@ -9,6 +9,7 @@ import type { Platform } from "../platform/index.ts";
 import type { HttpRoute } from "../ports/http-route.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics, Tracer } from "../ports/telemetry.ts";
+import { maxPublicBodyBytes } from "./credentials.ts";
 import { drainRequest } from "./drain.ts";
 import { sendFailure } from "./error-response.ts";
 import { createRateLimit, type RateLimits } from "./guards.ts";
@@ -23,6 +24,7 @@ export interface ServerOptions {
   readonly version: string;
   readonly log: Log;
   readonly rateLimits: RateLimits;
+  /** The largest body of a request with a credential, in bytes. */
   readonly bodyLimit: number;
   /** Proxies whose X-Forwarded-For is trusted: IP addresses and networks. */
   readonly trustedProxies: readonly string[];
@@ -66,10 +68,10 @@ function isEveryInterface(address: string): boolean {
 }
 
 function createApp(options: ServerOptions): FastifyInstance {
-  const { log, platform, operations } = options;
+  const { log, platform, operations, bodyLimit } = options;
   const app = Fastify({
     logger: false,
-    bodyLimit: options.bodyLimit,
+    bodyLimit: Math.min(bodyLimit, maxPublicBodyBytes),
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     exposeHeadRoutes: false,
     forceCloseConnections: "idle",
@@ -126,8 +128,8 @@ function createApp(options: ServerOptions): FastifyInstance {
   if (options.metricsEndpoint) {
     addMetrics(app, options.metricsEndpoint);
   }
-  addOperations(app, platform, operations);
-  mountRoutes(app, platform, options.routes);
+  addOperations(app, { platform, operations, bodyLimit });
+  mountRoutes(app, options.routes, { platform, bodyLimit });
   const document = describeApi(operations, options.version);
   app.get("/v1/openapi.json", { config: { credential: "none" } }, () => document);
   return app;
