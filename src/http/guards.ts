@@ -70,7 +70,8 @@ export function createLoginLimit() {
     const { email } = (request.body ?? {}) as { email?: unknown }; // any JSON: a member may be missing
     const address: LimiterState = await byAddress.consume(request.ip).catch(toRejectedState);
     // A limited address must not use up an account's attempts: it could lock any account out.
-    const account = hash(String(email).trim().toLowerCase());
+    // A value that is not a text is rejected later; converting it could throw.
+    const account = hash(typeof email === "string" ? email.trim().toLowerCase() : "");
     const state: LimiterState = address.isRejected
       ? address
       : await byAccount.consume(account).catch(toRejectedState);

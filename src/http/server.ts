@@ -188,10 +188,16 @@ function addMcp(app: FastifyInstance, { mcp }: ServerOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
-    scope.all("/mcp", { config: { isRateLimited: false } }, async (request, reply) => {
-      reply.hijack();
-      reply.raw.setHeader("x-request-id", request.id);
-      await mcp(request.raw, reply.raw);
+    scope.route({
+      // Without TRACE, at which the SDK fails.
+      method: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
+      url: "/mcp",
+      config: { isRateLimited: false },
+      async handler(request, reply) {
+        reply.hijack();
+        reply.raw.setHeader("x-request-id", request.id);
+        await mcp(request.raw, reply.raw);
+      },
     });
   });
 }
