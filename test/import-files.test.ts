@@ -45,6 +45,22 @@ describe("a readable file", () => {
   });
 });
 
+test("200 columns are read, and a row of many more cells is rejected", async () => {
+  const titles = Array.from({ length: 199 }, (_, index) => `c${index}`).join();
+  const report = await importText(`phone,${titles}\n+14155550198,a\n+14155550199${",".repeat(100_000)}x\n`);
+  expect(report).toMatchObject({ status: "done", total: 2, created: 1, rejected: 1 });
+  expect(report.errors[0]?.reason).toMatch(/^The row has more than 200 cells, but the header has 200: /);
+});
+
+test("a cell of 100 kB is neither a phone number nor a list of tags", async () => {
+  const digits = "1".repeat(100_000);
+  const report = await importText(`phone,tags\n+1${digits},a\n+14155550197,${"a;".repeat(50_000)}\n`);
+  expect(report.errors.map(({ reason }) => reason)).toEqual([
+    expect.stringContaining("The phone number is not valid"),
+    expect.stringContaining("At most 50 tags"),
+  ]);
+});
+
 describe("the failure of an unreadable file says what to do", () => {
   const files: readonly [why: string, text: string, failure: RegExp][] = [
     ["no line", " \n\n", /^The file is empty: it needs a line/],
@@ -55,6 +71,8 @@ describe("the failure of an unreadable file says what to do", () => {
     ],
     ["two columns of numbers", "phone,name,phone_number\n", /columns 1 and 3 .*rename or delete/],
     ["two columns of one name", "phone,city,city\n", /columns 2 and 3 .*rename or delete/],
+    ["201 columns", `phone${",a".repeat(200)}\n`, /^The first line has more than 200 columns: delete/],
+    ["26,000 columns", `phone${",a".repeat(26_000)}\n`, /^The first line has more than 200 columns: delete/],
   ];
   test.each(files)("%s", async (_, text, failure) => {
     const report = await importText(text);

@@ -91,3 +91,13 @@ test("the call's idempotency key applies to its operation", async () => {
   });
   expect((await app.call(contacts.list_contacts, { search: "4155550162" })).meta.total).toBe(1);
 });
+
+test("the tools are described once, not for each list", async () => {
+  await app.call(mcp.list_mcp_tools, {});
+  const before = process.cpuUsage();
+  for (let count = 0; count < 20; count += 1) {
+    await app.call(mcp.list_mcp_tools, {});
+  }
+  // 20 descriptions of all tools take about 2 s.
+  expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
+});

@@ -11,8 +11,10 @@ import {
   attributes,
   type Case,
   cases,
+  earlier,
   matches,
   negativeOperators,
+  noon,
   now,
   parseFailure,
 } from "./support/query.ts";
@@ -94,4 +96,19 @@ test("a country is given by its code, and a number without a country has none", 
   const failure = parseFailure({ attribute: "country", operator: "eq", value: "Germany" }, contactAttributes);
   expect(failure.body().error.fix).toBe("Send a two-letter country code (ISO 3166), for example DE.");
   expect([countryOf("+80012345678"), countryOf(null)]).toEqual([null, null]);
+});
+
+test.each<QueryOperator>(["in", "not_in"])("%s converts each element of a long list once", (operator) => {
+  let conversions = 0;
+  class CountedDate extends Date {
+    override getTime(): number {
+      conversions += 1;
+      return super.getTime();
+    }
+  }
+  const times = Array.from({ length: 500 }, (_, index) => new Date(Date.parse(noon) + index).toISOString());
+  const facts = { at: times.map(() => new CountedDate(earlier)) };
+  const isMatch = matches({ attribute: "at", operator, value: times }, facts);
+  expect(isMatch).toBe(operator === "not_in");
+  expect(conversions).toBe(500);
 });

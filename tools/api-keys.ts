@@ -49,8 +49,9 @@ export const apiKeys = {
     input: z.object({
       name: z.string().min(1).max(255).describe("What the key is for"),
       scopes: z
-        .array(z.string())
+        .array(z.string().max(64))
         .min(1)
+        .max(50)
         .describe(`Scopes to grant: ${grantable.join(", ")}`),
       expires_at: inputTimestamp.optional().describe("Expiry time, ISO 8601, in the future. Default: never"),
     }),

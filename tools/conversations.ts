@@ -100,10 +100,10 @@ export const conversations = {
     description:
       "List conversations with a preview of the latest message. is_within_24h_window says whether free text may be sent. Get everything about one with get_conversation_context.",
     input: z.object({
-      inbox_id: z.string().optional().describe("Inbox id, from list_inboxes"),
-      contact_id: z.string().optional().describe("Contact id, from list_contacts"),
-      team_id: z.string().optional().describe("Team id, from list_teams"),
-      assigned_to: z.string().optional().describe("User id of the agent, from list_users"),
+      inbox_id: z.string().max(64).optional().describe("Inbox id, from list_inboxes"),
+      contact_id: z.string().max(64).optional().describe("Contact id, from list_contacts"),
+      team_id: z.string().max(64).optional().describe("Team id, from list_teams"),
+      assigned_to: z.string().max(64).optional().describe("User id of the agent, from list_users"),
       tag: tag.optional().describe("Only with this tag"),
       status: z.enum(conversationStatuses).optional().describe("Only this status"),
       filter: z

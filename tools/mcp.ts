@@ -1,6 +1,13 @@
 /** The tool list and tool calls over REST. */
 import { z } from "zod";
-import { type ErrorEntry, errorEntry, one, operation } from "./contract/index.ts";
+import { type ErrorEntry, errorEntry, one, openObject, operation } from "./contract/index.ts";
+
+/** More than any tool has; the schema of the tool limits each of them. */
+const maxArguments = 100;
+const toolArguments = openObject(
+  (value) => Object.keys(Object(value)).length <= maxArguments,
+  `At most ${maxArguments} arguments.`,
+);
 
 export const mcp = {
   list_mcp_tools: operation({
@@ -31,10 +38,7 @@ export const mcp = {
     description: "Call a tool by name. data in the response is the data of the tool's own operation.",
     input: z.object({
       name: z.string().min(1).max(128).describe("Tool name, from GET /v1/mcp/tools"),
-      arguments: z
-        .record(z.string(), z.unknown())
-        .default({})
-        .describe("Arguments, as in the tool's input_schema"),
+      arguments: toolArguments.default({}).describe("Arguments, as in the tool's input_schema"),
     }),
     output: z.object({ data: z.unknown(), meta: z.unknown().optional() }),
     hints: { destructive: true, openWorld: true },

@@ -12,10 +12,14 @@ const components = ["HEADER", "BODY", "BUTTONS"] as const;
 /** The specification's rule for template names. */
 export const templateName = z
   .string()
-  .regex(/^[A-Za-z0-9_]{1,512}$/, "Only letters, digits and underscores, at most 512 of them.");
+  .max(512)
+  .regex(/^[A-Za-z0-9_]+$/, "Only letters, digits and underscores, at most 512 of them.");
 
 /** `en` or `en_US`. */
-export const templateLanguage = z.string().regex(/^[a-z]{2,3}(_[A-Za-z]{2,4})?$/, "Send en or en_US.");
+export const templateLanguage = z
+  .string()
+  .max(8)
+  .regex(/^[a-z]{2,3}(_[A-Za-z]{2,4})?$/, "Send en or en_US.");
 
 /** The limits that the specification checks at creation; the authority checks its other rules at submission. */
 export const TemplateData = z.object({
@@ -27,16 +31,16 @@ export const TemplateData = z.object({
   header: z
     .object({
       type: z.enum(headerTypes),
-      text: z.string().optional().describe("For type text"),
+      text: z.string().max(1024).optional().describe("For type text"),
       media_url: z.string().max(2048).optional().describe("Sample file, for the other types"),
     })
     .optional(),
-  footer: z.string().optional(),
+  footer: z.string().max(1024).optional(),
   buttons: z
     .array(
       z.object({
         type: z.enum(buttonTypes),
-        text: z.string(),
+        text: z.string().max(1024),
         url: z.string().max(2048).optional(),
         phone_number: z.string().max(32).optional(),
       }),

@@ -63,7 +63,7 @@ const url = z
   .url({ protocol: /^https?$/, error: "Send an https:// address." })
   .max(2048, "At most 2048 characters.")
   .describe("HTTPS address that accepts POST");
-const subscribedEvents = z.array(z.enum(webhookEvents)).min(1).describe("Events to send");
+const subscribedEvents = z.array(z.enum(webhookEvents)).min(1).max(50).describe("Events to send");
 const description = z.string().max(500).describe("Purpose, at most 500 characters");
 
 export const webhooks = {
@@ -210,7 +210,10 @@ export const webhooks = {
     title: "Recover webhook deliveries",
     description:
       "Send again now all of a webhook's events since a time, at most 14 days ago, that failed, were held or wait for a retry.",
-    input: z.object({ id: webhookId, since: timestamp.describe("Events from this time on, ISO 8601") }),
+    input: z.object({
+      id: webhookId,
+      since: timestamp.max(64).describe("Events from this time on, ISO 8601"),
+    }),
     output: one(z.object({ recovering: z.int() })),
     hints: { openWorld: true },
   }),

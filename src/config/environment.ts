@@ -119,7 +119,7 @@ export const Environment = z.object({
   ).describe("Proxies whose X-Forwarded-For is trusted: IP addresses and networks"),
   TIDINGS_BODY_LIMIT: wholeNumber(1_024, 104_857_600)
     .default(1_048_576)
-    .describe("Largest request body that is accepted, in bytes"),
+    .describe("Largest body of a request with a credential, in bytes"),
   TIDINGS_PUBLIC_URL: z
     .url({ protocol: /^https?$/, ...expected("the address of this service, http:// or https://") })
     .optional()

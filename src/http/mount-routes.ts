@@ -11,27 +11,33 @@ interface RouteTypes {
   Querystring: Record<string, string | string[]>;
 }
 
-export function mountRoutes(app: FastifyInstance, routes: readonly HttpRoute[]): void {
+/** @param bodyLimit of a request with a credential, in bytes, where the route has no limit of its own. */
+export function mountRoutes(app: FastifyInstance, routes: readonly HttpRoute[], bodyLimit: number): void {
   for (const route of routes.filter(({ body }) => body !== "raw")) {
-    mountRoute(app, route);
+    mountRoute(app, route, bodyLimit);
   }
   // In a scope of their own: their bodies are of any content type and not parsed.
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
     for (const route of routes.filter(({ body }) => body === "raw")) {
-      mountRoute(scope, route);
+      mountRoute(scope, route, bodyLimit);
     }
   });
 }
 
-function mountRoute<Body extends BodyKind>(app: FastifyInstance, route: RouteWithBody<Body>): void {
+function mountRoute<Body extends BodyKind>(
+  app: FastifyInstance,
+  route: RouteWithBody<Body>,
+  defaultBodyLimit: number,
+): void {
   const { credential, isRateLimited = true, maxBodyBytes } = route;
+  const bodyLimit = maxBodyBytes ?? (credential === "none" ? undefined : defaultBodyLimit);
   app.route<RouteTypes>({
     method: [...route.methods],
     url: toUrl(route.path),
     config: { credential, isRateLimited },
-    ...(maxBodyBytes === undefined ? {} : { bodyLimit: maxBodyBytes }),
+    ...(bodyLimit === undefined ? {} : { bodyLimit }),
     async handler(request, reply) {
       const read: HttpRequest<Body> = {
         params: request.params,

@@ -19,6 +19,9 @@ const maxOverheadBytes = 64 * 1024;
 /** Longer than any field may be except `content_base64`, for which a form has a file part. */
 const maxFieldBytes = 4096;
 
+/** The parser throws at a longer boundary; the standard allows 70 characters. */
+const maxContentTypeLength = 256;
+
 /** Allow two files so that we, not busboy, reject the second. The platform limits the size of the file. */
 const limits = {
   files: 2,
@@ -42,6 +45,10 @@ export function readForm(operation: Operation, request: FastifyRequest): Form | 
     async read(consume) {
       if (Number(request.headers["content-length"]) > maxUploadBytes + maxOverheadBytes) {
         throw fail("file_too_large", { limit: maxUploadBytes, param: "file" });
+      }
+      if (String(request.headers["content-type"]).length > maxContentTypeLength) {
+        const reason = `its Content-Type is longer than ${maxContentTypeLength} characters.`;
+        throw fail("malformed_form", { reason, param: "Content-Type" });
       }
       try {
         const { file, fields } = await readParts(request, consume);

@@ -10,11 +10,14 @@ import { readForm, registerMultipart } from "./multipart.ts";
 export interface RouterOptions {
   readonly platform: Platform;
   readonly operations: Readonly<Record<string, Operation>>;
+  /** The largest body of a request with a credential, in bytes. */
+  readonly bodyLimit: number;
   readonly now: Clock;
 }
 
-export function addOperations(app: FastifyInstance, { platform, operations, now }: RouterOptions): void {
-  const loginLimit = createLoginLimit(now);
+export function addOperations(app: FastifyInstance, options: RouterOptions): void {
+  const { platform, operations, bodyLimit, now } = options;
+  const shared = { platform, bodyLimit, loginLimit: createLoginLimit(now) };
   const methods = new Map<string, HTTPMethods[]>();
   const multipartRoutes: Route[] = [];
   for (const [name, operation] of Object.entries(operations)) {
@@ -22,9 +25,9 @@ export function addOperations(app: FastifyInstance, { platform, operations, now 
       methods.set(path, [...(methods.get(path) ?? []), operation.method]);
     }
     if (operation.encoding === "multipart") {
-      multipartRoutes.push({ name, operation, platform, loginLimit });
+      multipartRoutes.push({ ...shared, name, operation });
     } else {
-      addOperation(app, { name, operation, platform, loginLimit });
+      addOperation(app, { ...shared, name, operation });
     }
   }
   // In a scope of their own: the multipart plugin adds hooks that other requests do not need.
@@ -39,19 +42,20 @@ export function addOperations(app: FastifyInstance, { platform, operations, now 
   }
 }
 
-interface Route {
+interface Route extends Omit<RouterOptions, "operations" | "now"> {
   readonly name: string;
   readonly operation: Operation;
-  readonly platform: Platform;
   readonly loginLimit: LoginLimit;
 }
 
-function addOperation(app: FastifyInstance, { name, operation, platform, loginLimit }: Route): void {
+function addOperation(app: FastifyInstance, route: Route): void {
+  const { name, operation, platform, bodyLimit, loginLimit } = route;
   for (const { path, credential } of [operation, ...operation.also]) {
     app.route({
       method: operation.method,
       url: toUrl(path),
       config: { operation: name, credential },
+      ...(credential === "none" ? {} : { bodyLimit }),
       ...(operation.sensitive ? { preHandler: async (request) => loginLimit.check(request) } : {}),
       async handler(request, reply) {
         const form = readForm(operation, request);

@@ -33,6 +33,7 @@ export interface ServerOptions {
   readonly now: Clock;
   readonly rateLimits: RateLimits;
   readonly countedHeader: CountedHeader;
+  /** The largest body of a request with a credential, in bytes. */
   readonly bodyLimit: number;
   /** Proxies whose X-Forwarded-For is trusted: IP addresses and networks. */
   readonly trustedProxies: readonly string[];
@@ -83,7 +84,7 @@ function createApp(options: ServerOptions): FastifyInstance {
   const { log, operations } = options;
   const app = Fastify({
     logger: false,
-    bodyLimit: options.bodyLimit,
+    bodyLimit: Math.min(options.bodyLimit, maxPublicBodyBytes),
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     exposeHeadRoutes: false,
     forceCloseConnections: "idle",
@@ -134,11 +135,14 @@ function createApp(options: ServerOptions): FastifyInstance {
     addMetrics(app, options.metricsEndpoint);
   }
   addOperations(app, options);
-  mountRoutes(app, options.routes);
+  mountRoutes(app, options.routes, options.bodyLimit);
   const document = describeApi(operations, options.version);
   app.get("/v1/openapi.json", { config: { credential: "none" } }, () => document);
   return app;
 }
+
+/** Without a credential: the longest e-mail address and two of the longest passwords have about 2,500 characters. */
+const maxPublicBodyBytes = 8_192;
 
 /** How long a request may take to arrive: 32 MB at 1 Mbit/s. */
 const requestTimeoutMs = 300_000;
@@ -193,11 +197,17 @@ function addMcp(app: FastifyInstance, { mcp }: ServerOptions, admission: Admissi
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
-    scope.all("/mcp", { config: { isRateLimited: false } }, async ({ raw, headers, ip, id }, reply) => {
-      reply.hijack();
-      const setHeader = (name: string, value: string) => void reply.raw.setHeader(name, value);
-      setHeader("x-request-id", id);
-      await mcp(raw, reply.raw, admission.forMessages({ headers, address: ip, setHeader }));
+    scope.route({
+      // Without TRACE, at which the SDK fails.
+      method: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
+      url: "/mcp",
+      config: { isRateLimited: false },
+      async handler({ raw, headers, ip, id }, reply) {
+        reply.hijack();
+        const setHeader = (name: string, value: string) => void reply.raw.setHeader(name, value);
+        setHeader("x-request-id", id);
+        await mcp(raw, reply.raw, admission.forMessages({ headers, address: ip, setHeader }));
+      },
     });
   });
 }

@@ -19,7 +19,8 @@ export function createHostGuard({ allowedHosts = [], allowedOrigins = [] }: Host
   const loopback = localhostAllowedHostnames();
   const hosts = [...loopback, ...allowedHosts];
   return ({ host, origin }: IncomingHttpHeaders): void => {
-    if (!validateHostHeader(host, hosts).ok) {
+    // The SDK ignores a user name in the header here, and fails at it later.
+    if (!validateHostHeader(host, hosts).ok || host?.includes("@")) {
       throw fail("host_not_allowed", { header: "Host", setting: "TIDINGS_ALLOWED_HOSTS" });
     }
     const page = origin === undefined ? undefined : readOrigin(origin);

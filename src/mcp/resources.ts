@@ -128,7 +128,7 @@ export function createResources({ list, executeTool, resultLimit }: Dependencies
           return toContents(uri, combineResults(parts, resultLimit));
         }
       }
-      throw new ResourceNotFoundError(uri);
+      throw new ResourceNotFoundError(uri.slice(0, 256));
     },
   };
 }

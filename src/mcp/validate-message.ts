@@ -9,6 +9,12 @@ export interface JsonRpcError {
 /** Deeper than any valid message, and far below the limit of a recursion. */
 const maxDepth = 64;
 
+/**
+ * Values in a message, or in a batch of them, without those inside the arguments, which the schema of a tool limits.
+ * The SDK describes each invalid one in about 250 characters; an `initialize` request has about 30 values.
+ */
+const maxValues = 250;
+
 /** Members of params whose type is the same in every method. */
 const paramTypes: Readonly<Record<string, "string" | "object">> = {
   _meta: "object",
@@ -52,7 +58,10 @@ export function validateMessage(message: unknown): JsonRpcError | undefined {
   if (!isObject(message) && !Array.isArray(message)) {
     return toError(-32_600, "Invalid request: a message must be an object");
   }
-  if (isTooDeep(message)) {
+  if (!hasFewValues(message)) {
+    return toError(-32_600, `Invalid request: more than ${maxValues} values, without those inside arguments`);
+  }
+  if (isDeeperThan(message, maxDepth)) {
     return toError(-32_600, `Invalid request: nested more than ${maxDepth} levels deep`);
   }
   if (params !== undefined && !isObject(params)) {
@@ -72,16 +81,30 @@ function isWrongType(value: unknown, type: "string" | "object"): boolean {
   return value !== undefined && (type === "object" ? !isObject(value) : typeof value !== "string");
 }
 
-/** Level by level: a recursion could overflow the stack. */
-function isTooDeep(message: object): boolean {
-  let level: object[] = [message];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > maxDepth) {
-      return true;
+function hasFewValues(message: object): boolean {
+  const pending: object[] = [message];
+  let count = 0;
+  for (let next = pending.pop(); next && count <= maxValues; next = pending.pop()) {
+    const names = Object.keys(next);
+    count += names.length;
+    for (const name of count <= maxValues ? names : []) {
+      const value: unknown = Reflect.get(next, name);
+      if (name === "arguments" && isStructure(value)) {
+        count += Object.keys(value).length;
+      } else if (isStructure(value)) {
+        pending.push(value);
+      }
     }
-    level = level.flatMap((value) => Object.values(value).filter(isStructure));
   }
-  return false;
+  return count <= maxValues;
+}
+
+/** The recursion ends at the limit. */
+function isDeeperThan(value: unknown, levels: number): boolean {
+  return (
+    isStructure(value) &&
+    (levels < 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1)))
+  );
 }
 
 function isStructure(value: unknown): value is object {

@@ -29,7 +29,7 @@ interface Declaration<Body extends BodyKind> {
   /** With placeholders in braces: `/simulator/phones/{number}/messages`. */
   readonly path: string;
   readonly body: Body;
-  /** A larger body is rejected; by default the limit of the server. */
+  /** A larger body is rejected; by default the limit of the server, which is lower without a credential. */
   readonly maxBodyBytes?: number;
   /** Default: true. */
   readonly isRateLimited?: boolean;

@@ -1,4 +1,4 @@
-/** Failures: an error of a table with its facts, as it is thrown and sent. */
+/** Failures: an error of a table with its facts, as it is thrown and sent, in at most 20 kB. */
 import type { z } from "zod";
 import { requestErrors } from "./common-errors.ts";
 import type { ErrorBody, ErrorDetail, ErrorEntry } from "./errors.ts";
@@ -14,6 +14,13 @@ export interface FailureDetail extends Readonly<Partial<Record<Reserved, never>>
 /** Members of the body that a fact must not overwrite. */
 type Reserved = Exclude<keyof (typeof ErrorBody)["shape"]["error"]["shape"], "param" | "details">;
 
+/** In characters. `value` is what the caller sent; lists of known names are longer. */
+const limits = { value: 100, param: 200, field: 200, message: 400, other: 2_000 } as const;
+
+/** Of the invalid fields, this many are listed, if they have at most this many bytes. */
+const maxDetails = 20;
+const maxDetailBytes = 14_000;
+
 /** An error that is shown to the caller. Anything else that is thrown is answered as `internal`. */
 export class Failure extends Error {
   readonly code: string;
@@ -27,11 +34,12 @@ export class Failure extends Error {
     entry: ErrorEntry,
     { detail = {}, cause, isReplay = false }: FailureOptions = {},
   ) {
-    super(fill(entry.message, detail), { cause });
+    const limited = limitFacts(detail);
+    super(fill(entry.message, limited), { cause });
     this.name = "Failure";
     this.code = code;
     this.entry = entry;
-    this.detail = detail;
+    this.detail = limited;
     this.isReplay = isReplay;
   }
 
@@ -88,21 +96,32 @@ export function failRequest(code: keyof typeof requestErrors, detail?: FailureDe
   return new Failure(code, requestErrors[code], { detail });
 }
 
-/** Converts Zod's issues to a failure that names each invalid field. */
+/** Converts Zod's issues to a failure that names each invalid field, or the first of very many. */
 export function failInput(issues: readonly z.core.$ZodIssue[], input: unknown): Failure {
-  const details = issues.flatMap((issue) => describeIssue(issue, input));
-  const first = details[0];
+  const details = limitDetails(issues.slice(0, maxDetails).flatMap((issue) => describeIssue(issue, input)));
+  const count = issues.reduce((sum, issue) => sum + fieldsOf(issue), 0);
+  const omitted =
+    count > details.length
+      ? `${count} fields are invalid, and details has the first ${details.length}. `
+      : "";
+  const [first] = details;
+  const reason = first ? `${first.field ? `${first.field}: ` : ""}${first.message}` : "it is empty.";
   return failRequest("invalid_request", {
-    reason: first ? `${first.field ? `${first.field}: ` : ""}${first.message}` : "it is empty.",
+    reason: omitted + reason,
     ...(first?.field ? { param: first.field } : {}),
     details,
   });
 }
 
+/** The number of invalid fields that an issue is about. */
+function fieldsOf(issue: z.core.$ZodIssue): number {
+  return issue.code === "unrecognized_keys" ? issue.keys.length : 1;
+}
+
 function describeIssue(issue: z.core.$ZodIssue, input: unknown): ErrorDetail[] {
   const field = issue.path.map(String).join(".");
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, maxDetails).map((key) => ({
       field: field ? `${field}.${key}` : key,
       code: "unknown_argument",
       message: `Unknown argument ${key}.`,
@@ -123,6 +142,45 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
     (at, key) => (typeof at === "object" && at !== null ? Reflect.get(at, key) : undefined),
     value,
   );
+}
+
+/** Shortens long texts, and removes the details that are too many. */
+function limitFacts(detail: FailureDetail): FailureDetail {
+  const limited = Object.entries(detail).map(([name, fact]) => [name, limitFact(name, fact)]);
+  // Each fact keeps its name and its type.
+  return Object.fromEntries(limited) as FailureDetail;
+}
+
+function limitFact(name: string, fact: unknown): unknown {
+  if (name === "details" && Array.isArray(fact)) {
+    return limitDetails(fact);
+  }
+  return typeof fact === "string" ? shorten(fact, limitOf(name)) : fact;
+}
+
+function limitOf(name: string): number {
+  return name === "value" || name === "param" ? limits[name] : limits.other;
+}
+
+/** The first details, as many as an answer may have. */
+function limitDetails(details: readonly ErrorDetail[]): ErrorDetail[] {
+  const encoder = new TextEncoder();
+  let bytes = 0;
+  return details
+    .slice(0, maxDetails)
+    .map((detail) => ({
+      ...detail,
+      field: shorten(detail.field, limits.field),
+      message: shorten(detail.message, limits.message),
+    }))
+    .filter((detail) => {
+      bytes += encoder.encode(JSON.stringify(detail)).length;
+      return bytes <= maxDetailBytes;
+    });
+}
+
+function shorten(text: string, limit: number): string {
+  return text.length > limit ? `${text.slice(0, limit).toWellFormed()}…` : text;
 }
 
 function fill(sentence: string, detail: FailureDetail): string {

@@ -1,5 +1,6 @@
 /** Fields with the same meaning in every operation, and the shapes of responses. */
 import { z } from "zod";
+import { fitsJson } from "./json.ts";
 
 /** The id of a resource; `list` is the tool that finds it. */
 export function id(thing: string, list: string) {
@@ -28,27 +29,40 @@ const lastTimestamp = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** A time sent by a caller, converted to UTC: not every valid offset can be stored. */
 export const inputTimestamp = timestamp
+  .max(64)
   .refine((text) => Date.parse(text) <= lastTimestamp, {
     error: "Send a time before the year 10000.",
     abort: true,
   })
   .overwrite((text) => new Date(text).toISOString());
 
+type JsonObject = Record<string, unknown>;
+
+/** An open object of which `fits` is true. It is called before Zod copies the members, of which there may be many. */
+export function openObject(fits: (value: JsonObject) => boolean, error: string) {
+  return z.preprocess(
+    (value: JsonObject, context) => {
+      if (!fits(value)) {
+        context.addIssue(error);
+      }
+      return value;
+    },
+    z.record(z.string(), z.unknown()),
+  );
+}
+
+function limitedJson(limit: number) {
+  return openObject((value) => fitsJson(value, limit), `At most ${limit} characters as JSON.`);
+}
+
 /** In characters, as JSON. */
 export const maxMetadata = 16_384;
 
-/** Custom key-value attributes, at most 16 kB as JSON. */
-export const metadata = z
-  .record(z.string(), z.unknown())
-  .refine(
-    (value) => JSON.stringify(value).length <= maxMetadata,
-    `At most ${maxMetadata} characters as JSON.`,
-  );
+/** Custom key-value attributes. */
+export const metadata = limitedJson(maxMetadata);
 
-/** An open JSON object, at most 64 kB. Its content is validated where it is used. */
-export const jsonObject = z
-  .record(z.string(), z.unknown())
-  .refine((value) => JSON.stringify(value).length <= 65_536, "At most 65536 characters as JSON.");
+/** An open JSON object. Its content is validated where it is used. */
+export const jsonObject = limitedJson(65_536);
 
 export const page = z.int().min(1).default(1).describe("Page, from 1");
 

@@ -17,6 +17,7 @@ export {
   maxMetadata,
   metadata,
   one,
+  openObject,
   page,
   paged,
   pageSize,

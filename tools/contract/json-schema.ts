@@ -90,8 +90,11 @@ function isEmpty(value: unknown): boolean {
   );
 }
 
-/** The schema inside optional, default and nullable ones. */
+/** The schema inside optional, default and nullable ones, and behind a preprocessing step. */
 export function unwrap(field: z.core.$ZodType): z.core.$ZodType {
+  if (field instanceof z.ZodPreprocess) {
+    return unwrap(field.out);
+  }
   const isWrapper =
     field instanceof z.ZodOptional || field instanceof z.ZodDefault || field instanceof z.ZodNullable;
   return isWrapper ? unwrap(field.unwrap()) : field;

@@ -16,7 +16,7 @@ const list = z
   .object({
     button: z.string().min(1).max(20).describe("Label of the button that opens the list, at most 20"),
     sections: z
-      .array(z.object({ title: z.string().max(24).optional(), rows: z.array(row).min(1) }))
+      .array(z.object({ title: z.string().max(24).optional(), rows: z.array(row).min(1).max(10) }))
       .min(1)
       .max(10),
   })

@@ -41,5 +41,7 @@ export function createLoginLimit(now: Clock): LoginLimit {
 /** A hash, so that no address is kept and a long text takes no memory. */
 function accountOf({ body }: FastifyRequest): string {
   const { email } = (body ?? {}) as { email?: unknown }; // any JSON: a member may be missing
-  return createHash("sha256").update(String(email).trim().toLowerCase()).digest("base64url");
+  // A value that is not a text is rejected later; converting it could throw.
+  const text = typeof email === "string" ? email.trim().toLowerCase() : "";
+  return createHash("sha256").update(text).digest("base64url");
 }

@@ -15,6 +15,10 @@ export const executeToolName = "execute_tool";
 const maxSchemas = 5;
 const maxResults = 20;
 
+/** Every word is compared with all words of all tools. */
+const maxQueryLength = 1_000;
+const maxQueryWords = 30;
+
 const searchTool = {
   name: searchToolsName,
   title: "Search tools",
@@ -83,9 +87,13 @@ type Arguments = Readonly<Record<string, unknown>>;
 export function searchTools(tools: readonly ListedTool[], input: Arguments): CallToolResult {
   rejectUnknown(input, searchTool.inputSchema.properties);
   const { query = "" } = input;
-  const limit = Number(input.limit ?? maxSchemas);
-  if (typeof query !== "string" || !(limit >= 1)) {
-    throw new SearchInputError("query takes a string, and limit a whole number from 1 to 20.");
+  const sentLimit = input.limit ?? maxSchemas;
+  // Converting an object could throw.
+  const limit = typeof sentLimit === "object" ? Number.NaN : Number(sentLimit);
+  if (typeof query !== "string" || query.length > maxQueryLength || !(limit >= 1)) {
+    throw new SearchInputError(
+      `query takes a string of at most ${maxQueryLength} characters, and limit a whole number from 1 to ${maxResults}.`,
+    );
   }
   const ranked = rankTools(tools, query);
   const matches = ranked.slice(0, Math.min(Math.floor(limit), maxResults)).map(({ definition }, index) => ({
@@ -121,7 +129,7 @@ function rejectUnknown(input: Arguments, known: object): void {
 
 /** The tools that match words of the query, best first. Rare words count more, and words in the name most. */
 export function rankTools(tools: readonly ListedTool[], query: string): ListedTool[] {
-  const queryWords = [...new Set(wordsOf(query))];
+  const queryWords = [...new Set(wordsOf(query))].slice(0, maxQueryWords);
   if (queryWords.length === 0) {
     return [...tools];
   }

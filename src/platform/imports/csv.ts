@@ -10,12 +10,16 @@ const headBytes = 64 * 1024;
 /** The parser creates an error for each row of another length than the first, which takes 24 µs: small pieces keep the event loop responsive. */
 const pieceBytes = 4 * 1024;
 
+/** More than any table of contacts has, and few enough to compare each title with the others. */
+export const maxColumns = 200;
+
 /** Empty rows count against no other limit. */
 const maxEmptyRows = 100_000;
 
 export interface CsvRow {
   /** The line in the file at which the row begins, from 1. */
   readonly line: number;
+  /** At most one more than `maxColumns`: a row of delimiters alone could have a hundred thousand. */
   readonly cells: readonly string[];
 }
 
@@ -64,7 +68,7 @@ function createReader(head: Buffer) {
   const parser = createParser(head, (cells, lastLine) => {
     // Some spreadsheets write rows of delimiters below the last row.
     if (cells.some((cell) => cell !== "")) {
-      rows.push({ line: lastLine - countLineBreaks(cells), cells });
+      rows.push({ line: lastLine - countLineBreaks(cells), cells: cells.slice(0, maxColumns + 1) });
     } else {
       emptyRows += 1;
     }

@@ -7,7 +7,7 @@
 
 import { Failure, maxMetadata } from "../../../tools/contract/index.ts";
 import { type ContactInput, normalizePhone } from "../contacts/index.ts";
-import { UnreadableFileError } from "./csv.ts";
+import { maxColumns, UnreadableFileError } from "./csv.ts";
 
 type Column = "phone_number" | "name" | "tags" | { readonly attribute: string } | undefined;
 
@@ -28,10 +28,18 @@ const knownTitles: Readonly<Record<string, Column>> = {
 };
 
 /** The same limits as in the operations of contacts. */
-const limits = { name: 255, tag: 64, tags: 50, attribute: 64 };
+const limits = { phone: 32, name: 255, tag: 64, tags: 50, attribute: 64 };
 
-/** @throws UnreadableFileError if a column is missing or ambiguous. */
+/** A longer cell is not split: a row may be 128 kB of tags. Leaves room for spaces around them. */
+const maxTagsText = 2 * limits.tags * limits.tag;
+
+/** @throws UnreadableFileError if a column is missing or ambiguous, or if there are too many. */
 export function readHeader(cells: readonly string[]): Columns {
+  if (cells.length > maxColumns) {
+    throw new UnreadableFileError(
+      `The first line has more than ${maxColumns} columns: delete those that are not needed, and import the file again.`,
+    );
+  }
   const columns = cells.map((cell): Column => {
     const title = cell.trim();
     const plain = title.toLowerCase().replace(/[\s_-]/g, "");
@@ -69,8 +77,9 @@ export function readContact(columns: Columns, cells: readonly string[]): Contact
     }
   }
   if (cells.length > columns.length) {
+    const count = cells.length > maxColumns ? `more than ${maxColumns}` : cells.length;
     throw new RejectedRowError(
-      `The row has ${cells.length} cells, but the header has ${columns.length}: put cells that contain the delimiter in quotation marks.`,
+      `The row has ${count} cells, but the header has ${columns.length}: put cells that contain the delimiter in quotation marks.`,
     );
   }
   const metadata = Object.fromEntries(attributes);
@@ -96,22 +105,35 @@ function readPhone(text: string): string {
       "The phone number was written as a quantity, like 4.9E+12 or 4915112345678.0: make its column text, and export the file again.",
     );
   }
+  const number = text.length > limits.phone ? undefined : normalizeOrUndefined(text);
+  if (number === undefined) {
+    throw new RejectedRowError(
+      "The phone number is not valid; write it with the country code, like +14155550123.",
+    );
+  }
+  return number;
+}
+
+function normalizeOrUndefined(text: string): string | undefined {
   try {
     return normalizePhone(text, "phone_number");
   } catch (error) {
-    throw error instanceof Failure
-      ? new RejectedRowError(
-          "The phone number is not valid; write it with the country code, like +14155550123.",
-        )
-      : error;
+    if (error instanceof Failure) {
+      return undefined;
+    }
+    throw error;
   }
 }
 
 /** In lower case as in `tools/contacts.ts`: VIP and vip are the same tag. */
 function readTags(text: string): string[] {
-  const written = text.split(/[;|]/).map((tag) => tag.normalize().trim().toLowerCase());
+  const written = text
+    .slice(0, maxTagsText)
+    .split(/[;|]/)
+    .map((tag) => tag.normalize().trim().toLowerCase());
   const tags = [...new Set(written.filter((tag) => tag !== ""))];
-  if (tags.length > limits.tags || tags.some((tag) => tag.length > limits.tag)) {
+  const isTooLong = text.length > maxTagsText || tags.some((tag) => tag.length > limits.tag);
+  if (isTooLong || tags.length > limits.tags) {
     throw new RejectedRowError(
       `At most ${limits.tags} tags of at most ${limits.tag} characters are allowed.`,
     );

@@ -33,14 +33,22 @@ export function elementsOf(fact: unknown): readonly unknown[] {
   return Array.isArray(fact) ? fact : [fact];
 }
 
-/** Compares times as times, two numbers as numbers, and everything else as text. */
-export function isEqual(fact: unknown, value: Value): boolean {
-  if (value instanceof Date) {
-    return timeOf(fact) === value.getTime();
-  }
-  return typeof fact === "number" && typeof value === "number"
-    ? fact === value
-    : textOf(fact) === String(value);
+/**
+ * Whether an element of the fact equals a value: times are compared as times, and everything else as text. The elements
+ * are converted once, because a long list may be compared with many values.
+ */
+export function comparisonWith(fact: unknown): (value: Value) => boolean {
+  const elements = elementsOf(fact);
+  let texts: ReadonlySet<unknown> | undefined;
+  let times: ReadonlySet<unknown> | undefined;
+  return (value) => {
+    if (value instanceof Date) {
+      times ??= new Set(elements.map(timeOf));
+      return times.has(value.getTime());
+    }
+    texts ??= new Set(elements.map(textOf));
+    return texts.has(String(value));
+  };
 }
 
 /** Negative, zero or positive; NaN, for which every comparison is false, when the two can't be compared. */

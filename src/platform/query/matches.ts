@@ -6,7 +6,7 @@
  * written has not written in the last seven days. A list matches when one of its elements does.
  */
 import type { QueryOperator } from "../../../tools/cohorts.ts";
-import { compareFact, elementsOf, type Facts, isEqual, readFact, textOf, timeOf } from "./facts.ts";
+import { compareFact, comparisonWith, elementsOf, type Facts, readFact, textOf, timeOf } from "./facts.ts";
 import type { Condition, OperandOf, Query, Value } from "./query.ts";
 
 export function matchesQuery(query: Query, facts: Facts, now: Date): boolean {
@@ -24,8 +24,8 @@ export function matchesQuery(query: Query, facts: Facts, now: Date): boolean {
 
 type Test<Operand> = (fact: unknown, operand: Operand, now: Date) => boolean;
 
-const equals: Test<Value> = (fact, value) => elementsOf(fact).some((element) => isEqual(element, value));
-const isIn: Test<readonly Value[]> = (fact, values, now) => values.some((value) => equals(fact, value, now));
+const equals: Test<Value> = (fact, value) => comparisonWith(fact)(value);
+const isIn: Test<readonly Value[]> = (fact, values) => values.some(comparisonWith(fact));
 const exists: Test<undefined> = (fact) => elementsOf(fact).length > 0;
 const follows: Test<number | Date> = (fact, value) => compares(fact, value, (order) => order > 0);
 const precedes: Test<number | Date> = (fact, value) => compares(fact, value, (order) => order < 0);
@@ -60,7 +60,7 @@ const tests: { readonly [Operator in QueryOperator]: Test<OperandOf<Operator>> }
   within_last: isWithinLast,
   not_within_last: negate(isWithinLast),
   has_any: isIn,
-  has_all: (fact, values, now) => values.every((value) => equals(fact, value, now)),
+  has_all: (fact, values) => values.every(comparisonWith(fact)),
 };
 
 function meetsCondition<Operator extends QueryOperator>(

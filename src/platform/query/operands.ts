@@ -121,7 +121,8 @@ function readChoice(raw: RawOperand): string {
   const { values, expected = `one of: ${values.join(", ")}` } =
     attribute.type === "enum" ? attribute : { values: [] };
   const choice = typeof value === "string" ? normalizeText(value) : undefined;
-  if (choice === undefined || !values.map(normalizeText).includes(choice)) {
+  // Lower case is the normalized form of our own names.
+  if (choice === undefined || !values.some((known) => known.toLowerCase() === choice)) {
     throw invalidValue(raw, expected);
   }
   return choice;

@@ -5,6 +5,7 @@ import {
   type Operation,
   permits,
   readArguments,
+  type Tool,
   toolMappingsOf,
   toolNames,
 } from "../../../../tools/contract/index.ts";
@@ -18,6 +19,9 @@ const declaredTools = toolNames(declaredOperations);
 
 type Catalogue = Readonly<Record<string, Operation>>;
 
+/** Describing every tool takes a tenth of a second, so it is done once. */
+const describedTools = new WeakMap<Catalogue, readonly Tool[]>();
+
 /** `runOperation` runs an operation by name and returns the body of its response. */
 export function createDelegatedTools(
   catalogue: Catalogue,
@@ -27,7 +31,7 @@ export function createDelegatedTools(
   return {
     list: () =>
       closeTexts(
-        describeTools(catalogue).filter((tool) => permits(caller.scopes, tool.scope)),
+        describeOnce(catalogue).filter((tool) => permits(caller.scopes, tool.scope)),
         declaredTools,
       ).map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
 
@@ -40,6 +44,12 @@ export function createDelegatedTools(
       return body as Record<string, unknown>;
     },
   };
+}
+
+function describeOnce(catalogue: Catalogue): readonly Tool[] {
+  const tools = describedTools.get(catalogue) ?? describeTools(catalogue);
+  describedTools.set(catalogue, tools);
+  return tools;
 }
 
 function findTool(catalogue: Catalogue, toolName: string) {

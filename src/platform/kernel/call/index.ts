@@ -151,11 +151,11 @@ async function respond(call: ValidCall, context: PublicContext): Promise<CallRes
 
 /** @throws Failure `invalid_request`, with one entry per wrong field. */
 function parseInput({ input: schema }: Operation, input: unknown): unknown {
-  requireStorable(input);
   const parsed = schema.safeParse(input);
   if (!parsed.success) {
     throw failInput(parsed.error.issues, input);
   }
+  requireStorable(parsed.data);
   return parsed.data;
 }
 

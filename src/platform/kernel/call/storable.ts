@@ -6,30 +6,47 @@ const maxDepth = 32;
 
 /**
  * PostgreSQL stores neither a zero byte nor half of a surrogate pair.
+ * @param input has passed its schema, which limits its size.
  * @throws Failure `unstorable_text` or `nested_too_deeply`, naming the field.
  */
 export function requireStorable(input: unknown): void {
-  // A stack instead of recursion, which a deeply nested input would overflow.
-  const pending: { value: unknown; path: readonly string[] }[] = [{ value: input, path: [] }];
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    const { value, path } = next;
-    if (typeof value === "string") {
-      requireStorableText(value, path);
-    }
-    if (typeof value === "object" && value !== null) {
-      if (path.length > maxDepth) {
-        throw failField(path[0] ?? "", "nested_too_deeply", { limit: maxDepth });
-      }
-      for (const [name, inner] of Object.entries(value)) {
-        requireStorableText(name, path);
-        pending.push({ value: inner, path: [...path, name] });
-      }
-    }
+  const found = findUnstorable(input, 0);
+  if (found) {
+    const { code, path } = found;
+    throw code === "nested_too_deeply"
+      ? failField(path[0] ?? "", code, { limit: maxDepth })
+      : failField(path.join("."), code);
   }
 }
 
-function requireStorableText(text: string, path: readonly string[]): void {
-  if (text.includes("\0") || !text.isWellFormed()) {
-    throw failField(path.join("."), "unstorable_text");
+interface Unstorable {
+  readonly code: "nested_too_deeply" | "unstorable_text";
+  /** The names from the input to the value. */
+  readonly path: readonly string[];
+}
+
+function findUnstorable(value: unknown, depth: number): Unstorable | undefined {
+  if (typeof value === "string") {
+    return isStorable(value) ? undefined : { code: "unstorable_text", path: [] };
   }
+  if (typeof value !== "object" || value === null) {
+    return undefined;
+  }
+  if (depth > maxDepth) {
+    return { code: "nested_too_deeply", path: [] };
+  }
+  for (const [name, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+    if (typeof name === "string" && !isStorable(name)) {
+      return { code: "unstorable_text", path: [] };
+    }
+    const found = findUnstorable(member, depth + 1);
+    if (found) {
+      return { ...found, path: [String(name), ...found.path] };
+    }
+  }
+  return undefined;
+}
+
+function isStorable(text: string): boolean {
+  return !text.includes("\0") && text.isWellFormed();
 }

@@ -1,0 +1,124 @@
+/** Rules for the size of every operation's input: everything has a maximum, and nothing large costs much. */
+import { describe, expect, test } from "vitest";
+import { operationsOf } from "../src/platform/index.ts";
+import { type Operation, pathFields, toJsonSchema, toolMappingsOf } from "../tools/contract/index.ts";
+import { catalogue } from "../tools/index.ts";
+import { useTestApp } from "./support/app.ts";
+import { isOpenObject, largest, members, nest, placesOf } from "./support/places.ts";
+
+const operations: [string, Operation][] = Object.entries(catalogue);
+
+/** The input of every operation, and of every tool that has another. */
+const inputs = operations.flatMap(([name, operation]) =>
+  [operation, ...Object.values(toolMappingsOf(name, operation))].map(({ input }) => ({ name, input })),
+);
+
+const places = inputs.flatMap(({ name, input }) =>
+  [...placesOf(toJsonSchema(input, "input"))].map((place) => ({
+    ...{ ...place, name, input },
+    label: `${name}: ${place.path.join(".")}`,
+  })),
+);
+
+test("every text of every input has a maximum length, every list a maximum, and every value a type", () => {
+  const unbounded = places.filter(
+    ({ schema: { type, anyOf, enum: values, maxLength, maxItems } }) =>
+      (type === undefined && anyOf === undefined && values === undefined) ||
+      (type === "string" && values === undefined && maxLength === undefined) ||
+      (type === "array" && maxItems === undefined),
+  );
+  expect(unbounded.map(({ label }) => label)).toEqual([]);
+});
+
+const manyMembers = members(100_000);
+
+describe("a value over its maximum is rejected before what it holds is looked at", () => {
+  const large = places.flatMap(({ path, schema, name, input, label }) => {
+    const value = isOpenObject(schema) ? manyMembers : Array(Number(schema.maxItems ?? 0) + 1).fill(null);
+    return isOpenObject(schema) || schema.type === "array" ? [{ path, value, name, input, label }] : [];
+  });
+
+  test.each(large)("$label", ({ path, value, input }) => {
+    const issues = input.safeParse(nest(path, value)).error?.issues ?? [];
+    const inside = issues.filter((issue) => path.every((step, index) => issue.path[index] === step));
+    expect(inside.map((issue) => issue.path)).toEqual([path]);
+  });
+});
+
+const app = useTestApp();
+
+/** The default limit of a body is 1,048,576 bytes. */
+const budget = 900_000;
+
+/** The JSON of wrong values, of about this many characters. */
+const wrongValues: Readonly<Record<string, (length: number) => string>> = {
+  "a text": (length) => JSON.stringify("x".repeat(length)),
+  "a list": (length) => `[${"1,".repeat(length / 2)}1]`,
+  "lists in a list": (length) => `[${"[],".repeat(length / 3)}1]`,
+  "many members": (length) => JSON.stringify(members(length / 12)),
+  "a nested list": (length) => "[".repeat(length / 2) + "]".repeat(length / 2),
+};
+
+/** Bodies that are as large as they may be: one by the schema, and others against it. */
+function largeBodies({ path, input }: Operation): [string, string][] {
+  const schema = toJsonSchema(input, "input");
+  const fields = Object.keys(input.shape).filter((name) => !pathFields(path).includes(name));
+  const names = fields.length > 0 ? fields : ["other"];
+  const wrong = Object.entries(wrongValues).map(([kind, write]): [string, string] => [
+    kind,
+    `{${names.map((name) => `"${name}":${write(Math.floor(budget / names.length))}`).join()}}`,
+  ]);
+  const fullLists = [...placesOf(schema)].flatMap((place): [string, string][] =>
+    place.schema.type === "array"
+      ? [
+          [
+            `a full list in ${place.path.join(".")}`,
+            JSON.stringify(nest(place.path, Array(Number(place.schema.maxItems)).fill(null))),
+          ],
+        ]
+      : [],
+  );
+  return [["everything at its maximum", JSON.stringify(largest(schema, budget))], ...wrong, ...fullLists];
+}
+
+const built: [string, Operation][] = Object.entries(operationsOf());
+
+describe("the answer to the largest inputs is small", () => {
+  test.each(built.filter(([, { method }]) => method !== "GET" && method !== "DELETE"))(
+    "%s",
+    async (_, operation) => {
+      for (const [kind, body] of largeBodies(operation)) {
+        const { issues = [] } = operation.input.safeParse(JSON.parse(body)).error ?? {};
+        expect(issues.length, kind).toBeLessThan(1_000);
+        await expectSmallAnswer(operation, kind, { body });
+      }
+    },
+  );
+
+  test.each(built.filter(([, { method }]) => method === "GET" || method === "DELETE"))(
+    "%s",
+    async (_, operation) => {
+      const fields = Object.keys(operation.input.shape);
+      const length = 10_000 / Math.max(1, fields.length);
+      const query = fields.map((field) => `${field}=${"x".repeat(length)}`).join("&");
+      await expectSmallAnswer(operation, "text", { query });
+      const repeated = fields.map((field) => `${field}=1&`.repeat(length / (field.length + 3))).join("");
+      await expectSmallAnswer(operation, "repeated", { query: repeated });
+    },
+  );
+});
+
+async function expectSmallAnswer(
+  { method, path }: Operation,
+  kind: string,
+  { body, query = "" }: { readonly body?: string; readonly query?: string },
+): Promise<void> {
+  const answer = await app.fetch(`${path.replace(/\{\w+\}/g, "x".repeat(64))}?${query}`, {
+    method,
+    ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } }),
+  });
+  const { byteLength } = await answer.arrayBuffer();
+  expect(answer.status, kind).toBeLessThan(500);
+  // An operation that succeeds may return what it was sent.
+  expect(byteLength, kind).toBeLessThan(answer.ok ? 1_100_000 : 20_000);
+}
