@@ -3,10 +3,13 @@ import { sql } from "kysely";
 import type { Transaction } from "../../database/database.ts";
 import type { ErasedContact } from "../kernel/index.ts";
 
+/** Replaces these members of an error. */
+const withoutText = JSON.stringify({ title: "", detail: null });
+
 /** Messages in one transaction. */
 const batchSize = 500;
 
-/** A channel's error text may contain the phone number. */
+/** What the codes of an error say stays; the channel's text may contain the phone number. */
 export async function eraseMessages(
   tx: Transaction,
   { organization_id, conversation_ids }: ErasedContact,
@@ -18,10 +21,10 @@ export async function eraseMessages(
       where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[]) and id > ${after}
       order by id limit ${batchSize}
     ), erased as (
-      update messages set content = '{}', "from" = null, "to" = null, error = null
+      update messages set content = '{}', "from" = null, "to" = null, error = error || ${withoutText}::jsonb
       where organization_id = ${organization_id} and id in (select id from batch)
     ), erased_receipts as (
-      update message_receipts set error = null
+      update message_receipts set error = error || ${withoutText}::jsonb
       where organization_id = ${organization_id} and message_id in (select id from batch) and error is not null
     )
     select id from batch order by id

@@ -41,7 +41,7 @@ export async function applyStatusUpdate(
   const error =
     update.error === undefined
       ? null
-      : JSON.stringify(isErased ? { ...update.error, detail: null } : update.error);
+      : JSON.stringify(isErased ? { ...update.error, title: "", detail: null } : update.error);
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto("message_receipts")
     .values({
