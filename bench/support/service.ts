@@ -14,7 +14,7 @@ interface ServiceSettings {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Resolves when the service answers. `env` sets the location of its data. */
+/** Resolves when the service answers. `env` sets the location of its data, and any other setting. */
 export function startService(port: number, key: string, env: Record<string, string>): Promise<BenchService> {
   return startProgram("dist/tidings.js", { port, key, env });
 }
@@ -27,12 +27,12 @@ export async function startProgram(
   const child = spawn(process.execPath, [program, "serve"], {
     env: {
       ...process.env,
-      ...env,
       PORT: String(port),
       TIDINGS_BOOTSTRAP_KEY: key,
       TIDINGS_LOG_LEVEL: "error",
       TIDINGS_RATE_LIMIT: "1000000",
       TIDINGS_RATE_BURST: "1000000",
+      ...env,
     },
     stdio: ["ignore", "ignore", "inherit"],
   });

@@ -79,6 +79,7 @@ function createRequestHandler(options: McpHttpOptions, handle: Handle): Serve {
   const { toolFilter = defaultToolFilter } = options;
   const guardHost = createHostGuard(options);
   const limitConcurrency = createConcurrencyLimit(maxConcurrentPerKey);
+  const startBatch = createBatchGate();
 
   return async (request, response, admission) => {
     guardHost(request.headers);
@@ -97,10 +98,13 @@ function createRequestHandler(options: McpHttpOptions, handle: Handle): Serve {
         response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(jsonRpcError));
         return;
       }
+      const run = () => handle(Object.assign(request, { auth }), response, body);
       if (Array.isArray(body) && body.length > 1) {
         count(body.length - 1);
+        await startBatch(run);
+      } else {
+        await run();
       }
-      await handle(Object.assign(request, { auth }), response, body);
     });
   };
 }
@@ -139,6 +143,25 @@ function toCaller(auth: AuthInfo | undefined): McpCaller {
   const scopes = new Set(auth.scopes.flatMap((scope) => readScope(scope) ?? []));
   const filter = auth.extra?.filter as ToolFilter; // set above, for every request
   return { key: auth.token, filter, scopes: () => scopes };
+}
+
+/**
+ * Starts batches one after the other. The messages of a batch are answered in one turn of the event loop, so after each
+ * start the next one waits as long as that took: the requests of others are served meanwhile.
+ */
+function createBatchGate() {
+  let previous = Promise.resolve();
+  return async (run: () => Promise<void>): Promise<void> => {
+    const turn = previous;
+    let release = () => {};
+    previous = new Promise((resolve) => {
+      release = resolve;
+    });
+    await turn;
+    const startedAt = performance.now();
+    setImmediate(() => setTimeout(release, performance.now() - startedAt));
+    await run();
+  };
 }
 
 /** Limits the concurrent requests of each credential. @throws Failure `rate_limited`. */

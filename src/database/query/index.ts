@@ -2,6 +2,6 @@
 export { containsText, toLikePattern } from "./contains.ts";
 export { insertAll } from "./insert-all.ts";
 export { refersTo } from "./join.ts";
-export { maxCountedMatches, readPage } from "./page.ts";
+export { isDeepPage, maxCountedMatches, readPage } from "./page.ts";
 export { readSnapshot, readWithSnapshot } from "./snapshot.ts";
 export { ReadTimeoutError, withTimeLimit } from "./time-limit.ts";

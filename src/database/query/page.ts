@@ -11,6 +11,20 @@ const maxCountedRows = 100_000;
 /** The same limit for a search, which has to read every match from the table. */
 export const maxCountedMatches = 1_000;
 
+/** Rows to skip that make a page a slow read. */
+const deepOffset = 5_000;
+
+/** Whether the page is so deep that reading it skips many rows. */
+export function isDeepPage({
+  page,
+  per_page,
+}: {
+  readonly page: number;
+  readonly per_page: number;
+}): boolean {
+  return (page - 1) * per_page > deepOffset;
+}
+
 /** Reads a page of the query in its order; `meta` is the one of every paged response. */
 export async function readPage<From extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, From, Row>,

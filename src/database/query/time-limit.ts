@@ -11,8 +11,8 @@ export class ReadTimeoutError extends Error {
   override readonly name = "ReadTimeoutError";
 }
 
-/** How many such reads run at once: fewer than there are connections, so that they never hold all of them. */
-const concurrency = 3;
+/** How many such reads run at once: far fewer than there are connections, so that other reads find one. */
+const concurrency = 2;
 /** As for a connection. */
 const waitMs = 10_000;
 

@@ -2,7 +2,7 @@
 import { contacts as contract } from "../../../tools/contacts.ts";
 import { fail } from "../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
-import { maxCountedMatches, readPage, withTimeLimit } from "../../database/query/index.ts";
+import { isDeepPage, maxCountedMatches, readPage, withTimeLimit } from "../../database/query/index.ts";
 import {
   type Change,
   type ErasedContact,
@@ -41,7 +41,9 @@ export const contacts = implement(contract, {
           .$if(tag !== undefined, (query) => query.where(hasTag(tag ?? "")));
         return readPage(matches.selectAll().orderBy("id", "desc"), paging, maxCounted);
       };
-      const { rows, meta } = await (words.length === 0 ? read(db) : withTimeLimit(world.database, read));
+      const { rows, meta } = await (words.length > 0 || isDeepPage(paging)
+        ? withTimeLimit(world.database, read)
+        : read(db));
       return { data: rows, meta };
     },
 

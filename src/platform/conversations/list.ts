@@ -8,7 +8,7 @@ import type {
 } from "../../../tools/conversations.ts";
 import { fail } from "../../../tools/errors.ts";
 import type { Queries } from "../../database/database.ts";
-import { readPage } from "../../database/query/index.ts";
+import { isDeepPage, readPage, withTimeLimit } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import type { Caller, ReadContext } from "../kernel/index.ts";
 import { windowMs, windowOf } from "./window.ts";
@@ -21,7 +21,14 @@ const previewLength = 120;
 /** The inputs that are named as the columns that they are compared with. */
 const equalityFilters = ["inbox_id", "contact_id", "team_id", "assigned_to", "status"] as const;
 
-export async function listConversations(input: Input, { db, organization, caller, now }: ReadContext) {
+export async function listConversations(input: Input, context: ReadContext) {
+  const { db, world } = context;
+  return isDeepPage(input)
+    ? withTimeLimit(world.database, (queries) => readConversations(input, { ...context, db: queries }))
+    : readConversations(input, { ...context, db });
+}
+
+async function readConversations(input: Input, { db, organization, caller, now }: ReadContext) {
   const { filter, sort, tag } = input;
   let query = selectConversations(db, organization);
   for (const column of equalityFilters) {
