@@ -190,7 +190,7 @@ function countCut(): number {
 interface Left {
   /** Rows of calls without a response. */
   readonly rows: number;
-  /** Cut keys that nobody repeated and that have no stored response. */
+  /** Cut keys that were not repeated and that have no stored response. */
   readonly unanswered: number;
 }
 

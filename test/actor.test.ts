@@ -27,7 +27,7 @@ const list = async (conversation_id: string) =>
 const latestAssignment = async (id: string) =>
   (await app.call(conversations.list_assignments, { id })).data[0];
 
-test("a message names the API key or the user who sent it, and an inbound one nobody", async () => {
+test("a message names the API key or the user who sent it, and an inbound one has no sender", async () => {
   const { credential } = (await app.call(auth.whoami, {})).data;
   expect((await send("+14155550130")).sent_by).toEqual({
     type: "api_key",

@@ -181,7 +181,7 @@ describe("after an erasure", () => {
     await call(contacts.delete_contact, { id });
     await app.runDueJobs();
     expect(await findColumns(app.server.database.queries, personal)).toEqual([]);
-    // What was waiting was neither sent to the phone nor told to the receiver.
+    // What was waiting was sent neither to the phone nor to the receiver.
     expect(receiver.received.length).toBe(received);
     expect((await phone.listMessages()).filter(({ text }) => text?.body === marked("queued"))).toEqual([]);
     await app.advanceTime(24 * hour);

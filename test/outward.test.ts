@@ -108,7 +108,7 @@ test("a repeated key gets the stored response, and the third party is called onc
   expect(await intents()).toEqual([]);
 });
 
-test("the intent is committed before the call, and a second request meanwhile is told to wait", async () => {
+test("the intent is committed before the call, and a second request meanwhile is rejected", async () => {
   const held = holdCalls();
   const first = order("b", "twin");
   await held.isRunning();
@@ -156,7 +156,7 @@ test("a call that can't be looked up has an unknown outcome, for every request w
   expect(orders.calls.filter((name) => name === "d")).toHaveLength(1);
 });
 
-test("a call that nobody repeats is ended by a job", async () => {
+test("a call that is not repeated is ended by a job", async () => {
   const held = holdCalls();
   const dead = order("e", "job");
   await held.isRunning();
@@ -205,7 +205,7 @@ test("a key may be used again after 24 hours", async () => {
   expect(await (await order("j", "day")).json()).toMatchObject({ data: { id: "order j" } });
 });
 
-test("invalid input calls nobody and leaves no intent", async () => {
+test("invalid input makes no call and leaves no intent", async () => {
   const before = orders.calls.length;
   expect((await order("", "invalid")).status).toBe(404);
   expect({ calls: orders.calls.length, intents: await intents() }).toEqual({ calls: before, intents: [] });

@@ -1,7 +1,7 @@
 /** Who acts: the caller of an operation, a flow, a bot, or the service itself. */
 import type { Actor, Caller } from "./context.ts";
 
-/** The service itself, in its jobs and where nobody is signed in. */
+/** The service itself, in its jobs and without a signed-in caller. */
 export const system: Actor = { type: "system", id: "system", name: "Tidings", scopes: new Set() };
 
 export function actorOf({ user, credential, scopes }: Caller): Actor {

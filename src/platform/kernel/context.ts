@@ -107,7 +107,7 @@ export interface PublicContext {
   readonly world: World;
   /** The time of this call, the same for everything that it writes. */
   readonly now: Date;
-  /** Who makes this call; the service itself if nobody is signed in. */
+  /** Who makes this call; the service itself without a signed-in caller. */
   readonly actor: Actor;
   /** The variant that the declaration gives the requested path. */
   readonly variant: string | undefined;
