@@ -11,7 +11,7 @@ import { fail, failField } from "../../tools/errors.ts";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { hashSecret, isExpired, keyPrefix, newKeySecret } from "./identity/index.ts";
-import { type Caller, implement, lockOrganization, requireBelowQuota, type World } from "./kernel/index.ts";
+import { type Caller, countLocked, implement, requireBelowQuota, type World } from "./kernel/index.ts";
 
 export const apiKeys = implement(contract, {
   tables: ["api_keys"],
@@ -72,12 +72,7 @@ export const apiKeys = implement(contract, {
 
 /** @throws Failure `quota_exceeded`. */
 async function requireCapacity(tx: Transaction, organization: string, limit: number): Promise<void> {
-  await lockOrganization(tx, organization);
-  const { count } = await tx
-    .selectFrom("api_keys")
-    .select((row) => row.fn.countAll<number>().as("count"))
-    .where("organization_id", "=", organization)
-    .executeTakeFirstOrThrow();
+  const count = await countLocked(tx, organization, tx.selectFrom("api_keys"));
   requireBelowQuota(count, { thing: "API keys", setting: "TIDINGS_QUOTA_API_KEYS", limit });
 }
 

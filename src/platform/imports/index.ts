@@ -2,7 +2,7 @@
 import { fail, failField } from "../../../tools/errors.ts";
 import { imports as contract } from "../../../tools/imports.ts";
 import type { Transaction } from "../../database/database.ts";
-import { freshId, implement, lockOrganization, requireBelowQuota } from "../kernel/index.ts";
+import { countLocked, freshId, implement, requireBelowQuota } from "../kernel/index.ts";
 import { getUpload } from "../uploads/index.ts";
 import { runImportJob } from "./run.ts";
 
@@ -65,13 +65,8 @@ export const imports = implement(contract, {
 
 /** @throws Failure `quota_exceeded`. */
 async function requireCapacity(tx: Transaction, organization: string, limit: number): Promise<void> {
-  await lockOrganization(tx, organization);
-  const { count } = await tx
-    .selectFrom("imports")
-    .select((row) => row.fn.countAll<number>().as("count"))
-    .where("organization_id", "=", organization)
-    .where("status", "in", ["queued", "running"])
-    .executeTakeFirstOrThrow();
+  const unfinished = tx.selectFrom("imports").where("status", "in", ["queued", "running"]);
+  const count = await countLocked(tx, organization, unfinished);
   requireBelowQuota(count, { thing: "imports at once", setting: "TIDINGS_QUOTA_IMPORTS", limit });
 }
 

@@ -44,5 +44,5 @@ export { listenerJobsOf } from "./listeners.ts";
 export { coalesce } from "./coalesce.ts";
 export { eraseContact, eraseContactJob, isNotErased } from "./erase.ts";
 export { lockOrganization } from "./lock-organization.ts";
-export { requireBelowQuota } from "./quota.ts";
+export { countLocked, requireBelowQuota } from "./quota.ts";
 export { type AppSecrets, seal, secretsOf, unseal } from "./seal.ts";

@@ -1,5 +1,9 @@
 /** Limits on what an organization may have. */
+import { type SelectQueryBuilder, sql } from "kysely";
 import { fail } from "../../../tools/errors.ts";
+import type { Transaction } from "../../database/database.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import { lockOrganization } from "./lock-organization.ts";
 
 interface Quota {
   /** In the plural, for the message. */
@@ -8,10 +12,23 @@ interface Quota {
   readonly limit: number;
 }
 
-/**
- * Two calls at once must not both pass: lock the organization before counting.
- * @throws Failure `quota_exceeded` if the organization has the limit already.
- */
+type Countable = "api_keys" | "imports" | "webhooks";
+
+/** Counts rows of an organization that is locked until the commit, so that two calls at once can't both pass a limit. */
+export async function countLocked<Table extends Countable>(
+  tx: Transaction,
+  organization: string,
+  rows: SelectQueryBuilder<Tables, Table, object>,
+): Promise<number> {
+  await lockOrganization(tx, organization);
+  const { count } = await rows
+    .where(sql<boolean>`organization_id = ${organization}`)
+    .select(sql<number>`count(*)`.as("count"))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** @throws Failure `quota_exceeded` if the organization has the limit already. */
 export function requireBelowQuota(count: number, { thing, setting, limit }: Quota): void {
   if (count >= limit) {
     throw fail("quota_exceeded", { limit, thing, setting });

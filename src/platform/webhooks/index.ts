@@ -3,7 +3,7 @@ import { fail, failField } from "../../../tools/errors.ts";
 import { webhooks as contract } from "../../../tools/webhooks.ts";
 import type { Transaction } from "../../database/database.ts";
 import { readPage } from "../../database/query/index.ts";
-import { freshId, implement, lockOrganization, seal } from "../kernel/index.ts";
+import { countLocked, freshId, implement, seal } from "../kernel/index.ts";
 import { deliverWebhookJob } from "./deliver.ts";
 import {
   countMissed,
@@ -176,18 +176,11 @@ async function requireActive(tx: Transaction, organization: string, id: string):
 }
 
 /**
- * Each event is stored once for every webhook that subscribes to it. Locks the organization, so that two calls at
- * once cannot both pass.
+ * Each event is stored once for every webhook that subscribes to it.
  * @throws Failure `too_many_webhooks`.
  */
 async function requireCapacity(tx: Transaction, organization: string, limit: number): Promise<void> {
-  await lockOrganization(tx, organization);
-  const { count } = await tx
-    .selectFrom("webhooks")
-    .select((row) => row.fn.countAll<number>().as("count"))
-    .where("organization_id", "=", organization)
-    .executeTakeFirstOrThrow();
-  if (count >= limit) {
+  if ((await countLocked(tx, organization, tx.selectFrom("webhooks"))) >= limit) {
     throw fail("too_many_webhooks", { limit });
   }
 }
