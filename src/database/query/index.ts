@@ -1,4 +1,5 @@
 /** Queries and conditions that several modules use. */
+export { updateBatch } from "./batch.ts";
 export { containsText, toLikePattern } from "./contains.ts";
 export { insertAll } from "./insert-all.ts";
 export { refersTo } from "./join.ts";

@@ -1,6 +1,7 @@
 /** Erases the personal data of a contact's conversations. The rows stay, for statistics. */
 import { sql } from "kysely";
 import type { Transaction } from "../../database/database.ts";
+import { updateBatch } from "../../database/query/index.ts";
 import type { Change, ErasedContact } from "../kernel/index.ts";
 import { changeConversation } from "./change.ts";
 
@@ -32,25 +33,16 @@ export async function eraseConversations(
     .execute();
 }
 
-/** Assignments in one transaction. */
-const batchSize = 500;
-
 /** The reasons of assignments are free text, and may contain personal data. */
 export async function eraseAssignments(
   tx: Transaction,
   { organization_id, contact_id }: ErasedContact,
   after: string,
 ): Promise<string | undefined> {
-  const { rows } = await sql<{ id: string }>`
-    with batch as (
-      select id from assignments
-      where organization_id = ${organization_id} and contact_id = ${contact_id} and id > ${after}
-      order by id limit ${batchSize}
-    ), erased as (
-      update assignments set reason = null
-      where organization_id = ${organization_id} and id in (select id from batch) and reason is not null
-    )
-    select id from batch order by id
-  `.execute(tx);
-  return rows.at(-1)?.id;
+  const ids = sql`
+    select id from assignments where organization_id = ${organization_id} and contact_id = ${contact_id}`;
+  const update = sql`
+    update assignments set reason = null
+    where organization_id = ${organization_id} and id in (select id from batch) and reason is not null`;
+  return updateBatch(tx, ids, { updates: [update], after });
 }

@@ -3,7 +3,7 @@ import { type Selectable, sql } from "kysely";
 import type { routingTriggers } from "../../../tools/routing.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
-import { insertAll } from "../../database/query/index.ts";
+import { insertAll, updateBatch } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import type { Change, ErasedContact } from "../kernel/index.ts";
 import type { Decision, PolicyDecision } from "./decide.ts";
@@ -52,27 +52,19 @@ export async function listDecisions(db: Queries, organization: string, conversat
   return rows.map((row) => ({ ...row, candidates: candidatesOf(row) }));
 }
 
-/** Decisions in one transaction. */
-const eraseBatchSize = 500;
-
 /** An explanation may quote the contact's tags and attributes. */
 export async function eraseDecisions(
   tx: Transaction,
   { organization_id, conversation_ids }: ErasedContact,
   after: string,
 ): Promise<string | undefined> {
-  const { rows } = await sql<{ id: string }>`
-    with batch as (
-      select id from routing_decisions
-      where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[]) and id > ${after}
-      order by id limit ${eraseBatchSize}
-    ), erased as (
-      update routing_decisions set explanation = '', candidates = '[]'
-      where organization_id = ${organization_id} and id in (select id from batch)
-    )
-    select id from batch order by id
-  `.execute(tx);
-  return rows.at(-1)?.id;
+  const ids = sql`
+    select id from routing_decisions
+    where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[])`;
+  const update = sql`
+    update routing_decisions set explanation = '', candidates = '[]'
+    where organization_id = ${organization_id} and id in (select id from batch)`;
+  return updateBatch(tx, ids, { updates: [update], after });
 }
 
 async function insertDecisions({ tx, now }: Change, records: readonly DecisionRecord[]): Promise<void> {
