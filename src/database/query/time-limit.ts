@@ -19,8 +19,8 @@ const waitMs = 10_000;
 const queues = new WeakMap<Database, FairQueue>();
 
 /**
- * Runs a read that the server cancels after three seconds, when few other such reads run. The embedded engine can't cancel a statement: there the
- * query itself must bound its work.
+ * Runs a read that the server cancels after three seconds, when few other such reads run. The embedded engine can't
+ * cancel a statement: there the query itself must bound its work.
  * @throws ReadTimeoutError, NoFreeConnectionError
  */
 export async function withTimeLimit<Result>(

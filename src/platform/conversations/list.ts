@@ -22,10 +22,9 @@ const previewLength = 120;
 const equalityFilters = ["inbox_id", "contact_id", "team_id", "assigned_to", "status"] as const;
 
 export async function listConversations(input: Input, context: ReadContext) {
-  const { db, world } = context;
   return isDeepPage(input)
-    ? withTimeLimit(world.database, (queries) => readConversations(input, { ...context, db: queries }))
-    : readConversations(input, { ...context, db });
+    ? withTimeLimit(context.world.database, (db) => readConversations(input, { ...context, db }))
+    : readConversations(input, context);
 }
 
 async function readConversations(input: Input, { db, organization, caller, now }: ReadContext) {

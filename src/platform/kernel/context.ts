@@ -78,10 +78,14 @@ export interface Actor {
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** What makes an idempotency key unique. */
-export interface IdempotencyKey {
+/** Whose an idempotency key is. */
+export interface KeyOwner {
   readonly organization_id: string;
   readonly credential_id: string;
+}
+
+/** What makes an idempotency key unique. */
+export interface IdempotencyKey extends KeyOwner {
   readonly route: string;
   readonly key: string;
 }
@@ -122,7 +126,7 @@ export interface OpenContext<Output = unknown> extends PublicContext {
    * takes the caller's place as the owner of the key. Undefined is not stored.
    */
   once(
-    owner: Pick<IdempotencyKey, "organization_id" | "credential_id">,
+    owner: KeyOwner,
     effect: (tx: Transaction) => Promise<Output | undefined>,
   ): Promise<Output | undefined>;
 }

@@ -2,7 +2,7 @@
 
 import { ErrorBody, type Operation } from "../../../../tools/contract/index.ts";
 import { restoreFailure } from "../../../../tools/errors.ts";
-import type { Caller, PublicContext, World, WriteContext } from "../context.ts";
+import type { Caller, KeyOwner, PublicContext, World, WriteContext } from "../context.ts";
 import {
   type CallResponse,
   createSealedCodec,
@@ -43,7 +43,7 @@ export async function executeWrite(
   const response = await context.world.database.transaction(async (tx) => {
     const respond = async () =>
       createResponse(operation, await effect(createTenantContext(context, caller, { db: tx, tx })));
-    const request = toIdempotentRequest(call, caller, content);
+    const request = toIdempotentRequest(call, ownerOf(caller), content);
     return request ? runOnce(tx, request, respond) : respond();
   });
   return throwIfFailed(response);
@@ -55,27 +55,31 @@ export async function findPreviousResponse(
   caller: Caller,
   content: Content,
 ): Promise<CallResponse | undefined> {
-  const request = toIdempotentRequest(call, caller, content);
+  const request = toIdempotentRequest(call, ownerOf(caller), content);
   const response = request && (await findStoredResponse(call.context.world.database.queries, request));
   return response && throwIfFailed(response);
 }
 
 export function toIdempotentRequest(
   { name, operation, context, key, route }: OperationCall,
-  caller: Caller,
+  owner: KeyOwner,
   content: Content,
 ): IdempotentRequest | undefined {
   if (key === undefined) {
     return undefined;
   }
   const { world, now } = context;
-  const { organization_id, credential } = caller;
   return {
-    idempotencyKey: { organization_id, credential_id: credential.id, route, key },
+    idempotencyKey: { ...owner, route, key },
     hashes: hashRequest(world, name, ...content),
     codec: codecFor(operation, world),
     now,
   };
+}
+
+/** The caller as the owner of its idempotency keys. */
+export function ownerOf({ organization_id, credential }: Caller): KeyOwner {
+  return { organization_id, credential_id: credential.id };
 }
 
 /** How the responses of an operation are stored. */

@@ -16,6 +16,7 @@ import {
   createResponse,
   createTenantContext,
   type OperationCall,
+  ownerOf,
   throwIfFailed,
   toIdempotentRequest,
 } from "./execute-write.ts";
@@ -43,7 +44,7 @@ export interface OutwardCall extends OperationCall {
 export async function runOutward(call: OutwardCall, caller: Caller): Promise<CallResponse> {
   const { handler, context, operation } = call;
   const { database } = context.world;
-  const request = toIdempotentRequest(call, caller, [call.input]);
+  const request = toIdempotentRequest(call, ownerOf(caller), [call.input]);
   const outward = { ...context, organization: caller.organization_id };
   const begin = (tx: Transaction) =>
     handler.begin(call.input, createTenantContext(context, caller, { db: tx, tx }));

@@ -1,7 +1,7 @@
 /** Runs an operation without a caller. */
 import type { OpenContext, PublicContext } from "../context.ts";
-import { codecFor, createResponse, type OperationCall } from "./execute-write.ts";
-import { type CallResponse, deleteStoredResponse, hashRequest, runOnce } from "./idempotency.ts";
+import { createResponse, type OperationCall, toIdempotentRequest } from "./execute-write.ts";
+import { type CallResponse, deleteStoredResponse, runOnce } from "./idempotency.ts";
 
 export interface PublicCall extends OperationCall {
   readonly input: unknown;
@@ -11,20 +11,14 @@ export interface PublicCall extends OperationCall {
 const nothing: CallResponse = { status: 200, body: null, isReplay: false };
 
 export async function runPublic(call: PublicCall): Promise<CallResponse> {
-  const { name, operation, context, key, route, input } = call;
-  const { world, now } = context;
+  const { operation, context } = call;
   let isReplay = false;
   const once: OpenContext["once"] = (owner, effect) =>
-    world.database.transaction(async (tx) => {
-      if (key === undefined) {
+    context.world.database.transaction(async (tx) => {
+      const request = toIdempotentRequest(call, owner, [call.input]);
+      if (!request) {
         return effect(tx);
       }
-      const request = {
-        idempotencyKey: { ...owner, route, key },
-        hashes: hashRequest(world, name, input),
-        codec: codecFor(operation, world),
-        now,
-      };
       const response = await runOnce(tx, request, async () => {
         const result = await effect(tx);
         return result === undefined ? nothing : createResponse(operation, result);
@@ -35,7 +29,7 @@ export async function runPublic(call: PublicCall): Promise<CallResponse> {
       }
       return response.body ?? undefined;
     });
-  const handle = await call.prepare(input);
+  const handle = await call.prepare(call.input);
   const open: OpenContext = { ...context, once };
   return { ...createResponse(operation, await handle(open)), isReplay };
 }

@@ -12,6 +12,7 @@ import {
   executeWrite,
   findPreviousResponse,
   type OperationCall,
+  ownerOf,
   throwIfFailed,
   toIdempotentRequest,
 } from "./execute-write.ts";
@@ -70,7 +71,7 @@ function createStreamedIntent(call: StreamedCall, caller: Caller, content: () =>
   let stop = () => {};
   return {
     async open(): Promise<void> {
-      const request = toIdempotentRequest(call, caller, content());
+      const request = toIdempotentRequest(call, ownerOf(caller), content());
       if (!request) {
         return;
       }
