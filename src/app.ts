@@ -137,10 +137,9 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     ...{ address, jobs: platform.jobs, database },
     async [Symbol.asyncDispose]() {
       stopping.abort();
-      await mcp.close();
-      await server.close(shutdownMs);
+      // No job may start from here on: one that the signal ended would be claimed again and again.
+      await Promise.all([platform.jobs.stop(shutdownMs), mcp.close().then(() => server.close(shutdownMs))]);
       await client.close();
-      await platform.jobs.stop(shutdownMs);
       await telemetry.close(flushSpansMs);
       await web[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();

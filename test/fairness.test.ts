@@ -38,43 +38,71 @@ const problemModule = implement(contract, {
 
 const app = useTestApp({ enabledModules: { ...modules, problems: problemModule } });
 
-const acquireFor = (queue: FairQueue, organization: string, served: string[]) =>
-  runFor(organization, async () => {
-    await queue.acquire();
-    served.push(organization);
-  });
+/** A queue, its clock, and what it has served: places are given back in the order in which they were taken. */
+function createQueue(size: number, timeoutMs = 60_000) {
+  const clock = { ms: 0 };
+  const queue = new FairQueue({ size, timeoutMs, place: "place", now: () => clock.ms });
+  const served: string[] = [];
+  const releases: (() => void)[] = [];
+  return {
+    ...{ queue, clock, served },
+    ask: (organization: string) =>
+      runFor(organization, async () => {
+        releases.push(await queue.acquire());
+        served.push(organization);
+      }),
+    release: () => releases.shift()?.(),
+  };
+}
 
 test("waiting requests are served round-robin by organization, and in order within one", async () => {
-  const queue = new FairQueue(1, 60_000);
-  await queue.acquire();
-  const served: string[] = [];
-  const waiting = ["a", "a", "a", "b", "c", "b"].map((organization) =>
-    acquireFor(queue, organization, served),
-  );
+  const { queue, served, ask, release } = createQueue(1);
+  await ask("first");
+  const waiting = ["a", "a", "a", "b", "c", "b"].map(ask);
   expect(queue.waiting).toBe(6);
   for (let count = 1; count <= 6; count += 1) {
-    queue.release();
-    await expect.poll(() => served).toHaveLength(count);
+    release();
+    await expect.poll(() => served).toHaveLength(count + 1);
   }
   await Promise.all(waiting);
-  expect(served).toEqual(["a", "b", "c", "a", "b", "a"]);
+  expect(served).toEqual(["first", "a", "b", "c", "a", "b", "a"]);
 });
 
-test("nothing is limited while nothing else waits", async () => {
-  const queue = new FairQueue(3, 60_000);
-  const served: string[] = [];
-  await Promise.all(["a", "a", "a"].map((organization) => acquireFor(queue, organization, served)));
-  expect({ served, waiting: queue.waiting }).toEqual({ served: ["a", "a", "a"], waiting: 0 });
+test("an organization that is active alone may hold all places", async () => {
+  const { queue, served, ask } = createQueue(10);
+  await Promise.all(Array.from({ length: 10 }, () => ask("a")));
+  expect({ served: served.length, waiting: queue.waiting }).toEqual({ served: 10, waiting: 0 });
+});
+
+test("while two organizations are active, each may hold three of ten places", async () => {
+  const { queue, clock, served, ask, release } = createQueue(10);
+  await ask("b");
+  release();
+  const asked = Array.from({ length: 10 }, () => ask("a"));
+  await expect.poll(() => served).toEqual(["b", "a", "a", "a"]);
+  await ask("b");
+  expect(served.at(-1)).toBe("b");
+  // Queries of the service itself are not limited.
+  const own = await Promise.all([queue.acquire(), queue.acquire(), queue.acquire(), queue.acquire()]);
+  expect(queue.waiting).toBe(7);
+  for (const giveBack of own) {
+    giveBack();
+  }
+  expect(queue.waiting).toBe(7);
+  clock.ms += 1_000;
+  release();
+  await Promise.all(asked);
+  expect({ served: served.length, waiting: queue.waiting }).toEqual({ served: 12, waiting: 0 });
 });
 
 test("a request that has waited too long fails, leaves the queue, and costs no place", async () => {
-  const queue = new FairQueue(1, 20);
-  await queue.acquire();
-  await expect(runFor("a", () => queue.acquire())).rejects.toThrow(NoFreeConnectionError);
+  const { queue, ask, release } = createQueue(1, 20);
+  await ask("a");
+  await expect(ask("a")).rejects.toThrow(NoFreeConnectionError);
   expect(queue.waiting).toBe(0);
-  queue.release();
-  await queue.acquire();
-  await expect(queue.acquire()).rejects.toThrow("No database connection became free in 20 ms");
+  release();
+  await ask("a");
+  await expect(queue.acquire()).rejects.toThrow("No place became free in 20 ms");
 });
 
 test("a busy database answers 503 with Retry-After, and a slow search says what to do", async () => {

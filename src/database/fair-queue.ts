@@ -1,22 +1,30 @@
 /**
- * Shares the connections of a pool between organizations.
+ * Shares places, such as the connections of a pool, between organizations.
  *
- * Work that waits for a connection is served round-robin by organization, so that many requests of one delay those
- * of another by one of its queries, not by all of them. Nothing is limited while nothing else waits.
+ * Work that waits for a place is served round-robin by organization, so that many requests of one delay those of
+ * another by one of its queries, not by all of them. While several organizations are active, each may hold three of
+ * ten places: with all ten, one organization would take the processors of the database from the others. An
+ * organization that is active alone may hold all places.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
 const owners = new AsyncLocalStorage<string>();
 
-/** Queries outside `runFor` are the service's own. */
+/** Queries outside `runFor` are the service's own, which are not limited. */
 const service = "service";
+
+/** The part of the places that one of several active organizations may hold. */
+const share = 0.3;
+
+/** An organization is active until it has asked for no place for this long. */
+const activeMs = 1_000;
 
 /** Runs `work`, whose queries wait in the queue of this organization. */
 export function runFor<Result>(organization: string, work: () => Result): Result {
   return owners.run(organization, work);
 }
 
-/** No connection became free in time. */
+/** No place became free in time. */
 export class NoFreeConnectionError extends Error {
   override readonly name = "NoFreeConnectionError";
 }
@@ -25,37 +33,91 @@ interface Waiter {
   start(): void;
 }
 
+interface QueueOptions {
+  readonly size: number;
+  readonly timeoutMs: number;
+  /** What a place is, for the error text. */
+  readonly place: string;
+  /** Milliseconds, from any origin. */
+  readonly now?: () => number;
+}
+
 export class FairQueue {
   #free: number;
   /** The waiting work of each organization; the first organization is served next. */
   readonly #waiting = new Map<string, Waiter[]>();
-  readonly #timeoutMs: number;
+  /** How many places each organization holds. */
+  readonly #held = new Map<string, number>();
+  /** When each organization last asked for a place, the latest last. */
+  readonly #asked = new Map<string, number>();
+  readonly #options: Required<QueueOptions>;
 
-  constructor(size: number, timeoutMs: number) {
-    this.#free = size;
-    this.#timeoutMs = timeoutMs;
+  constructor(options: QueueOptions) {
+    this.#options = { now: () => performance.now(), ...options };
+    this.#free = options.size;
   }
 
   get waiting(): number {
     return [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Waits for a place; call `release` when done. @throws NoFreeConnectionError */
-  async acquire(): Promise<void> {
-    if (this.#free > 0) {
-      this.#free -= 1;
-      return;
-    }
+  /** Waits for a place, and returns the function that gives it back. @throws NoFreeConnectionError */
+  async acquire(): Promise<() => void> {
     const owner = owners.getStore() ?? service;
-    await new Promise<void>((resolve, reject) => {
+    this.#noteActive(owner);
+    if (this.#waiting.has(owner) || !this.#mayTake(owner)) {
+      await this.#wait(owner);
+    } else {
+      this.#take(owner);
+    }
+    return () => this.#release(owner);
+  }
+
+  #noteActive(owner: string): void {
+    if (owner !== service) {
+      this.#asked.delete(owner);
+      this.#asked.set(owner, this.#options.now());
+    }
+  }
+
+  #mayTake(owner: string): boolean {
+    if (this.#free === 0) {
+      return false;
+    }
+    const held = this.#held.get(owner) ?? 0;
+    return owner === service || held < Math.max(1, this.#options.size * share) || this.#isActiveAlone();
+  }
+
+  /** Whether at most one organization has asked for a place, or waits for one, of late. */
+  #isActiveAlone(): boolean {
+    const since = this.#options.now() - activeMs;
+    for (const [owner, askedAt] of this.#asked) {
+      if (askedAt > since) {
+        break;
+      }
+      if (!this.#waiting.has(owner)) {
+        this.#asked.delete(owner);
+      }
+    }
+    return this.#asked.size <= 1;
+  }
+
+  #take(owner: string): void {
+    this.#free -= 1;
+    this.#held.set(owner, (this.#held.get(owner) ?? 0) + 1);
+  }
+
+  #wait(owner: string): Promise<void> {
+    const { timeoutMs, place } = this.#options;
+    return new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#remove(owner, waiter);
         reject(
           new NoFreeConnectionError(
-            `No database connection became free in ${this.#timeoutMs} ms. Inside a transaction, use only its \`tx\` for queries.`,
+            `No ${place} became free in ${timeoutMs} ms. Inside a transaction, use only its \`tx\` for queries.`,
           ),
         );
-      }, this.#timeoutMs);
+      }, timeoutMs);
       const waiter = {
         start() {
           clearTimeout(timer);
@@ -71,11 +133,23 @@ export class FairQueue {
     });
   }
 
-  release(): void {
-    const [next] = this.#waiting;
+  #release(owner: string): void {
+    this.#free += 1;
+    const held = (this.#held.get(owner) ?? 1) - 1;
+    if (held > 0) {
+      this.#held.set(owner, held);
+    } else {
+      this.#held.delete(owner);
+    }
+    while (this.#startNext()) {
+      // More than one when the limit of an organization has just ended.
+    }
+  }
+
+  #startNext(): boolean {
+    const next = [...this.#waiting].find(([owner]) => this.#mayTake(owner));
     if (!next) {
-      this.#free += 1;
-      return;
+      return false;
     }
     const [owner, queue] = next;
     const waiter = queue.shift();
@@ -84,7 +158,9 @@ export class FairQueue {
     if (queue.length > 0) {
       this.#waiting.set(owner, queue);
     }
+    this.#take(owner);
     waiter?.start();
+    return true;
   }
 
   #remove(owner: string, waiter: Waiter): void {

@@ -33,11 +33,21 @@ interface Generation {
   number: number;
 }
 
+interface Connection {
+  readonly client: PostgresPoolClient;
+  /** The place in the queue that the present use of the connection holds. */
+  readonly place: { release(): void };
+}
+
 /** The pool for Kysely's dialect, with its usage for the metrics. */
 export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { use(): PoolUsage } {
   const pool = new pg.Pool({ ...settings, types, onConnect: (client) => prepare(client, settings) });
-  const queue = new FairQueue(settings.max ?? 1, settings.connectionTimeoutMillis ?? defaultTimeoutMs);
-  const connections = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+  const queue = new FairQueue({
+    size: settings.max ?? 1,
+    timeoutMs: settings.connectionTimeoutMillis ?? defaultTimeoutMs,
+    place: "database connection",
+  });
+  const connections = new WeakMap<pg.PoolClient, Connection>();
   const generation: Generation = { number: 0 };
 
   // Without a listener, a connection that breaks while idle, or between two statements, ends the process.
@@ -47,14 +57,15 @@ export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { 
   return {
     use: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: queue.waiting }),
     async connect() {
-      await queue.acquire();
+      const release = await queue.acquire();
       const client = await pool.connect().catch((error: unknown) => {
-        queue.release();
+        release();
         throw error;
       });
-      const connection = connections.get(client) ?? wrap(client, { generation, queue });
+      const connection = connections.get(client) ?? wrap(client, generation);
       connections.set(client, connection);
-      return connection;
+      connection.place.release = release;
+      return connection.client;
     },
     // It waits until every connection is released; one that hangs must not keep the process from exiting.
     end: () => Promise.race([pool.end(), sleep(closeTimeoutMs, undefined, { ref: false })]),
@@ -76,11 +87,9 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text).toISOString());
 
-function wrap(
-  client: pg.PoolClient,
-  { generation, queue }: { readonly generation: Generation; readonly queue: FairQueue },
-): PostgresPoolClient {
+function wrap(client: pg.PoolClient, generation: Generation): Connection {
   const names = new Set<string>();
+  const place = { release() {} };
   let isInvalid = false;
   let isInTransaction = false;
 
@@ -121,10 +130,11 @@ function wrap(
     },
     release() {
       client.release(isInvalid);
-      queue.release();
+      place.release();
     },
   };
-  return connection as PostgresPoolClient; // without cursors, which only streamed queries use: there are none
+  // Without cursors, which only streamed queries use: there are none.
+  return { client: connection as PostgresPoolClient, place };
 }
 
 function statement(

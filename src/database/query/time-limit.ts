@@ -11,10 +11,8 @@ export class ReadTimeoutError extends Error {
   override readonly name = "ReadTimeoutError";
 }
 
-/** How many such reads run at once: far fewer than there are connections, so that other reads find one. */
-const concurrency = 2;
-/** As for a connection. */
-const waitMs = 10_000;
+/** Far fewer at once than there are connections, so that other reads find one. They wait as for a connection. */
+const slowReads = { size: 2, timeoutMs: 10_000, place: "place for a slow read" };
 
 const queues = new WeakMap<Database, FairQueue>();
 
@@ -30,9 +28,9 @@ export async function withTimeLimit<Result>(
   if (database.engine === "embedded") {
     return read(database.queries);
   }
-  const queue = queues.get(database) ?? new FairQueue(concurrency, waitMs);
+  const queue = queues.get(database) ?? new FairQueue(slowReads);
   queues.set(database, queue);
-  await queue.acquire();
+  const release = await queue.acquire();
   try {
     return await database.transaction(async (tx) => {
       // For this transaction alone: a pooler would pass a setting of the session on to other clients.
@@ -44,6 +42,6 @@ export async function withTimeLimit<Result>(
       ? new ReadTimeoutError(`A read took longer than ${limitMs} ms.`, { cause: error })
       : error;
   } finally {
-    queue.release();
+    release();
   }
 }
