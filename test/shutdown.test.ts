@@ -1,0 +1,66 @@
+/** Shutdown: what runs ends, and nothing starts. */
+import { once } from "node:events";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { modules } from "../src/platform/index.ts";
+import { defineJob, implement } from "../src/platform/kernel/index.ts";
+import { startTestApp } from "./support/app.ts";
+
+test("a job that the shutdown ends is not started again by the same process", async () => {
+  let attempts = 0;
+  let isOpen = false;
+  const endlessJob = defineJob({
+    name: "endless.job",
+    payload: z.object({}),
+    async run(_, world) {
+      attempts += 1;
+      if (!world.stopping.aborted) {
+        await once(world.stopping, "abort");
+      }
+      return { runAgainAt: world.now() };
+    },
+  });
+  const starter = implement(
+    {},
+    {
+      operations: {},
+      jobs: [endlessJob],
+      routes: [
+        {
+          methods: ["POST"],
+          path: "/start-job",
+          credential: "any",
+          scope: "inbox:write",
+          body: "none",
+          async handle(_, world) {
+            await world.database.transaction((tx) => world.jobs.enqueue(tx, endlessJob, {}));
+            return { status: 204 };
+          },
+        },
+        {
+          methods: ["POST"],
+          path: "/stay-open",
+          credential: "any",
+          scope: "inbox:write",
+          body: "none",
+          /** The server waits for this request, long enough for the worker to claim the job again. */
+          async handle(_, { stopping, database }) {
+            isOpen = true;
+            await once(stopping, "abort");
+            for (let query = 0; query < 200 && attempts === 1; query += 1) {
+              await database.queries.selectFrom("jobs").select("id").execute();
+            }
+            return { status: 204 };
+          },
+        },
+      ],
+    },
+  );
+  const app = await startTestApp({ enabledModules: { ...modules, starter }, runsJobs: true });
+  await app.fetch("/start-job", { method: "POST" });
+  const open = app.fetch("/stay-open", { method: "POST" });
+  await expect.poll(() => isOpen && attempts).toBe(1);
+  await app[Symbol.asyncDispose]();
+  expect((await open).status).toBe(204);
+  expect(attempts).toBe(1);
+});
