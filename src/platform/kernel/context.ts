@@ -21,6 +21,9 @@ export interface Quotas {
   readonly webhooks: number;
   /** That wait or run. */
   readonly imports: number;
+  readonly inboxes: number;
+  readonly quickReplies: number;
+  readonly routingPolicies: number;
   /** In each process. */
   readonly waitingCalls: number;
 }

@@ -4,7 +4,7 @@ import { routing as contract } from "../../../tools/routing.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
-import { implement } from "../kernel/index.ts";
+import { countLocked, implement, requireBelowQuota } from "../kernel/index.ts";
 import { matchPolicies, parseConditions } from "./conditions.ts";
 import { decide, decideUnmatched } from "./decide.ts";
 import { activePolicies, selectPolicies } from "./policies.ts";
@@ -29,7 +29,14 @@ export { type RoutingRequest, type RoutingSnapshot, readRoutingSnapshot, reserve
 export const routing = implement(contract, {
   tables: ["routing_policies", "routing_credits", "routing_decisions"],
   operations: {
-    async create_routing_policy({ target_id = null, ...input }, { tx, organization, now }) {
+    async create_routing_policy({ target_id = null, ...input }, { tx, world, organization, now }) {
+      const count = await countLocked(tx, organization, tx.selectFrom("routing_policies"));
+      const limit = world.quotas.routingPolicies;
+      requireBelowQuota(count, {
+        thing: "routing policies",
+        setting: "TIDINGS_QUOTA_ROUTING_POLICIES",
+        limit,
+      });
       await requirePolicy(tx, organization, { ...input, target_id });
       const policy = await tx
         .insertInto("routing_policies")
