@@ -22,7 +22,7 @@ test("without settings the service is embedded, on loopback, with the documented
       rateLimits: { perSecond: 50, burst: 100 },
       quotas: {
         ...{ storedBytes: 10_240_000_000, apiKeys: 100, webhooks: 100, imports: 20, waitingCalls: 200 },
-        ...{ inboxes: 100, quickReplies: 500, routingPolicies: 100 },
+        ...{ inboxes: 100, quickReplies: 500, routingPolicies: 100, teamMembers: 2_000 },
       },
       allowedHosts: [],
       allowedOrigins: [],
@@ -67,6 +67,7 @@ test("every setting is read", () => {
     TIDINGS_QUOTA_INBOXES: "10",
     TIDINGS_QUOTA_QUICK_REPLIES: "11",
     TIDINGS_QUOTA_ROUTING_POLICIES: "12",
+    TIDINGS_QUOTA_TEAM_MEMBERS: "13",
     TIDINGS_QUOTA_WAITING_CALLS: "9",
     TIDINGS_ALLOWED_HOSTS: "Tidings.example.com, [::1]",
     TIDINGS_ALLOWED_ORIGINS: "https://App.example.com:443, http://app.example.com:8080",
@@ -97,7 +98,7 @@ test("every setting is read", () => {
     rateLimits: { perSecond: 5000, burst: 10_000 },
     quotas: {
       ...{ storedBytes: 5_000_000, apiKeys: 6, webhooks: 7, imports: 8, waitingCalls: 9 },
-      ...{ inboxes: 10, quickReplies: 11, routingPolicies: 12 },
+      ...{ inboxes: 10, quickReplies: 11, routingPolicies: 12, teamMembers: 13 },
     },
     allowedHosts: ["tidings.example.com", "[::1]"],
     allowedOrigins: ["https://app.example.com", "http://app.example.com:8080"],

@@ -112,6 +112,9 @@ export const Environment = z.object({
   TIDINGS_QUOTA_ROUTING_POLICIES: wholeNumber(1, 10_000)
     .default(100)
     .describe("Routing policies that an organization may have"),
+  TIDINGS_QUOTA_TEAM_MEMBERS: wholeNumber(1, 100_000)
+    .default(2_000)
+    .describe("Members that an organization's teams may have together"),
   TIDINGS_QUOTA_WAITING_CALLS: wholeNumber(1, 1_000_000)
     .default(200)
     .describe("Calls of `wait_for_message` of an organization that may wait at once, in each process"),

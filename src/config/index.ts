@@ -82,6 +82,7 @@ function toConfig(env: z.output<typeof Environment>) {
       inboxes: env.TIDINGS_QUOTA_INBOXES,
       quickReplies: env.TIDINGS_QUOTA_QUICK_REPLIES,
       routingPolicies: env.TIDINGS_QUOTA_ROUTING_POLICIES,
+      teamMembers: env.TIDINGS_QUOTA_TEAM_MEMBERS,
       waitingCalls: env.TIDINGS_QUOTA_WAITING_CALLS,
     },
     allowedHosts: env.TIDINGS_ALLOWED_HOSTS,

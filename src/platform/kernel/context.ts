@@ -24,6 +24,8 @@ export interface Quotas {
   readonly inboxes: number;
   readonly quickReplies: number;
   readonly routingPolicies: number;
+  /** A user counts once for each team. */
+  readonly teamMembers: number;
   /** In each process. */
   readonly waitingCalls: number;
 }
