@@ -106,7 +106,6 @@ test("readiness is checked once for all requests that wait for it", async () => 
   ]);
   expect(answer.body.match(/"ready"/g)).toHaveLength(10);
   expect(select.mock.calls.filter(([table]) => table === "settings").length).toBeLessThan(10);
-  select.mockRestore();
 });
 
 test("a busy database answers 503 with Retry-After, and a slow search says what to do", async () => {

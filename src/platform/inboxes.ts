@@ -96,6 +96,7 @@ export async function getInbox(db: Queries, organization: string, phone_number: 
     .where("organization_id", "=", organization)
     .$if(phone_number !== null, (query) => query.where("phone_number", "=", phone_number ?? ""))
     .orderBy("id")
+    .limit(1)
     .executeTakeFirst();
 }
 
