@@ -9,7 +9,7 @@ import { matchPolicies, parseConditions } from "./conditions.ts";
 import { decide, decideUnmatched } from "./decide.ts";
 import { activePolicies, selectPolicies } from "./policies.ts";
 import { type ConversationRow, toPolicy } from "./policy.ts";
-import { eraseDecisions, listDecisions } from "./records.ts";
+import { candidatesOf, eraseDecisions, selectDecisions } from "./records.ts";
 import { requireSettings } from "./settings.ts";
 
 export { findUser, lockMember } from "./candidates.ts";
@@ -113,10 +113,10 @@ export const routing = implement(contract, {
       return { data: { conversation_id, ...decision } };
     },
 
-    async list_routing_decisions({ id }, { db, organization }) {
+    async list_routing_decisions({ id, ...paging }, { db, organization }) {
       await getConversation(db, organization, id);
-      const data = await listDecisions(db, organization, id);
-      return { data, meta: { total: data.length } };
+      const { rows, meta } = await readPage(selectDecisions(db, organization, id), paging);
+      return { data: rows.map((row) => ({ ...row, candidates: candidatesOf(row) })), meta };
     },
   },
   erase: { later: eraseDecisions },
