@@ -214,6 +214,8 @@ test("a reopened conversation keeps its agent only while the agent is available 
     "reopen queued",
     "reopen assigned",
   ]);
+  const { data: older, meta } = await app.call(routing.list_routing_decisions, { id, page: 2, per_page: 1 });
+  expect({ older, meta }).toEqual({ older: [data[1]], meta: { page: 2, per_page: 1, total: 2 } });
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 

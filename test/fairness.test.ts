@@ -1,8 +1,9 @@
 /** Fairness: the requests of one organization don't keep those of another waiting, and a busy database says so. */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { FairQueue, NoFreeConnectionError, runFor } from "../src/database/fair-queue.ts";
 import { ReadTimeoutError } from "../src/database/query/index.ts";
+import { hashPassword } from "../src/platform/identity/index.ts";
 import { modules } from "../src/platform/index.ts";
 import { implement } from "../src/platform/kernel/module.ts";
 import { contacts } from "../tools/contacts.ts";
@@ -10,6 +11,7 @@ import { one, operation } from "../tools/contract/index.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
+import { sendRaw } from "./support/raw-http.ts";
 
 const problems: Record<string, () => Error> = {
   busy: () => new NoFreeConnectionError("No connection"),
@@ -103,6 +105,35 @@ test("a request that has waited too long fails, leaves the queue, and costs no p
   release();
   await ask("a");
   await expect(queue.acquire()).rejects.toThrow("No place became free in 20 ms");
+});
+
+test("passwords are hashed round-robin by organization, few at once", async () => {
+  const ended: string[] = [];
+  const hash = (organization: string) =>
+    runFor(organization, async () => {
+      await hashPassword("correct horse");
+      ended.push(organization);
+    });
+  await Promise.all([...Array.from({ length: 16 }, () => hash("a")), hash("b")]);
+  expect(ended.indexOf("b")).toBeLessThan(6);
+});
+
+test("readiness is checked once for all requests that wait for it", async () => {
+  const { queries } = app.server.database;
+  const select = vi.spyOn(queries, "selectFrom");
+  const { port } = new URL(app.server.address);
+  const request = (connection: string) => [
+    "GET /readyz HTTP/1.1",
+    "Host: localhost",
+    `Connection: ${connection}`,
+    "",
+  ];
+  const answer = await sendRaw(Number(port), [
+    ...Array(9).fill(request("keep-alive")).flat(),
+    ...request("close"),
+  ]);
+  expect(answer.body.match(/"ready"/g)).toHaveLength(10);
+  expect(select.mock.calls.filter(([table]) => table === "settings").length).toBeLessThan(10);
 });
 
 test("a busy database answers 503 with Retry-After, and a slow search says what to do", async () => {

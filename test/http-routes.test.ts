@@ -1,6 +1,7 @@
 /** Routes that are not operations: credentials, bodies in and out, limits, and errors. */
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { NoFreeConnectionError } from "../src/database/fair-queue.ts";
 import { modules } from "../src/platform/index.ts";
 import { implement, type ModuleRoute } from "../src/platform/kernel/module.ts";
 import { fail } from "../tools/errors.ts";
@@ -66,6 +67,15 @@ const routes: readonly ModuleRoute[] = [
       throw fail("file_not_found");
     },
   },
+  {
+    methods: ["GET"],
+    path: "/scripted/busy",
+    credential: "none",
+    body: "none",
+    async handle() {
+      throw new NoFreeConnectionError("No connection");
+    },
+  },
 ];
 
 function sign(body: Uint8Array): string {
@@ -128,6 +138,11 @@ describe("a raw body", () => {
 });
 
 describe("an answer", () => {
+  test("of a busy database is 503 with Retry-After", async () => {
+    const { status, headers } = await app.fetch("/scripted/busy", { key: null });
+    expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
+  });
+
   test("may be plain text", async () => {
     const answer = await app.fetch("/scripted/webhook?hub.mode=subscribe&hub.challenge=1158", { key: null });
     expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");

@@ -1,5 +1,6 @@
 /** Inboxes: several numbers of one organization, each with its own conversations and settings. */
-import { beforeAll, expect, test } from "vitest";
+import pg from "pg";
+import { beforeAll, expect, test, vi } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { inboxes } from "../tools/inboxes.ts";
@@ -121,4 +122,17 @@ test("an unknown inbox is rejected, and nothing is stored", async () => {
   expect(meta.total).toBe(0);
   const json = { from: "+14155550214", to: "+14155559999", text: "hi" };
   expect((await app.fetch("/simulator/inbound", { method: "POST", json })).status).toBe(404);
+});
+
+test("an inbound message without a number reads one inbox, however many there are", async () => {
+  const spy = vi.spyOn(pg.Client.prototype, "query");
+  await openPhone(app, "+14155550177").write("hello");
+  const results: unknown[] = await Promise.all(spy.mock.results.map(({ value }) => value));
+  const texts = spy.mock.calls.map(([query]) => Object(query).text ?? query);
+  spy.mockRestore();
+  const rowCounts = results.flatMap((result, index) =>
+    String(texts[index]).includes('from "inboxes"') ? [Object(result).rows.length] : [],
+  );
+  expect(rowCounts).not.toEqual([]);
+  expect(Math.max(...rowCounts)).toBe(1);
 });

@@ -25,6 +25,26 @@ test("a lane whose jobs hang uses only its own slots and delays no other lane", 
   expect(hanging.runs).toHaveLength(3 * 4);
 });
 
+test("an organization with a hundred lanes whose jobs all hang delays no other organization", async () => {
+  const hanging = recordRuns(
+    "a.hang",
+    (_, { signal }) =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+  );
+  const other = recordRuns("a.b");
+  const jobs = fixture.create([hanging.definition, other.definition], { pollMs: 3_600_000 });
+  const lanes = Array.from({ length: 400 }, (_, n) =>
+    makeJob("a.hang", n, { lane: `hang ${n % 100}`, organization_id: "org_hanging" }),
+  );
+  await fixture.enqueue(jobs, ...lanes);
+  jobs.start();
+  await expect.poll(() => hanging.runs.length).toBeGreaterThanOrEqual(3 * 16);
+  for (let n = 0; n < 20; n += 1) {
+    await fixture.enqueue(jobs, makeJob("a.b", n, { organization_id: "org_other" }));
+    await expect.poll(() => other.runs).toHaveLength(n + 1);
+  }
+});
+
 test("the backlog of one lane delays no other lane", async () => {
   const busy = recordRuns("a.busy", async () => yieldToOthers());
   const other = recordRuns("a.b");
@@ -36,6 +56,19 @@ test("the backlog of one lane delays no other lane", async () => {
   await fixture.enqueue(jobs, makeJob("a.b", "now"));
   await expect.poll(() => other.runs, { interval: 1 }).toEqual(["now"]);
   expect(busy.runs.length - before).toBeLessThan(500);
+});
+
+test("the backlog of one organization delays no job of the same name of another organization", async () => {
+  const { runs, definition } = recordRuns("a.b", async () => yieldToOthers());
+  const jobs = fixture.create([definition]);
+  await fixture.enqueue(
+    jobs,
+    ...Array.from({ length: 5_000 }, (_, n) => makeJob("a.b", n, { organization_id: "org_busy" })),
+    makeJob("a.b", "now", { organization_id: "org_other" }),
+  );
+  jobs.start();
+  await expect.poll(() => runs, { interval: 1 }).toContain("now");
+  expect(runs.length).toBeLessThan(500);
 });
 
 test("with more lanes than slots, every lane is served in rotation", async () => {
@@ -54,13 +87,15 @@ test("with more lanes than slots, every lane is served in rotation", async () =>
 test("the last quarter of the slots is reserved for lanes with nothing running", () => {
   const lanes = new Lanes(16);
   const now = fixture.now();
-  expect(lanes.capacity(now)).toEqual({ limit: 48, perLane: 4, freeByLane: {} });
+  const fullOrganizations: string[] = [];
+  expect(lanes.capacity(now)).toEqual({ limit: 48, perLane: 4, freeByLane: {}, fullOrganizations });
   for (let n = 0; n < 48; n += 1) {
-    lanes.start(`lane ${n % 2}`);
+    lanes.start(`lane ${n % 2}`, null);
   }
-  expect(lanes.capacity(now)).toEqual({ limit: 16, perLane: 1, freeByLane: { "lane 0": 0, "lane 1": 0 } });
+  const freeByLane = { "lane 0": 0, "lane 1": 0 };
+  expect(lanes.capacity(now)).toEqual({ limit: 1, perLane: 1, freeByLane, fullOrganizations });
   for (let n = 0; n < 16; n += 1) {
-    lanes.start("a");
+    lanes.start("a", null);
   }
   expect(lanes.capacity(now).limit).toBe(0);
 });
@@ -69,7 +104,7 @@ test("the limit of a lane rises with every job that ends normally, and is reset 
   const lanes = new Lanes(16);
   const now = fixture.now();
   const end = { mustBackOff: false, now };
-  const endFirst = lanes.start("a");
+  const endFirst = lanes.start("a", null);
   endJobs(lanes, 5, end);
   expect(lanes.capacity(now).freeByLane).toEqual({ a: 4 + 5 - 1 });
   endJobs(lanes, 100, end);
@@ -107,7 +142,7 @@ test("backing off halves the limit to one, then pauses the lane for longer each 
 test("jobs that ran side by side and back off halve the limit once", () => {
   const lanes = new Lanes(16);
   const now = fixture.now();
-  const ends = [1, 2, 3, 4].map(() => lanes.start("a"));
+  const ends = [1, 2, 3, 4].map(() => lanes.start("a", null));
   for (const end of ends) {
     end({ mustBackOff: true, now });
   }
@@ -132,6 +167,6 @@ test("a lane that backs off repeatedly is paused, and tried again after the paus
 /** Starts and ends `count` jobs of the lane, one after the other. */
 function endJobs(lanes: Lanes, count: number, end: { mustBackOff: boolean; now: Date }, lane = "a") {
   for (let n = 0; n < count; n += 1) {
-    lanes.start(lane)(end);
+    lanes.start(lane, null)(end);
   }
 }

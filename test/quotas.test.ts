@@ -2,12 +2,17 @@
 import { expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { imports } from "../tools/imports.ts";
+import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
+import { quickReplies } from "../tools/quick-replies.ts";
+import { routing } from "../tools/routing.ts";
+import { teams } from "../tools/teams.ts";
 import { uploads } from "../tools/uploads.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
+import { createTeamWithMembers } from "./support/teams.ts";
 
 const app = useTestApp({
   env: {
@@ -15,6 +20,10 @@ const app = useTestApp({
     TIDINGS_QUOTA_API_KEYS: "3",
     TIDINGS_QUOTA_WEBHOOKS: "2",
     TIDINGS_QUOTA_IMPORTS: "2",
+    TIDINGS_QUOTA_INBOXES: "3",
+    TIDINGS_QUOTA_QUICK_REPLIES: "2",
+    TIDINGS_QUOTA_ROUTING_POLICIES: "2",
+    TIDINGS_QUOTA_TEAM_MEMBERS: "2",
     TIDINGS_QUOTA_WAITING_CALLS: "2",
   },
 });
@@ -47,6 +56,42 @@ test("webhooks", async () => {
   const create = () =>
     app.call(webhooks.create_webhook, { url: "https://example.com/hook", events: ["message.sent"] });
   expect(await callAtOnce(create)).toMatchObject({ succeeded: 2, failure: { code: "too_many_webhooks" } });
+});
+
+test("inboxes, quick replies and routing policies", async () => {
+  let number = 0;
+  const next = () => String(++number);
+  const createInbox = () =>
+    app.call(inboxes.create_inbox, { name: "one", phone_number: `+1415555012${next()}` });
+  const createReply = () =>
+    app.call(quickReplies.create_quick_reply, { short_code: next(), content: "Hello" });
+  const createPolicy = () =>
+    app.call(routing.create_routing_policy, {
+      name: next(),
+      strategy: "round_robin",
+      target_type: "team",
+    });
+  const rejected = (limit: number, setting: string) => ({
+    succeeded: 2,
+    failure: { status: 422, code: "quota_exceeded", error: { limit, setting } },
+  });
+  // One of the three is the first inbox.
+  expect(await callAtOnce(createInbox)).toMatchObject(rejected(3, "TIDINGS_QUOTA_INBOXES"));
+  expect(await callAtOnce(createReply)).toMatchObject(rejected(2, "TIDINGS_QUOTA_QUICK_REPLIES"));
+  expect(await callAtOnce(createPolicy)).toMatchObject(rejected(2, "TIDINGS_QUOTA_ROUTING_POLICIES"));
+});
+
+test("team members", async () => {
+  const { id, users } = await createTeamWithMembers(app, { name: "One" }, { Ada: {}, Bea: {} });
+  const { id: second } = await createTeamWithMembers(app, { name: "Two" }, {});
+  const member = { id: second, user_id: users.Ada ?? "", role: "member" } as const;
+  expect(await expectFailure(app.call(teams.add_team_member, member))).toMatchObject({
+    status: 422,
+    code: "quota_exceeded",
+    error: { limit: 2, setting: "TIDINGS_QUOTA_TEAM_MEMBERS" },
+  });
+  await app.call(teams.delete_team, { id });
+  expect((await app.call(teams.add_team_member, member)).data.user_id).toBe(users.Ada);
 });
 
 test("stored bytes: a file that no longer fits is rejected, and one that fits after a deletion is stored", async () => {

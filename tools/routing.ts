@@ -1,7 +1,6 @@
 /** Routing: the policies that assign waiting conversations to agents. */
 import { z } from "zod";
 import {
-  all,
   Deleted,
   type ErrorEntry,
   errorEntry,
@@ -199,8 +198,8 @@ export const routing = {
     title: "List routing decisions",
     description:
       "List a conversation's routing decisions, newest first: the policy, the candidates, and why each was skipped.",
-    input: z.object({ id: conversationId }),
-    output: all(Decision),
+    input: z.object({ id: conversationId, ...paging(25) }),
+    output: paged(Decision),
     tier: "extended",
   }),
 };

@@ -103,6 +103,18 @@ export const Environment = z.object({
   TIDINGS_QUOTA_IMPORTS: wholeNumber(1, 1_000_000)
     .default(20)
     .describe("Imports of an organization that may wait or run"),
+  TIDINGS_QUOTA_INBOXES: wholeNumber(1, 10_000)
+    .default(100)
+    .describe("Inboxes that an organization may have"),
+  TIDINGS_QUOTA_QUICK_REPLIES: wholeNumber(1, 10_000)
+    .default(500)
+    .describe("Quick replies that an organization may have"),
+  TIDINGS_QUOTA_ROUTING_POLICIES: wholeNumber(1, 10_000)
+    .default(100)
+    .describe("Routing policies that an organization may have"),
+  TIDINGS_QUOTA_TEAM_MEMBERS: wholeNumber(1, 100_000)
+    .default(2_000)
+    .describe("Members that an organization's teams may have together"),
   TIDINGS_QUOTA_WAITING_CALLS: wholeNumber(1, 1_000_000)
     .default(200)
     .describe("Calls of `wait_for_message` of an organization that may wait at once, in each process"),

@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { permits, type Scope } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
+import type { Platform } from "../platform/index.ts";
 import type { BodyKind, HttpAnswer, HttpRequest, HttpRoute, RouteWithBody } from "../ports/http-route.ts";
 import { toUrl } from "./router.ts";
 
@@ -11,17 +12,24 @@ interface RouteTypes {
   Querystring: Record<string, string | string[]>;
 }
 
-/** @param bodyLimit of a request with a credential, in bytes, where the route has no limit of its own. */
-export function mountRoutes(app: FastifyInstance, routes: readonly HttpRoute[], bodyLimit: number): void {
+export interface MountOptions {
+  readonly routes: readonly HttpRoute[];
+  readonly platform: Pick<Platform, "runFor">;
+  /** Of a request with a credential, in bytes, where the route has no limit of its own. */
+  readonly bodyLimit: number;
+}
+
+export function mountRoutes(app: FastifyInstance, options: MountOptions): void {
+  const { routes } = options;
   for (const route of routes.filter(({ body }) => body !== "raw")) {
-    mountRoute(app, route, bodyLimit);
+    mountRoute(app, route, options);
   }
   // In a scope of their own: their bodies are of any content type and not parsed.
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
     for (const route of routes.filter(({ body }) => body === "raw")) {
-      mountRoute(scope, route, bodyLimit);
+      mountRoute(scope, route, options);
     }
   });
 }
@@ -29,7 +37,7 @@ export function mountRoutes(app: FastifyInstance, routes: readonly HttpRoute[], 
 function mountRoute<Body extends BodyKind>(
   app: FastifyInstance,
   route: RouteWithBody<Body>,
-  defaultBodyLimit: number,
+  { platform, bodyLimit: defaultBodyLimit }: MountOptions,
 ): void {
   const { credential, isRateLimited = true, maxBodyBytes } = route;
   const bodyLimit = maxBodyBytes ?? (credential === "none" ? undefined : defaultBodyLimit);
@@ -49,10 +57,11 @@ function mountRoute<Body extends BodyKind>(
         body: readBody[route.body](request.body),
       };
       if (route.credential === "none") {
-        return send(reply, await route.handle(read));
+        return send(reply, await platform.runFor(null, () => route.handle(read)));
       }
       const organization_id = authorize(request, route.scope);
-      return send(reply, await route.handle({ ...read, organization_id }));
+      const handle = () => route.handle({ ...read, organization_id });
+      return send(reply, await platform.runFor(organization_id, handle));
     },
   });
 }

@@ -135,7 +135,7 @@ function createApp(options: ServerOptions): FastifyInstance {
     addMetrics(app, options.metricsEndpoint);
   }
   addOperations(app, options);
-  mountRoutes(app, options.routes, options.bodyLimit);
+  mountRoutes(app, options);
   const document = describeApi(operations, options.version);
   app.get("/v1/openapi.json", { config: { credential: "none" } }, () => document);
   return app;
@@ -186,8 +186,13 @@ function addJsonParser(app: FastifyInstance): void {
 function addHealth(app: FastifyInstance, { checkReady }: ServerOptions): void {
   const config = { isRateLimited: false };
   app.get("/healthz", { config }, () => ({ status: "ok" }));
+  let checking: Promise<void> | undefined;
   app.get("/readyz", { config }, async () => {
-    await checkReady();
+    // One check for all who wait: they need no credential and are not counted, so each of theirs would cost a query.
+    checking ??= checkReady().finally(() => {
+      checking = undefined;
+    });
+    await checking;
     return { status: "ready" };
   });
 }

@@ -72,7 +72,8 @@ export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJ
             and not exists (select from jobs as earlier where earlier.key = job.key and earlier.id < job.id)
           ))
         order by job.run_at
-        limit coalesce((${JSON.stringify(claim.freeByLane)}::jsonb ->> lanes.lane)::int, ${claim.perLane}::int)
+        limit case when ${isOfAny(claim.fullOrganizations)} then 0
+          else coalesce((${JSON.stringify(claim.freeByLane)}::jsonb ->> lanes.lane)::int, ${claim.perLane}::int) end
         for update skip locked
       ) as job
       limit ${claim.limit}
@@ -87,6 +88,12 @@ export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJ
   `.execute(tx);
   return rows;
 }
+
+/** Whether the lane is one of these organizations: its jobs are all of the same one. */
+const isOfAny = (organizations: readonly string[]) => sql`
+  cardinality(${organizations}::text[]) > 0 and coalesce((
+    select organization_id from jobs where jobs.lane = lanes.lane order by run_at limit 1
+  ) = any(${organizations}::text[]), false)`;
 
 /** When the next job becomes due; undefined without one. */
 export async function nextDueAt(tx: Transaction, now: Date): Promise<Date | undefined> {

@@ -9,7 +9,7 @@ export async function insertJobs(tx: Transaction, jobs: readonly NewJob[], now: 
   // An empty lane would never be claimed: the lanes are read from behind "".
   const rows = jobs.map(({ name, lane, key, organization_id, payload, runAt = now, ...rest }) => ({
     id: newId("job", now),
-    ...{ name, lane: lane || name, key, organization_id, payload },
+    ...{ name, lane: lane || defaultLane(name, organization_id), key, organization_id, payload },
     run_at: runAt.toISOString(),
     subject: rest.subject,
     traceparent: rest.traceparent,
@@ -22,6 +22,11 @@ export async function insertJobs(tx: Transaction, jobs: readonly NewJob[], now: 
       as row (id text, name text, lane text, key text, organization_id text, payload jsonb, run_at timestamptz, subject text,
         traceparent text)
   `.execute(tx);
+}
+
+/** The claim relies on it that all jobs of a lane are of one organization. */
+function defaultLane(name: string, organization: string | null): string {
+  return organization === null ? name : `${name}:${organization}`;
 }
 
 /**

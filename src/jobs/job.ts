@@ -17,7 +17,10 @@ export interface JobPayload {
 }
 
 export interface JobOptions {
-  /** Slots are shared fairly between lanes: the backlog of one never delays another. Default: the job's name. */
+  /**
+   * Slots are shared fairly between lanes: the backlog of one never delays another. The jobs of a lane are all of one
+   * organization. Default: the job's name and its organization.
+   */
   readonly lane?: string;
   /** Jobs with the same key run one at a time, in the order in which they were added. */
   readonly key?: string;

@@ -2,7 +2,8 @@
  * How many jobs of each lane may run at once in this process, so that no lane delays another.
  *
  * There are slots for four lanes at full concurrency. The last quarter of the slots is reserved for lanes with
- * nothing running, one job each, so a lane whose jobs all hang costs the others nothing.
+ * nothing running, one job each, so a lane whose jobs all hang costs the others nothing. It is reserved for
+ * organizations with few jobs running too: an organization may have a hundred lanes, and all of them may hang.
  *
  * Each lane has an adaptive limit: every job that ends normally raises it by one, a job that asks to back off
  * halves it. At a limit of one, backing off pauses the lane, each time for longer. A failing destination is
@@ -16,6 +17,8 @@ export interface Capacity {
   /** Of a lane that `freeByLane` does not name. */
   readonly perLane: number;
   readonly freeByLane: Readonly<Record<string, number>>;
+  /** Organizations of which no job may be claimed. */
+  readonly fullOrganizations: readonly string[];
 }
 
 interface Lane {
@@ -40,6 +43,8 @@ const idleLaneMs = { healthy: 1_000, failing: 60_000 };
 
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
+  /** The jobs of each organization that run. */
+  readonly #runningByOrganization = new Map<string, number>();
   readonly #maxLimit: number;
   readonly #initialLimit: number;
 
@@ -63,21 +68,29 @@ export class Lanes {
       const limit = isPaused(lane, now) ? 0 : isReserve ? 1 : lane.limit;
       return Math.max(0, limit - lane.running);
     };
+    const isFull = ([, count]: [string, number]) => isReserve && count >= this.#initialLimit;
     return {
-      limit: isReserve ? free : free - this.#maxLimit,
+      // One by one from the reserve, because several jobs of one claim may be of the same organization.
+      limit: isReserve ? Math.min(free, 1) : free - this.#maxLimit,
       perLane: isReserve ? 1 : this.#initialLimit,
       freeByLane: Object.fromEntries([...this.#lanes].map(([name, lane]) => [name, freeIn(lane)])),
+      fullOrganizations: [...this.#runningByOrganization].filter(isFull).map(([id]) => id),
     };
   }
 
-  /** Counts a job that starts; the result is called when it ends. */
-  start(name: string): (result: { readonly mustBackOff: boolean; readonly now: Date }) => void {
+  /** Counts a job that starts; the result is called when it ends. `organization` is null for the service's own. */
+  start(
+    name: string,
+    organization: string | null,
+  ): (result: { readonly mustBackOff: boolean; readonly now: Date }) => void {
     const lane = this.#lanes.get(name) ?? createLane(this.#initialLimit);
     lane.running += 1;
     this.#lanes.set(name, lane);
+    this.#count(organization, 1);
     const { backOffs } = lane;
     return ({ mustBackOff, now }) => {
       lane.running -= 1;
+      this.#count(organization, -1);
       lane.endedAt = now.getTime();
       if (!mustBackOff) {
         lane.limit = Math.min(lane.limit + 1, this.#maxLimit);
@@ -86,6 +99,17 @@ export class Lanes {
         backOff(lane, now);
       }
     };
+  }
+
+  #count(organization: string | null, change: number): void {
+    if (organization === null) {
+      return;
+    }
+    const running = (this.#runningByOrganization.get(organization) ?? 0) + change;
+    this.#runningByOrganization.set(organization, running);
+    if (running === 0) {
+      this.#runningByOrganization.delete(organization);
+    }
   }
 
   #removeIdle(now: Date): void {

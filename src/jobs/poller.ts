@@ -142,7 +142,7 @@ export class Poller {
       return;
     }
     this.#leases.add(job, definition, now);
-    const end = this.#lanes.start(job.lane);
+    const end = this.#lanes.start(job.lane, job.organization_id);
     let mustBackOff = false;
     const backOff = () => {
       mustBackOff = true;

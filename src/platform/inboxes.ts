@@ -4,7 +4,7 @@ import { type channels, inboxes as contract, InboxSettings } from "../../tools/i
 import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { normalizePhone } from "./contacts/index.ts";
-import { implement } from "./kernel/index.ts";
+import { countLocked, implement, requireBelowQuota } from "./kernel/index.ts";
 
 type ChannelName = (typeof channels)[number];
 
@@ -24,7 +24,10 @@ export const inboxes = implement(contract, {
       return { data: rows.map(serializeInbox), meta: { total: rows.length } };
     },
 
-    async create_inbox(input, { tx, organization, now }) {
+    async create_inbox(input, { tx, world, organization, now }) {
+      const count = await countLocked(tx, organization, tx.selectFrom("inboxes"));
+      const limit = world.quotas.inboxes;
+      requireBelowQuota(count, { thing: "inboxes", setting: "TIDINGS_QUOTA_INBOXES", limit });
       const phone_number = normalizePhone(input.phone_number, "phone_number");
       const inbox = await insertInbox(tx, { ...input, organization, phone_number, now });
       if (!inbox) {
@@ -93,6 +96,7 @@ export async function getInbox(db: Queries, organization: string, phone_number: 
     .where("organization_id", "=", organization)
     .$if(phone_number !== null, (query) => query.where("phone_number", "=", phone_number ?? ""))
     .orderBy("id")
+    .limit(1)
     .executeTakeFirst();
 }
 

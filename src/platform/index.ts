@@ -31,6 +31,7 @@ import {
   listenerJobsOf,
   type Module,
   type ModuleJob,
+  runForCaller,
   throwDatabaseFailure,
   type World,
 } from "./kernel/index.ts";
@@ -65,6 +66,8 @@ export type Modules = Readonly<Record<string, Module>>;
 
 export interface Platform {
   readonly call: Call;
+  /** Runs the work of a request that is not an operation; `organization` is null without a caller. */
+  readonly runFor: typeof runForCaller;
   /** @throws Failure `credential_invalid`. */
   authenticate(credential: string): Promise<Caller>;
   /** The modules' routes that are not operations. */
@@ -145,6 +148,7 @@ export function createPlatform(parts: PlatformParts): Platform {
   };
   return {
     call: instruments.call(createCall(moduleList, world)),
+    runFor: runForCaller,
     authenticate: (credential) => authenticate(world, credential).catch(throwDatabaseFailure),
     routes: moduleList.flatMap(({ routes }) => routes.map((route) => bindRoute(route, world))),
     callbacks,

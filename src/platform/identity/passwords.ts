@@ -1,6 +1,13 @@
-/** Passwords: hashed with argon2id; verification takes as long for an unknown user as for a known one. */
+/**
+ * Passwords: hashed with argon2id; verification takes as long for an unknown user as for a known one.
+ *
+ * Few hashes are computed at once, in turn for each organization: each takes a core for a while and one of the four
+ * threads that files and name look-ups use too.
+ */
 import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
+import { fail } from "../../../tools/errors.ts";
+import { FairQueue, NoFreeConnectionError } from "../../database/fair-queue.ts";
 
 /** 19 MiB and two passes: OWASP's minimum for argon2id, about 20 ms here. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -8,16 +15,37 @@ const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** A hash at the same cost that no password matches. A constant, so that it never needs to be computed. */
 const dummyHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${"A".repeat(22)}$${"A".repeat(43)}`;
 
+const concurrency = 2;
+const waitMs = 10_000;
+const queue = new FairQueue(concurrency, waitMs);
+
 export function newPassword(): string {
   return randomBytes(12).toString("base64url");
 }
 
+/** @throws Failure `unavailable` if too many passwords are being hashed. */
 export function hashPassword(password: string): Promise<string> {
-  return hash(password, cost);
+  return inTurn(() => hash(password, cost));
 }
 
-/** Whether the password matches `storedHash`; undefined never matches, and takes as long. */
+/**
+ * Whether the password matches `storedHash`; undefined never matches, and takes as long.
+ * @throws Failure `unavailable` if too many passwords are being hashed.
+ */
 export async function verifyPassword(password: string, storedHash: string | undefined): Promise<boolean> {
-  const isMatch = await verify(storedHash ?? dummyHash, password);
+  const isMatch = await inTurn(() => verify(storedHash ?? dummyHash, password));
   return storedHash !== undefined && isMatch;
+}
+
+async function inTurn<Result>(compute: () => Promise<Result>): Promise<Result> {
+  await queue.acquire().catch((error: unknown) => {
+    throw error instanceof NoFreeConnectionError
+      ? fail("unavailable", { reason: "it is checking many passwords.", retry_after: 1 }, error)
+      : error;
+  });
+  try {
+    return await compute();
+  } finally {
+    queue.release();
+  }
 }

@@ -21,6 +21,11 @@ export interface Quotas {
   readonly webhooks: number;
   /** That wait or run. */
   readonly imports: number;
+  readonly inboxes: number;
+  readonly quickReplies: number;
+  readonly routingPolicies: number;
+  /** A user counts once for each team. */
+  readonly teamMembers: number;
   /** In each process. */
   readonly waitingCalls: number;
 }

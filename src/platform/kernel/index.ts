@@ -30,6 +30,7 @@ export {
   createCall,
   createResolveJob,
   deleteExpiredResponsesJob,
+  runForCaller,
   throwDatabaseFailure,
 } from "./call/index.ts";
 

@@ -12,7 +12,14 @@ interface Quota {
   readonly limit: number;
 }
 
-type Countable = "api_keys" | "imports" | "webhooks";
+type Countable =
+  | "api_keys"
+  | "imports"
+  | "inboxes"
+  | "quick_replies"
+  | "routing_policies"
+  | "team_members"
+  | "webhooks";
 
 /** Counts rows of an organization that is locked until the commit, so that two calls at once can't both pass a limit. */
 export async function countLocked<Table extends Countable>(

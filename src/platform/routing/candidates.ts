@@ -1,5 +1,5 @@
 /** The candidates for a conversation: members of teams with their current load, and what rules each of them out. */
-import type { ExpressionBuilder } from "kysely";
+import { type ExpressionBuilder, sql } from "kysely";
 import type { Queries } from "../../database/database.ts";
 import { refersTo } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
@@ -19,6 +19,8 @@ export interface MemberSearch {
   readonly organization: string;
   readonly team_ids: readonly string[];
   readonly conversations: readonly ConversationRow[];
+  /** The skills to read: a member may have 100, and a team hundreds of members. */
+  readonly skills: readonly string[];
   /** Whether to lock the members until the commit. */
   readonly locks: boolean;
 }
@@ -29,7 +31,7 @@ export interface MemberSearch {
  */
 export async function readMembers(
   db: Queries,
-  { organization, team_ids, conversations, locks }: MemberSearch,
+  { organization, team_ids, conversations, skills, locks }: MemberSearch,
 ): Promise<Member[]> {
   if (team_ids.length === 0) {
     return [];
@@ -37,7 +39,7 @@ export async function readMembers(
   const assigned = conversations.filter(
     ({ team_id, assigned_to }) => team_id !== null && assigned_to !== null,
   );
-  return selectMembers(db, organization)
+  return selectMembers(db, organization, skills)
     .where((row) =>
       row.or([
         row("team_members.team_id", "=", row.fn.any(row.val(team_ids))),
@@ -54,7 +56,7 @@ export async function lockMember(
   conversation: ConversationRow,
   { team_id, user_id }: { team_id: string; user_id: string },
 ): Promise<AgentCandidate | undefined> {
-  const members = await selectMembers(db, conversation.organization_id)
+  const members = await selectMembers(db, conversation.organization_id, [])
     .where((row) =>
       row.or([row.and({ "team_members.team_id": team_id, user_id }), isCurrentAgent(row, conversation)]),
     )
@@ -106,12 +108,16 @@ function isCurrentAgent(
   return row.and([row("team_members.team_id", "=", team_id), row("team_members.user_id", "=", assigned_to)]);
 }
 
-function selectMembers(db: Queries, organization: string) {
+function selectMembers(db: Queries, organization: string, skills: readonly string[]) {
+  const withSkills = sql<string[]>`array(
+    select skill from unnest(team_members.skills) as skill where skill = any(${skills}::text[])
+  )`;
   return db
     .selectFrom("team_members")
     .innerJoin("users", (join) => join.on(refersTo("team_members.user_id", "users")))
     .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
-    .selectAll("team_members")
+    .select(["team_id", "user_id", "current_chat_count", "max_concurrent_chats", "turn", "is_available"])
+    .select(withSkills.as("skills"))
     .select(["users.name", "users.is_active as user_is_active", "teams.is_active as team_is_active"])
     .where("team_members.organization_id", "=", organization)
     .orderBy("team_members.user_id")

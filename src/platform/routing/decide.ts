@@ -4,13 +4,14 @@ import type { Candidate, RoutingStrategy, routingOutcomes } from "../../../tools
 import type { Queries } from "../../database/database.ts";
 import type { AgentCandidate } from "./candidates.ts";
 import { explainChoice, explainMismatch, explainQueue } from "./explain.ts";
-import type { ConversationRow, Policy } from "./policy.ts";
+import type { Policy } from "./policy.ts";
 import {
   type Candidates,
   candidatesFor,
   type RoutingRequest,
   type RoutingSnapshot,
   readRoutingSnapshot,
+  requiredSkills,
   usesStrategy,
   waitTimeMs,
 } from "./snapshot.ts";
@@ -147,14 +148,6 @@ function skillsRelaxedAfterMs(policy: Policy, waitedMs: number): number | null {
   return isLater ? relax * 1000 : null;
 }
 
-/** Skills are required by the policy and by the conversation's tags of the form `skill:fr`. */
-function requiredSkills(policy: Policy, { tags }: ConversationRow): string[] {
-  const tagged = tags.filter((tag) => tag.startsWith("skill:")).map((tag) => tag.slice("skill:".length));
-  return usesStrategy(policy, "skills_based")
-    ? [...new Set([...policy.settings.required_skills, ...tagged])]
-    : [];
-}
-
 function strategyInputOf(
   { now, credits, lastAssignments }: RoutingSnapshot,
   { conversation, policy }: RoutingRequest,
@@ -164,7 +157,7 @@ function strategyInputOf(
   const oldestMs = now.getTime() - settings.ttl_days * 24 * 3_600_000;
   return {
     settings,
-    required_skills: requiredSkills(policy, conversation),
+    required_skills: requiredSkills({ conversation, policy }),
     waitedMs: waitTimeMs(conversation, now),
     credits: credits.get(policy.id) ?? new Map(),
     lastAgent: last && Date.parse(last.at) >= oldestMs ? last.user_id : null,

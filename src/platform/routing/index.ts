@@ -4,12 +4,12 @@ import { routing as contract } from "../../../tools/routing.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
-import { implement } from "../kernel/index.ts";
+import { countLocked, implement, requireBelowQuota } from "../kernel/index.ts";
 import { matchPolicies, parseConditions } from "./conditions.ts";
 import { decide, decideUnmatched } from "./decide.ts";
 import { activePolicies, selectPolicies } from "./policies.ts";
 import { type ConversationRow, toPolicy } from "./policy.ts";
-import { eraseDecisions, listDecisions } from "./records.ts";
+import { candidatesOf, eraseDecisions, selectDecisions } from "./records.ts";
 import { requireSettings } from "./settings.ts";
 
 export { findUser, lockMember } from "./candidates.ts";
@@ -29,7 +29,14 @@ export { type RoutingRequest, type RoutingSnapshot, readRoutingSnapshot, reserve
 export const routing = implement(contract, {
   tables: ["routing_policies", "routing_credits", "routing_decisions"],
   operations: {
-    async create_routing_policy({ target_id = null, ...input }, { tx, organization, now }) {
+    async create_routing_policy({ target_id = null, ...input }, { tx, world, organization, now }) {
+      const count = await countLocked(tx, organization, tx.selectFrom("routing_policies"));
+      const limit = world.quotas.routingPolicies;
+      requireBelowQuota(count, {
+        thing: "routing policies",
+        setting: "TIDINGS_QUOTA_ROUTING_POLICIES",
+        limit,
+      });
       await requirePolicy(tx, organization, { ...input, target_id });
       const policy = await tx
         .insertInto("routing_policies")
@@ -106,10 +113,10 @@ export const routing = implement(contract, {
       return { data: { conversation_id, ...decision } };
     },
 
-    async list_routing_decisions({ id }, { db, organization }) {
+    async list_routing_decisions({ id, ...paging }, { db, organization }) {
       await getConversation(db, organization, id);
-      const data = await listDecisions(db, organization, id);
-      return { data, meta: { total: data.length } };
+      const { rows, meta } = await readPage(selectDecisions(db, organization, id), paging);
+      return { data: rows.map((row) => ({ ...row, candidates: candidatesOf(row) })), meta };
     },
   },
   erase: { later: eraseDecisions },

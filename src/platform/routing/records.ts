@@ -46,12 +46,6 @@ export async function recordDecision(change: Change, record: DecisionRecord): Pr
   await insertDecisions(change, [record]);
 }
 
-/** The decisions about a conversation, newest first. */
-export async function listDecisions(db: Queries, organization: string, conversation_id: string) {
-  const rows = await selectDecisions(db, organization, conversation_id).execute();
-  return rows.map((row) => ({ ...row, candidates: candidatesOf(row) }));
-}
-
 /** An explanation may quote the contact's tags and attributes. */
 export async function eraseDecisions(
   tx: Transaction,
@@ -109,7 +103,8 @@ async function saveCredits(tx: Transaction, organization: string, decisions: rea
   `.execute(tx);
 }
 
-function selectDecisions(db: Queries, organization: string, conversation_id: string) {
+/** The decisions about a conversation, newest first. */
+export function selectDecisions(db: Queries, organization: string, conversation_id: string) {
   return db
     .selectFrom("routing_decisions")
     .selectAll()
@@ -118,7 +113,7 @@ function selectDecisions(db: Queries, organization: string, conversation_id: str
     .orderBy("id", "desc");
 }
 
-function candidatesOf({ candidates }: Selectable<Tables["routing_decisions"]>) {
+export function candidatesOf({ candidates }: Selectable<Tables["routing_decisions"]>) {
   // Only `insertDecisions` writes this column, from a `Decision`.
   return candidates as Decision["candidates"];
 }

@@ -26,7 +26,7 @@ export interface RoutingRequest {
 export interface RoutingSnapshot {
   readonly now: Date;
   readonly escalationPaths: ReadonlyMap<Policy, EscalationPath>;
-  /** By user and team, in the order in which candidates are listed. */
+  /** By user and team, in the order in which candidates are listed; with those of their skills that are required. */
   readonly members: Map<string, Member>;
   /** Weighted round robin credits by policy and user. */
   readonly credits: Map<string | null, ReadonlyMap<string, number>>;
@@ -54,7 +54,8 @@ export async function readRoutingSnapshot(
   const reached = requests.flatMap((request) => teamsFor(escalationPaths, request, now));
   const team_ids = [...new Set(reached.map(({ id }) => id))];
   const conversations = requests.map(({ conversation }) => conversation);
-  const members = await readMembers(db, { organization, team_ids, conversations, locks });
+  const skills = [...new Set(requests.flatMap(requiredSkills))];
+  const members = await readMembers(db, { organization, team_ids, conversations, skills, locks });
   // Read after the lock: the transaction that held it before may have changed them.
   const weighted = policies.filter((policy) => usesStrategy(policy, "weighted"));
   const sticky = requests.filter(({ policy }) => usesStrategy(policy, "sticky"));
@@ -130,6 +131,14 @@ export function candidatesFor(
 /** Whether the policy uses this strategy, directly or as the fallback of sticky. */
 export function usesStrategy({ strategy, settings }: Policy, wanted: Policy["strategy"]): boolean {
   return strategy === wanted || (strategy === "sticky" && settings.fallback === wanted);
+}
+
+/** Skills are required by the policy and by the conversation's tags of the form `skill:fr`. */
+export function requiredSkills({ conversation: { tags }, policy }: RoutingRequest): string[] {
+  const tagged = tags.filter((tag) => tag.startsWith("skill:")).map((tag) => tag.slice("skill:".length));
+  return usesStrategy(policy, "skills_based")
+    ? [...new Set([...policy.settings.required_skills, ...tagged])]
+    : [];
 }
 
 export function waitTimeMs({ queued_at }: ConversationRow, now: Date): number {

@@ -62,6 +62,17 @@ const anonymous = "anonymous";
 
 type Runner = (call: ValidCall, caller: Caller) => Promise<CallResponse>;
 
+/**
+ * Runs the work of a request, whose queries wait in the queue of its organization; null for a request without a caller.
+ * @throws Failure for what the database could not do in time.
+ */
+export function runForCaller<Result>(
+  organization: string | null,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  return runFor(organization ?? anonymous, work).catch(throwDatabaseFailure);
+}
+
 /** Returns the function that runs every operation of these modules. */
 export function createCall(modules: readonly Module[], world: World): Call {
   const boundOperations = new Map(modules.flatMap(bindHandlers));
@@ -70,8 +81,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
     ...modules.map(({ contract }) => contract),
   );
 
-  const call: Call = (request) =>
-    runFor(request.caller?.organization_id ?? anonymous, () => run(request)).catch(throwDatabaseFailure);
+  const call: Call = (request) => runForCaller(request.caller?.organization_id ?? null, () => run(request));
 
   const run: Call = async (request) => {
     const bound = boundOperations.get(request.operation);
