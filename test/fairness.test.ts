@@ -1,7 +1,7 @@
 /** Fairness: the requests of one organization don't keep those of another waiting, and a busy database says so. */
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
-import { FairQueue, NoFreeConnectionError, runFor } from "../src/database/fair-queue.ts";
+import { FairQueue, NoFreePlaceError, runFor } from "../src/database/fair-queue.ts";
 import { ReadTimeoutError } from "../src/database/query/index.ts";
 import { hashPassword } from "../src/platform/identity/index.ts";
 import { modules } from "../src/platform/index.ts";
@@ -14,7 +14,7 @@ import { expectFailure } from "./support/expect-failure.ts";
 import { sendRaw } from "./support/raw-http.ts";
 
 const problems: Record<string, () => Error> = {
-  busy: () => new NoFreeConnectionError("No connection"),
+  busy: () => new NoFreePlaceError("No connection"),
   slow: () => new ReadTimeoutError("Too slow"),
 };
 
@@ -100,7 +100,7 @@ test("while two organizations are active, each may hold three of ten places", as
 test("a request that has waited too long fails, leaves the queue, and costs no place", async () => {
   const { queue, ask, release } = createQueue(1, 20);
   await ask("a");
-  await expect(ask("a")).rejects.toThrow(NoFreeConnectionError);
+  await expect(ask("a")).rejects.toThrow(NoFreePlaceError);
   expect(queue.waiting).toBe(0);
   release();
   await ask("a");

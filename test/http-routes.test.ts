@@ -1,7 +1,7 @@
 /** Routes that are not operations: credentials, bodies in and out, limits, and errors. */
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { NoFreeConnectionError } from "../src/database/fair-queue.ts";
+import { NoFreePlaceError } from "../src/database/fair-queue.ts";
 import { modules } from "../src/platform/index.ts";
 import { implement, type ModuleRoute } from "../src/platform/kernel/module.ts";
 import { fail } from "../tools/errors.ts";
@@ -73,7 +73,7 @@ const routes: readonly ModuleRoute[] = [
     credential: "none",
     body: "none",
     async handle() {
-      throw new NoFreeConnectionError("No connection");
+      throw new NoFreePlaceError("No connection");
     },
   },
 ];

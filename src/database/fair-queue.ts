@@ -25,8 +25,8 @@ export function runFor<Result>(organization: string, work: () => Result): Result
 }
 
 /** No place became free in time. */
-export class NoFreeConnectionError extends Error {
-  override readonly name = "NoFreeConnectionError";
+export class NoFreePlaceError extends Error {
+  override readonly name = "NoFreePlaceError";
 }
 
 interface Waiter {
@@ -61,7 +61,7 @@ export class FairQueue {
     return [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Waits for a place, and returns the function that gives it back. @throws NoFreeConnectionError */
+  /** Waits for a place, and returns the function that gives it back. @throws NoFreePlaceError */
   async acquire(): Promise<() => void> {
     const owner = owners.getStore() ?? service;
     this.#noteActive(owner);
@@ -112,11 +112,7 @@ export class FairQueue {
     return new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#remove(owner, waiter);
-        reject(
-          new NoFreeConnectionError(
-            `No ${place} became free in ${timeoutMs} ms. Inside a transaction, use only its \`tx\` for queries.`,
-          ),
-        );
+        reject(new NoFreePlaceError(`No ${place} became free in ${timeoutMs} ms.`));
       }, timeoutMs);
       const waiter = {
         start() {

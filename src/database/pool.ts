@@ -45,7 +45,7 @@ export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { 
   const queue = new FairQueue({
     size: settings.max ?? 1,
     timeoutMs: settings.connectionTimeoutMillis ?? defaultTimeoutMs,
-    place: "database connection",
+    place: "database connection (inside a transaction, use only its `tx` for queries)",
   });
   const connections = new WeakMap<pg.PoolClient, Connection>();
   const generation: Generation = { number: 0 };

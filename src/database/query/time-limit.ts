@@ -19,7 +19,7 @@ const queues = new WeakMap<Database, FairQueue>();
 /**
  * Runs a read that the server cancels after three seconds, when few other such reads run. The embedded engine can't
  * cancel a statement: there the query itself must bound its work.
- * @throws ReadTimeoutError, NoFreeConnectionError
+ * @throws ReadTimeoutError, NoFreePlaceError
  */
 export async function withTimeLimit<Result>(
   database: Database,

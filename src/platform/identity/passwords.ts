@@ -7,7 +7,7 @@
 import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
 import { fail } from "../../../tools/errors.ts";
-import { FairQueue, NoFreeConnectionError } from "../../database/fair-queue.ts";
+import { FairQueue, NoFreePlaceError } from "../../database/fair-queue.ts";
 
 /** 19 MiB and two passes: OWASP's minimum for argon2id, about 20 ms here. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -15,9 +15,7 @@ const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** A hash at the same cost that no password matches. A constant, so that it never needs to be computed. */
 const dummyHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${"A".repeat(22)}$${"A".repeat(43)}`;
 
-const concurrency = 2;
-const waitMs = 10_000;
-const queue = new FairQueue(concurrency, waitMs);
+const queue = new FairQueue({ size: 2, timeoutMs: 10_000, place: "place for a password's hash" });
 
 export function newPassword(): string {
   return randomBytes(12).toString("base64url");
@@ -38,14 +36,14 @@ export async function verifyPassword(password: string, storedHash: string | unde
 }
 
 async function inTurn<Result>(compute: () => Promise<Result>): Promise<Result> {
-  await queue.acquire().catch((error: unknown) => {
-    throw error instanceof NoFreeConnectionError
+  const release = await queue.acquire().catch((error: unknown) => {
+    throw error instanceof NoFreePlaceError
       ? fail("unavailable", { reason: "it is checking many passwords.", retry_after: 1 }, error)
       : error;
   });
   try {
     return await compute();
   } finally {
-    queue.release();
+    release();
   }
 }

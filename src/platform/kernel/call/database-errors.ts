@@ -1,11 +1,11 @@
 /** Failures for what the database could not do in time. */
 import { fail } from "../../../../tools/errors.ts";
-import { NoFreeConnectionError } from "../../../database/fair-queue.ts";
+import { NoFreePlaceError } from "../../../database/fair-queue.ts";
 import { ReadTimeoutError } from "../../../database/query/index.ts";
 
 /** Throws the failure for an error of a call; any other error as it is. */
 export function throwDatabaseFailure(error: unknown): never {
-  if (error instanceof NoFreeConnectionError) {
+  if (error instanceof NoFreePlaceError) {
     throw fail("unavailable", { reason: "the database is busy.", retry_after: 1 }, error);
   }
   if (error instanceof ReadTimeoutError) {
