@@ -130,10 +130,10 @@ export interface OpenContext<Output = unknown> extends PublicContext {
    * Runs `effect` in a transaction, once per idempotency key: a repeated call returns the stored response. `owner`
    * takes the caller's place as the owner of the key. Undefined is not stored.
    */
-  once(
+  once<Result extends Output | undefined>(
     owner: KeyOwner,
-    effect: (tx: Transaction) => Promise<Output | undefined>,
-  ): Promise<Output | undefined>;
+    effect: (tx: Transaction) => Promise<Result>,
+  ): Promise<Result>;
 }
 
 export interface ReadContext extends PublicContext {
