@@ -15,6 +15,7 @@ import {
   admitRequests,
   type CountedHeader,
   createAdmission,
+  createAuthenticator,
   type MessageAdmission,
   type RateLimits,
 } from "./admission/index.ts";
@@ -115,8 +116,9 @@ function createApp(options: ServerOptions): FastifyInstance {
     };
     log.debug({ ...facts, request_id }, "answered");
   });
-  const admission = createAdmission(options);
-  admitRequests(app, { ...options, admission });
+  const platform = { ...options.platform, authenticate: createAuthenticator(options.platform) };
+  const admission = createAdmission({ ...options, platform });
+  admitRequests(app, { ...options, platform, admission });
   let isClosing = false;
   app.addHook("preClose", async () => {
     isClosing = true;
