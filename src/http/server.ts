@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import Fastify, { type FastifyInstance } from "fastify";
-import type { Operation } from "../../tools/contract/index.ts";
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import type { Failure, Operation } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -15,11 +15,13 @@ import {
   admitRequests,
   type CountedHeader,
   createAdmission,
+  createAuthenticator,
   type MessageAdmission,
   type RateLimits,
 } from "./admission/index.ts";
 import { drainRequest } from "./drain.ts";
 import { sendFailure } from "./error-response.ts";
+import { createLargeBodies, largeBodyBytes } from "./large-bodies.ts";
 import { mountRoutes } from "./mount-routes.ts";
 import { describeApi } from "./openapi.ts";
 import { addOperations } from "./router.ts";
@@ -114,8 +116,9 @@ function createApp(options: ServerOptions): FastifyInstance {
     };
     log.debug({ ...facts, request_id }, "answered");
   });
-  const admission = createAdmission(options);
-  admitRequests(app, { ...options, admission });
+  const platform = { ...options.platform, authenticate: createAuthenticator(options.platform) };
+  const admission = createAdmission({ ...options, platform });
+  admitRequests(app, { ...options, platform, admission });
   let isClosing = false;
   app.addHook("preClose", async () => {
     isClosing = true;
@@ -161,15 +164,17 @@ function toRequestId(header: string | string[] | undefined): string {
   return typeof header === "string" && /^[\w.-]{1,64}$/.test(header) ? header : `req_${randomUUID()}`;
 }
 
+type ParseEnd = (error: Error | null, body?: unknown) => void;
+
 /** Parses JSON bodies; an empty body counts as an empty object. */
 function addJsonParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   const utf8 = new TextDecoder("utf-8", { fatal: true });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
+  const readLarge = createLargeBodies();
+  const read = (request: FastifyRequest, body: Buffer, done: ParseEnd): void => {
     let text: string;
     try {
-      text = utf8.decode(body as Buffer); // by parseAs: "buffer"
+      text = utf8.decode(body);
     } catch {
       done(fail("malformed_body", { reason: "it is not UTF-8." }));
       return;
@@ -179,6 +184,19 @@ function addJsonParser(app: FastifyInstance): void {
       return;
     }
     parse(request, text, done);
+  };
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
+    const bytes = body as Buffer; // by parseAs: "buffer"
+    if (bytes.length <= largeBodyBytes) {
+      read(request, bytes, done);
+      return;
+    }
+    try {
+      readLarge(request.caller?.organization_id ?? "", () => read(request, bytes, done));
+    } catch (error) {
+      done(error as Failure); // the only error that it throws
+    }
   });
 }
 
