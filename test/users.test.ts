@@ -1,6 +1,7 @@
 /** Users: creation, the roles that a key may grant, and an organization that always has an owner. */
 import { describe, expect, test } from "vitest";
 import { auth } from "../tools/auth.ts";
+import { allScopes } from "../tools/contract/index.ts";
 import { users } from "../tools/users.ts";
 import { ownerEmail, ownerPassword, startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
@@ -142,7 +143,9 @@ describe("an organization always has an active owner", () => {
 
   test("of several owners deactivated at once, one remains", async () => {
     // An app of its own: the owner of the other tests stays active.
-    await using own = await startTestApp();
+    // Its key belongs to no user, so that it outlives every one of them.
+    const key = `sk_live_${"l".repeat(43)}`;
+    await using own = await startTestApp({ localKey: key });
     const others = [
       await createUserWithRole(own, "owner"),
       await createUserWithRole(own, "owner"),
@@ -150,11 +153,64 @@ describe("an organization always has an active owner", () => {
     ];
     const ids = [await ownerId(own), ...others.map(({ id }) => id)];
     const outcomes = await Promise.allSettled(
-      ids.map((id) => own.call(users.update_user, { id, is_active: false })),
+      ids.map((id) => own.call(users.update_user, { id, is_active: false }, { key })),
     );
     expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(1);
-    const { data } = await own.call(users.list_users, { role: "owner" });
+    const { data } = await own.call(users.list_users, { role: "owner" }, { key });
     expect(data.filter(({ is_active }) => is_active)).toHaveLength(1);
+  });
+});
+
+describe("only an owner changes an owner:", () => {
+  const owner = () => createUserWithRole(app, "owner");
+  const adminToken = async () =>
+    (await signIn(app, (await createUserWithRole(app, "admin")).email)).access_token;
+  /** A key with every scope that an admin created. */
+  async function adminKey(): Promise<string> {
+    const answer = await app.fetch("/v1/developer-access/api-keys", {
+      method: "POST",
+      key: null,
+      headers: { authorization: `Bearer ${await adminToken()}` },
+      json: { name: "an admin's", scopes: allScopes },
+    });
+    return ((await answer.json()) as { data: { secret_key: string } }).data.secret_key;
+  }
+
+  test.each([
+    ["an admin", adminToken],
+    ["an admin's key", adminKey],
+  ])("%s can't", async (_, getKey) => {
+    const { id, email } = await owner();
+    const other = await createUserWithRole(app, "agent");
+    const key = await getKey();
+    const rejected = { status: 403, code: "owner_required" };
+    for (const change of [
+      { role: "agent" as const },
+      { is_active: false },
+      { password: "taken over!" },
+      { name: "X" },
+    ]) {
+      expect(await expectFailure(app.call(users.update_user, { id, ...change }, { key }))).toMatchObject(
+        rejected,
+      );
+    }
+    const promote = app.call(users.update_user, { id: other.id, role: "owner" }, { key });
+    expect(await expectFailure(promote)).toMatchObject(rejected);
+    const create = app.call(
+      users.create_user,
+      { email: `${id}@made.example`, name: "O", role: "owner" },
+      { key },
+    );
+    expect(await expectFailure(create)).toMatchObject(rejected);
+    await app.call(users.update_user, { id: other.id, role: "admin" }, { key });
+    expect((await requestLogin(app, email, testPassword)).status).toBe(200);
+  });
+
+  test("an owner can", async () => {
+    const { id } = await owner();
+    const key = (await signIn(app, ownerEmail, ownerPassword)).access_token;
+    const { data } = await app.call(users.update_user, { id, role: "agent" }, { key });
+    expect(data.role).toBe("agent");
   });
 });
 

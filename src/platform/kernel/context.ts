@@ -95,6 +95,16 @@ export interface IdempotencyKey extends KeyOwner {
   readonly key: string;
 }
 
+/** What identifies a user's session. */
+export interface Session {
+  readonly organization_id: string;
+  readonly user_id: string;
+  /** A new password and deactivation raise the user's version. */
+  readonly session_version: number;
+  /** The family of refresh tokens; null in an access token of an earlier version. */
+  readonly family_id: string | null;
+}
+
 /** The authenticated caller: no tenant's data is read without one. */
 export interface Caller {
   readonly organization_id: string;
@@ -107,8 +117,12 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>;
   /** The signed-in user; null for an API key. */
   readonly user: { id: string; email: string; name: string; role: Role } | null;
+  /** Of an access token; null for an API key. */
+  readonly session: Session | null;
   /** The id of the signed-in user, or of the user who created the API key. */
   readonly acts_for: string | null;
+  /** The role of that user; null for a key that no user created, which is the operator's. */
+  readonly role: Role | null;
 }
 
 /** The part of the context that every handler has. */
