@@ -40,7 +40,7 @@ test("inboxes are listed oldest first, with their number in E.164 form", async (
 });
 
 test("a number that has an inbox is rejected with the inbox's id; another organization may have it too", async () => {
-  const failure = await expectFailure(create("14155550101"));
+  const failure = await expectFailure(create("0014155550101"));
   expect(failure).toMatchObject({ status: 409, code: "inbox_exists", error: { existing_id: second } });
   const { key } = await createOtherTenant(app);
   const input = { name: "Theirs", phone_number: secondNumber };

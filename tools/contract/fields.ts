@@ -14,6 +14,14 @@ export const userId = id("User", "list_users");
 /** A phone number in any notation; the service stores it in E.164 format. */
 export const phone = z.string().min(3).max(32).describe("With country code, like +14155550123");
 
+/** A country, ISO 3166-1 alpha-2. */
+export const country = z
+  .string()
+  .max(16)
+  .trim()
+  .toUpperCase()
+  .regex(/^[A-Z]{2}$/, "Send a two-letter country code (ISO 3166), for example DE.");
+
 /** The recipient of a message; a contact who hides the number has a bsuid instead. */
 export const recipient = z
   .string()

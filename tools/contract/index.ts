@@ -9,6 +9,7 @@ export {
   type ActorType,
   actorTypes,
   all,
+  country,
   Deleted,
   id,
   inboxId,

@@ -12,6 +12,7 @@ import {
   verifyPassword,
 } from "../identity/index.ts";
 import { defineScheduledJob, implement, type Role, type World } from "../kernel/index.ts";
+import { getOrganization } from "../organization.ts";
 import { replacePassword } from "../users.ts";
 
 export { authenticate } from "./authenticate.ts";
@@ -91,14 +92,9 @@ export const auth = implement(contract, {
     },
 
     async whoami(_, { caller, db, organization, now }) {
-      const { id, name } = await db
-        .selectFrom("organizations")
-        .select(["id", "name"])
-        .where("id", "=", organization)
-        .executeTakeFirstOrThrow();
       return {
         data: {
-          organization: { id, name },
+          organization: await getOrganization(db, organization),
           credential: caller.credential,
           user: caller.user,
           role: caller.user?.role ?? null,

@@ -8,11 +8,14 @@ import { removeAccents } from "../query/index.ts";
 /** Each word costs a search of the index. */
 const maxWords = 8;
 
+/** Whether a search is for a phone number or a part of one. */
+export function isNumber(search: string): boolean {
+  return /^[\d\s()+.-]*\d[\d\s()+.-]*$/.test(search);
+}
+
 /** @throws Failure `too_many_words`. */
 export function readSearchWords(search: string): readonly string[] {
-  const isNumber = /^[\d\s()+.-]*\d[\d\s()+.-]*$/.test(search);
-  const words = isNumber ? [search.replace(/\D/g, "")] : removeAccents(search).split(/\s+/).filter(Boolean);
-  const distinct = [...new Set(words)];
+  const distinct = [...new Set(removeAccents(search).split(/\s+/).filter(Boolean))];
   if (distinct.length > maxWords) {
     throw failField("search", "too_many_words", { limit: maxWords, count: distinct.length });
   }
