@@ -47,13 +47,10 @@ const deleteExpiredSessionsJob = defineScheduledJob({
 export const auth = implement(contract, {
   tables: ["refresh_tokens"],
   operations: {
-    async login(credentials, { world, now, once }) {
+    async login(credentials, { world, now }) {
       const user = await verifyCredentials(world, credentials);
-      const owner = { organization_id: user.organization_id, credential_id: user.id };
-      return once(owner, async (tx) => {
-        const refresh = await startFamily(tx, user, now);
-        return { data: await createSession(world, user, refresh, now) };
-      });
+      const refresh = await world.database.transaction((tx) => startFamily(tx, user, now));
+      return { data: await createSession(world, user, refresh, now) };
     },
 
     async change_password({ new_password, ...credentials }, { world, now }) {
