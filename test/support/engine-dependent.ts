@@ -19,6 +19,7 @@ export const engineDependent: readonly string[] = [
   "test/processes.test.ts",
   "test/rate-limits.test.ts",
   "test/routing-concurrency.test.ts",
+  "test/secrets.test.ts",
   "test/sessions.test.ts",
   "test/upgrade.test.ts",
   "test/wait.test.ts",
