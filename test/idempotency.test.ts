@@ -118,14 +118,15 @@ test("the stored request hash can't be reproduced without the app's secret", asy
 
 test("after a rotation of the secret a repeated request is recognized, and its response decrypted", () => {
   const [before, after] = ["o".repeat(32), "n".repeat(32)] as [string, string];
-  const old = { secret: before, previousSecret: undefined };
-  const rotated = { secret: after, previousSecret: before };
+  const generatedSecret = "g".repeat(32);
+  const old = { secret: before, previousSecret: undefined, generatedSecret };
+  const rotated = { secret: after, previousSecret: before, generatedSecret };
   const [stored] = hashRequest(old, "create_user", { name: "Ada" });
   expect(hashRequest(rotated, "create_user", { name: "Ada" })).toContain(stored);
   expect(hashRequest(rotated, "create_user", { name: "Ada" })[0]).not.toBe(stored);
   const sealed = JSON.parse(createSealedCodec(old).encode({ password: "shown once" }));
   expect(createSealedCodec(rotated).decode(sealed)).toEqual({ password: "shown once" });
-  expect(() => createSealedCodec({ secret: after, previousSecret: undefined }).decode(sealed)).toThrow();
+  expect(() => createSealedCodec({ ...rotated, previousSecret: undefined }).decode(sealed)).toThrow();
 });
 
 test("a key over 255 characters is rejected", async () => {

@@ -1,4 +1,5 @@
 /** Requests that no HTTP client sends are the caller's mistake on every kind of route: none is answered with 5xx. */
+import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { ownerKey, useTestApp } from "./support/app.ts";
 import { sendRaw } from "./support/raw-request.ts";
@@ -165,4 +166,14 @@ describe("the answer says what is wrong", () => {
     expect(status).toBe(403);
     expect(body).toContain("The Host header names a host that this server does not accept.");
   });
+});
+
+const limited = useTestApp({ env: { TIDINGS_RATE_LIMIT: "5", TIDINGS_RATE_BURST: "8" } });
+
+test("an address over its limit loses its connection, with the requests that wait in it", async () => {
+  const request = "GET /v1/unknown HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const socket = connect(Number(new URL(limited.address).port), "127.0.0.1");
+  socket.write(request.repeat(20_000));
+  const answers = await socket.toArray().catch(() => []);
+  expect(Buffer.concat(answers).toString().split("HTTP/1.1 ").length).toBeLessThan(100);
 });

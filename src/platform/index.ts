@@ -32,6 +32,8 @@ import {
   type Module,
   type ModuleJob,
   runForCaller,
+  type SealedColumn,
+  sealedResponses,
   throwDatabaseFailure,
   type World,
 } from "./kernel/index.ts";
@@ -63,6 +65,12 @@ export const modules: Modules = {
   auth,
   mcp,
 };
+
+/** Every column that holds sealed values. */
+export const sealedColumns: readonly SealedColumn[] = [
+  sealedResponses,
+  ...Object.values(modules).flatMap(({ sealed }) => sealed),
+];
 
 export type Modules = Readonly<Record<string, Module>>;
 

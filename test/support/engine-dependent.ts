@@ -20,6 +20,7 @@ export const engineDependent: readonly string[] = [
   "test/rate-limits.test.ts",
   "test/receipts.test.ts",
   "test/routing-concurrency.test.ts",
+  "test/secrets.test.ts",
   "test/sessions.test.ts",
   "test/upgrade.test.ts",
   "test/wait.test.ts",

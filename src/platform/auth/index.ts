@@ -47,10 +47,13 @@ const deleteExpiredSessionsJob = defineScheduledJob({
 export const auth = implement(contract, {
   tables: ["refresh_tokens"],
   operations: {
-    async login(credentials, { world, now }) {
+    async login(credentials, { world, now, once }) {
       const user = await verifyCredentials(world, credentials);
-      const refresh = await world.database.transaction((tx) => startFamily(tx, user, now));
-      return { data: await createSession(world, user, refresh, now) };
+      const owner = { organization_id: user.organization_id, credential_id: user.id };
+      return once(owner, async (tx) => {
+        const refresh = await startFamily(tx, user, now);
+        return { data: await createSession(world, user, refresh, now) };
+      });
     },
 
     async change_password({ new_password, ...credentials }, { world, now }) {

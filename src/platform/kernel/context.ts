@@ -50,6 +50,8 @@ export interface World {
   readonly secret: string;
   /** The secret before a rotation: what was signed or sealed under it stays valid. */
   readonly previousSecret: string | undefined;
+  /** The secret in the database, which is in use unless another one is set; it only opens sealed values. */
+  readonly generatedSecret: string;
   /** The listener jobs of each event. */
   readonly listeners: ReadonlyMap<EventName, readonly JobType<Event>[]>;
   /** Called with the events of each transaction, before it commits. */

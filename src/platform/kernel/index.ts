@@ -32,6 +32,7 @@ export {
   createResolveJob,
   deleteExpiredResponsesJob,
   runForCaller,
+  sealedResponses,
   throwDatabaseFailure,
 } from "./call/index.ts";
 
@@ -47,4 +48,5 @@ export { coalesce } from "./coalesce.ts";
 export { eraseContact, eraseContactJob, isNotErased } from "./erase.ts";
 export { lockOrganization } from "./lock-organization.ts";
 export { countLocked, requireBelowQuota } from "./quota.ts";
-export { type AppSecrets, seal, secretsOf, unseal } from "./seal.ts";
+export { type ResealOptions, resealAll, type SealedColumn } from "./reseal.ts";
+export { type AppSecrets, type SealSecrets, seal, secretsOf, unseal } from "./seal.ts";

@@ -21,7 +21,7 @@ import { runStreamed } from "./run-streamed.ts";
 import { requireStorable } from "./storable.ts";
 
 export { throwDatabaseFailure } from "./database-errors.ts";
-export { deleteExpiredResponsesJob } from "./idempotency.ts";
+export { deleteExpiredResponsesJob, sealedResponses } from "./idempotency.ts";
 export { createResolveJob } from "./resolve-job.ts";
 
 /** One request, as a transport passes it on. */
