@@ -1,5 +1,4 @@
 /** The REST transport: a Fastify server with the catalogue's routes, other public routes, health checks, /metrics and /mcp. */
-import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
@@ -24,6 +23,7 @@ import { sendFailure } from "./error-response.ts";
 import { createLargeBodies, largeBodyBytes } from "./large-bodies.ts";
 import { mountRoutes } from "./mount-routes.ts";
 import { describeApi } from "./openapi.ts";
+import { toRequestId } from "./request-id.ts";
 import { addOperations } from "./router.ts";
 import { addMetrics, instrumentRequests, type MetricsEndpoint } from "./telemetry.ts";
 
@@ -92,6 +92,8 @@ function createApp(options: ServerOptions): FastifyInstance {
     forceCloseConnections: "idle",
     genReqId: (request) => toRequestId(request.headers["x-request-id"]),
     requestTimeout: requestTimeoutMs,
+    // Node's own answer has no body; the hook below rejects such a request.
+    http: { requireHostHeader: false },
     // Lets ids that are too long reach their schema, whose error is clearer than the router's.
     routerOptions: { maxParamLength: 16_384 },
     frameworkErrors: (error, request, reply) => sendFailure(log, error, request, reply),
@@ -105,7 +107,12 @@ function createApp(options: ServerOptions): FastifyInstance {
   instrumentRequests(app, options.telemetry);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
+    if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
+      throw fail("malformed_request");
+    }
   });
+  // An expectation may be ignored (RFC 9110, 10.1.1); Node would answer 417 without a body.
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   app.addHook("onResponse", async (request, reply) => {
     const { method, id: request_id } = request;
     const facts = {
@@ -153,15 +160,11 @@ const requestTimeoutMs = 300_000;
 /** Answers requests that are malformed or too large for the HTTP parser, in the error envelope. */
 export function handleClientError(error: Error, socket: Socket): void {
   if (socket.writable) {
-    const body = JSON.stringify(fail("malformed_request", {}, error).body(toRequestId(undefined)));
-    const head = "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nConnection: close";
+    const id = toRequestId(undefined);
+    const body = JSON.stringify(fail("malformed_request", {}, error).body(id));
+    const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nX-Request-Id: ${id}\r\nConnection: close`;
     socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   }
-}
-
-/** Accepts the caller's request id if it is safe to log. */
-function toRequestId(header: string | string[] | undefined): string {
-  return typeof header === "string" && /^[\w.-]{1,64}$/.test(header) ? header : `req_${randomUUID()}`;
 }
 
 type ParseEnd = (error: Error | null, body?: unknown) => void;

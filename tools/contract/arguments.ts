@@ -7,6 +7,7 @@
  */
 import { z } from "zod";
 import { failInput, failRequest } from "./failure.ts";
+import { inputMessages } from "./issues.ts";
 import { parseJson } from "./json.ts";
 import { unwrap } from "./json-schema.ts";
 import type { ToolMapping } from "./operation.ts";
@@ -28,7 +29,7 @@ export function readArguments(
     });
   }
   const coerced = coerceFields(mapping.input, sent);
-  const parsed = mapping.input.safeParse(coerced);
+  const parsed = mapping.input.safeParse(coerced, { error: inputMessages });
   if (!parsed.success) {
     throw failInput(parsed.error.issues, coerced);
   }

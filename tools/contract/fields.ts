@@ -49,8 +49,8 @@ type JsonObject = Record<string, unknown>;
 /** An open object of which `fits` is true. It is called before Zod copies the members, of which there may be many. */
 export function openObject(fits: (value: JsonObject) => boolean, error: string) {
   return z.preprocess(
-    (value: JsonObject, context) => {
-      if (!fits(value)) {
+    (value: JsonObject | undefined, context) => {
+      if (value !== undefined && !fits(value)) {
         context.addIssue(error);
       }
       return value;

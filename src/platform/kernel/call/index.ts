@@ -4,7 +4,7 @@
  * Every transport calls operations through here, so no transport has rules of its own.
  */
 
-import { type Effect, failInput, type Operation } from "../../../../tools/contract/index.ts";
+import { type Effect, failInput, inputMessages, type Operation } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import { runFor } from "../../../database/fair-queue.ts";
 import { actorOf, system } from "../actor.ts";
@@ -161,7 +161,7 @@ async function respond(call: ValidCall, context: PublicContext): Promise<CallRes
 
 /** @throws Failure `invalid_request`, with one entry per wrong field. */
 function parseInput({ input: schema }: Operation, input: unknown): unknown {
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { error: inputMessages });
   if (!parsed.success) {
     throw failInput(parsed.error.issues, input);
   }
