@@ -31,6 +31,7 @@ export { readCredential, readRetryAfterMs } from "./headers.ts";
 export { parseJson } from "./json.ts";
 export { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 export { closeTexts, removeMentions } from "./mentions.ts";
+export { nearestName } from "./nearest.ts";
 export {
   type Credential,
   type Effect,
@@ -55,6 +56,13 @@ export {
   scopesOf,
   toDottedScope,
 } from "./scopes.ts";
-export { describeTools, type Tool, toolMappingsOf, toolNames, withLocalField } from "./tool.ts";
-export { type ToolMode, toolModes } from "./tool-mode.ts";
+export {
+  describeTools,
+  type Tool,
+  type ToolMode,
+  toolMappingsOf,
+  toolModes,
+  toolNames,
+  withLocalField,
+} from "./tool.ts";
 export { untrusted, untrustedPaths } from "./untrusted.ts";
