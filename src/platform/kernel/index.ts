@@ -31,6 +31,7 @@ export {
   createCall,
   createResolveJob,
   deleteExpiredResponsesJob,
+  requireScope,
   runForCaller,
   throwDatabaseFailure,
 } from "./call/index.ts";

@@ -20,6 +20,7 @@ import { runPublic } from "./run-public.ts";
 import { runStreamed } from "./run-streamed.ts";
 import { requireStorable } from "./storable.ts";
 
+export { requireScope } from "./authorize.ts";
 export { throwDatabaseFailure } from "./database-errors.ts";
 export { deleteExpiredResponsesJob } from "./idempotency.ts";
 export { createResolveJob } from "./resolve-job.ts";
