@@ -6,24 +6,21 @@ import { users } from "../tools/users.ts";
 import { ownerEmail, ownerPassword, startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
-import { createUserWithRole, requestLogin, signIn, testPassword, trustedProxyEnv } from "./support/users.ts";
+import {
+  createUserKey,
+  createUserWithRole,
+  requestLogin,
+  signIn,
+  testPassword,
+  trustedProxyEnv,
+} from "./support/users.ts";
 
 const app = useTestApp({ env: trustedProxyEnv });
 
 const ownerId = async (of: TestApp = app) =>
   (await of.call(users.list_users, { search: ownerEmail })).data[0]?.id ?? "no owner";
 
-/** Creates a key with `tokens:create`, which only a signed-in user can grant, and the given scopes. */
-async function keyWith(scopes: readonly string[]): Promise<string> {
-  const { access_token } = await signIn(app, ownerEmail, ownerPassword);
-  const answer = await app.fetch("/v1/developer-access/api-keys", {
-    method: "POST",
-    key: null,
-    headers: { authorization: `Bearer ${access_token}` },
-    json: { name: "users", scopes: ["tokens:create", ...scopes] },
-  });
-  return ((await answer.json()) as { data: { secret_key: string } }).data.secret_key;
-}
+const keyWith = (scopes: readonly string[]) => createUserKey(app, ["tokens:create", ...scopes]);
 
 const agentScopes = [
   "inbox:read",
@@ -165,16 +162,7 @@ describe("only an owner changes an owner:", () => {
   const owner = () => createUserWithRole(app, "owner");
   const adminToken = async () =>
     (await signIn(app, (await createUserWithRole(app, "admin")).email)).access_token;
-  /** A key with every scope that an admin created. */
-  async function adminKey(): Promise<string> {
-    const answer = await app.fetch("/v1/developer-access/api-keys", {
-      method: "POST",
-      key: null,
-      headers: { authorization: `Bearer ${await adminToken()}` },
-      json: { name: "an admin's", scopes: allScopes },
-    });
-    return ((await answer.json()) as { data: { secret_key: string } }).data.secret_key;
-  }
+  const adminKey = async () => createUserKey(app, allScopes, await adminToken());
 
   test.each([
     ["an admin", adminToken],

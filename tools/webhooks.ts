@@ -12,7 +12,7 @@ import {
   timestamp,
   untrusted,
 } from "./contract/index.ts";
-import { publicEvents } from "./events.ts";
+import { publicEvents, scopesOfEvents } from "./events.ts";
 
 /** The events of subscriptions, in the specification's order. */
 export const webhookEvents = Object.keys(publicEvents) as (keyof typeof publicEvents)[]; // a literal's keys
@@ -75,7 +75,7 @@ export const webhooks = {
     scope: "tokens:create",
     title: "Create webhook",
     description:
-      "Create a webhook subscription, which sends message events to an HTTPS address. signing_secret, for verifying signatures, is returned only in this response. Try it with test_webhook.",
+      "Create a webhook subscription, which sends message events to an HTTPS address. signing_secret, for verifying signatures, is returned only in this response. Needs the scope that reads each event: inbox:read. Try it with test_webhook.",
     input: z.object({ url, events: subscribedEvents, description: description.optional() }),
     output: one(Webhook.extend({ signing_secret: z.string() })),
     status: 201,
@@ -221,8 +221,7 @@ export const webhooks = {
   list_events: operation({
     method: "GET",
     path: "/v1/events",
-    // Events contain the texts of contacts.
-    scope: { all: ["tokens:read", "inbox:read"] },
+    scope: { all: ["tokens:read", ...scopesOfEvents(webhookEvents)] },
     tier: "extended",
     title: "List events",
     description:

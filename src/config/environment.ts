@@ -175,7 +175,19 @@ export const Environment = z.object({
     .enum(["true", "false", "1", "0"], expected("true or false"))
     .default("false")
     .describe(
-      "For development: allows receivers on this machine, plain http and any port. Requires a loopback `HOST`",
+      "For development: webhook receivers may be on this machine, with plain http and any port. Requires a loopback `HOST`",
+    ),
+  TIDINGS_ALLOW_LOCAL_SOURCES: z
+    .enum(["true", "false", "1", "0"], expected("true or false"))
+    .default("false")
+    .describe(
+      "For development: files of uploads and imports may be fetched from this machine, with plain http and any port. Requires a loopback `HOST`",
+    ),
+  TIDINGS_SIMULATOR: z
+    .enum(["on", "off"], expected("on or off"))
+    .default("on")
+    .describe(
+      "off: the controls of the simulated channel, `/simulator/…`, answer 404, so that no key can write as a customer",
     ),
   TIDINGS_METRICS_TOKEN: z
     .string()

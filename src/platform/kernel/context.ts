@@ -40,8 +40,10 @@ export interface World {
   readonly metrics: Metrics;
   /** By the name that an inbox's row holds. */
   readonly channels: Readonly<Record<string, Channel>>;
-  /** The only way to reach an address that a customer provided. */
+  /** The only way to reach an address that a customer provided, except that of a webhook. */
   readonly web: Web;
+  /** The only way to reach the receiver of a webhook, which may be on this machine during development. */
+  readonly receivers: Web;
   readonly storage: Storage;
   /** The public base URLs of this service and its CDN, for links to files. */
   readonly addresses: { service(): string; readonly cdn: string | undefined };
@@ -64,6 +66,8 @@ export interface World {
   readonly jobsKeptByErasure: readonly string[];
   /** Every tool that is offered, by name, with the operation that it calls. */
   readonly tools: ReadonlyMap<string, Operation>;
+  /** The operator's setting that hides a tool from assistants; undefined if none does. */
+  hiddenBy(tool: string): string | undefined;
   /** Aborted when the app begins to stop; waiting calls then return at once. */
   readonly stopping: AbortSignal;
 }

@@ -31,6 +31,7 @@ export {
   createCall,
   createResolveJob,
   deleteExpiredResponsesJob,
+  requireScope,
   runForCaller,
   sealedResponses,
   throwDatabaseFailure,

@@ -13,7 +13,6 @@ import { unwrap } from "../json-schema.ts";
 import type { ToolMapping } from "../operation.ts";
 import { requireKnownArguments, requireKnownMembers } from "./unknown-members.ts";
 
-export { nearest } from "./nearest.ts";
 export { requireKnownMembers } from "./unknown-members.ts";
 
 /**

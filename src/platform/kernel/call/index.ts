@@ -26,6 +26,7 @@ import { runPublic } from "./run-public.ts";
 import { runStreamed } from "./run-streamed.ts";
 import { requireStorable } from "./storable.ts";
 
+export { requireScope } from "./authorize.ts";
 export { throwDatabaseFailure } from "./database-errors.ts";
 export { deleteExpiredResponsesJob, sealedResponses } from "./idempotency.ts";
 export { createResolveJob } from "./resolve-job.ts";
@@ -124,11 +125,14 @@ export function createCall(modules: readonly Module[], world: World): Call {
   const runDelegated: Runner = async (outer, caller) => {
     const { key: idempotencyKey, route, context } = outer;
     let isReplay = false;
-    const tools = createDelegatedTools(catalogue, caller, async (operation, input) => {
-      const options = { idempotencyKey, route, signal: context.signal };
-      const response = await call({ operation, caller, input, ...options });
-      isReplay ||= response.isReplay;
-      return response.body;
+    const tools = createDelegatedTools({
+      ...{ catalogue, caller, hiddenBy: world.hiddenBy },
+      async runOperation(operation, input) {
+        const options = { idempotencyKey, route, signal: context.signal };
+        const response = await call({ operation, caller, input, ...options });
+        isReplay ||= response.isReplay;
+        return response.body;
+      },
     });
     const delegated: DelegatedContext = { ...context, caller, tools };
     return { ...(await respond(outer, delegated)), isReplay };
