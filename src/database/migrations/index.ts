@@ -10,6 +10,7 @@ import * as recovery from "./0007-recovery.ts";
 import * as modules from "./0008-modules.ts";
 import * as processes from "./0009-processes.ts";
 import * as sealed from "./0012-sealed.ts";
+import * as ages from "./0013-ages.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -22,4 +23,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0008-modules": modules,
   "0009-processes": processes,
   "0012-sealed": sealed,
+  "0013-ages": ages,
 };
