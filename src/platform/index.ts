@@ -25,6 +25,7 @@ import {
   combineHooks,
   createCall,
   createResolveJob,
+  deleteDeadJobsJob,
   deleteExpiredResponsesJob,
   type EventRecorder,
   eraseContactJob,
@@ -204,13 +205,13 @@ function recordersOf(enabledModules: Modules): readonly EventRecorder[] {
 }
 
 /** Every job of these modules, their listeners' included, and the kernel's own. */
-function jobsOf(enabledModules: Modules): ModuleJob[] {
+export function jobsOf(enabledModules: Modules): ModuleJob[] {
   const moduleJobs = Object.entries(enabledModules).flatMap(([name, { jobs, on }]) => [
     ...jobs,
     ...listenerJobsOf(name, on).values(),
   ]);
   const resolveJob = createResolveJob(Object.values(enabledModules));
-  return [...moduleJobs, deleteExpiredResponsesJob, eraseContactJob, resolveJob];
+  return [...moduleJobs, deleteExpiredResponsesJob, deleteDeadJobsJob, eraseContactJob, resolveJob];
 }
 
 function toJobDefinition({ run, exhausted, ...job }: ModuleJob, world: () => World): JobDefinition {

@@ -11,7 +11,7 @@ import {
   signAccessToken,
   verifyPassword,
 } from "../identity/index.ts";
-import { defineScheduledJob, implement, type Role, type World } from "../kernel/index.ts";
+import { defineRetentionJob, implement, type Role, type World } from "../kernel/index.ts";
 import { getOrganization } from "../organization.ts";
 import { replacePassword } from "../users.ts";
 
@@ -31,17 +31,10 @@ interface User {
 }
 
 /** Deletes the tokens of expired families: they can no longer be refreshed, nor reuse of them detected. */
-const deleteExpiredSessionsJob = defineScheduledJob({
+const deleteExpiredSessionsJob = defineRetentionJob({
   name: "session.forget",
   schedule: "47 * * * *",
-
-  async run(world) {
-    const { queries } = world.database;
-    await queries
-      .deleteFrom("refresh_tokens")
-      .where("family_expires_at", "<", world.now().toISOString())
-      .execute();
-  },
+  rules: [{ table: "refresh_tokens", column: "family_expires_at", days: 0 }],
 });
 
 export const auth = implement(contract, {

@@ -50,4 +50,5 @@ export { eraseContact, eraseContactJob, isNotErased } from "./erase.ts";
 export { lockOrganization } from "./lock-organization.ts";
 export { countLocked, requireBelowQuota } from "./quota.ts";
 export { type ResealOptions, resealAll, type SealedColumn } from "./reseal.ts";
+export { defineRetentionJob, deleteDeadJobsJob } from "./retention.ts";
 export { type AppSecrets, type SealSecrets, seal, secretsOf, unseal } from "./seal.ts";

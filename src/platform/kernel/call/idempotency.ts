@@ -12,11 +12,11 @@ import { fail } from "../../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../../database/database.ts";
 import type { Sealed, Tables } from "../../../database/schema/index.ts";
 import type { IdempotencyKey } from "../context.ts";
-import { defineScheduledJob } from "../job.ts";
 import type { SealedColumn } from "../reseal.ts";
+import { defineRetentionJob } from "../retention.ts";
 import { type SealSecrets, seal, sealSecretsOf, unseal } from "../seal.ts";
 
-const retentionMs = 24 * 3_600_000;
+const retentionDays = 1;
 
 export interface CallResponse {
   readonly status: number;
@@ -176,13 +176,10 @@ export async function findStoredResponse(
   return stored && toReplay(stored, request);
 }
 
-export const deleteExpiredResponsesJob = defineScheduledJob({
+export const deleteExpiredResponsesJob = defineRetentionJob({
   name: "answer.forget",
   schedule: "37 * * * *",
-
-  async run({ database, now }) {
-    await database.queries.deleteFrom("idempotency").where("created_at", "<", retainedSince(now())).execute();
-  },
+  rules: [{ table: "idempotency", column: "created_at", days: retentionDays }],
 });
 
 function selectStored(db: Queries, key: IdempotencyKey) {
@@ -243,5 +240,5 @@ function hasKey({ organization_id, credential_id, route, key }: IdempotencyKey) 
 }
 
 function retainedSince(now: Date): string {
-  return new Date(now.getTime() - retentionMs).toISOString();
+  return new Date(now.getTime() - retentionDays * 24 * 3_600_000).toISOString();
 }
