@@ -113,8 +113,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const mcp = createMcpHttpHandler({
     ...{ client, availableTools: new Set(names), version, log },
     ...{ allowedHosts: config.allowedHosts, allowedOrigins: config.allowedOrigins },
-    ...{ maxBodyBytes: config.bodyLimit, resultLimit: config.resultLimit },
-    toolFilter,
+    ...{ maxBodyBytes: config.bodyLimit, resultLimit: config.resultLimit, toolFilter },
     instrument: instrumentTools(new Set([...names, searchToolsName, executeToolName]), telemetry),
   });
   const gauges = () => readGauges(database.queries, now());

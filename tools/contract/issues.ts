@@ -32,40 +32,46 @@ export function describeIssue(issue: Issue, input: unknown): ErrorDetail[] {
     : [{ field, code: issue.code, message: issue.message, fix }];
 }
 
+type Explainer<Code extends Issue["code"]> = (
+  issue: Extract<Issue, { readonly code: Code }>,
+  value: unknown,
+) => Explanation;
+
+const explainers: { readonly [Code in Issue["code"]]: Explainer<Code> } = {
+  invalid_type: ({ expected }, value) => ({
+    message: `It must be ${nameOf(expected)}, and is ${typeOf(value)}.`,
+    fix: `Send ${nameOf(expected)}.`,
+  }),
+  too_small: (issue) => explainLimit(issue, "at least", issue.minimum),
+  too_big: (issue) => explainLimit(issue, "at most", issue.maximum),
+  invalid_value: ({ values }) => ({
+    message: "It is none of the allowed values.",
+    fix: `Send ${values.length === 1 ? "" : "one of these: "}${values.map(String).join(", ")}.`,
+  }),
+  invalid_format: ({ format, pattern }) => explainFormat(format, pattern),
+  invalid_union: () => ({
+    message: "It has none of the allowed forms.",
+    fix: "Send one of the forms that the description of this field names.",
+  }),
+  not_multiple_of: ({ divisor }) => ({
+    message: `It must be a multiple of ${divisor}.`,
+    fix: `Send a multiple of ${divisor}.`,
+  }),
+  unrecognized_keys: () => invalid,
+  invalid_key: () => invalid,
+  invalid_element: () => invalid,
+  custom: () => invalid,
+};
+
+const invalid: Explanation = {
+  message: "It is not valid.",
+  fix: "Correct this field, and send the request again.",
+};
+
 function explain(issue: Issue | RawIssue, value: unknown): Explanation {
-  switch (issue.code) {
-    case "invalid_type":
-      return {
-        message: `It must be ${nameOf(issue.expected)}, and is ${typeOf(value)}.`,
-        fix: `Send ${nameOf(issue.expected)}.`,
-      };
-    case "too_small":
-      return explainLimit(issue, "at least", issue.minimum);
-    case "too_big":
-      return explainLimit(issue, "at most", issue.maximum);
-    case "invalid_value":
-      return {
-        message: "It is none of the allowed values.",
-        fix: `Send ${issue.values.length === 1 ? "" : "one of these: "}${issue.values.map(String).join(", ")}.`,
-      };
-    case "invalid_format":
-      return explainFormat(issue.format, issue.pattern);
-    case "invalid_union":
-      return {
-        message: "It has none of the allowed forms.",
-        fix: "Send one of the forms that the description of this field names.",
-      };
-    case "not_multiple_of":
-      return {
-        message: `It must be a multiple of ${issue.divisor}.`,
-        fix: `Send a multiple of ${issue.divisor}.`,
-      };
-    case "invalid_key":
-    case "invalid_element":
-      return { message: "One of its names or values is not allowed.", fix: "Correct it, or remove it." };
-    default:
-      return { message: "It is not valid.", fix: "Correct this field, and send the request again." };
-  }
+  // The table has the function for this code; TypeScript does not connect the two.
+  const explainer = explainers[issue.code] as (issue: Issue | RawIssue, value: unknown) => Explanation;
+  return explainer(issue, value);
 }
 
 const units: Readonly<Record<string, readonly [one: string, many: string]>> = {

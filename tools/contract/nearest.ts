@@ -10,7 +10,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   }
   return known
     .map((candidate) => ({ candidate, errors: distance(name, candidate) }))
-    .filter(({ candidate, errors }) => errors <= name.length / 3 || hasWordsOf(name, candidate))
+    .filter(({ candidate, errors }) => errors <= Math.ceil(name.length / 3) || hasWordsOf(name, candidate))
     .sort((one, other) => one.errors - other.errors)[0]?.candidate;
 }
 
