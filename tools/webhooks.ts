@@ -100,7 +100,8 @@ export const webhooks = {
     scope: "tokens:create",
     effect: "outward",
     title: "Test webhook",
-    description: "Send a signed test event to a webhook and return the status code of its response.",
+    description:
+      "Send a signed test event to a webhook. Returns the status code of its response or why it failed, the headers that were sent, and how to verify them.",
     input: z.object({ id: webhookId }),
     output: one(
       z.object({
@@ -113,6 +114,11 @@ export const webhooks = {
           created_at: timestamp,
           data: z.object({ test: z.literal(true) }),
         }),
+        /** Why it was not delivered, such as `unresolved`, `tls`, `timeout` or `address`. */
+        problem: z.object({ reason: z.string(), message: z.string(), fix: z.string() }).nullable(),
+        /** What was sent; the body is the JSON of `event`. */
+        request: z.object({ url: z.string(), headers: z.record(z.string(), z.string()) }),
+        verification: z.string(),
       }),
     ),
     hints: { openWorld: true },
@@ -276,7 +282,7 @@ export const webhookErrors = {
     "invalid_request",
     400,
     "Events can't be sent to this address. {reason}",
-    "Send an https:// address of the public internet, on port 443 or 8443.",
+    "Send an https:// address of the public internet, on port 443 or 8443. For a program on your own machine use `tidings listen`, which needs no webhook.",
   ),
   since_too_early: errorEntry(
     "invalid_request",
