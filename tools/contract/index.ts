@@ -56,6 +56,7 @@ export {
   scopesOf,
   toDottedScope,
 } from "./scopes.ts";
+export { normalizeTag, tag, tagLimits, tags } from "./tags.ts";
 export { describeTools, type Tool, toolMappingsOf, toolNames, withLocalField } from "./tool.ts";
 export { type ToolMode, toolModes } from "./tool-mode.ts";
 export { untrusted, untrustedPaths } from "./untrusted.ts";
