@@ -14,6 +14,21 @@ export const userId = id("User", "list_users");
 /** A phone number in any notation; the service stores it in E.164 format. */
 export const phone = z.string().min(3).max(32).describe("With country code, like +14155550123");
 
+const passwordLength = { min: 10, max: 1024 } as const;
+
+/** The rule for every password that is set. */
+export const passwordRule = {
+  ...passwordLength,
+  text: `${passwordLength.min} to ${passwordLength.max} characters`,
+} as const;
+
+/** A new password. One that is verified may be of any length. */
+export const chosenPassword = z
+  .string()
+  .min(passwordRule.min, `Send ${passwordRule.text}.`)
+  .max(passwordRule.max, `Send ${passwordRule.text}.`)
+  .describe(`Password, ${passwordRule.text}`);
+
 /** A country, ISO 3166-1 alpha-2. */
 export const country = z
   .string()
