@@ -76,11 +76,15 @@ await rm(dataDir, { recursive: true });
 
 async function measure(database: Database): Promise<void> {
   const now = () => new Date();
-  await bootstrap(database, { owner: { key }, localKey: undefined, now: now() });
+  const secrets = await bootstrap(database, {
+    ...{ owner: { key }, localKey: undefined, now: now() },
+    secrets: { secret: undefined, previousSecret: undefined },
+    sealed: { columns: [], isSecretLost: false, log },
+  });
   const stopping = new AbortController().signal;
   const platform = createPlatform({
-    ...{ database, now, log, secret: "bench", previousSecret: undefined, metrics: noMetrics, stopping },
-    web: createWeb({ rules: createWebRules({ allow: [], isLocalAllowed: false }) }),
+    ...{ ...secrets, database, now, log, metrics: noMetrics, stopping },
+    ...{ web: createClosedWeb(), receivers: createClosedWeb(), hiddenBy: () => undefined },
     storage: createDiskStorage(dataDir),
     addresses: { service: () => "", cdn: undefined },
     quotas: readConfig({}).config.quotas,
@@ -203,4 +207,8 @@ function report(run: Run, { sendMs, capacityReport, users, weights, assignments 
 
 function printRow(label: string, value: string): void {
   console.log(`  ${label.padEnd(36)}${value}`);
+}
+
+function createClosedWeb() {
+  return createWeb({ rules: createWebRules({ allow: [], isLocalAllowed: false }) });
 }

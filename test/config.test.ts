@@ -16,6 +16,7 @@ test("without settings the service is embedded, on loopback, with the documented
       databaseUrl: undefined,
       secret: undefined,
       previousSecret: undefined,
+      isSecretLost: false,
       upstream: undefined,
       owner: { email: undefined, password: undefined, key: undefined },
       logLevel: "info",
@@ -28,7 +29,8 @@ test("without settings the service is embedded, on loopback, with the documented
       allowedOrigins: [],
       trustedProxies: [],
       bodyLimit: 1_048_576,
-      web: { allow: [], isLocalAllowed: false },
+      web: { allow: [], areLocalReceiversAllowed: false, areLocalSourcesAllowed: false },
+      isSimulatorControllable: true,
       telemetry: { token: undefined, collector: undefined },
       scopes: undefined,
       toolFilter: { toolsets: [], readOnly: false, allow: [], deny: [], mode: "core" },
@@ -52,6 +54,7 @@ test("every setting is read", () => {
     DATABASE_URL: "postgresql://tidings:pass@db:5432/tidings?sslmode=require",
     TIDINGS_SECRET: secret,
     TIDINGS_PREVIOUS_SECRET: `previous ${secret}`,
+    TIDINGS_SECRET_LOST: "true",
     TIDINGS_BASE_URL: "https://tidings.example.com",
     TIDINGS_API_KEY: "sk_live_upstream",
     TIDINGS_OWNER_EMAIL: "ada@example.com",
@@ -75,6 +78,8 @@ test("every setting is read", () => {
     TIDINGS_BODY_LIMIT: "2097152",
     TIDINGS_WEB_ALLOW: "10.1.0.0/16, fd00::/8",
     TIDINGS_ALLOW_LOCAL_WEBHOOKS: "false",
+    TIDINGS_ALLOW_LOCAL_SOURCES: "false",
+    TIDINGS_SIMULATOR: "off",
     TIDINGS_METRICS_TOKEN: "sixteen-letters-",
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
     TIDINGS_SCOPES: "contacts.read, inbox:write",
@@ -92,6 +97,7 @@ test("every setting is read", () => {
     databaseUrl: "postgresql://tidings:pass@db:5432/tidings?sslmode=require",
     secret,
     previousSecret: `previous ${secret}`,
+    isSecretLost: true,
     upstream: { baseUrl: "https://tidings.example.com", key: "sk_live_upstream" },
     owner: { email: "ada@example.com", password: "correct horse", key: "sk_live_0123456789abcdef01234567" },
     logLevel: "silent",
@@ -104,7 +110,12 @@ test("every setting is read", () => {
     allowedOrigins: ["https://app.example.com", "http://app.example.com:8080"],
     trustedProxies: ["10.0.0.0/8", "192.0.2.7", "2001:db8::/32"],
     bodyLimit: 2_097_152,
-    web: { allow: ["10.1.0.0/16", "fd00::/8"], isLocalAllowed: false },
+    web: {
+      allow: ["10.1.0.0/16", "fd00::/8"],
+      areLocalReceiversAllowed: false,
+      areLocalSourcesAllowed: false,
+    },
+    isSimulatorControllable: false,
     telemetry: { token: "sixteen-letters-", collector: "http://collector:4318" },
     scopes: ["contacts:read", "inbox:write"],
     toolFilter: {
@@ -170,6 +181,8 @@ const invalid: readonly [name: string, value: string, takes: string][] = [
     "IP addresses or networks such as 10.1.0.0/16, separated by commas",
   ],
   ["TIDINGS_ALLOW_LOCAL_WEBHOOKS", "perhaps", "true or false"],
+  ["TIDINGS_ALLOW_LOCAL_SOURCES", "perhaps", "true or false"],
+  ["TIDINGS_SIMULATOR", "false", "on or off"],
   ["TIDINGS_METRICS_TOKEN", "fifteen-letters", "at least 16 characters without spaces"],
   ["TIDINGS_METRICS_TOKEN", "words with a space", "at least 16 characters without spaces"],
   ["OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318", "the address of an OTLP collector, http:// or https://"],
@@ -193,16 +206,26 @@ test("a base address without a key, or a key without a base address, is rejected
   );
 });
 
-test("local webhook receivers are allowed only while the service listens on loopback", () => {
+test.each([
+  [
+    "webhook receivers",
+    "TIDINGS_ALLOW_LOCAL_WEBHOOKS",
+    { areLocalReceiversAllowed: true, areLocalSourcesAllowed: false },
+  ],
+  [
+    "sources of files",
+    "TIDINGS_ALLOW_LOCAL_SOURCES",
+    { areLocalReceiversAllowed: false, areLocalSourcesAllowed: true },
+  ],
+])("local %s are allowed only while the service listens on loopback", (_, name, allowed) => {
   for (const HOST of ["127.0.0.1", "127.1.2.3", "localhost", "::1"]) {
-    const { config } = readConfig({ HOST, TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" });
-    expect(config.web.isLocalAllowed).toBe(true);
+    expect(readConfig({ HOST, [name]: "true" }).config.web).toEqual({ allow: [], ...allowed });
   }
   for (const HOST of ["0.0.0.0", "::", "10.0.0.7", "tidings.example.com"]) {
-    expect(() => readConfig({ HOST, TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" })).toThrow(
-      "TIDINGS_ALLOW_LOCAL_WEBHOOKS takes true only while HOST is loopback: otherwise anyone could reach this machine's own services through it.",
+    expect(() => readConfig({ HOST, [name]: "true" })).toThrow(
+      `${name} takes true only while HOST is loopback: otherwise anyone could reach this machine's own services through it.`,
     );
-    expect(() => readConfig({ HOST, TIDINGS_ALLOW_LOCAL_WEBHOOKS: "false" })).not.toThrow();
+    expect(() => readConfig({ HOST, [name]: "false" })).not.toThrow();
   }
 });
 
@@ -235,12 +258,21 @@ test("no error message repeats a value", () => {
   }
 });
 
-test("a misspelt setting causes a warning with the nearest known one", () => {
-  const { warnings } = readConfig({ TIDINGS_DATADIR: "/data", TIDINGS_SECRET_KEY: secret, OTHER: "mine" });
-  expect(warnings).toEqual([
-    "Unknown setting TIDINGS_DATADIR; the nearest is TIDINGS_DATA_DIR.",
-    "Unknown setting TIDINGS_SECRET_KEY; the nearest is TIDINGS_SECRET.",
-  ]);
+test.each([
+  ["TIDINGS_READONLY", "TIDINGS_READ_ONLY"],
+  ["TIDINGS_READ_ONLY_MODE", "TIDINGS_READ_ONLY"],
+  ["TIDINGS_TOOL_DENY", "TIDINGS_TOOLS_DENY"],
+  ["TIDINGS_DENY_TOOLS", "TIDINGS_TOOLS_DENY"],
+  ["TIDINGS_DATADIR", "TIDINGS_DATA_DIR"],
+  ["TIDINGS_SECRET_KEY", "TIDINGS_SECRET"],
+])("%s is an error that names %s", (name, nearest) => {
+  expect(() => readConfig({ [name]: secret })).toThrow(`Unknown setting ${name}. Did you mean ${nearest}?`);
+});
+
+test("an unknown setting near no other causes a warning, such as those of Kubernetes for a service", () => {
+  const names = ["TIDINGS_PORT", "TIDINGS_SERVICE_HOST", "TIDINGS_PORT_3000_TCP_PROTO", "TIDINGS_VERSION"];
+  const { warnings } = readConfig({ ...Object.fromEntries(names.map((name) => [name, "x"])), OTHER: "mine" });
+  expect(warnings).toEqual(names.map((name) => `Unknown setting ${name} is ignored.`));
 });
 
 test("every setting has a description", () => {

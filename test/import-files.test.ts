@@ -8,7 +8,7 @@ import { startTestApp, useTestApp } from "./support/app.ts";
 import { createTestDatabase } from "./support/database.ts";
 import { startReceiver } from "./support/receiver.ts";
 
-const app = useTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
+const app = useTestApp({ env: { TIDINGS_ALLOW_LOCAL_SOURCES: "true" } });
 
 async function finish(id: string) {
   await app.runDueJobs();
@@ -172,7 +172,7 @@ test("an import that is fetching its file when the app stops is restarted by the
     }
   });
   await using database = await createTestDatabase();
-  const env = { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" };
+  const env = { TIDINGS_ALLOW_LOCAL_SOURCES: "true" };
   const first = await startTestApp({ database, env, runsJobs: true });
   const url = `http://127.0.0.1:${source.port}/people.csv`;
   const { data } = await first.call(imports.import_contacts, { url });

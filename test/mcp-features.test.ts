@@ -79,8 +79,10 @@ describe("tool filters", () => {
     expect(await offered({ "x-tidings-read-only": "true" })).toEqual(["wait_for_message"]);
   });
 
-  test("an unknown toolset is rejected with the known ones", async () => {
-    await expect(connect({ "x-tidings-toolsets": "contract" })).rejects.toThrow(/contacts, conversations/);
+  test("an unknown toolset is rejected with the nearest one", async () => {
+    await expect(connect({ "x-tidings-toolsets": "contract" })).rejects.toThrow(
+      /has an unknown name: contract\. Did you mean contacts\?/,
+    );
   });
 });
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import {
   Failure,
-  nearest,
+  nearestName,
   type Operation,
   requireKnownMembers,
   toJsonSchema,
@@ -101,10 +101,10 @@ test("members in lists are named by their place, each with its suggestion", asyn
 
 test("the nearest name is suggested only if it resembles what was sent", () => {
   const known = ["service_window", "stop_words", "id"];
-  expect(nearest("serviceWindow", known)).toBe("service_window");
-  expect(nearest("stop_word", known)).toBe("stop_words");
-  expect(nearest("colour", known)).toBeUndefined();
-  expect(nearest("x".repeat(100_000), known)).toBeUndefined();
+  expect(nearestName("serviceWindow", known)).toBe("service_window");
+  expect(nearestName("stop_word", known)).toBe("stop_words");
+  expect(nearestName("colour", known)).toBeUndefined();
+  expect(nearestName("x".repeat(100_000), known)).toBeUndefined();
 });
 
 function catchFailure(work: () => void): Failure | undefined {

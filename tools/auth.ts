@@ -41,6 +41,7 @@ export const auth = {
     path: "/v1/auth/login",
     credential: "none",
     sensitive: true,
+    showsSecret: true,
     scope: null,
     title: "Log in",
     description: "Exchange an e-mail address and a password for an access token and a refresh token.",

@@ -65,7 +65,7 @@ export const users = {
     scope: "tokens:create",
     title: "Update user",
     description:
-      "Change a user's name, role or password, or deactivate the user. Only the fields sent change. A new password or is_active false ends the user's sessions immediately.",
+      "Change a user's name, role or password, or deactivate the user. Only the fields sent change. A new password or is_active false ends the user's sessions immediately, and is_active false the keys they created. Only an owner can change an owner.",
     input: z.object({
       id: id("User", "list_users"),
       name: name.optional(),
@@ -84,6 +84,12 @@ export const userErrors = {
     409,
     "A user with this e-mail address already exists.",
     "Use another address, or find the user with list_users (GET /v1/users).",
+  ),
+  owner_required: errorEntry(
+    "permission",
+    403,
+    "The role {role} can't change an owner, nor make a user an owner.",
+    "Ask an owner of the organization.",
   ),
   last_owner: errorEntry(
     "conflict",

@@ -5,6 +5,7 @@ import {
   type ErrorEntry,
   errorEntry,
   id,
+  inputTimestamp,
   one,
   operation,
   paged,
@@ -12,7 +13,7 @@ import {
   timestamp,
   untrusted,
 } from "./contract/index.ts";
-import { publicEvents } from "./events.ts";
+import { publicEvents, scopesOfEvents } from "./events.ts";
 
 /** The events of subscriptions, in the specification's order. */
 export const webhookEvents = Object.keys(publicEvents) as (keyof typeof publicEvents)[]; // a literal's keys
@@ -75,7 +76,7 @@ export const webhooks = {
     scope: "tokens:create",
     title: "Create webhook",
     description:
-      "Create a webhook subscription, which sends message events to an HTTPS address. signing_secret, for verifying signatures, is returned only in this response. Try it with test_webhook.",
+      "Create a webhook subscription, which sends message events to an HTTPS address. signing_secret, for verifying signatures, is returned only in this response. Needs the scope that reads each event: inbox:read. Try it with test_webhook.",
     input: z.object({ url, events: subscribedEvents, description: description.optional() }),
     output: one(Webhook.extend({ signing_secret: z.string() })),
     status: 201,
@@ -177,7 +178,7 @@ export const webhooks = {
     tier: "extended",
     title: "List webhook deliveries",
     description:
-      "List a webhook's deliveries of the last 15 days, newest first: each attempt with its response, and the time of the next attempt.",
+      "List a webhook's deliveries of the last 30 days, newest first: each attempt with its response, and the time of the next attempt.",
     input: z.object({
       id: webhookId,
       status: z
@@ -212,7 +213,7 @@ export const webhooks = {
       "Send again now all of a webhook's events since a time, at most 14 days ago, that failed, were held or wait for a retry.",
     input: z.object({
       id: webhookId,
-      since: timestamp.max(64).describe("Events from this time on, ISO 8601"),
+      since: inputTimestamp.describe("Events from this time on, ISO 8601"),
     }),
     output: one(z.object({ recovering: z.int() })),
     hints: { openWorld: true },
@@ -221,8 +222,7 @@ export const webhooks = {
   list_events: operation({
     method: "GET",
     path: "/v1/events",
-    // Events contain the texts of contacts.
-    scope: { all: ["tokens:read", "inbox:read"] },
+    scope: { all: ["tokens:read", ...scopesOfEvents(webhookEvents)] },
     tier: "extended",
     title: "List events",
     description:
@@ -258,7 +258,7 @@ export const webhookErrors = {
     "not_found",
     404,
     "This webhook has no delivery with this id.",
-    "Find the id with list_webhook_deliveries; deliveries are kept for 15 days.",
+    "Find the id with list_webhook_deliveries; deliveries are kept for 30 days.",
   ),
   webhook_inactive: errorEntry(
     "conflict",

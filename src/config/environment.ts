@@ -41,6 +41,12 @@ export const Environment = z.object({
     .min(32, expected("at least 32 characters"))
     .optional()
     .describe("The secret that `TIDINGS_SECRET` replaced; what it signed stays valid until it expires"),
+  TIDINGS_SECRET_LOST: z
+    .enum(["true", "false", "1", "0"], expected("true or false"))
+    .default("false")
+    .describe(
+      "For one start: gives up the stored values that no secret opens; webhooks get new signing secrets",
+    ),
   TIDINGS_BASE_URL: z
     .url({ protocol: /^https?$/, ...expected("the address of a Tidings service, http:// or https://") })
     .optional()
@@ -170,7 +176,19 @@ export const Environment = z.object({
     .enum(["true", "false", "1", "0"], expected("true or false"))
     .default("false")
     .describe(
-      "For development: allows receivers on this machine, plain http and any port. Requires a loopback `HOST`",
+      "For development: webhook receivers may be on this machine, with plain http and any port. Requires a loopback `HOST`",
+    ),
+  TIDINGS_ALLOW_LOCAL_SOURCES: z
+    .enum(["true", "false", "1", "0"], expected("true or false"))
+    .default("false")
+    .describe(
+      "For development: files of uploads and imports may be fetched from this machine, with plain http and any port. Requires a loopback `HOST`",
+    ),
+  TIDINGS_SIMULATOR: z
+    .enum(["on", "off"], expected("on or off"))
+    .default("on")
+    .describe(
+      "off: the controls of the simulated channel, `/simulator/…`, answer 404, so that no key can write as a customer",
     ),
   TIDINGS_METRICS_TOKEN: z
     .string()

@@ -1,14 +1,34 @@
-/** Warns about misspelt settings, which would otherwise be ignored silently. */
+/** Finds unknown settings: one that is probably misspelt is an error, because ignoring it could remove a protection. */
+import { nearestName } from "../../tools/contract/index.ts";
 
-import { nearest } from "../../tools/contract/index.ts";
+const prefix = "TIDINGS_";
 
-/** One warning for each unknown name, with the nearest known one. */
+/** The first unknown setting that is near a known one, with that one. */
+export function findMisspelt(
+  names: readonly string[],
+  known: readonly string[],
+): { readonly name: string; readonly nearest: string } | undefined {
+  const candidates = known.filter((name) => name.startsWith(prefix)).map(withoutPrefix);
+  for (const name of unknownNames(names, known)) {
+    // The prefix is left out: it would make short names near each other.
+    const nearest = nearestName(withoutPrefix(name), candidates);
+    if (nearest !== undefined) {
+      return { name, nearest: prefix + nearest };
+    }
+  }
+  return undefined;
+}
+
+/** One warning for each unknown name, such as those that a platform adds for a service named tidings. */
 export function warnAboutUnknown(names: readonly string[], known: readonly string[]): string[] {
-  const isOurs = (name: string) => name.startsWith("TIDINGS_") && !name.startsWith("TIDINGS_TEST_");
-  return names
-    .filter((name) => isOurs(name) && !known.includes(name))
-    .map((name) => {
-      const suggestion = nearest(name, known);
-      return `Unknown setting ${name}${suggestion === undefined ? "" : `; the nearest is ${suggestion}`}.`;
-    });
+  return unknownNames(names, known).map((name) => `Unknown setting ${name} is ignored.`);
+}
+
+function unknownNames(names: readonly string[], known: readonly string[]): string[] {
+  const isOurs = (name: string) => name.startsWith(prefix) && !name.startsWith(`${prefix}TEST_`);
+  return names.filter((name) => isOurs(name) && !known.includes(name));
+}
+
+function withoutPrefix(name: string): string {
+  return name.slice(prefix.length);
 }

@@ -29,6 +29,18 @@ export const chosenPassword = z
   .max(passwordRule.max, `Send ${passwordRule.text}.`)
   .describe(`Password, ${passwordRule.text}`);
 
+/** How long a tag may be, and how many one request may name. */
+export const tagLimits = { length: 64, count: 50 } as const;
+
+/** In lower case and one Unicode form, so that VIP and vip are one tag. */
+export function normalizeTag(text: string): string {
+  return text.normalize().trim().toLowerCase();
+}
+
+export const tag = z.string().overwrite(normalizeTag).min(1).max(tagLimits.length);
+
+export const tags = z.array(tag).max(tagLimits.count).default([]);
+
 /** A country, ISO 3166-1 alpha-2. */
 export const country = z
   .string()
@@ -47,14 +59,19 @@ export const recipient = z
 /** A time, ISO 8601 with an offset. */
 export const timestamp = z.iso.datetime({ offset: true });
 
-/** The last time with a four-digit year, the only format that is stored. */
-const lastTimestamp = Date.parse("9999-12-31T23:59:59.999Z");
+/** The first and the last time with a four-digit year from 1 on, the only format that is stored. */
+const [firstTimestamp, lastTimestamp] = [Date.parse("0001-01-01"), Date.parse("9999-12-31T23:59:59.999Z")];
 
-/** A time sent by a caller, converted to UTC: not every valid offset can be stored. */
+/** A time sent by a caller, converted to UTC. */
 export const inputTimestamp = timestamp
   .max(64)
-  .refine((text) => Date.parse(text) <= lastTimestamp, {
-    error: "Send a time before the year 10000.",
+  // The limit of PostgreSQL; the offsets of all time zones are below it.
+  .refine((text) => !/[+-](?:1[6-9]|2\d):\d\d$/.test(text), {
+    error: "Send an offset from UTC of less than 16 hours.",
+    abort: true,
+  })
+  .refine((text) => Date.parse(text) >= firstTimestamp && Date.parse(text) <= lastTimestamp, {
+    error: "Send a time from the year 1 to the year 9999.",
     abort: true,
   })
   .overwrite((text) => new Date(text).toISOString());
@@ -64,8 +81,8 @@ type JsonObject = Record<string, unknown>;
 /** An open object of which `fits` is true. It is called before Zod copies the members, of which there may be many. */
 export function openObject(fits: (value: JsonObject) => boolean, error: string) {
   return z.preprocess(
-    (value: JsonObject, context) => {
-      if (!fits(value)) {
+    (value: JsonObject | undefined, context) => {
+      if (value !== undefined && !fits(value)) {
         context.addIssue(error);
       }
       return value;

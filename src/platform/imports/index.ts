@@ -2,9 +2,16 @@
 import { fail, failField } from "../../../tools/errors.ts";
 import { imports as contract } from "../../../tools/imports.ts";
 import type { Transaction } from "../../database/database.ts";
-import { countLocked, freshId, implement, requireBelowQuota } from "../kernel/index.ts";
+import { countLocked, defineRetentionJob, freshId, implement, requireBelowQuota } from "../kernel/index.ts";
 import { getUpload } from "../uploads/index.ts";
 import { runImportJob } from "./run.ts";
+
+/** An import that has not ended has no such time. */
+const deleteOldImportsJob = defineRetentionJob({
+  name: "import.forget",
+  schedule: "27 * * * *",
+  rules: [{ table: "imports", column: "finished_at", days: 30 }],
+});
 
 export const imports = implement(contract, {
   tables: ["imports"],
@@ -60,7 +67,7 @@ export const imports = implement(contract, {
       return { data: serializeImport(row) };
     },
   },
-  jobs: [runImportJob],
+  jobs: [runImportJob, deleteOldImportsJob],
 });
 
 /** @throws Failure `quota_exceeded`. */

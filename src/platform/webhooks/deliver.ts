@@ -77,7 +77,7 @@ export function postEvent(
 ): Promise<WebResponse> {
   const { url, event_id: id, body } = delivery;
   const now = world.now();
-  return world.web.send({
+  return world.receivers.send({
     method: "POST",
     url,
     body,

@@ -1,9 +1,11 @@
 /** Webhooks: subscriptions to message events, their deliveries, and the list of recorded events. */
 import { fail, failField } from "../../../tools/errors.ts";
+import { scopesOfEvents } from "../../../tools/events.ts";
 import { webhooks as contract } from "../../../tools/webhooks.ts";
 import type { Transaction } from "../../database/database.ts";
 import { readPage } from "../../database/query/index.ts";
-import { countLocked, freshId, implement, seal } from "../kernel/index.ts";
+import type { Sealed } from "../../database/schema/index.ts";
+import { countLocked, freshId, implement, requireScope, seal } from "../kernel/index.ts";
 import { deliverWebhookJob } from "./deliver.ts";
 import {
   countMissed,
@@ -18,7 +20,7 @@ import { readEvents } from "./list-events.ts";
 import { recordEvents } from "./record-events.ts";
 import { deleteOldEventsJob, recoverableDays } from "./retention.ts";
 import { newSigningSecret } from "./sign.ts";
-import { getWebhook, requireAllowedUrl, serializeWebhook } from "./subscriptions.ts";
+import { getWebhook, requireAllowedUrl, sealedSecrets, serializeWebhook } from "./subscriptions.ts";
 import { testWebhook } from "./test-webhook.ts";
 
 export { newSigningSecret, signDelivery } from "./sign.ts";
@@ -27,9 +29,11 @@ const day = 24 * 3_600_000;
 
 export const webhooks = implement(contract, {
   tables: ["webhooks", "events", "webhook_deliveries"],
+  sealed: sealedSecrets,
   operations: {
     async create_webhook({ url, events, description = null }, context) {
       const { tx, world, organization, caller, now } = context;
+      requireScope(caller, { all: scopesOfEvents(events) });
       requireAllowedUrl(world, url);
       await requireCapacity(tx, organization, world.quotas.webhooks);
       const signing_secret = newSigningSecret();
@@ -41,7 +45,7 @@ export const webhooks = implement(contract, {
           url,
           events,
           description,
-          secret: seal(world.secret, signing_secret),
+          secret: seal(world, signing_secret),
           created_by: caller.acts_for,
           created_at: now.toISOString(),
           updated_at: now.toISOString(),
@@ -65,8 +69,10 @@ export const webhooks = implement(contract, {
       return { data: serializeWebhook(await getWebhook(db, organization, id)) };
     },
 
-    async update_webhook({ id, ...changes }, { tx, world, organization, now }) {
-      await getWebhook(tx, organization, id);
+    async update_webhook({ id, ...changes }, { tx, world, organization, caller, now }) {
+      const { events } = serializeWebhook(await getWebhook(tx, organization, id));
+      // Also for a new address: it receives the data of the events.
+      requireScope(caller, { all: scopesOfEvents(changes.events ?? events) });
       if (changes.url !== undefined) {
         requireAllowedUrl(world, changes.url);
       }
@@ -84,7 +90,7 @@ export const webhooks = implement(contract, {
         tx,
         { organization, id, now },
         {
-          secret: seal(world.secret, signing_secret),
+          secret: seal(world, signing_secret),
           previous_secret: secret,
           previous_secret_until: new Date(now.getTime() + day).toISOString(),
         },
@@ -151,8 +157,8 @@ type Changes = Partial<{
   is_active: boolean;
   disabled_reason: null;
   failing_since: null;
-  secret: string;
-  previous_secret: string;
+  secret: Sealed;
+  previous_secret: Sealed;
   previous_secret_until: string;
 }>;
 

@@ -7,12 +7,12 @@
  */
 import { z } from "zod";
 import { failInput } from "../failure.ts";
+import { inputMessages } from "../issues.ts";
 import { parseJson } from "../json.ts";
 import { unwrap } from "../json-schema.ts";
 import type { ToolMapping } from "../operation.ts";
 import { requireKnownArguments, requireKnownMembers } from "./unknown-members.ts";
 
-export { nearest } from "./nearest.ts";
 export { requireKnownMembers } from "./unknown-members.ts";
 
 /**
@@ -25,7 +25,7 @@ export function readArguments(
 ): Record<string, unknown> {
   requireKnownArguments(mapping.input, sent);
   const coerced = coerceFields(mapping.input, sent);
-  const parsed = mapping.input.safeParse(coerced);
+  const parsed = mapping.input.safeParse(coerced, { error: inputMessages });
   if (!parsed.success) {
     throw failInput(parsed.error.issues, coerced);
   }

@@ -8,7 +8,7 @@
 import { z } from "zod";
 import { type Failure, failRequest } from "../failure.ts";
 import { unwrap } from "../json-schema.ts";
-import { nearest } from "./nearest.ts";
+import { nearestName } from "../nearest.ts";
 
 interface UnknownMember {
   /** Where it is, for example `settings.service_windw`. */
@@ -45,7 +45,7 @@ function throwIfAny(unknown: Iterable<UnknownMember>): void {
 }
 
 function failUnknown(first: UnknownMember, all: readonly UnknownMember[]): Failure {
-  const near = (member: UnknownMember) => nearest(member.name, member.known);
+  const near = (member: UnknownMember) => nearestName(member.name, member.known);
   const suggestions = [...new Set(all.flatMap((member) => near(member) ?? []))];
   return failRequest("unknown_argument", {
     value: all.map(({ path }) => path).join(", "),
@@ -56,7 +56,7 @@ function failUnknown(first: UnknownMember, all: readonly UnknownMember[]): Failu
       const suggestion = near(member);
       return {
         ...{ field: member.path, code: "unknown_argument", message: `Unknown argument: ${member.path}.` },
-        ...(suggestion === undefined ? {} : { fix: `Did you mean ${suggestion}?` }),
+        fix: suggestion === undefined ? "Remove it." : `Did you mean ${suggestion}?`,
       };
     }),
   });

@@ -7,6 +7,7 @@
 import {
   type Effect,
   failInput,
+  inputMessages,
   type Operation,
   requireKnownMembers,
 } from "../../../../tools/contract/index.ts";
@@ -25,8 +26,9 @@ import { runPublic } from "./run-public.ts";
 import { runStreamed } from "./run-streamed.ts";
 import { requireStorable } from "./storable.ts";
 
+export { requireScope } from "./authorize.ts";
 export { throwDatabaseFailure } from "./database-errors.ts";
-export { deleteExpiredResponsesJob } from "./idempotency.ts";
+export { deleteExpiredResponsesJob, sealedResponses } from "./idempotency.ts";
 export { createResolveJob } from "./resolve-job.ts";
 
 /** One request, as a transport passes it on. */
@@ -123,11 +125,14 @@ export function createCall(modules: readonly Module[], world: World): Call {
   const runDelegated: Runner = async (outer, caller) => {
     const { key: idempotencyKey, route, context } = outer;
     let isReplay = false;
-    const tools = createDelegatedTools(catalogue, caller, async (operation, input) => {
-      const options = { idempotencyKey, route, signal: context.signal };
-      const response = await call({ operation, caller, input, ...options });
-      isReplay ||= response.isReplay;
-      return response.body;
+    const tools = createDelegatedTools({
+      ...{ catalogue, caller, hiddenBy: world.hiddenBy },
+      async runOperation(operation, input) {
+        const options = { idempotencyKey, route, signal: context.signal };
+        const response = await call({ operation, caller, input, ...options });
+        isReplay ||= response.isReplay;
+        return response.body;
+      },
     });
     const delegated: DelegatedContext = { ...context, caller, tools };
     return { ...(await respond(outer, delegated)), isReplay };
@@ -166,7 +171,7 @@ async function respond(call: ValidCall, context: PublicContext): Promise<CallRes
 
 /** @throws Failure `invalid_request`, with one entry per wrong field; `unknown_argument`. */
 function parseInput({ input: schema }: Operation, input: unknown): unknown {
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { error: inputMessages });
   if (!parsed.success) {
     throw failInput(parsed.error.issues, input);
   }
