@@ -50,6 +50,28 @@ test("a chosen password is not returned, and passwords are stored hashed", async
   expect(password_hash).toMatch(/^\$argon2id\$/);
 });
 
+test.each(["123456789", "x".repeat(1025)])(
+  "every operation rejects a new password of the wrong length (%#)",
+  async (value) => {
+    const id = await ownerId();
+    const current = { email: ownerEmail, password: ownerPassword };
+    const calls: readonly [field: string, call: () => Promise<unknown>][] = [
+      [
+        "password",
+        () => app.call(users.create_user, { email: "new@example.com", name: "New", password: value }),
+      ],
+      ["password", () => app.call(users.update_user, { id, password: value })],
+      ["new_password", () => app.call(auth.change_password, { ...current, new_password: value })],
+    ];
+    for (const [field, call] of calls) {
+      expect(await expectFailure(call())).toMatchObject({
+        status: 400,
+        error: { details: [{ field, message: "Send 10 to 1024 characters." }] },
+      });
+    }
+  },
+);
+
 test("an e-mail address belongs to one user, in any case and organization", async () => {
   const { email, id } = await createUserWithRole(app, "agent");
   const again = await expectFailure(

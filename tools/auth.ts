@@ -1,8 +1,17 @@
 /** Sign-in: users' access tokens, and the description of a credential. */
 import { z } from "zod";
-import { allScopes, type ErrorEntry, errorEntry, one, operation, timestamp } from "./contract/index.ts";
+import {
+  allScopes,
+  chosenPassword,
+  type ErrorEntry,
+  errorEntry,
+  one,
+  operation,
+  passwordRule,
+  timestamp,
+} from "./contract/index.ts";
 import { OrganizationSummary } from "./organization.ts";
-import { password, roles } from "./users.ts";
+import { roles } from "./users.ts";
 
 const User = z.object({
   id: z.string(),
@@ -23,7 +32,7 @@ const Session = z.object({
 
 const credentials = {
   email: z.string().min(1).max(320).describe("The user's e-mail address"),
-  password: z.string().min(1).max(1024).describe("The user's password"),
+  password: z.string().min(1).max(passwordRule.max).describe("The user's password"),
 };
 
 export const auth = {
@@ -50,7 +59,7 @@ export const auth = {
     title: "Change password",
     description:
       "Replace a user's password, given the current one. All of the user's sessions end; the response starts a new one.",
-    input: z.object({ ...credentials, new_password: password }),
+    input: z.object({ ...credentials, new_password: chosenPassword }),
     output: one(Session),
     tools: {},
   }),

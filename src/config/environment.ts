@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { allScopes, readScope, toolModes } from "../../tools/contract/index.ts";
+import { allScopes, passwordRule, readScope, toolModes } from "../../tools/contract/index.ts";
 import { commaList, expected, nameList, readHost, readNetwork, readOrigin, wholeNumber } from "./fields.ts";
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -75,10 +75,11 @@ export const Environment = z.object({
     .describe("First start: the owner's e-mail address"),
   TIDINGS_OWNER_PASSWORD: z
     .string()
-    .min(8, expected("at least 8 characters"))
+    .min(passwordRule.min, expected(passwordRule.text))
+    .max(passwordRule.max, expected(passwordRule.text))
     .optional()
     .describe(
-      "First start: the owner's password, at least 8 characters. Default: one is generated and printed",
+      `First start: the owner's password, ${passwordRule.text}. Default: one is generated and printed`,
     ),
   TIDINGS_BOOTSTRAP_KEY: z
     .string()

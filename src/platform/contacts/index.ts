@@ -12,11 +12,12 @@ import {
 } from "../kernel/index.ts";
 import { getPhoneRegion, hasCountryCode, normalizePhone, searchDigits } from "../phone/index.ts";
 import { type ContactLookup, findOrCreateContact } from "./find.ts";
-import { maxTags } from "./limits.ts";
 import { containsWords, hasTag, isNumber, readSearchWords, searchTextAfterRename } from "./search.ts";
+import { changeTags } from "./tags.ts";
 
 export { isBsuid } from "./bsuid.ts";
 export { findByBsuid, findOrCreateContact } from "./find.ts";
+export { changeTags } from "./tags.ts";
 export { type ContactInput, type UpsertOutcome, upsertContacts } from "./upsert-many.ts";
 
 export const contacts = implement(contract, {
@@ -65,15 +66,8 @@ export const contacts = implement(contract, {
 
     async tag_contact({ id, add, remove }, context) {
       const contact = await getContact(context.tx, context.organization, id, { forUpdate: true });
-      const tags = new Set([...contact.tags, ...add]);
-      for (const tag of remove) {
-        tags.delete(tag);
-      }
-      // A contact that is over the limit already may still lose tags.
-      if (tags.size > maxTags && tags.size > contact.tags.length) {
-        throw fail("too_many_tags", { limit: maxTags, count: tags.size, param: "add" });
-      }
-      return { data: await changeContact(context, id, { tags: [...tags] }) };
+      const tags = changeTags(contact.tags, { add, remove }, "add");
+      return { data: await changeContact(context, id, { tags }) };
     },
 
     async delete_contact({ id }, context) {

@@ -5,7 +5,7 @@
  * opened in a spreadsheet.
  */
 
-import { maxMetadata } from "../../../tools/contract/index.ts";
+import { maxMetadata, tag, tagLimits } from "../../../tools/contract/index.ts";
 import type { ContactInput } from "../contacts/index.ts";
 import { type PhoneRegion, readPhone } from "../phone/index.ts";
 import { maxColumns, UnreadableFileError } from "./csv.ts";
@@ -29,10 +29,10 @@ const knownTitles: Readonly<Record<string, Column>> = {
 };
 
 /** The same limits as in the operations of contacts. */
-const limits = { phone: 32, name: 255, tag: 64, tags: 50, attribute: 64 };
+const limits = { phone: 32, name: 255, attribute: 64 };
 
 /** A longer cell is not split: a row may be 128 kB of tags. Leaves room for spaces around them. */
-const maxTagsText = 2 * limits.tags * limits.tag;
+const maxTagsText = 2 * tagLimits.count * tagLimits.length;
 
 /** @throws UnreadableFileError if a column is missing or ambiguous, or if there are too many. */
 export function readHeader(cells: readonly string[]): Columns {
@@ -118,17 +118,17 @@ function readNumber(text: string, region: PhoneRegion): string {
   return reading.number;
 }
 
-/** In lower case as in `tools/contacts.ts`: VIP and vip are the same tag. */
 function readTags(text: string): string[] {
   const written = text
     .slice(0, maxTagsText)
     .split(/[;|]/)
-    .map((tag) => tag.normalize().trim().toLowerCase());
-  const tags = [...new Set(written.filter((tag) => tag !== ""))];
-  const isTooLong = text.length > maxTagsText || tags.some((tag) => tag.length > limits.tag);
-  if (isTooLong || tags.length > limits.tags) {
+    .filter((part) => part.trim() !== "");
+  const read = written.map((part) => tag.safeParse(part));
+  const tags = [...new Set(read.flatMap(({ data }) => data ?? []))];
+  const isTooLong = text.length > maxTagsText || read.some(({ success }) => !success);
+  if (isTooLong || tags.length > tagLimits.count) {
     throw new RejectedRowError(
-      `At most ${limits.tags} tags of at most ${limits.tag} characters are allowed.`,
+      `At most ${tagLimits.count} tags of at most ${tagLimits.length} characters are allowed.`,
     );
   }
   return tags;

@@ -10,6 +10,7 @@ import { deliverWebhookJob } from "./deliver.ts";
 import {
   countMissed,
   deliveriesOf,
+  lockDelivery,
   recoverDeliveriesJob,
   replayDelivery,
   serializeDelivery,
@@ -122,6 +123,8 @@ export const webhooks = implement(contract, {
     },
 
     async replay_webhook_delivery({ id, delivery_id }, { tx, world, organization, now }) {
+      await getWebhook(tx, organization, id);
+      await lockDelivery(tx, organization, { webhook: id, event: delivery_id });
       await requireActive(tx, organization, id);
       return {
         data: await replayDelivery(tx, world, { organization, webhook: id, event: delivery_id, now }),
