@@ -9,6 +9,7 @@ import * as webhooks from "./0006-webhooks.ts";
 import * as recovery from "./0007-recovery.ts";
 import * as modules from "./0008-modules.ts";
 import * as processes from "./0009-processes.ts";
+import * as uploadCreators from "./0011-upload-creators.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -20,4 +21,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0007-recovery": recovery,
   "0008-modules": modules,
   "0009-processes": processes,
+  "0011-upload-creators": uploadCreators,
 };
