@@ -12,6 +12,7 @@ import * as processes from "./0009-processes.ts";
 import * as organizationSettings from "./0010-organization-settings.ts";
 import * as sealed from "./0011-sealed.ts";
 import * as ages from "./0012-ages.ts";
+import * as uploadCreators from "./0013-upload-creators.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -26,4 +27,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0010-organization-settings": organizationSettings,
   "0011-sealed": sealed,
   "0012-ages": ages,
+  "0013-upload-creators": uploadCreators,
 };

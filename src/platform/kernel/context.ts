@@ -172,6 +172,13 @@ export interface OutwardContext {
   readonly signal: AbortSignal;
 }
 
+/** What a handler has before its transaction. */
+export interface PrepareContext {
+  readonly world: World;
+  /** Null for an operation without a caller. */
+  readonly caller: Caller | null;
+}
+
 /** A write also reads through its transaction. */
 export interface WriteContext extends ReadContext {
   readonly db: Transaction;

@@ -14,7 +14,7 @@ import {
 import { fail } from "../../../../tools/errors.ts";
 import { runFor } from "../../../database/fair-queue.ts";
 import { actorOf, system } from "../actor.ts";
-import type { Caller, DelegatedContext, Form, PublicContext, World } from "../context.ts";
+import type { Caller, DelegatedContext, Form, PrepareContext, PublicContext, World } from "../context.ts";
 import type { AnyOutwardHandler, Module } from "../module.ts";
 import { authorize } from "./authorize.ts";
 import { throwDatabaseFailure } from "./database-errors.ts";
@@ -56,12 +56,13 @@ interface BoundOperation {
   readonly operation: Operation;
   /** Undefined unless the operation calls a third party. */
   readonly outwardHandler: AnyOutwardHandler | undefined;
-  prepare(input: unknown): Promise<(context: PublicContext) => Promise<unknown>>;
+  prepare(input: unknown, context: PrepareContext): Promise<(context: PublicContext) => Promise<unknown>>;
 }
 
 /** A call whose caller is authorized and whose input is valid. */
-interface ValidCall extends OperationCall, BoundOperation {
+interface ValidCall extends OperationCall, Omit<BoundOperation, "prepare"> {
   readonly input: unknown;
+  prepare(input: unknown): ReturnType<BoundOperation["prepare"]>;
 }
 
 /** The queue for connections of requests without a caller. */
@@ -102,6 +103,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
     const caller = authorize(operation, otherPath, request.caller);
     const authorized = {
       ...bound,
+      prepare: (input: unknown) => bound.prepare(input, { world, caller }),
       name: request.operation,
       context: {
         ...{ world, now: world.now(), variant: otherPath?.variant, signal: request.signal },
@@ -188,18 +190,21 @@ function bindHandlers(module: Module): [string, BoundOperation][] {
       | Pick<BoundOperation, "prepare">
       | AnyOutwardHandler;
     const outwardHandler = "begin" in handler ? handler : undefined;
-    return [name, { operation, outwardHandler, prepare: (input) => prepareHandler(handler, input) }];
+    return [name, { operation, outwardHandler, prepare: (...args) => prepareHandler(handler, ...args) }];
   });
 }
 
 async function prepareHandler(
   handler: PlainHandler | Pick<BoundOperation, "prepare"> | AnyOutwardHandler,
   input: unknown,
+  context: PrepareContext,
 ): ReturnType<BoundOperation["prepare"]> {
   if ("begin" in handler) {
     throw new Error("An outward operation runs in steps");
   }
-  return typeof handler === "function" ? (context) => handler(input, context) : handler.prepare(input);
+  return typeof handler === "function"
+    ? (running) => handler(input, running)
+    : handler.prepare(input, context);
 }
 
 type PlainHandler = (input: unknown, context: PublicContext) => Promise<unknown>;
