@@ -11,6 +11,7 @@ import * as modules from "./0008-modules.ts";
 import * as processes from "./0009-processes.ts";
 import * as sealed from "./0012-sealed.ts";
 import * as ages from "./0013-ages.ts";
+import * as lists from "./0014-lists.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -24,4 +25,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0009-processes": processes,
   "0012-sealed": sealed,
   "0013-ages": ages,
+  "0014-lists": lists,
 };
