@@ -1,4 +1,5 @@
 /** API keys: shown once, limited to their scopes, revoked at once, never with more scopes than their creator. */
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
@@ -202,3 +203,21 @@ async function createAs(accessToken: string, scopes: string[], expires_at?: stri
   const { data } = (await answer.json()) as { data: { secret_key: string } };
   return data.secret_key;
 }
+
+test("of requests that arrive together, one records the use of the key", async () => {
+  const { queries } = app.server.database;
+  await sql`create table uses (at timestamptz)`.execute(queries);
+  await sql`
+    create function record_use() returns trigger language plpgsql
+    as $$ begin insert into uses values (new.last_used_at); return new; end $$
+  `.execute(queries);
+  await sql`
+    create trigger record_use after update on api_keys for each row execute function record_use()
+  `.execute(queries);
+  await app.advanceTime(61_000);
+  await Promise.all(Array.from({ length: 10 }, () => app.fetch("/v1/api-keys")));
+  const { rows } = await sql`select at from uses`.execute(queries);
+  await sql`drop trigger record_use on api_keys`.execute(queries);
+  await sql`drop table uses`.execute(queries);
+  expect(rows).toHaveLength(1);
+});

@@ -1,5 +1,7 @@
 /** The routing queue: who waits, who is assigned next, escalation to further tiers, and requeueing. */
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { activePolicies, matchPolicies, readFacts } from "../src/platform/routing/index.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
 import { users } from "../tools/users.ts";
@@ -148,4 +150,71 @@ test("a conversation that can't be requeued does not block others", async () => 
   });
   await app.advanceTime(120_000);
   expect((await get(other)).assigned_to).toBeNull();
+});
+
+describe("a user who is switched off", () => {
+  /** Queues conversations of a team, more than one run looks at. */
+  async function queueMany(team_id: string): Promise<void> {
+    await sql`
+      with one as (select * from conversations order by id desc limit 1), contact as (
+        insert into contacts (organization_id, id, metadata, created_at, updated_at)
+        select organization_id, 'con_queued_' || number, '{}', created_at, updated_at
+        from one, generate_series(1, 150) as number
+        returning organization_id, id
+      )
+      insert into conversations (organization_id, id, inbox_id, contact_id, status, team_id, queued_at, created_at, updated_at)
+      select organization_id, 'conv_' || contact.id, one.inbox_id, contact.id, 'open', ${team_id}, one.created_at,
+        one.created_at, one.updated_at
+      from one join contact using (organization_id)
+    `.execute(app.server.database.queries);
+  }
+
+  test("gets nothing, costs no search of the queue, and does not block others", async () => {
+    const idle = await createTeamWithMembers(app, { name: "Idle" }, { Ada: {} });
+    const busy = await createTeamWithMembers(app, { name: "Busy" }, { Bob: { max_concurrent_chats: 1 } });
+    await createPolicy(busy, { strategy: "round_robin" });
+    const served = await write();
+    const waiting = await write();
+    await app.call(users.update_user, { id: idle.users.Ada ?? "", is_active: false });
+    await queueMany(idle.id);
+    await app.runDueJobs();
+    const member_id = idle.members.Ada ?? "";
+    await app.call(teams.update_team_member, { id: idle.id, member_id, max_concurrent_chats: 20 });
+    // One run, which finds no free agent; a search of the whole queue takes two.
+    expect(await app.server.jobs.runDue()).toBe(1);
+    await close(served);
+    await app.runDueJobs();
+    expect((await get(waiting)).assigned_to).toBe(busy.users.Bob);
+    const { rows } = await sql`
+      select from conversations where team_id = ${idle.id} and assigned_to is not null
+    `.execute(app.server.database.queries);
+    expect(rows).toEqual([]);
+  });
+});
+
+test("conditions are evaluated with one query for all conversations", async () => {
+  const conditions = { attribute: "message.text", operator: "contains", value: "number 7" };
+  const ids: string[] = [];
+  for (let number = 0; number < 10; number += 1) {
+    ids.push((await openPhone(app, nextNumber()).write(`number ${number}`)).conversation_id);
+  }
+  const { queries } = app.server.database;
+  const rows = await queries.selectFrom("conversations").selectAll().where("id", "in", ids).execute();
+  const organization = rows[0]?.organization_id ?? "";
+  await createPolicy(null, { strategy: "round_robin", conditions });
+  const policies = await activePolicies(queries, organization);
+  let count = 0;
+  const counted = queries.withPlugin({
+    transformQuery({ node }) {
+      count += 1;
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  const facts = await readFacts(counted, rows, policies);
+  expect(count).toBe(1);
+  const matching = rows.filter(
+    (conversation) => matchPolicies(facts, { conversation, policies, now: app.now() }).length > 0,
+  );
+  expect(matching.map(({ id }) => facts.get(id)?.message)).toEqual([{ type: "text", text: "number 7" }]);
 });

@@ -138,12 +138,15 @@ export async function findKey({ database: { queries }, now }: World, secret: str
   if (!key || !isLiveKey(key, time)) {
     return undefined;
   }
-  if (key.last_used_at === null || time.getTime() - Date.parse(key.last_used_at) >= lastUsedPrecisionMs) {
+  const staleAt = new Date(time.getTime() - lastUsedPrecisionMs).toISOString();
+  if (key.last_used_at === null || Date.parse(key.last_used_at) <= Date.parse(staleAt)) {
     await queries
       .updateTable("api_keys")
       .set({ last_used_at: time.toISOString() })
       .where("organization_id", "=", key.organization_id)
       .where("id", "=", key.id)
+      // Of requests that arrive together, one writes.
+      .where((row) => row.or([row("last_used_at", "is", null), row("last_used_at", "<=", staleAt)]))
       .execute();
   }
   return key;

@@ -13,6 +13,7 @@ import * as organizationSettings from "./0010-organization-settings.ts";
 import * as sealed from "./0011-sealed.ts";
 import * as ages from "./0012-ages.ts";
 import * as uploadCreators from "./0013-upload-creators.ts";
+import * as lists from "./0014-lists.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -28,4 +29,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0011-sealed": sealed,
   "0012-ages": ages,
   "0013-upload-creators": uploadCreators,
+  "0014-lists": lists,
 };

@@ -19,6 +19,7 @@ import {
   type PolicyDecision,
   policyForQueued,
   type RoutingRequest,
+  readFactsOfQueued,
   readRoutingSnapshot,
   reserveAgent,
 } from "../routing/index.ts";
@@ -107,9 +108,10 @@ async function serveNext(
   const limit = Math.min(await countFreeCapacity(change, organization), maxPerTransaction);
   const conversations = limit > 0 ? await lockNextQueued(change, organization, { after, limit }) : [];
   const policies = await activePolicies(tx, organization);
+  const facts = await readFactsOfQueued(tx, conversations, policies);
   const requests: RoutingRequest[] = [];
   for (const conversation of conversations) {
-    const policy = await policyForQueued(tx, { conversation, policies, now });
+    const policy = await policyForQueued(tx, { conversation, policies, now, facts });
     if (policy && !unservable.has(requestKey({ conversation, policy }))) {
       requests.push({ conversation, policy });
     }
@@ -148,14 +150,16 @@ function requestKey({ conversation, policy }: RoutingRequest): string {
   return [policy.id, policy.target_id, ...skills].join(" ");
 }
 
-/** How many more conversations the agents of all teams can take. */
+/** How many more conversations the agents of all teams can take, without users who are switched off. */
 async function countFreeCapacity({ tx }: Change, organization: string): Promise<number> {
   const { capacity } = await tx
     .selectFrom("team_members")
     .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
+    .innerJoin("users", (join) => join.on(refersTo("team_members.user_id", "users")))
     .select(sql<number>`coalesce(sum(max_concurrent_chats - current_chat_count), 0)`.as("capacity"))
     .where("team_members.organization_id", "=", organization)
     .where("teams.is_active", "=", true)
+    .where("users.is_active", "=", true)
     .where("is_available", "=", true)
     .whereRef("current_chat_count", "<", "max_concurrent_chats")
     .executeTakeFirstOrThrow();

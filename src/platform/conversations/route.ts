@@ -12,6 +12,7 @@ import {
   type Policy,
   policyForOwnTeam,
   type RoutingRequest,
+  readFacts,
   readRoutingSnapshot,
   recordDecision,
   reserveAgent,
@@ -95,10 +96,12 @@ async function routeConversations(change: Change, items: readonly RouteItem[]): 
   }
   const organization = first.conversation.organization_id;
   const policies = await activePolicies(tx, organization);
+  const conversations = unassigned.map(({ conversation }) => conversation);
+  const facts = await readFacts(tx, conversations, policies);
   const requests: (RoutingRequest & RouteItem)[] = [];
   for (const { conversation, trigger } of unassigned) {
-    const [matching] = await matchPolicies(tx, { conversation, policies, now });
-    const policy = matching ?? (await policyForOwnTeam(tx, { conversation, policies, now }));
+    const lookup = { conversation, policies, now, facts };
+    const policy = matchPolicies(facts, lookup)[0] ?? (await policyForOwnTeam(tx, lookup));
     if (policy) {
       requests.push({ conversation, trigger, policy });
     } else if (policies.length > 0) {

@@ -5,7 +5,7 @@ import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
 import { countLocked, defineRetentionJob, implement, requireBelowQuota } from "../kernel/index.ts";
-import { matchPolicies, parseConditions } from "./conditions.ts";
+import { matchPolicies, parseConditions, readFacts } from "./conditions.ts";
 import { decide, decideUnmatched } from "./decide.ts";
 import { activePolicies, selectPolicies } from "./policies.ts";
 import { type ConversationRow, toPolicy } from "./policy.ts";
@@ -13,7 +13,7 @@ import { candidatesOf, eraseDecisions, selectDecisions } from "./records.ts";
 import { requireSettings } from "./settings.ts";
 
 export { findUser, lockMember } from "./candidates.ts";
-export { matchPolicies } from "./conditions.ts";
+export { matchPolicies, readFacts } from "./conditions.ts";
 export { decide, decideFromSnapshot, decideUnmatched, type PolicyDecision } from "./decide.ts";
 export {
   activePolicies,
@@ -21,6 +21,7 @@ export {
   policyForOwnTeam,
   policyForQueued,
   policyForTeam,
+  readFactsOfQueued,
 } from "./policies.ts";
 export type { ConversationRow, Policy } from "./policy.ts";
 export { type DecisionRecord, recordDecision, recordPolicyDecisions, type Trigger } from "./records.ts";
@@ -112,7 +113,8 @@ export const routing = implement(contract, {
         policy_id === undefined
           ? await activePolicies(db, organization)
           : [toPolicy(await getPolicy(db, organization, policy_id))];
-      const [policy] = await matchPolicies(db, { conversation, policies, now });
+      const facts = await readFacts(db, [conversation], policies);
+      const [policy] = matchPolicies(facts, { conversation, policies, now });
       const decision = policy
         ? await decide(db, { conversation, policy }, { now, locks: false })
         : decideUnmatched(policies);

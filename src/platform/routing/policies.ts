@@ -1,6 +1,6 @@
 /** Finds policies: the active ones in matching order, and the one that applies to a conversation. */
 import type { Queries } from "../../database/database.ts";
-import { matchPolicies } from "./conditions.ts";
+import { type ConversationFacts, matchPolicies, readFacts } from "./conditions.ts";
 import { type ConversationRow, defaultPolicy, type Policy, toPolicy } from "./policy.ts";
 
 /** The active policies in the order in which they are matched: the highest priority first, then the oldest. */
@@ -36,6 +36,8 @@ interface PolicyLookup {
   readonly conversation: ConversationRow;
   readonly policies: readonly Policy[];
   readonly now: Date;
+  /** Those of several conversations; by default they are read. */
+  readonly facts?: ConversationFacts;
 }
 
 /**
@@ -44,12 +46,14 @@ interface PolicyLookup {
  */
 export async function policyForTeam(
   db: Queries,
-  { conversation, team, policies, now }: PolicyLookup & { team: { id: string; name: string } },
+  lookup: PolicyLookup & { readonly team: { id: string; name: string } },
 ): Promise<Policy> {
+  const { conversation, team, policies, now } = lookup;
   const own = policies.filter(
     ({ target_type, target_id }) => target_type === "team" && target_id === team.id,
   );
-  const [matching] = await matchPolicies(db, { conversation, policies: own, now });
+  const facts = lookup.facts ?? (await readFacts(db, [conversation], own));
+  const [matching] = matchPolicies(facts, { conversation, policies: own, now });
   return matching ?? own[0] ?? defaultPolicy(conversation.organization_id, team);
 }
 
@@ -74,9 +78,25 @@ export async function policyForOwnTeam(db: Queries, lookup: PolicyLookup): Promi
  */
 export async function policyForQueued(db: Queries, lookup: PolicyLookup): Promise<Policy | undefined> {
   const { conversation, policies } = lookup;
-  return (
-    policies.find(({ id }) => id === conversation.policy_id) ??
-    (await policyForOwnTeam(db, lookup)) ??
-    (await matchPolicies(db, lookup))[0]
-  );
+  const known = ownPolicy(lookup) ?? (await policyForOwnTeam(db, lookup));
+  if (known) {
+    return known;
+  }
+  const facts = lookup.facts ?? (await readFacts(db, [conversation], policies));
+  return matchPolicies(facts, lookup)[0];
+}
+
+/** The facts that `policyForQueued` needs for these conversations. */
+export function readFactsOfQueued(
+  db: Queries,
+  conversations: readonly ConversationRow[],
+  policies: readonly Policy[],
+): Promise<ConversationFacts> {
+  const others = conversations.filter((conversation) => !ownPolicy({ conversation, policies }));
+  return readFacts(db, others, policies);
+}
+
+/** The active policy that queued the conversation. */
+function ownPolicy({ conversation, policies }: Pick<PolicyLookup, "conversation" | "policies">) {
+  return policies.find(({ id }) => id === conversation.policy_id);
 }
