@@ -155,3 +155,14 @@ async function listQueuedJobs(queries: Queries): Promise<string[]> {
 async function countDeadJobs(queries: Queries): Promise<number> {
   return (await queries.selectFrom("dead_jobs").select("id").execute()).length;
 }
+
+test("tags of conversations take the form of those of contacts", async () => {
+  await using app = await startTestApp();
+  const { conversation_id: id } = await openPhone(app, "+14155550190").write("hi");
+  const { queries } = app.server.database;
+  const tags = ["VIP", " vip\t", "Cafe\u0301", "b", "  "];
+  await queries.updateTable("conversations").set({ tags }).where("id", "=", id).execute();
+  await migrations["0015-tags"]?.up(queries);
+  const { data } = await app.call(conversations.get_conversation, { id });
+  expect(data.tags).toEqual(["vip", "café", "b"]);
+});

@@ -14,6 +14,7 @@ import * as sealed from "./0011-sealed.ts";
 import * as ages from "./0012-ages.ts";
 import * as uploadCreators from "./0013-upload-creators.ts";
 import * as lists from "./0014-lists.ts";
+import * as tags from "./0015-tags.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -30,4 +31,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0012-ages": ages,
   "0013-upload-creators": uploadCreators,
   "0014-lists": lists,
+  "0015-tags": tags,
 };
