@@ -76,10 +76,14 @@ await rm(dataDir, { recursive: true });
 
 async function measure(database: Database): Promise<void> {
   const now = () => new Date();
-  await bootstrap(database, { owner: { key }, localKey: undefined, now: now() });
+  const secrets = await bootstrap(database, {
+    ...{ owner: { key }, localKey: undefined, now: now() },
+    secrets: { secret: undefined, previousSecret: undefined },
+    sealed: { columns: [], isSecretLost: false, log },
+  });
   const stopping = new AbortController().signal;
   const platform = createPlatform({
-    ...{ database, now, log, secret: "bench", previousSecret: undefined, metrics: noMetrics, stopping },
+    ...{ ...secrets, database, now, log, metrics: noMetrics, stopping },
     ...{ web: createClosedWeb(), receivers: createClosedWeb(), hiddenBy: () => undefined },
     storage: createDiskStorage(dataDir),
     addresses: { service: () => "", cdn: undefined },

@@ -30,7 +30,7 @@ import type { RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
 import { createToolFilters, executeToolName, searchToolsName, tools } from "./mcp/tool-list/index.ts";
 import { type BootstrapResult, bootstrap } from "./platform/bootstrap.ts";
-import { createPlatform, type Modules, modules, operationsOf } from "./platform/index.ts";
+import { createPlatform, type Modules, modules, operationsOf, sealedColumns } from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
 
@@ -80,7 +80,10 @@ export async function startApp(options: AppOptions): Promise<App> {
 async function start(options: AppOptions, database: Database): Promise<App> {
   const { config, log, localKey, onFirstStart, now = () => new Date(), runsJobs = true } = options;
   const { toolFilter, hiddenBy } = createToolFilters(tools, config.toolFilter);
-  const generated = await bootstrap(database, { owner: config.owner, localKey, now: now(), onFirstStart });
+  const secrets = await bootstrap(database, {
+    ...{ owner: config.owner, localKey, now: now(), onFirstStart, secrets: config },
+    sealed: { columns: sealedColumns, isSecretLost: config.isSecretLost, log },
+  });
   const { token, collector } = config.telemetry;
   const telemetry = await openTelemetry({ isScraped: token !== undefined, collector, version });
   const { web, receivers } = createWebs(config.web);
@@ -92,10 +95,8 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const platform = createPlatform({
     ...{ database, now, log, web, receivers, enabledModules, concurrency, metrics: telemetry.metrics },
     stopping: stopping.signal,
-    storage: openStorage(config),
     addresses: { service: () => config.publicUrl ?? address, cdn: config.cdnUrl },
-    secret: config.secret ?? generated,
-    ...{ previousSecret: config.previousSecret, quotas: config.quotas, hiddenBy },
+    ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), hiddenBy },
     instruments: createInstruments(telemetry, now),
     openChannels(callbacks, enqueueAll) {
       const store = createSimulatorStore({ database, enqueueAll });
@@ -112,8 +113,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const mcp = createMcpHttpHandler({
     ...{ client, availableTools: new Set(names), version, log },
     ...{ allowedHosts: config.allowedHosts, allowedOrigins: config.allowedOrigins },
-    ...{ maxBodyBytes: config.bodyLimit, resultLimit: config.resultLimit },
-    toolFilter,
+    ...{ maxBodyBytes: config.bodyLimit, resultLimit: config.resultLimit, toolFilter },
     instrument: instrumentTools(new Set([...names, searchToolsName, executeToolName]), telemetry),
   });
   const gauges = () => readGauges(database.queries, now());

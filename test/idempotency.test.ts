@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { createSealedCodec, hashRequest } from "../src/platform/kernel/call/idempotency.ts";
 import { contacts } from "../tools/contacts.ts";
-import { useTestApp } from "./support/app.ts";
+import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
 
 const app = useTestApp();
 
@@ -86,6 +86,16 @@ test("a secret in a response is replayed, and stored encrypted", async () => {
   expect(JSON.stringify(rows)).not.toContain(secret_key);
 });
 
+test("a sign-in that is repeated with its key starts one session", async () => {
+  const json = { email: ownerEmail, password: ownerPassword };
+  const first = await post("sign-in", json, "/v1/auth/login");
+  const second = await post("sign-in", json, "/v1/auth/login");
+  expect(second.headers.get("idempotency-replayed")).toBe("true");
+  expect(await second.json()).toEqual(await first.json());
+  const wrong = await post("sign-in", { ...json, password: "another password" }, "/v1/auth/login");
+  expect(wrong.status).toBe(401);
+});
+
 test("the stored request hash can't be reproduced without the app's secret", async () => {
   const json = {
     email: "hashed@example.com",
@@ -108,14 +118,15 @@ test("the stored request hash can't be reproduced without the app's secret", asy
 
 test("after a rotation of the secret a repeated request is recognized, and its response decrypted", () => {
   const [before, after] = ["o".repeat(32), "n".repeat(32)] as [string, string];
-  const old = { secret: before, previousSecret: undefined };
-  const rotated = { secret: after, previousSecret: before };
+  const generatedSecret = "g".repeat(32);
+  const old = { secret: before, previousSecret: undefined, generatedSecret };
+  const rotated = { secret: after, previousSecret: before, generatedSecret };
   const [stored] = hashRequest(old, "create_user", { name: "Ada" });
   expect(hashRequest(rotated, "create_user", { name: "Ada" })).toContain(stored);
   expect(hashRequest(rotated, "create_user", { name: "Ada" })[0]).not.toBe(stored);
   const sealed = JSON.parse(createSealedCodec(old).encode({ password: "shown once" }));
   expect(createSealedCodec(rotated).decode(sealed)).toEqual({ password: "shown once" });
-  expect(() => createSealedCodec({ secret: after, previousSecret: undefined }).decode(sealed)).toThrow();
+  expect(() => createSealedCodec({ ...rotated, previousSecret: undefined }).decode(sealed)).toThrow();
 });
 
 test("a key over 255 characters is rejected", async () => {

@@ -1,4 +1,5 @@
 /** Rules for the size of every operation's input: everything has a maximum, and nothing large costs much. */
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { operationsOf } from "../src/platform/index.ts";
 import { type Operation, pathFields, toJsonSchema, toolMappingsOf } from "../tools/contract/index.ts";
@@ -46,6 +47,36 @@ describe("a value over its maximum is rejected before what it holds is looked at
 });
 
 const app = useTestApp();
+
+describe("a time that ISO 8601 allows is rejected, or stored", () => {
+  const oddTimes = [
+    ...["2030-01-01T00:00:00+15:59", "2030-01-01T00:00:00-16:00", "2030-01-01T00:00:00+16:00"],
+    ...["2030-01-01T00:00:00+23:59", "2030-01-01T00:00:00+24:00", "2030-01-01T00:00:00+0530"],
+    ...["9999-12-31T23:59:59-00:01", "0000-01-01T00:00:00Z", "0001-01-01T00:00:00+01:00"],
+    ...["+010000-01-01T00:00:00Z", "2030-02-30T00:00:00Z", "2030-12-31T23:59:60Z", "2030-01-01T24:00:00Z"],
+    ...["2030-01-01T00:00Z", "2030-W01-1T00:00:00Z", `2030-01-01T00:00:00.${"9".repeat(40)}Z`],
+  ];
+  const times = places.filter(({ schema }) => schema.format === "date-time");
+
+  test.each(times)("$label", async ({ path: [field = "", ...inner], input }) => {
+    expect(inner).toEqual([]);
+    const outcomes = oddTimes.map((time) => {
+      const parsed = input.shape[field]?.safeParse(time);
+      return { time, stored: parsed?.success ? String(parsed.data) : null };
+    });
+    const rejected = outcomes.filter(({ stored }) => stored === null).map(({ time }) => time);
+    expect(rejected).toEqual(expect.arrayContaining([oddTimes[1], oddTimes[2], oddTimes[3], oddTimes[6]]));
+    for (const { time, stored } of outcomes.filter(({ stored }) => stored !== null)) {
+      const { rows } = await sql<{ at: string }>`select ${stored}::timestamptz as at`.execute(
+        app.server.database.queries,
+      );
+      expect(
+        rows.map(({ at }) => Date.parse(at)),
+        time,
+      ).toEqual([Date.parse(time)]);
+    }
+  });
+});
 
 /** The default limit of a body is 1,048,576 bytes. */
 const budget = 900_000;

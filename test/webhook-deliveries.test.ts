@@ -145,6 +145,25 @@ test("recovery includes deliveries that wait for a retry, and sends each once", 
   expect((await deliveries(id)).map(({ status }) => status)).toEqual(["delivered", "delivered"]);
 });
 
+test("a delivery that is recovered at the last moment keeps its retries and its attempts", async () => {
+  const id = await subscribe();
+  receiver.respond = () => ({ status: 500 });
+  await write("late");
+  for (let age = 0; age < 14; age += 0.5) {
+    await app.advanceTime(0.5 * day - 1_000);
+  }
+  const attempts = receiver.received.length;
+  const since = new Date(app.now().getTime() - 14 * day + 1).toISOString();
+  await app.call(webhooks.update_webhook, { id, is_active: true });
+  await app.call(webhooks.recover_webhook_deliveries, { id, since });
+  await app.advanceTime(2 * day);
+  receiver.respond = () => ({});
+  await app.advanceTime(2 * day);
+  const [delivery] = await deliveries(id);
+  expect(delivery).toMatchObject({ status: "delivered" });
+  expect(delivery?.attempts.length).toBeGreaterThan(attempts + 1);
+});
+
 describe("a webhook is deactivated", () => {
   test("at once by 410; later deliveries are held, and recovered on demand", async () => {
     const id = await subscribe();

@@ -1,4 +1,4 @@
-/** Stored events: read by a cursor, each once, deleted with their contact or after 15 days. */
+/** Stored events: read by a cursor, each once, deleted with their contact or after 30 days. */
 import { expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
@@ -14,7 +14,7 @@ const app = useTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
 
 const write = (text: string) => openPhone(app, "+14155550151").write(text);
 
-test("events are read in order by a cursor, each once, and deleted after 15 days", async () => {
+test("events are read in order by a cursor, each once, and deleted after 30 days", async () => {
   const start = await app.call(webhooks.list_events, {});
   await write("one");
   const first = await app.call(webhooks.list_events, { after: start.data.cursor });
@@ -23,7 +23,7 @@ test("events are read in order by a cursor, each once, and deleted after 15 days
   const texts = [first, second].map(({ data }) => data.events.map((event) => event.data.text));
   expect(texts).toEqual([[{ body: "one" }], [{ body: "two" }]]);
   expect((await app.call(webhooks.list_events, { after: second.data.cursor })).data.events).toEqual([]);
-  await app.advanceTime(15 * day + hour);
+  await app.advanceTime(30 * day + hour);
   expect((await app.call(webhooks.list_events, { after: start.data.cursor })).data.events).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 /** Sign-in: users' access tokens, and the description of a credential. */
 import { z } from "zod";
 import { allScopes, type ErrorEntry, errorEntry, one, operation, timestamp } from "./contract/index.ts";
+import { OrganizationSummary } from "./organization.ts";
 import { password, roles } from "./users.ts";
 
 const User = z.object({
@@ -31,6 +32,7 @@ export const auth = {
     path: "/v1/auth/login",
     credential: "none",
     sensitive: true,
+    showsSecret: true,
     scope: null,
     title: "Log in",
     description: "Exchange an e-mail address and a password for an access token and a refresh token.",
@@ -79,7 +81,7 @@ export const auth = {
     input: z.object({}),
     output: one(
       z.object({
-        organization: z.object({ id: z.string(), name: z.string() }),
+        organization: OrganizationSummary,
         credential: z.object({
           type: z.enum(["api_key", "access_token"]),
           id: z.string(),

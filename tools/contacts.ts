@@ -20,7 +20,7 @@ export const Contact = z.object({
   /** Null if the contact hides it: send to the bsuid (business-scoped user id) instead. */
   phone_number: z.string().nullable(),
   /** The channel's id of the person for this business; null if the channel has not sent one. */
-  bsuid: z.string().nullable(),
+  bsuid: untrusted(z.string()).nullable(),
   username: untrusted(z.string()).nullable(),
   name: untrusted(z.string()).nullable(),
   tags: z.array(z.string()),

@@ -5,6 +5,7 @@ import {
   type ErrorEntry,
   errorEntry,
   id,
+  inputTimestamp,
   one,
   operation,
   paged,
@@ -177,7 +178,7 @@ export const webhooks = {
     tier: "extended",
     title: "List webhook deliveries",
     description:
-      "List a webhook's deliveries of the last 15 days, newest first: each attempt with its response, and the time of the next attempt.",
+      "List a webhook's deliveries of the last 30 days, newest first: each attempt with its response, and the time of the next attempt.",
     input: z.object({
       id: webhookId,
       status: z
@@ -212,7 +213,7 @@ export const webhooks = {
       "Send again now all of a webhook's events since a time, at most 14 days ago, that failed, were held or wait for a retry.",
     input: z.object({
       id: webhookId,
-      since: timestamp.max(64).describe("Events from this time on, ISO 8601"),
+      since: inputTimestamp.describe("Events from this time on, ISO 8601"),
     }),
     output: one(z.object({ recovering: z.int() })),
     hints: { openWorld: true },
@@ -257,7 +258,7 @@ export const webhookErrors = {
     "not_found",
     404,
     "This webhook has no delivery with this id.",
-    "Find the id with list_webhook_deliveries; deliveries are kept for 15 days.",
+    "Find the id with list_webhook_deliveries; deliveries are kept for 30 days.",
   ),
   webhook_inactive: errorEntry(
     "conflict",

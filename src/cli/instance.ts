@@ -18,6 +18,8 @@ export interface InstanceOptions {
   readonly log: Log;
   /** Where to listen if the service starts here at once; after a takeover it is any port on loopback. */
   readonly listen: { readonly host: string; readonly port: number };
+  /** Default: true. */
+  readonly runsJobs?: boolean;
   /** The folder or its database was lost: this process must exit. */
   onLost(): void;
   /** Called once, with what the very first start created. */
@@ -51,7 +53,8 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
   return instance;
 }
 
-function createPostgresInstance({ config, folder, log, listen, onFirstStart }: InstanceOptions): Instance {
+function createPostgresInstance(options: InstanceOptions): Instance {
+  const { config, folder, log, listen, onFirstStart, runsJobs = true } = options;
   let starting: Promise<App> | undefined;
   let app: App | undefined;
   return {
@@ -59,7 +62,7 @@ function createPostgresInstance({ config, folder, log, listen, onFirstStart }: I
     async address() {
       starting ??= folder
         .credential()
-        .then((localKey) => startApp({ config, log, listen, localKey, onFirstStart }));
+        .then((localKey) => startApp({ config, log, listen, localKey, onFirstStart, runsJobs }));
       app = await starting;
       return app.address;
     },
@@ -71,7 +74,7 @@ function createPostgresInstance({ config, folder, log, listen, onFirstStart }: I
 
 /** With the embedded database, which only one process at a time may open. */
 function createEmbeddedInstance(options: InstanceOptions): Instance {
-  const { config, folder, log, listen, onLost, onFirstStart } = options;
+  const { config, folder, log, listen, onLost, onFirstStart, runsJobs = true } = options;
   const closing = new AbortController();
   const verify = createVerifier(folder);
   let app: App | undefined;
@@ -94,6 +97,7 @@ function createEmbeddedInstance(options: InstanceOptions): Instance {
         localKey: await folder.credential(),
         onFailure: onLost,
         onFirstStart,
+        runsJobs,
       });
     } catch (error) {
       await ownership.release();

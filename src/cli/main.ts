@@ -14,51 +14,87 @@ Usage: tidings <command>
             tidings listen --forward-to http://127.0.0.1:4000/hooks. Reads from the service at
             TIDINGS_BASE_URL with TIDINGS_API_KEY or, without them, from the one on this machine.
 
+  keys create
+            Make an API key on the machine of the service, while it runs or not, for example when the
+            first key is lost. The key is printed once.
+
       --forward-to <address>   Where listen sends the events.
+      --name <text>            Name of the key that keys create makes.
+      --scopes <list>          Its scopes, separated by commas. Default: all.
+      --expires-in-days <n>    When it expires. Default: never.
   -h, --help     Show this.
   -v, --version  Show the version.
 
 Settings are environment variables:
 `;
 
-const commands: Readonly<Record<string, (forwardTo?: string) => Promise<void>>> = {
-  help,
-  version: async () => console.log(version),
-  serve: async () => (await import("./serve.ts")).runServe(),
-  mcp: async () => (await import("./mcp.ts")).runMcp(),
-  listen: async (forwardTo) => (await import("./listen.ts")).runListen(forwardTo),
+const commandOptions = {
+  "forward-to": { type: "string" },
+  name: { type: "string" },
+  scopes: { type: "string" },
+  "expires-in-days": { type: "string" },
+} as const;
+
+type OptionName = keyof typeof commandOptions;
+type Options = { readonly [Name in OptionName]?: string | undefined };
+
+interface Command {
+  readonly options?: readonly OptionName[];
+  run(options: Options): Promise<void>;
+}
+
+const commands: Readonly<Record<string, Command>> = {
+  help: { run: help },
+  version: { run: async () => console.log(version) },
+  serve: { run: async () => (await import("./serve.ts")).runServe() },
+  mcp: { run: async () => (await import("./mcp.ts")).runMcp() },
+  listen: {
+    options: ["forward-to"],
+    run: async (options) => (await import("./listen.ts")).runListen(options["forward-to"]),
+  },
+  "keys create": {
+    options: ["name", "scopes", "expires-in-days"],
+    run: async (options) => (await import("./keys.ts")).runKeysCreate(options),
+  },
 };
 
 startCompileCache();
 await main(process.argv.slice(2)).catch(reportAndExit);
 
 async function main(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments(args);
-  if (values.version) {
+  const {
+    values: { help: wantsHelp, version: wantsVersion, ...options },
+    positionals,
+  } = parseArguments(args);
+  if (wantsVersion) {
     console.log(version);
     return;
   }
-  const [name] = positionals;
-  if (values.help || name === undefined) {
+  const name = positionals.join(" ");
+  if (wantsHelp || name === "") {
     await help();
     return;
   }
   const command = commands[name];
-  if (!command || positionals.length > 1) {
-    throw new Error(`There is no command "${positionals.join(" ")}". Run tidings --help.`);
+  if (!command) {
+    throw new Error(`There is no command "${name}". Run tidings --help.`);
   }
-  const forwardTo = values["forward-to"];
-  if (forwardTo !== undefined && name !== "listen") {
-    throw new Error(`--forward-to is an option of tidings listen, not of tidings ${name}.`);
+  for (const option of Object.keys(options)) {
+    const owner = Object.entries(commands).find(([, { options = [] }]) =>
+      options.some((own) => own === option),
+    );
+    if (owner?.[1] !== command) {
+      throw new Error(`--${option} is an option of tidings ${owner?.[0]}, not of tidings ${name}.`);
+    }
   }
-  await command(forwardTo);
+  await command.run(options);
 }
 
 function parseArguments(args: string[]) {
   const options = {
     help: { type: "boolean", short: "h" },
     version: { type: "boolean", short: "v" },
-    "forward-to": { type: "string" },
+    ...commandOptions,
   } as const;
   try {
     return parseArgs({ args, allowPositionals: true, options });

@@ -1,4 +1,6 @@
 /** `tidings serve`: runs the service over HTTP until a signal stops it. */
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { createLog } from "../adapters/log/pino.ts";
 import { appSecrets, type Config, readConfig } from "../config/index.ts";
 import { createToolFilter, tools } from "../mcp/tool-list/index.ts";
@@ -7,7 +9,7 @@ import { toAddress } from "./address.ts";
 import { openDataFolder } from "./data-folder/index.ts";
 import { describeFirstStart } from "./first-start.ts";
 import { type Instance, openInstance } from "./instance.ts";
-import { createProxy } from "./proxy.ts";
+import { createProxy } from "./proxy/index.ts";
 import { version } from "./version.ts";
 
 export async function runServe(): Promise<void> {
@@ -26,6 +28,7 @@ export async function runServe(): Promise<void> {
   };
   const onFirstStart = (created: BootstrapResult) => console.log(describeFirstStart(created));
   const [instance, address] = await explainListenError(listen, async () => {
+    await requireFreeAddress(listen);
     const opened = await openInstance({ config, folder, log, listen, onLost, onFirstStart });
     const instanceAddress = await opened.address();
     return [opened, opened.role === "owner" ? instanceAddress : await serveProxy(opened, config)] as const;
@@ -34,6 +37,14 @@ export async function runServe(): Promise<void> {
   console.log(
     startMessage(address, instance, { dataDir: folder.path, isEmbedded: config.databaseUrl === undefined }),
   );
+}
+
+/** Before a first start makes credentials and prints them. @throws the system's error if the address is in use. */
+async function requireFreeAddress({ host, port }: { host: string; port: number }): Promise<void> {
+  const probe = createServer().listen({ host, port });
+  await once(probe, "listening");
+  probe.close();
+  await once(probe, "close");
 }
 
 /** Another process owns the folder: this one listens on its own port and forwards requests. */

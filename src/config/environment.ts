@@ -41,6 +41,12 @@ export const Environment = z.object({
     .min(32, expected("at least 32 characters"))
     .optional()
     .describe("The secret that `TIDINGS_SECRET` replaced; what it signed stays valid until it expires"),
+  TIDINGS_SECRET_LOST: z
+    .enum(["true", "false", "1", "0"], expected("true or false"))
+    .default("false")
+    .describe(
+      "For one start: gives up the stored values that no secret opens; webhooks get new signing secrets",
+    ),
   TIDINGS_BASE_URL: z
     .url({ protocol: /^https?$/, ...expected("the address of a Tidings service, http:// or https://") })
     .optional()

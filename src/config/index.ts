@@ -67,6 +67,7 @@ function toConfig(env: z.output<typeof Environment>) {
     databaseUrl: env.DATABASE_URL,
     secret: env.TIDINGS_SECRET,
     previousSecret: env.TIDINGS_PREVIOUS_SECRET,
+    isSecretLost: isTrue(env.TIDINGS_SECRET_LOST),
     /** The remote service to forward to, instead of running one. */
     upstream: baseUrl !== undefined && key !== undefined ? { baseUrl, key } : undefined,
     /** What the first start creates. */

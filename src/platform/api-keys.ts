@@ -12,10 +12,51 @@ import { fail, failField } from "../../tools/errors.ts";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { hashSecret, isLiveKey, keyPrefix, newKeySecret, scopesOfKey, selectKeys } from "./identity/index.ts";
-import { type Caller, countLocked, implement, requireBelowQuota, type World } from "./kernel/index.ts";
+import {
+  type Caller,
+  countLocked,
+  implement,
+  type ModuleRoute,
+  requireBelowQuota,
+  type World,
+} from "./kernel/index.ts";
+
+/**
+ * Creates a key for who has access to a data folder, so that the loss of all keys can be repaired. It answers to the
+ * key of a data folder alone, and grants every scope: the operation grants account scopes only to a signed-in user.
+ */
+const createKeyOnMachine: ModuleRoute = {
+  methods: ["POST"],
+  path: "/data-folder/keys",
+  credential: "any",
+  scope: "tokens:create",
+  body: "json",
+  async handle({ headers, body, organization_id: organization }, { database, now }) {
+    const local = await database.queries
+      .selectFrom("settings")
+      .select("name")
+      .where("name", "=", `local_key:${hashSecret(headers["x-api-key"] ?? "")}`)
+      .executeTakeFirst();
+    if (!local) {
+      throw fail("route_not_found", { method: "POST", path: "/data-folder/keys" });
+    }
+    const input = contract.create_api_key.input.safeParse(body);
+    if (!input.success) {
+      const [issue] = input.error.issues;
+      return { invalid: { field: issue?.path.join(".") ?? "", message: issue?.message ?? "" } };
+    }
+    const { name, expires_at } = input.data;
+    const secret_key = newKeySecret();
+    const scopes = input.data.scopes.flatMap((scope) => readScope(scope) ?? []);
+    const key = { organization, name, secret_key, scopes, expires_at, created_by: null, now: now() };
+    const { id } = await database.transaction((tx) => insertKey(tx, key));
+    return { status: 201, headers: { "cache-control": "no-store" }, body: { id, secret_key } };
+  },
+};
 
 export const apiKeys = implement(contract, {
   tables: ["api_keys"],
+  routes: [createKeyOnMachine],
   operations: {
     async create_api_key(
       { name, scopes: requestedScopes, expires_at },

@@ -5,6 +5,8 @@ import { newId } from "../database/id.ts";
 import { insertKey } from "./api-keys.ts";
 import { hashPassword, hashSecret, newKeySecret, newPassword, randomSecret } from "./identity/index.ts";
 import { insertInbox } from "./inboxes.ts";
+import { type AppSecrets, type ResealOptions, resealAll, type SealSecrets } from "./kernel/index.ts";
+import { insertOrganization } from "./organization.ts";
 import { insertUser } from "./users.ts";
 
 /** The operator's choices for the first start; omitted values are generated. */
@@ -31,17 +33,29 @@ export interface BootstrapOptions {
   /** The API key that the processes of this data folder share. */
   readonly localKey: string | undefined;
   readonly now: Date;
+  /** The secrets of the configuration, and what is sealed under them. */
+  readonly secrets: { readonly secret: string | undefined } & Pick<AppSecrets, "previousSecret">;
+  readonly sealed: Omit<ResealOptions, "secrets" | "now">;
   /** Called right after the first organization was created: its secrets cannot be read again. */
   onFirstStart?(created: BootstrapResult): void;
 }
 
 /**
- * Prepares a migrated database for the app: its first organization, the local key, and the secret.
+ * Prepares a migrated database for the app: its first organization, the local key, and the secret under which all
+ * stored values are sealed.
  *
- * @returns the secret that signs tokens; generated once and shared by every process on this database.
+ * @throws if no secret opens some of the stored values.
  */
-export async function bootstrap(database: Database, options: BootstrapOptions): Promise<string> {
+export async function bootstrap(database: Database, options: BootstrapOptions): Promise<SealSecrets> {
   const { owner, localKey, now } = options;
+  const generatedSecret = await loadOrCreateSecret(database);
+  const secrets = {
+    secret: options.secrets.secret ?? generatedSecret,
+    previousSecret: options.secrets.previousSecret,
+    generatedSecret,
+  };
+  // First, so that a start with a wrong secret changes and prints nothing.
+  await resealAll(database, { ...options.sealed, secrets, now });
   const created = await createFirstOrganization(database, owner, now);
   if (created) {
     options.onFirstStart?.(created);
@@ -49,7 +63,7 @@ export async function bootstrap(database: Database, options: BootstrapOptions): 
   if (localKey !== undefined) {
     await registerLocalKey(database, localKey, now);
   }
-  return loadOrCreateSecret(database);
+  return secrets;
 }
 
 /** Creates the first organization unless it exists; safe when several processes start at once. */
@@ -97,8 +111,7 @@ export async function createOrganization(
   tx: Transaction,
   { id, name, now }: { id: string; name: string; now: Date },
 ): Promise<void> {
-  const created_at = now.toISOString();
-  await tx.insertInto("organizations").values({ id, name, created_at }).execute();
+  await insertOrganization(tx, { id, name, now });
   await insertInbox(tx, {
     organization: id,
     name: "Simulated WhatsApp",
@@ -134,6 +147,7 @@ async function registerLocalKey(database: Database, secret_key: string, now: Dat
   });
 }
 
+/** Returns the secret of the database; generated once and shared by every process on it. */
 async function loadOrCreateSecret(database: Database): Promise<string> {
   await database.transaction((tx) => insertSetting(tx, "secret", randomSecret()));
   const { value } = await database.queries

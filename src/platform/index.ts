@@ -25,6 +25,7 @@ import {
   combineHooks,
   createCall,
   createResolveJob,
+  deleteDeadJobsJob,
   deleteExpiredResponsesJob,
   type EventRecorder,
   eraseContactJob,
@@ -32,11 +33,14 @@ import {
   type Module,
   type ModuleJob,
   runForCaller,
+  type SealedColumn,
+  sealedResponses,
   throwDatabaseFailure,
   type World,
 } from "./kernel/index.ts";
 import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
+import { organization } from "./organization.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing/index.ts";
 import { teams } from "./teams/index.ts";
@@ -57,10 +61,17 @@ export const modules: Modules = {
   uploads,
   imports,
   webhooks,
+  organization,
   "api-keys": apiKeys,
   auth,
   mcp,
 };
+
+/** Every column that holds sealed values. */
+export const sealedColumns: readonly SealedColumn[] = [
+  sealedResponses,
+  ...Object.values(modules).flatMap(({ sealed }) => sealed),
+];
 
 export type Modules = Readonly<Record<string, Module>>;
 
@@ -194,13 +205,13 @@ function recordersOf(enabledModules: Modules): readonly EventRecorder[] {
 }
 
 /** Every job of these modules, their listeners' included, and the kernel's own. */
-function jobsOf(enabledModules: Modules): ModuleJob[] {
+export function jobsOf(enabledModules: Modules): ModuleJob[] {
   const moduleJobs = Object.entries(enabledModules).flatMap(([name, { jobs, on }]) => [
     ...jobs,
     ...listenerJobsOf(name, on).values(),
   ]);
   const resolveJob = createResolveJob(Object.values(enabledModules));
-  return [...moduleJobs, deleteExpiredResponsesJob, eraseContactJob, resolveJob];
+  return [...moduleJobs, deleteExpiredResponsesJob, deleteDeadJobsJob, eraseContactJob, resolveJob];
 }
 
 function toJobDefinition({ run, exhausted, ...job }: ModuleJob, world: () => World): JobDefinition {

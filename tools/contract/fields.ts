@@ -14,6 +14,14 @@ export const userId = id("User", "list_users");
 /** A phone number in any notation; the service stores it in E.164 format. */
 export const phone = z.string().min(3).max(32).describe("With country code, like +14155550123");
 
+/** A country, ISO 3166-1 alpha-2. */
+export const country = z
+  .string()
+  .max(16)
+  .trim()
+  .toUpperCase()
+  .regex(/^[A-Z]{2}$/, "Send a two-letter country code (ISO 3166), for example DE.");
+
 /** The recipient of a message; a contact who hides the number has a bsuid instead. */
 export const recipient = z
   .string()
@@ -24,14 +32,19 @@ export const recipient = z
 /** A time, ISO 8601 with an offset. */
 export const timestamp = z.iso.datetime({ offset: true });
 
-/** The last time with a four-digit year, the only format that is stored. */
-const lastTimestamp = Date.parse("9999-12-31T23:59:59.999Z");
+/** The first and the last time with a four-digit year from 1 on, the only format that is stored. */
+const [firstTimestamp, lastTimestamp] = [Date.parse("0001-01-01"), Date.parse("9999-12-31T23:59:59.999Z")];
 
-/** A time sent by a caller, converted to UTC: not every valid offset can be stored. */
+/** A time sent by a caller, converted to UTC. */
 export const inputTimestamp = timestamp
   .max(64)
-  .refine((text) => Date.parse(text) <= lastTimestamp, {
-    error: "Send a time before the year 10000.",
+  // The limit of PostgreSQL; the offsets of all time zones are below it.
+  .refine((text) => !/[+-](?:1[6-9]|2\d):\d\d$/.test(text), {
+    error: "Send an offset from UTC of less than 16 hours.",
+    abort: true,
+  })
+  .refine((text) => Date.parse(text) >= firstTimestamp && Date.parse(text) <= lastTimestamp, {
+    error: "Send a time from the year 1 to the year 9999.",
     abort: true,
   })
   .overwrite((text) => new Date(text).toISOString());
@@ -41,8 +54,8 @@ type JsonObject = Record<string, unknown>;
 /** An open object of which `fits` is true. It is called before Zod copies the members, of which there may be many. */
 export function openObject(fits: (value: JsonObject) => boolean, error: string) {
   return z.preprocess(
-    (value: JsonObject, context) => {
-      if (!fits(value)) {
+    (value: JsonObject | undefined, context) => {
+      if (value !== undefined && !fits(value)) {
         context.addIssue(error);
       }
       return value;

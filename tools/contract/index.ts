@@ -1,6 +1,6 @@
 /** The contract's vocabulary: operations, tools, fields, scopes and failures. */
 
-export { coerceFields, readArguments } from "./arguments.ts";
+export { coerceFields, readArguments, requireKnownMembers } from "./arguments/index.ts";
 export { accessErrors, requestErrors, serviceErrors } from "./common-errors.ts";
 export { ErrorBody, ErrorDetail, type ErrorEntry, errorEntry, errorTypes } from "./errors.ts";
 export { Failure, type FailureDetail, failInput, fieldFailure, missingScope } from "./failure.ts";
@@ -9,6 +9,7 @@ export {
   type ActorType,
   actorTypes,
   all,
+  country,
   Deleted,
   id,
   inboxId,
@@ -28,6 +29,7 @@ export {
   userId,
 } from "./fields.ts";
 export { readCredential, readRetryAfterMs } from "./headers.ts";
+export { inputMessages } from "./issues.ts";
 export { parseJson } from "./json.ts";
 export { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 export { closeTexts, removeMentions } from "./mentions.ts";

@@ -1,10 +1,16 @@
 /** Finds the name that a misspelt one was probably meant to be. */
 
+/** Longer names are not compared: the time grows with the product of the lengths. */
+const maxLength = 64;
+
 /** The known name that is nearest to an unknown one; undefined if none is near. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
+  if (name.length > maxLength) {
+    return undefined;
+  }
   return known
     .map((candidate) => ({ candidate, errors: distance(name, candidate) }))
-    .filter(({ candidate, errors }) => errors <= name.length / 3 || hasWordsOf(name, candidate))
+    .filter(({ candidate, errors }) => errors <= Math.ceil(name.length / 3) || hasWordsOf(name, candidate))
     .sort((one, other) => one.errors - other.errors)[0]?.candidate;
 }
 

@@ -32,7 +32,7 @@ export function describeTools(catalogue: Readonly<Record<string, Operation>>): T
       title: mapping.title,
       description: mapping.description,
       hints: operation.hints,
-      inputSchema: toJsonSchema(z.strictObject(mapping.input.shape), "tool"),
+      inputSchema: toJsonSchema(mapping.input, "tool"),
       outputSchema: toJsonSchema(operation.output, "output"),
     })),
   );

@@ -1,6 +1,8 @@
 /** Queries and conditions that several modules use. */
+
 export { updateBatch } from "./batch.ts";
 export { containsText, toLikePattern } from "./contains.ts";
+export { deleteOld } from "./delete-old.ts";
 export { insertAll } from "./insert-all.ts";
 export { refersTo } from "./join.ts";
 export { isDeepPage, maxCountedMatches, readPage } from "./page.ts";

@@ -1,10 +1,16 @@
 /** The tables of organizations, their users, credentials and configuration. */
 import type { Generated } from "kysely";
-import type { Actor, Json } from "./columns.ts";
+import type { Actor, Json, JsonOrSealed } from "./columns.ts";
 
 export interface AccountTables {
   settings: { name: string; value: string };
-  organizations: { id: string; name: string; created_at: string };
+  organizations: {
+    id: string;
+    name: string;
+    created_at: string;
+    time_zone: Generated<string>;
+    default_country: string | null;
+  };
   users: {
     organization_id: string;
     id: string;
@@ -49,7 +55,7 @@ export interface AccountTables {
     key: string;
     request_hash: string;
     status: number | null;
-    body: Json<unknown> | null;
+    body: JsonOrSealed | null;
     /** The contacts and conversations that the body names. */
     subjects: Generated<string[]>;
     created_at: string;

@@ -5,4 +5,6 @@ import type { JobTables } from "./jobs.ts";
 import type { SimulatorTables } from "./simulator.ts";
 import type { WebhookTables } from "./webhooks.ts";
 
+export type { Sealed } from "./columns.ts";
+
 export interface Tables extends AccountTables, InboxTables, JobTables, SimulatorTables, WebhookTables {}

@@ -1,6 +1,6 @@
 /** The tables of events, webhooks and their deliveries. */
 import type { Generated } from "kysely";
-import type { Json } from "./columns.ts";
+import type { Json, Sealed } from "./columns.ts";
 
 export interface WebhookTables {
   events: {
@@ -19,8 +19,8 @@ export interface WebhookTables {
     url: string;
     events: string[];
     description: string | null;
-    secret: string;
-    previous_secret: string | null;
+    secret: Sealed;
+    previous_secret: Sealed | null;
     previous_secret_until: string | null;
     is_active: Generated<boolean>;
     disabled_reason: "gone" | "failing" | null;

@@ -156,7 +156,7 @@ function readNames(values: readonly string[], known: readonly string[], setting:
   const names = values.map((name) => name.toLowerCase());
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    const nearest = nearestName(unknown.slice(0, 64), known);
+    const nearest = nearestName(unknown, known);
     const hint = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
     throw new ToolFilterError(`${setting} has an unknown name: ${unknown.slice(0, 64)}.${hint}`);
   }

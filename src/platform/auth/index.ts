@@ -11,7 +11,8 @@ import {
   signAccessToken,
   verifyPassword,
 } from "../identity/index.ts";
-import { defineScheduledJob, implement, type Role, type World } from "../kernel/index.ts";
+import { defineRetentionJob, implement, type Role, type World } from "../kernel/index.ts";
+import { getOrganization } from "../organization.ts";
 import { replacePassword } from "../users.ts";
 
 export { authenticate } from "./authenticate.ts";
@@ -30,26 +31,22 @@ interface User {
 }
 
 /** Deletes the tokens of expired families: they can no longer be refreshed, nor reuse of them detected. */
-const deleteExpiredSessionsJob = defineScheduledJob({
+const deleteExpiredSessionsJob = defineRetentionJob({
   name: "session.forget",
   schedule: "47 * * * *",
-
-  async run(world) {
-    const { queries } = world.database;
-    await queries
-      .deleteFrom("refresh_tokens")
-      .where("family_expires_at", "<", world.now().toISOString())
-      .execute();
-  },
+  rules: [{ table: "refresh_tokens", column: "family_expires_at", days: 0 }],
 });
 
 export const auth = implement(contract, {
   tables: ["refresh_tokens"],
   operations: {
-    async login(credentials, { world, now }) {
+    async login(credentials, { world, now, once }) {
       const user = await verifyCredentials(world, credentials);
-      const refresh = await world.database.transaction((tx) => startFamily(tx, user, now));
-      return { data: await createSession(world, user, refresh, now) };
+      const owner = { organization_id: user.organization_id, credential_id: user.id };
+      return once(owner, async (tx) => {
+        const refresh = await startFamily(tx, user, now);
+        return { data: await createSession(world, user, refresh, now) };
+      });
     },
 
     async change_password({ new_password, ...credentials }, { world, now }) {
@@ -88,14 +85,9 @@ export const auth = implement(contract, {
     },
 
     async whoami(_, { caller, db, organization, now }) {
-      const { id, name } = await db
-        .selectFrom("organizations")
-        .select(["id", "name"])
-        .where("id", "=", organization)
-        .executeTakeFirstOrThrow();
       return {
         data: {
-          organization: { id, name },
+          organization: await getOrganization(db, organization),
           credential: caller.credential,
           user: caller.user,
           role: caller.user?.role ?? null,

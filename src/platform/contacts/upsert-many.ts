@@ -9,8 +9,8 @@ import { maxMetadata } from "../../../tools/contract/index.ts";
 import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { refersTo } from "../../database/query/index.ts";
+import { phoneKey } from "../phone/index.ts";
 import { maxTags } from "./limits.ts";
-import { phoneKey } from "./phone.ts";
 import { searchTextOf } from "./search.ts";
 
 /** The fields to set; an undefined name stays unchanged. */

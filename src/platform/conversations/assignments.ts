@@ -5,8 +5,14 @@ import type { Queries } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { insertAll } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
-import type { Change } from "../kernel/index.ts";
+import { type Change, defineRetentionJob } from "../kernel/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
+
+export const deleteOldAssignmentsJob = defineRetentionJob({
+  name: "assignment.forget",
+  schedule: "32 * * * *",
+  rules: [{ table: "assignments", column: "created_at", days: 730 }],
+});
 
 type AssignmentRow = Selectable<Tables["assignments"]>;
 

@@ -8,7 +8,7 @@ import { type Change, implement, isPerson } from "../kernel/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
 import { escalateJob } from "./apply-decisions.ts";
 import { assign, transfer, unassign } from "./assign.ts";
-import { assignmentsOf } from "./assignments.ts";
+import { assignmentsOf, deleteOldAssignmentsJob } from "./assignments.ts";
 import { detachConversations } from "./change.ts";
 import { eraseAssignments, eraseConversations } from "./erase.ts";
 import { getConversationDetails, requireConversation } from "./find.ts";
@@ -57,7 +57,7 @@ export const conversations = implement(contract, {
       return { data: rows, meta };
     },
   },
-  jobs: [routeJob, escalateJob, serveQueueJob, sweepQueueJob, wakeJob],
+  jobs: [routeJob, escalateJob, serveQueueJob, sweepQueueJob, wakeJob, deleteOldAssignmentsJob],
   erase: { now: eraseConversations, later: eraseAssignments },
   hooks: { capacityFreed: serveQueueIfWaiting, teamDeleted: detachConversations },
 });

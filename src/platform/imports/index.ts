@@ -2,10 +2,24 @@
 import { fail, failField } from "../../../tools/errors.ts";
 import { imports as contract } from "../../../tools/imports.ts";
 import type { Transaction } from "../../database/database.ts";
-import { countLocked, freshId, implement, requireBelowQuota, type WriteContext } from "../kernel/index.ts";
+import {
+  countLocked,
+  defineRetentionJob,
+  freshId,
+  implement,
+  requireBelowQuota,
+  type WriteContext,
+} from "../kernel/index.ts";
 import { getAccessibleUpload } from "../uploads/index.ts";
 import { runImportJob } from "./run.ts";
 import { maySetTags, requireTagScope } from "./tags.ts";
+
+/** An import that has not ended has no such time. */
+const deleteOldImportsJob = defineRetentionJob({
+  name: "import.forget",
+  schedule: "27 * * * *",
+  rules: [{ table: "imports", column: "finished_at", days: 30 }],
+});
 
 export const imports = implement(contract, {
   tables: ["imports"],
@@ -32,7 +46,7 @@ export const imports = implement(contract, {
       return { data: serializeImport(row) };
     },
   },
-  jobs: [runImportJob],
+  jobs: [runImportJob, deleteOldImportsJob],
 });
 
 interface Source {

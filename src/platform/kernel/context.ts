@@ -52,6 +52,8 @@ export interface World {
   readonly secret: string;
   /** The secret before a rotation: what was signed or sealed under it stays valid. */
   readonly previousSecret: string | undefined;
+  /** The secret in the database, which is in use unless another one is set; it only opens sealed values. */
+  readonly generatedSecret: string;
   /** The listener jobs of each event. */
   readonly listeners: ReadonlyMap<EventName, readonly JobType<Event>[]>;
   /** Called with the events of each transaction, before it commits. */
@@ -148,10 +150,10 @@ export interface OpenContext<Output = unknown> extends PublicContext {
    * Runs `effect` in a transaction, once per idempotency key: a repeated call returns the stored response. `owner`
    * takes the caller's place as the owner of the key. Undefined is not stored.
    */
-  once(
+  once<Result extends Output | undefined>(
     owner: KeyOwner,
-    effect: (tx: Transaction) => Promise<Output | undefined>,
-  ): Promise<Output | undefined>;
+    effect: (tx: Transaction) => Promise<Result>,
+  ): Promise<Result>;
 }
 
 export interface ReadContext extends PublicContext {

@@ -33,6 +33,7 @@ export {
   deleteExpiredResponsesJob,
   requireScope,
   runForCaller,
+  sealedResponses,
   throwDatabaseFailure,
 } from "./call/index.ts";
 
@@ -48,4 +49,6 @@ export { coalesce } from "./coalesce.ts";
 export { eraseContact, eraseContactJob, isNotErased } from "./erase.ts";
 export { lockOrganization } from "./lock-organization.ts";
 export { countLocked, requireBelowQuota } from "./quota.ts";
-export { type AppSecrets, seal, secretsOf, unseal } from "./seal.ts";
+export { type ResealOptions, resealAll, type SealedColumn } from "./reseal.ts";
+export { defineRetentionJob, deleteDeadJobsJob } from "./retention.ts";
+export { type AppSecrets, type SealSecrets, seal, secretsOf, unseal } from "./seal.ts";

@@ -1,13 +1,25 @@
 /** Jobs of modules: a job definition whose functions also take the world. */
 import { z } from "zod";
+import type { Tables } from "../../database/schema/index.ts";
 import type { Attempt, JobType, Outcome } from "../../jobs/job.ts";
 import type { World } from "./context.ts";
+
+/** How long a table's rows are kept. */
+export interface Retention {
+  readonly table: keyof Tables;
+  /** The time from which a row's age counts. */
+  readonly column: string;
+  /** 0: the time is the end of the row's use. */
+  readonly days: number;
+}
 
 /** A `JobDefinition` whose functions also take the world. */
 export interface ModuleJob<Payload = unknown> extends JobType<Payload> {
   readonly maxAttempts?: number;
   readonly leaseMs?: number;
   readonly schedule?: string;
+  /** What a job of `defineRetentionJob` deletes. */
+  readonly retention?: readonly Retention[];
   /** Also runs for an erased contact, to end what was begun; by default, the erasure deletes a waiting job of its subject. */
   readonly isKeptByErasure?: boolean;
   run(payload: Payload, world: World, attempt: Attempt): Promise<Outcome>;

@@ -25,6 +25,7 @@ import type {
   WriteContext,
 } from "./context.ts";
 import type { ModuleJob } from "./job.ts";
+import type { SealedColumn } from "./reseal.ts";
 
 interface Contexts {
   read: ReadContext;
@@ -117,6 +118,7 @@ export interface Module {
   readonly on: Listeners;
   readonly recordEvents: EventRecorder | undefined;
   readonly tables: readonly (keyof Tables)[];
+  readonly sealed: readonly SealedColumn[];
   readonly erase: Erase;
   readonly hooks: Partial<Hooks>;
 }
@@ -132,6 +134,8 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
     };
     /** The tables that this module alone writes. */
     readonly tables?: readonly (keyof Tables)[];
+    /** The columns of these tables that hold sealed values. */
+    readonly sealed?: readonly SealedColumn[];
     readonly jobs?: readonly ModuleJob[];
     readonly routes?: readonly ModuleRoute[];
     readonly on?: Listeners;
@@ -142,7 +146,7 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
   },
 ): Module {
   const { unbuiltTools = [], operations, recordEvents } = parts;
-  const { tables = [], jobs = [], routes = [], on = {}, erase = {}, hooks = {} } = parts;
+  const { tables = [], sealed = [], jobs = [], routes = [], on = {}, erase = {}, hooks = {} } = parts;
   const offered = Object.entries<Operation>(contract).map(([name, operation]) => [
     name,
     withoutTools(operation, unbuiltTools),
@@ -152,6 +156,7 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
     operations,
     recordEvents,
     tables,
+    sealed,
     jobs,
     routes,
     on,

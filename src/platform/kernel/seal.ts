@@ -1,11 +1,21 @@
 /** Encrypts values that must not be readable in the database: AES-256-GCM under the app's secret. */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import type { Sealed } from "../../database/schema/index.ts";
 
-/** The secrets of the app. */
+/** The secrets that sign. */
 export interface AppSecrets {
   readonly secret: string;
   /** The secret before a rotation: what was signed or sealed under it stays valid. */
   readonly previousSecret: string | undefined;
+}
+
+/** The secrets that open sealed values. */
+export interface SealSecrets extends AppSecrets {
+  /**
+   * The one in the database. It signs nothing once another secret is set: who can read the database could sign too.
+   * It still opens values, which a process of an older configuration may have sealed after the last start.
+   */
+  readonly generatedSecret: string;
 }
 
 /** The secret in use, followed by the previous one if there is one. */
@@ -13,25 +23,43 @@ export function secretsOf({ secret, previousSecret }: AppSecrets) {
   return previousSecret === undefined ? ([secret] as const) : ([secret, previousSecret] as const);
 }
 
+/** All secrets, the one in use first. */
+export function sealSecretsOf(secrets: SealSecrets): readonly string[] {
+  return [...new Set([...secretsOf(secrets), secrets.generatedSecret])];
+}
+
 /** Returns `nonce.tag.content`, each in base64url. */
-export function seal(secret: string, text: string): string {
+export function seal({ secret }: Pick<AppSecrets, "secret">, text: string): Sealed {
   const nonce = randomBytes(12);
   const cipher = createCipheriv("aes-256-gcm", keyOf(secret), nonce);
   const content = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-  return [nonce, cipher.getAuthTag(), content].map((part) => part.toString("base64url")).join(".");
+  const sealed = [nonce, cipher.getAuthTag(), content].map((part) => part.toString("base64url")).join(".");
+  // `Sealed` is this text; it exists for the compiler alone.
+  return sealed as unknown as Sealed;
 }
 
 /** @throws if none of the secrets opens it, or it was changed. */
-export function unseal(secrets: readonly string[], sealed: string): string {
-  const failures: unknown[] = [];
-  for (const secret of secrets) {
+export function unseal(secrets: SealSecrets, sealed: Sealed): string {
+  const opened = tryUnseal(secrets, sealed);
+  if (!opened) {
+    throw new Error("None of the secrets opens this sealed value");
+  }
+  return opened.text;
+}
+
+/** Opens a sealed value; undefined if none of the secrets opens it. */
+export function tryUnseal(
+  secrets: SealSecrets,
+  sealed: Sealed,
+): { readonly text: string; readonly isCurrent: boolean } | undefined {
+  for (const secret of sealSecretsOf(secrets)) {
     try {
-      return decrypt(secret, sealed);
-    } catch (error) {
-      failures.push(error);
+      return { text: decrypt(secret, String(sealed)), isCurrent: secret === secrets.secret };
+    } catch {
+      // Another secret may open it.
     }
   }
-  throw new AggregateError(failures, "None of the secrets opens this sealed value");
+  return undefined;
 }
 
 function decrypt(secret: string, sealed: string): string {
@@ -39,7 +67,9 @@ function decrypt(secret: string, sealed: string): string {
   if (!nonce || !tag || !content) {
     throw new Error("The value does not have the form nonce.tag.content");
   }
-  const decipher = createDecipheriv("aes-256-gcm", keyOf(secret), nonce).setAuthTag(tag);
+  const decipher = createDecipheriv("aes-256-gcm", keyOf(secret), nonce, { authTagLength: 16 }).setAuthTag(
+    tag,
+  );
   return Buffer.concat([decipher.update(content), decipher.final()]).toString("utf8");
 }
 

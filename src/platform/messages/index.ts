@@ -7,7 +7,7 @@ import { implement } from "../kernel/index.ts";
 import { readConversationContext } from "./context.ts";
 import { confirmMessageJob, deliverMessageJob } from "./deliver.ts";
 import { eraseMessages } from "./erase.ts";
-import { deleteParkedReceiptsJob } from "./inbound/index.ts";
+import { deleteOldReceiptsJob } from "./inbound/index.ts";
 import { sendMessage } from "./send.ts";
 import { serializeMessage } from "./serialize.ts";
 import { waitForMessage } from "./waiting/index.ts";
@@ -57,6 +57,6 @@ export const messages = implement(contract, {
       return { data: serializeMessage(message) };
     },
   },
-  jobs: [deliverMessageJob, confirmMessageJob, deleteParkedReceiptsJob],
+  jobs: [deliverMessageJob, confirmMessageJob, deleteOldReceiptsJob],
   erase: { later: eraseMessages },
 });

@@ -4,7 +4,7 @@ import { routing as contract } from "../../../tools/routing.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
-import { countLocked, implement, requireBelowQuota } from "../kernel/index.ts";
+import { countLocked, defineRetentionJob, implement, requireBelowQuota } from "../kernel/index.ts";
 import { matchPolicies, parseConditions } from "./conditions.ts";
 import { decide, decideUnmatched } from "./decide.ts";
 import { activePolicies, selectPolicies } from "./policies.ts";
@@ -25,6 +25,12 @@ export {
 export type { ConversationRow, Policy } from "./policy.ts";
 export { type DecisionRecord, recordDecision, recordPolicyDecisions, type Trigger } from "./records.ts";
 export { type RoutingRequest, type RoutingSnapshot, readRoutingSnapshot, reserveAgent } from "./snapshot.ts";
+
+const deleteOldDecisionsJob = defineRetentionJob({
+  name: "decision.forget",
+  schedule: "22 * * * *",
+  rules: [{ table: "routing_decisions", column: "created_at", days: 90 }],
+});
 
 export const routing = implement(contract, {
   tables: ["routing_policies", "routing_credits", "routing_decisions"],
@@ -119,6 +125,7 @@ export const routing = implement(contract, {
       return { data: rows.map((row) => ({ ...row, candidates: candidatesOf(row) })), meta };
     },
   },
+  jobs: [deleteOldDecisionsJob],
   erase: { later: eraseDecisions },
 });
 

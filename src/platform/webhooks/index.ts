@@ -4,6 +4,7 @@ import { scopesOfEvents } from "../../../tools/events.ts";
 import { webhooks as contract } from "../../../tools/webhooks.ts";
 import type { Transaction } from "../../database/database.ts";
 import { readPage } from "../../database/query/index.ts";
+import type { Sealed } from "../../database/schema/index.ts";
 import { countLocked, freshId, implement, requireScope, seal } from "../kernel/index.ts";
 import { deliverWebhookJob } from "./deliver.ts";
 import {
@@ -18,7 +19,7 @@ import { readEvents } from "./list-events.ts";
 import { recordEvents } from "./record-events.ts";
 import { deleteOldEventsJob, recoverableDays } from "./retention.ts";
 import { newSigningSecret } from "./sign.ts";
-import { getWebhook, requireAllowedUrl, serializeWebhook } from "./subscriptions.ts";
+import { getWebhook, requireAllowedUrl, sealedSecrets, serializeWebhook } from "./subscriptions.ts";
 import { testWebhook } from "./test-webhook.ts";
 
 export { newSigningSecret, signDelivery } from "./sign.ts";
@@ -27,6 +28,7 @@ const day = 24 * 3_600_000;
 
 export const webhooks = implement(contract, {
   tables: ["webhooks", "events", "webhook_deliveries"],
+  sealed: sealedSecrets,
   operations: {
     async create_webhook({ url, events, description = null }, context) {
       const { tx, world, organization, caller, now } = context;
@@ -42,7 +44,7 @@ export const webhooks = implement(contract, {
           url,
           events,
           description,
-          secret: seal(world.secret, signing_secret),
+          secret: seal(world, signing_secret),
           created_by: caller.acts_for,
           created_at: now.toISOString(),
           updated_at: now.toISOString(),
@@ -87,7 +89,7 @@ export const webhooks = implement(contract, {
         tx,
         { organization, id, now },
         {
-          secret: seal(world.secret, signing_secret),
+          secret: seal(world, signing_secret),
           previous_secret: secret,
           previous_secret_until: new Date(now.getTime() + day).toISOString(),
         },
@@ -152,8 +154,8 @@ type Changes = Partial<{
   is_active: boolean;
   disabled_reason: null;
   failing_since: null;
-  secret: string;
-  previous_secret: string;
+  secret: Sealed;
+  previous_secret: Sealed;
   previous_secret_until: string;
 }>;
 

@@ -1,20 +1,17 @@
-/** Deletes events and their deliveries one day after they can no longer be recovered. */
-import { defineScheduledJob } from "../kernel/index.ts";
-
-const day = 24 * 3_600_000;
+/** Deletes events and their deliveries. */
+import { defineRetentionJob } from "../kernel/index.ts";
 
 /** How far back `recover_webhook_deliveries` may go. */
 export const recoverableDays = 14;
 
-const retentionMs = (recoverableDays + 1) * day;
+/** A delivery that is recovered at the last moment keeps its retries of three days, and the log of its attempts. */
+const days = 30;
 
-export const deleteOldEventsJob = defineScheduledJob({
+export const deleteOldEventsJob = defineRetentionJob({
   name: "event.forget",
   schedule: "47 * * * *",
-
-  async run({ database, now }) {
-    const before = new Date(now().getTime() - retentionMs).toISOString();
-    await database.queries.deleteFrom("webhook_deliveries").where("created_at", "<", before).execute();
-    await database.queries.deleteFrom("events").where("created_at", "<", before).execute();
-  },
+  rules: [
+    { table: "webhook_deliveries", column: "created_at", days },
+    { table: "events", column: "created_at", days },
+  ],
 });

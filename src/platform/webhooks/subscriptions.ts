@@ -1,15 +1,31 @@
 /** The rows of webhooks: reading, serializing, and their signing secrets. */
-import type { Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
 import { fail, failField } from "../../../tools/errors.ts";
 import { webhookEvents } from "../../../tools/webhooks.ts";
 import type { Queries } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
-import { secretsOf, unseal, type World } from "../kernel/index.ts";
+import { type SealedColumn, unseal, type World } from "../kernel/index.ts";
+import { newSigningSecret } from "./sign.ts";
 
 export type WebhookRow = Selectable<Tables["webhooks"]>;
 
 /** The sealed secrets of a webhook. */
 export type SealedSecrets = Pick<WebhookRow, "secret" | "previous_secret" | "previous_secret_until">;
+
+/**
+ * A webhook whose secret is lost gets a new one, which no receiver knows: its deliveries fail until the secret is
+ * rotated, and are then retried.
+ */
+export const sealedSecrets: readonly SealedColumn[] = [
+  { table: "webhooks", column: "secret", key: ["organization_id", "id"], whenLost: newSigningSecret },
+  {
+    table: "webhooks",
+    column: "previous_secret",
+    key: ["organization_id", "id"],
+    rows: (now) => sql`previous_secret_until > ${now.toISOString()}`,
+    whenLost: "clear",
+  },
+];
 
 /** @throws Failure `webhook_not_found`. */
 export async function getWebhook(db: Queries, organization: string, id: string): Promise<WebhookRow> {
@@ -35,9 +51,8 @@ export function signingSecrets(world: World, row: SealedSecrets): [string, ...st
   const { secret, previous_secret, previous_secret_until } = row;
   const isPreviousValid =
     previous_secret_until !== null && Date.parse(previous_secret_until) > world.now().getTime();
-  const previous =
-    isPreviousValid && previous_secret !== null ? [unseal(secretsOf(world), previous_secret)] : [];
-  return [unseal(secretsOf(world), secret), ...previous];
+  const previous = isPreviousValid && previous_secret !== null ? [unseal(world, previous_secret)] : [];
+  return [unseal(world, secret), ...previous];
 }
 
 /**

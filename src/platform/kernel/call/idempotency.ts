@@ -10,12 +10,13 @@ import { type ExpressionBuilder, sql } from "kysely";
 import { Failure } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../../database/database.ts";
-import type { Tables } from "../../../database/schema/index.ts";
+import type { Sealed, Tables } from "../../../database/schema/index.ts";
 import type { IdempotencyKey } from "../context.ts";
-import { defineScheduledJob } from "../job.ts";
-import { type AppSecrets, seal, secretsOf, unseal } from "../seal.ts";
+import type { SealedColumn } from "../reseal.ts";
+import { defineRetentionJob } from "../retention.ts";
+import { type SealSecrets, seal, sealSecretsOf, unseal } from "../seal.ts";
 
-const retentionMs = 24 * 3_600_000;
+const retentionDays = 1;
 
 export interface CallResponse {
   readonly status: number;
@@ -45,21 +46,30 @@ export const plainCodec: ResponseCodec = {
 };
 
 /** Encrypts responses that show a secret. */
-export function createSealedCodec(appSecrets: AppSecrets): ResponseCodec {
-  const secrets = secretsOf(appSecrets);
+export function createSealedCodec(secrets: SealSecrets): ResponseCodec {
   return {
-    encode: (body) => JSON.stringify(seal(secrets[0], JSON.stringify(body))),
-    decode: (stored) => JSON.parse(unseal(secrets, String(stored))),
+    encode: (body) => JSON.stringify(seal(secrets, JSON.stringify(body))),
+    // What `encode` wrote.
+    decode: (stored) => JSON.parse(unseal(secrets, stored as Sealed)),
   };
 }
 
+/** An answer that can't be opened is deleted: a repeated request then runs again. */
+export const sealedResponses: SealedColumn = {
+  table: "idempotency",
+  column: "body",
+  key: ["organization_id", "credential_id", "route", "key"],
+  isJson: true,
+  rows: (now) => sql`json_typeof(body) = 'string' and created_at >= ${retainedSince(now)}`,
+  whenLost: "delete",
+};
+
 /**
- * Hashes a request's content under the secret in use and under the previous one. The order of members does
- * not matter. Keyed, because a request may hold a password, which could be guessed from a plain hash.
+ * Hashes a request's content under each secret, the one in use first. The order of members does not matter. Keyed, because a request may hold a password, which could be guessed from a plain hash.
  */
-export function hashRequest(secrets: AppSecrets, ...content: unknown[]): readonly string[] {
+export function hashRequest(secrets: SealSecrets, ...content: unknown[]): readonly string[] {
   const text = JSON.stringify(content, sortMembers);
-  return secretsOf(secrets).map((secret) =>
+  return sealSecretsOf(secrets).map((secret) =>
     createHmac("sha256", `request:${secret}`).update(text).digest("base64url"),
   );
 }
@@ -166,13 +176,10 @@ export async function findStoredResponse(
   return stored && toReplay(stored, request);
 }
 
-export const deleteExpiredResponsesJob = defineScheduledJob({
+export const deleteExpiredResponsesJob = defineRetentionJob({
   name: "answer.forget",
   schedule: "37 * * * *",
-
-  async run({ database, now }) {
-    await database.queries.deleteFrom("idempotency").where("created_at", "<", retainedSince(now())).execute();
-  },
+  rules: [{ table: "idempotency", column: "created_at", days: retentionDays }],
 });
 
 function selectStored(db: Queries, key: IdempotencyKey) {
@@ -233,5 +240,5 @@ function hasKey({ organization_id, credential_id, route, key }: IdempotencyKey) 
 }
 
 function retainedSince(now: Date): string {
-  return new Date(now.getTime() - retentionMs).toISOString();
+  return new Date(now.getTime() - retentionDays * 24 * 3_600_000).toISOString();
 }

@@ -4,7 +4,13 @@
  * Every transport calls operations through here, so no transport has rules of its own.
  */
 
-import { type Effect, failInput, type Operation } from "../../../../tools/contract/index.ts";
+import {
+  type Effect,
+  failInput,
+  inputMessages,
+  type Operation,
+  requireKnownMembers,
+} from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import { runFor } from "../../../database/fair-queue.ts";
 import { actorOf, system } from "../actor.ts";
@@ -22,7 +28,7 @@ import { requireStorable } from "./storable.ts";
 
 export { requireScope } from "./authorize.ts";
 export { throwDatabaseFailure } from "./database-errors.ts";
-export { deleteExpiredResponsesJob } from "./idempotency.ts";
+export { deleteExpiredResponsesJob, sealedResponses } from "./idempotency.ts";
 export { createResolveJob } from "./resolve-job.ts";
 
 /** One request, as a transport passes it on. */
@@ -165,12 +171,13 @@ async function respond(call: ValidCall, context: PublicContext): Promise<CallRes
   return createResponse(call.operation, await handle(context));
 }
 
-/** @throws Failure `invalid_request`, with one entry per wrong field. */
+/** @throws Failure `invalid_request`, with one entry per wrong field; `unknown_argument`. */
 function parseInput({ input: schema }: Operation, input: unknown): unknown {
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { error: inputMessages });
   if (!parsed.success) {
     throw failInput(parsed.error.issues, input);
   }
+  requireKnownMembers(schema, input as Readonly<Record<string, unknown>>); // the schema is that of an object
   requireStorable(parsed.data);
   return parsed.data;
 }

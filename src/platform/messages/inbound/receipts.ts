@@ -5,8 +5,14 @@
  */
 import type { Transaction } from "../../../database/database.ts";
 import type { Receipt } from "../../../ports/channel.ts";
-import { defineScheduledJob, type World } from "../../kernel/index.ts";
-import { applyParkedReceipts, applyStatusUpdate, lockMessage, toStatusUpdate } from "../progress.ts";
+import { defineRetentionJob, type World } from "../../kernel/index.ts";
+import {
+  applyParkedReceipts,
+  applyStatusUpdate,
+  lockChannelId,
+  lockMessage,
+  toStatusUpdate,
+} from "../progress.ts";
 
 export async function receiveReceipts(world: World, receipts: readonly Receipt[]): Promise<void> {
   for (const receipt of receipts) {
@@ -22,6 +28,7 @@ async function applyReceipt(tx: Transaction, world: World, receipt: Receipt): Pr
   const id = receipt.token ?? (await findMessageId(tx, receipt));
   const message = id === undefined ? undefined : await lockMessage(tx, receipt.organization_id, id);
   if (!message) {
+    await lockChannelId(tx, receipt.channel_message_id);
     await park(tx, receipt, world.now());
     return false;
   }
@@ -39,17 +46,15 @@ async function applyParkedIfMessageExists(tx: Transaction, world: World, receipt
   }
 }
 
-/** A message that is not known by then never will be. */
-const maxParkedMs = 7 * 24 * 3_600_000;
-
-export const deleteParkedReceiptsJob = defineScheduledJob({
+export const deleteOldReceiptsJob = defineRetentionJob({
   name: "receipt.forget",
   schedule: "17 * * * *",
-
-  async run(world) {
-    const before = new Date(world.now().getTime() - maxParkedMs).toISOString();
-    await world.database.queries.deleteFrom("parked_receipts").where("parked_at", "<", before).execute();
-  },
+  rules: [
+    // A message that is not known by then never will be.
+    { table: "parked_receipts", column: "parked_at", days: 7 },
+    // The message has the times of its states.
+    { table: "message_receipts", column: "occurred_at", days: 90 },
+  ],
 });
 
 async function findMessageId(tx: Transaction, receipt: Receipt): Promise<string | undefined> {

@@ -1,0 +1,151 @@
+/**
+ * Seals all stored values under the secret in use, at the start of the app, so that the next rotation needs no older
+ * secret than this one.
+ *
+ * A first pass only reads. If there are values that no secret opens, the start fails and nothing has been changed.
+ * The second pass writes in batches, each value only if it is still what was read: processes that start together, or
+ * a rotation by a request, do not disturb each other, and after a crash the next start continues.
+ */
+import { type RawBuilder, sql } from "kysely";
+import type { Database } from "../../database/database.ts";
+import type { Sealed, Tables } from "../../database/schema/index.ts";
+import type { Log } from "../../ports/log.ts";
+import { type SealSecrets, seal, tryUnseal } from "./seal.ts";
+
+const batchSize = 500;
+
+/** A column that holds sealed values. */
+export interface SealedColumn {
+  readonly table: keyof Tables;
+  readonly column: string;
+  /** The columns of the primary key, of type text. */
+  readonly key: readonly string[];
+  /** Whether the sealed text is stored as a JSON string. */
+  readonly isJson?: boolean;
+  /** The rows that hold a sealed value which is still used. Default: all. */
+  rows?(now: Date): RawBuilder<unknown>;
+  /** What becomes of a value that no secret opens: its row or the value is deleted, or it is replaced by this one. */
+  readonly whenLost: "delete" | "clear" | (() => string);
+}
+
+export interface ResealOptions {
+  readonly columns: readonly SealedColumn[];
+  readonly secrets: SealSecrets;
+  /** Whether values that no secret opens are given up. */
+  readonly isSecretLost: boolean;
+  readonly now: Date;
+  readonly log: Log;
+}
+
+/** @throws if no secret opens some of the values, unless `isSecretLost`. */
+export async function resealAll(database: Database, options: ResealOptions): Promise<void> {
+  const { columns, isSecretLost, log } = options;
+  const counts = [];
+  for (const column of columns) {
+    counts.push({ column, ...(await countValues(database, column, options)) });
+  }
+  const lost = counts.filter((count) => count.lost > 0);
+  if (lost.length > 0 && !isSecretLost) {
+    throw new Error(describeLost(lost));
+  }
+  for (const { column, stale, lost } of counts.filter((count) => count.stale + count.lost > 0)) {
+    for await (const batch of readBatches(database, column, options.now)) {
+      await writeBatch(database, column, batch, options.secrets);
+    }
+    const name = `${column.table}.${column.column}`;
+    log.info({ column: name, count: stale, lost }, "sealed stored values under the secret in use");
+  }
+}
+
+/** How many values another secret than the current one opens, and how many no secret opens. */
+async function countValues(database: Database, column: SealedColumn, { secrets, now }: ResealOptions) {
+  let [stale, lost] = [0, 0];
+  for await (const batch of readBatches(database, column, now)) {
+    for (const { value } of batch) {
+      const opened = tryUnseal(secrets, value);
+      lost += opened ? 0 : 1;
+      stale += opened && !opened.isCurrent ? 1 : 0;
+    }
+  }
+  return { stale, lost };
+}
+
+function describeLost(counts: readonly { column: SealedColumn; lost: number }[]): string {
+  const total = counts.reduce((sum, { lost }) => sum + lost, 0);
+  const places = counts.map(({ column: { table, column }, lost }) => `${lost} in ${table}.${column}`);
+  return [
+    `${total} stored values can't be opened with TIDINGS_SECRET, TIDINGS_PREVIOUS_SECRET or the generated secret`,
+    `(${places.join(", ")}). Nothing was changed.`,
+    "Set TIDINGS_PREVIOUS_SECRET to the secret that was in use before, or unset TIDINGS_SECRET if none was set.",
+    'If that secret is lost, read "A lost secret" in docs/operations.md about TIDINGS_SECRET_LOST=true.',
+  ].join(" ");
+}
+
+interface SealedRow {
+  readonly row_key: Readonly<Record<string, string>>;
+  readonly value: Sealed;
+}
+
+/** Reads the values by primary key. */
+async function* readBatches(
+  { queries }: Database,
+  { table, column, key, isJson = false, rows = () => sql`true` }: SealedColumn,
+  now: Date,
+): AsyncGenerator<readonly SealedRow[]> {
+  const keyColumns = sql.join(key.map((name) => sql.ref(name)));
+  let last: SealedRow | undefined;
+  do {
+    const after = last
+      ? sql`(${keyColumns}) > (${sql.join(key.map((name) => last?.row_key[name]))})`
+      : sql`true`;
+    const members = key.map((name) => sql`${sql.lit(name)}, ${sql.ref(name)}`);
+    const { rows: batch } = await sql<SealedRow>`
+      select json_build_object(${sql.join(members)}) as row_key, ${textOf(column, isJson)} as value
+      from ${sql.table(table)}
+      where ${sql.ref(column)} is not null and ${rows(now)} and ${after}
+      order by ${keyColumns} limit ${batchSize}
+    `.execute(queries);
+    yield batch;
+    last = batch.length === batchSize ? batch.at(-1) : undefined;
+  } while (last);
+}
+
+/** Seals the values of a batch again that the current secret does not open. */
+async function writeBatch(
+  { queries }: Database,
+  { table, column, key, isJson = false, whenLost }: SealedColumn,
+  batch: readonly SealedRow[],
+  secrets: SealSecrets,
+): Promise<void> {
+  const replacement = typeof whenLost === "function" ? () => seal(secrets, whenLost()) : () => null;
+  const changes = batch.flatMap(({ row_key, value: old }) => {
+    const opened = tryUnseal(secrets, old);
+    const value = opened ? seal(secrets, opened.text) : replacement();
+    return opened?.isCurrent ? [] : [{ ...row_key, old, value }];
+  });
+  if (changes.length === 0) {
+    return;
+  }
+  const fields = [...key, "old", "value"].map((name) => sql`${sql.id(name)} text`);
+  const change = sql`jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as change (${sql.join(fields)})`;
+  const target = sql.table(table);
+  const conditions = [
+    ...key.map((name) => sql`${target}.${sql.id(name)} = change.${sql.id(name)}`),
+    sql`${textOf(`${table}.${column}`, isJson)} = change.old`,
+  ];
+  const matches = sql.join(conditions, sql` and `);
+  const stored = isJson ? sql`to_json(change.value)` : sql`change.value`;
+  await sql`
+    update ${target} set ${sql.id(column)} = ${stored} from ${change}
+    where ${matches} ${whenLost === "delete" ? sql`and change.value is not null` : sql``}
+  `.execute(queries);
+  if (whenLost === "delete") {
+    await sql`delete from ${target} using ${change} where ${matches} and change.value is null`.execute(
+      queries,
+    );
+  }
+}
+
+function textOf(column: string, isJson: boolean): RawBuilder<Sealed> {
+  return isJson ? sql<Sealed>`${sql.ref(column)} #>> '{}'` : sql<Sealed>`${sql.ref(column)}`;
+}

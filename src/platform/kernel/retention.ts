@@ -1,0 +1,36 @@
+/** How long rows are kept whose number would grow without end, and the jobs that delete them. */
+import { deleteOld } from "../../database/query/index.ts";
+import { defineScheduledJob, type ModuleJob, type Retention } from "./job.ts";
+
+const dayMs = 24 * 3_600_000;
+
+/** A job that deletes old rows of its module's tables. */
+export function defineRetentionJob({
+  rules,
+  ...job
+}: {
+  readonly name: string;
+  readonly schedule: string;
+  readonly rules: readonly Retention[];
+}): ModuleJob {
+  const scheduled = defineScheduledJob({
+    ...job,
+    async run({ database, now }) {
+      for (const { table, column, days } of rules) {
+        await deleteOld(database.queries, {
+          table,
+          column,
+          before: new Date(now().getTime() - days * dayMs),
+        });
+      }
+    },
+  });
+  return { ...scheduled, retention: rules };
+}
+
+/** The dead-letter queue is a table of the layer below, which has no jobs of its own. */
+export const deleteDeadJobsJob = defineRetentionJob({
+  name: "job.forget",
+  schedule: "7 * * * *",
+  rules: [{ table: "dead_jobs", column: "died_at", days: 30 }],
+});

@@ -1,0 +1,85 @@
+/** The first start on a port in use, and `tidings keys create` for who has lost the first key. */
+import { expect, test } from "vitest";
+import { apiKeys } from "../../tools/api-keys.ts";
+import { auth } from "../../tools/auth.ts";
+import { allScopes } from "../../tools/contract/index.ts";
+import { ownerKey } from "../support/app.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { useProcesses } from "../support/served-process.ts";
+
+const { serve, start } = useProcesses();
+
+/** Runs the command; returns the key that it printed. */
+async function createKey(...options: string[]): Promise<string> {
+  const [, key = ""] = await start(["keys", "create", ...options]).waitForOutput(/API key {3}(sk_live_\S+)/);
+  return key;
+}
+
+async function waitForExit(args: string[], settings: Record<string, string> = {}) {
+  const process = start(args, settings);
+  const status = await new Promise((resolve) => process.child.once("close", resolve));
+  return { status, stdout: process.stdout(), stderr: process.stderr() };
+}
+
+test("a first start on a port in use prints no credentials; the next start does", async () => {
+  const output = await (async () => {
+    await using taken = await startReceiver();
+    return await waitForExit(["serve"], { PORT: String(taken.port) });
+  })();
+  expect(output).toEqual({
+    status: 1,
+    stdout: "",
+    stderr: expect.stringMatching(/^tidings: Port \d+ of 127/),
+  });
+  const { process } = await serve();
+  expect(process.stdout()).toContain("Tidings was started for the first time.");
+});
+
+test("a key is created while the service runs, with the options' name, scopes and expiry", async () => {
+  const { client } = await serve();
+  const key = await createKey(
+    "--name",
+    "Rescue",
+    "--scopes",
+    "contacts.read,tokens:read",
+    "--expires-in-days",
+    "2",
+  );
+  const { data } = await client.call(auth.whoami, {}, { key });
+  expect(new Set(data.scopes)).toEqual(new Set(["contacts:read", "tokens:read"]));
+  const keys = await client.call(apiKeys.list_api_keys, {}, { key });
+  const expiry = Date.parse(keys.data.find(({ name }) => name === "Rescue")?.expires_at ?? "");
+  expect(Math.round((expiry - Date.now()) / 3_600_000)).toBe(48);
+});
+
+test("a key is created while no service runs, with all scopes", async () => {
+  await (await serve()).process.end("SIGTERM");
+  const key = await createKey();
+  const { client } = await serve();
+  const { data } = await client.call(auth.whoami, {}, { key });
+  expect(new Set(data.scopes)).toEqual(new Set(allScopes));
+});
+
+test("the route answers to the folder's own key alone", async () => {
+  const { address } = await serve();
+  const answer = await fetch(`${address}/data-folder/keys`, {
+    method: "POST",
+    headers: { "x-api-key": ownerKey, "content-type": "application/json" },
+    body: JSON.stringify({ name: "mine", scopes: ["tokens:create"] }),
+  });
+  expect(answer.status).toBe(404);
+});
+
+test.each([
+  [["--scopes", "everything"], /^tidings: --scopes takes scopes separated by commas, of: contacts:read/],
+  [["--expires-in-days", "0"], /^tidings: --expires-in-days takes a whole number from 1 to 36500/],
+  [["--name", ""], /^tidings: --name takes 1 to 255 characters/],
+  [["--forward-to", "http://127.0.0.1"], /^tidings: --forward-to is an option of tidings listen/],
+])("keys create %s is rejected", async (options, message) => {
+  const { status, stdout, stderr } = await waitForExit(["keys", "create", ...options]);
+  expect({ status, stdout, stderr }).toEqual({
+    status: 1,
+    stdout: "",
+    stderr: expect.stringMatching(message),
+  });
+});

@@ -1,0 +1,82 @@
+/** Retention: every table with a time column deletes its old rows, or keeps them on purpose. */
+import { sql } from "kysely";
+import { beforeAll, expect, test } from "vitest";
+import { jobsOf, modules } from "../src/platform/index.ts";
+import { auth } from "../tools/auth.ts";
+import { imports } from "../tools/imports.ts";
+import { messages } from "../tools/messages/index.ts";
+import { webhooks } from "../tools/webhooks.ts";
+import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
+import { openPhone } from "./support/simulator.ts";
+
+const rules = jobsOf(modules).flatMap(({ retention = [] }) => retention);
+
+/** Why the rows of the other tables are kept. */
+const kept: Readonly<Record<string, readonly string[]>> = {
+  "what an organization has set up": [
+    ...["organizations", "users", "api_keys", "inboxes", "teams", "team_members"],
+    ...["routing_policies", "quick_replies", "webhooks"],
+  ],
+  "until they are erased": ["contacts", "contact_identities", "conversations", "messages", "uploads"],
+  "until they end": ["jobs", "processes", "outward_calls"],
+  "like messages": ["simulator_messages"],
+};
+
+const startsAt = new Date("2027-06-01T00:00:30Z");
+const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
+const app = useTestApp({ startsAt, env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
+
+const query = (text: string) => sql.raw<{ count: number }>(text).execute(app.server.database.queries);
+
+beforeAll(async () => {
+  await app.call(webhooks.create_webhook, { url: "http://127.0.0.1:1/", events: ["message.sent"] });
+  await app.call(auth.login, { email: ownerEmail, password: ownerPassword });
+  const { message_id, conversation_id } = await openPhone(app, "+14155550191").write("hi");
+  await app.call(messages.send_message, {
+    ...{ to: "+14155550191", type: "text", text: { body: "hello" } },
+  });
+  await app.call(imports.import_contacts, { url: "https://example.invalid/contacts.csv" });
+  await app.advanceTime(minute);
+  const organization = "(select id from organizations)";
+  await query(`
+    insert into dead_jobs (id, name, lane, payload, attempts, error, created_at, died_at)
+    select 'job_' || number, 'x', 'x', '{}', 1, 'x', now(), now() from generate_series(1, 2500) as number`);
+  await query(`
+    insert into parked_receipts (organization_id, channel_message_id, type, occurred_at, parked_at)
+    select ${organization}, 'unknown', 'sent', now(), now()`);
+  await query(`update imports set status = 'failed', finished_at = now()`);
+  await query(`
+    insert into assignments (organization_id, id, conversation_id, contact_id, assignment_type, over_capacity, created_at)
+    select ${organization}, 'asg_1', '${conversation_id}', contact_id, 'manual', false, now() from conversations`);
+  await query(`
+    insert into routing_decisions (organization_id, id, conversation_id, trigger, outcome, explanation, candidates, created_at)
+    select ${organization}, 'dec_1', '${conversation_id}', 'inbound', 'queued', '', '[]', now()`);
+  expect(message_id).toMatch(/^msg_/);
+});
+
+test("every table with a time column has a retention, or keeps its rows on purpose", async () => {
+  const tables = await app.server.database.queries.introspection.getTables();
+  const timed = tables.filter(({ columns }) => columns.some(({ dataType }) => dataType === "timestamptz"));
+  const listed = [...rules.map(({ table }) => table), ...Object.values(kept).flat()];
+  expect([...listed].sort()).toEqual(timed.map(({ name }) => name).sort());
+});
+
+test("rows are deleted after their time, and not before", async () => {
+  const count = async () => {
+    const counts = rules.map(async ({ table }) => {
+      const { rows } = await query(`select count(*)::int as count from ${table}`);
+      return [table, rows[0]?.count] as const;
+    });
+    return Object.fromEntries(await Promise.all(counts));
+  };
+  for (const { table, column, days } of rules) {
+    const at = new Date(app.now().getTime() - days * day + 1.5 * hour).toISOString();
+    await query(`update ${table} set ${column} = '${at}'`);
+  }
+  const before = await count();
+  expect(Object.entries(before).filter(([, rows]) => rows === 0)).toEqual([]);
+  await app.advanceTime(hour);
+  expect(await count()).toEqual(before);
+  await app.advanceTime(hour);
+  expect(await count()).toEqual(Object.fromEntries(rules.map(({ table }) => [table, 0])));
+});

@@ -1,0 +1,186 @@
+/** The secret under which values are stored: set, rotated, and lost, with the webhooks and answers stored before. */
+import { readdir, readFile } from "node:fs/promises";
+import { sql } from "kysely";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { sealedColumns } from "../src/platform/index.ts";
+import { apiKeys } from "../tools/api-keys.ts";
+import { auth } from "../tools/auth.ts";
+import { users } from "../tools/users.ts";
+import { webhooks } from "../tools/webhooks.ts";
+import { ownerEmail, ownerPassword, startTestApp, type TestApp } from "./support/app.ts";
+import { createTestDatabase, type TestDatabase } from "./support/database.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "./support/webhook-receiver.ts";
+
+const [a, b, c] = ["a".repeat(32), "b".repeat(32), "c".repeat(32)] as [string, string, string];
+/** A key that the client repeats, to get the stored answer. */
+const createKey = { json: { name: "sealed", scopes: ["contacts:read"] }, idempotencyKey: "same-key" };
+
+let database: TestDatabase;
+let receiver: WebhookReceiver;
+beforeEach(async () => {
+  [database, receiver] = await Promise.all([createTestDatabase(), startWebhookReceiver()]);
+});
+afterEach(() => Promise.all([database, receiver].map((used) => used[Symbol.asyncDispose]())));
+
+function start(secret?: string, previous?: string, env: Record<string, string> = {}): Promise<TestApp> {
+  const settings = { TIDINGS_SECRET: secret ?? "", TIDINGS_PREVIOUS_SECRET: previous ?? "", ...env };
+  return startTestApp({ database, env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true", ...settings } });
+}
+
+/** Runs one life of the service. */
+async function run<Result>(starting: Promise<TestApp>, use: (app: TestApp) => Promise<Result>) {
+  await using app = await starting;
+  return await use(app);
+}
+
+/** Creates what the app stores sealed: a webhook that was rotated once, and an answer that shows a key. */
+async function store(app: TestApp) {
+  const created = await app.call(webhooks.create_webhook, { url: receiver.url, events: ["message.sent"] });
+  const { data } = await app.call(webhooks.rotate_webhook_secret, { id: created.data.id });
+  receiver.secret = data.signing_secret;
+  return { id: created.data.id, key: await repeatCreate(app) };
+}
+
+async function repeatCreate(app: TestApp): Promise<unknown> {
+  const { json, idempotencyKey } = createKey;
+  const headers = { "idempotency-key": idempotencyKey };
+  const answer = await app.fetch("/v1/api-keys", { method: "POST", json, headers });
+  return { status: answer.status, body: await answer.json() };
+}
+
+/** The webhook signs with the secrets that its creator knows, and the repeated call gets its answer. */
+async function expectIntact(app: TestApp, stored: Awaited<ReturnType<typeof store>>) {
+  receiver.received.length = 0;
+  const { data } = await app.call(webhooks.test_webhook, { id: stored.id });
+  expect(data.delivered).toBe(true);
+  // The current secret and the one before the webhook's rotation.
+  expect(String(receiver.received[0]?.headers["webhook-signature"]).split(" ")).toHaveLength(2);
+  expect(await repeatCreate(app)).toEqual(stored.key);
+}
+
+test("a secret that is set, then rotated twice, keeps webhooks and stored answers", async () => {
+  const stored = await run(start(), store);
+  await run(start(a), (app) => expectIntact(app, stored));
+  await run(start(b, a), (app) => expectIntact(app, stored));
+  await run(start(c, b), (app) => expectIntact(app, stored));
+  // Nothing needs an older secret than the one in use.
+  await run(start(c), (app) => expectIntact(app, stored));
+  await run(start(undefined, c), (app) => expectIntact(app, stored));
+});
+
+describe("without the secret that sealed them", () => {
+  test("the start fails with the count, changes nothing, and succeeds with the secret", async () => {
+    const stored = await run(start(a), store);
+    await expect(start(c, b)).rejects.toThrow(
+      /^5 stored values can't be opened with .* \(3 in idempotency\.body, 1 in webhooks\.secret, 1 in webhooks\.previous_secret\)\. Nothing was changed\. Set TIDINGS_PREVIOUS_SECRET/,
+    );
+    await run(start(a), (app) => expectIntact(app, stored));
+  });
+
+  test("the start counts no value that is not used any more", async () => {
+    await run(start(a), store);
+    await run(start(a), (app) => app.advanceTime(25 * 3_600_000));
+    const later = new Date(Date.now() + 25 * 3_600_000);
+    await expect(startTestApp({ database, startsAt: later, env: { TIDINGS_SECRET: c } })).rejects.toThrow(
+      /^1 stored values .* \(1 in webhooks\.secret\)/,
+    );
+  });
+
+  test("TIDINGS_SECRET_LOST gives them up; rotating a webhook's secret repairs it", async () => {
+    const stored = await run(start(a), store);
+    await run(start(c, undefined, { TIDINGS_SECRET_LOST: "true" }), async (app) => {
+      const { data: test } = await app.call(webhooks.test_webhook, { id: stored.id });
+      expect({ ...test, forged: receiver.forged }).toMatchObject({
+        delivered: false,
+        status_code: 401,
+        forged: 1,
+      });
+      const { data } = await app.call(webhooks.rotate_webhook_secret, { id: stored.id });
+      receiver.secret = data.signing_secret;
+      expect((await app.call(webhooks.test_webhook, { id: stored.id })).data.delivered).toBe(true);
+      expect(await repeatCreate(app)).toMatchObject({ status: 201 });
+    });
+    await run(start(c), async (app) => {
+      expect((await app.call(webhooks.test_webhook, { id: stored.id })).data.delivered).toBe(true);
+    });
+  });
+});
+
+test("more values than a batch are sealed again, also those that an interrupted start has left", async () => {
+  await run(start(), async (app) => {
+    await store(app);
+    await sql`
+      insert into webhooks (organization_id, id, url, events, secret, created_at, updated_at)
+      select organization_id, 'whk_' || number, url, events, secret, created_at, updated_at
+      from webhooks, generate_series(1, 1100) as number
+    `.execute(app.server.database.queries);
+  });
+  const half = sql`right(id, 1) in ('1', '3', '5')`;
+  const [before] = await run(start(), (app) => readSecrets(app));
+  await run(start(a), async (app) => {
+    await sql`update webhooks set secret = ${before} where ${half}`.execute(app.server.database.queries);
+  });
+  await run(start(a), async (app) => expect(await readSecrets(app)).not.toContain(before));
+  await run(start(b, a), async (app) => {
+    const { data } = await app.call(webhooks.test_webhook, { id: "whk_1100" });
+    expect(data.delivered).toBe(true);
+  });
+});
+
+async function readSecrets(app: TestApp): Promise<unknown[]> {
+  const rows = await app.server.database.queries.selectFrom("webhooks").select("secret").execute();
+  return rows.map(({ secret }) => secret);
+}
+
+test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
+  "two processes that start at once with the secrets exchanged open each other's values",
+  async () => {
+    const stored = await run(start(a), store);
+    const apps = await Promise.all([start(b, a), start(a, b), start(b, a)]);
+    for (const app of apps) {
+      await expectIntact(app, stored);
+    }
+    await Promise.all(apps.map((app) => app[Symbol.asyncDispose]()));
+  },
+);
+
+describe("the list of sealed columns", () => {
+  const names = sealedColumns.map(({ table, column }) => `${table}.${column}`);
+
+  test("has every column whose type is sealed", async () => {
+    const folder = "src/database/schema";
+    const sources = await Promise.all(
+      (await readdir(folder)).map((file) => readFile(`${folder}/${file}`, "utf8")),
+    );
+    const tables = sources.flatMap((text) => [...text.matchAll(/^ {2}(\w+): \{(.*?)^ {2}\}/gms)]);
+    const declared = tables.flatMap(([, table, body = ""]) =>
+      [...body.matchAll(/^ {4}(\w+): .*Sealed/gm)].map(([, column]) => `${table}.${column}`),
+    );
+    expect([...names].sort()).toEqual(declared.sort());
+  });
+
+  test("has every column in which an operation that shows a secret stores a sealed text", async () => {
+    await run(start(a), async (app) => {
+      await store(app);
+      const once = () => ({ idempotencyKey: crypto.randomUUID() });
+      const { data } = await app.call(auth.login, { email: ownerEmail, password: ownerPassword });
+      await app.call(auth.refresh, { refresh_token: data.refresh_token }, once());
+      await app.call(apiKeys.create_api_key, { name: "one", scopes: ["contacts:read"] }, once());
+      await app.call(users.create_user, { email: "new@example.com", name: "New", role: "agent" }, once());
+      const url = receiver.url;
+      await app.call(webhooks.create_webhook, { url, events: ["message.sent"] }, once());
+      const { queries } = app.server.database;
+      const found = [];
+      for (const { name: table, columns } of await queries.introspection.getTables()) {
+        for (const { name: column } of columns) {
+          const { rows } = await sql`
+            select from ${sql.table(table)}
+            where ${sql.ref(column)}::text ~ '^"?[A-Za-z0-9_-]{16}[.][A-Za-z0-9_-]{22}[.][A-Za-z0-9_-]+"?$' limit 1
+          `.execute(queries);
+          found.push(...rows.map(() => `${table}.${column}`));
+        }
+      }
+      expect(found.sort()).toEqual([...names].sort());
+    });
+  });
+});
