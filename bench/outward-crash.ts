@@ -106,6 +106,7 @@ function start() {
   return startService(port, key, {
     TIDINGS_DATA_DIR: dataDir,
     TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true",
+    TIDINGS_ALLOW_LOCAL_SOURCES: "true",
     ...(url === undefined ? {} : { DATABASE_URL: url }),
   });
 }

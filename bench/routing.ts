@@ -84,7 +84,7 @@ async function measure(database: Database): Promise<void> {
   const stopping = new AbortController().signal;
   const platform = createPlatform({
     ...{ ...secrets, database, now, log, metrics: noMetrics, stopping },
-    web: createWeb({ rules: createWebRules({ allow: [], isLocalAllowed: false }) }),
+    ...{ web: createClosedWeb(), receivers: createClosedWeb(), hiddenBy: () => undefined },
     storage: createDiskStorage(dataDir),
     addresses: { service: () => "", cdn: undefined },
     quotas: readConfig({}).config.quotas,
@@ -207,4 +207,8 @@ function report(run: Run, { sendMs, capacityReport, users, weights, assignments 
 
 function printRow(label: string, value: string): void {
   console.log(`  ${label.padEnd(36)}${value}`);
+}
+
+function createClosedWeb() {
+  return createWeb({ rules: createWebRules({ allow: [], isLocalAllowed: false }) });
 }

@@ -15,7 +15,7 @@ import {
   instrumentTools,
   openTelemetry,
 } from "./adapters/telemetry/index.ts";
-import { createWeb, createWebRules } from "./adapters/web/index.ts";
+import { createWebs } from "./adapters/web/index.ts";
 import { createProofRoutes } from "./cli/key-proof.ts";
 import { version } from "./cli/version.ts";
 import { createClient } from "./client/index.ts";
@@ -28,7 +28,7 @@ import { createServer } from "./http/server.ts";
 import { readGauges } from "./jobs/gauges.ts";
 import type { RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
-import { createToolFilter, executeToolName, searchToolsName, tools } from "./mcp/tool-list/index.ts";
+import { createToolFilters, executeToolName, searchToolsName, tools } from "./mcp/tool-list/index.ts";
 import { type BootstrapResult, bootstrap } from "./platform/bootstrap.ts";
 import { createPlatform, type Modules, modules, operationsOf, sealedColumns } from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
@@ -79,28 +79,29 @@ export async function startApp(options: AppOptions): Promise<App> {
 
 async function start(options: AppOptions, database: Database): Promise<App> {
   const { config, log, localKey, onFirstStart, now = () => new Date(), runsJobs = true } = options;
+  const { toolFilter, hiddenBy } = createToolFilters(tools, config.toolFilter);
   const secrets = await bootstrap(database, {
     ...{ owner: config.owner, localKey, now: now(), onFirstStart, secrets: config },
     sealed: { columns: sealedColumns, isSecretLost: config.isSecretLost, log },
   });
   const { token, collector } = config.telemetry;
   const telemetry = await openTelemetry({ isScraped: token !== undefined, collector, version });
-  const web = createWeb({ rules: createWebRules(config.web) });
+  const { web, receivers } = createWebs(config.web);
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // one listener for each waiting call
   const enabledModules = options.enabledModules ?? modules;
   let address = "";
   let simulatorRoutes: Simulator["routes"] = [];
   const platform = createPlatform({
-    ...{ database, now, log, web, enabledModules, concurrency, metrics: telemetry.metrics },
+    ...{ database, now, log, web, receivers, enabledModules, concurrency, metrics: telemetry.metrics },
     stopping: stopping.signal,
     addresses: { service: () => config.publicUrl ?? address, cdn: config.cdnUrl },
-    ...{ ...secrets, quotas: config.quotas, storage: openStorage(config) },
+    ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), hiddenBy },
     instruments: createInstruments(telemetry, now),
     openChannels(callbacks, enqueueAll) {
       const store = createSimulatorStore({ database, enqueueAll });
       const simulator = createSimulator({ store, callbacks, now });
-      simulatorRoutes = simulator.routes;
+      simulatorRoutes = config.isSimulatorControllable ? simulator.routes : [];
       const channel = instrumentChannel("simulator", simulator.channel, telemetry);
       return { channels: { simulator: channel }, jobs: [simulator.receiptJob] };
     },
@@ -112,8 +113,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const mcp = createMcpHttpHandler({
     ...{ client, availableTools: new Set(names), version, log },
     ...{ allowedHosts: config.allowedHosts, allowedOrigins: config.allowedOrigins },
-    ...{ maxBodyBytes: config.bodyLimit, resultLimit: config.resultLimit },
-    toolFilter: createToolFilter(tools, config.toolFilter),
+    ...{ maxBodyBytes: config.bodyLimit, resultLimit: config.resultLimit, toolFilter },
     instrument: instrumentTools(new Set([...names, searchToolsName, executeToolName]), telemetry),
   });
   const gauges = () => readGauges(database.queries, now());
@@ -142,7 +142,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
       await Promise.all([platform.jobs.stop(shutdownMs), mcp.close().then(() => server.close(shutdownMs))]);
       await client.close();
       await telemetry.close(flushSpansMs);
-      await web[Symbol.asyncDispose]();
+      await Promise.all([web[Symbol.asyncDispose](), receivers[Symbol.asyncDispose]()]);
       await database[Symbol.asyncDispose]();
     },
   };

@@ -1,10 +1,11 @@
 /** API keys: shown once, limited to their scopes, revoked at once, never with more scopes than their creator. */
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
 import { allScopes } from "../tools/contract/index.ts";
+import { users } from "../tools/users.ts";
 import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 
@@ -85,10 +86,82 @@ test("a key can't grant scopes that it does not have, and no key can grant accou
   expect(await expectFailure(app.call(apiKeys.create_api_key, input, { key }))).toMatchObject({
     status: 403,
     code: "scope_not_held",
+    error: { required_scopes: ["inbox:write"] },
   });
   expect(await expectFailure(create({ scopes: ["tokens:read"] }))).toMatchObject({
     status: 400,
     code: "scope_needs_sign_in",
+  });
+});
+
+test("a key that expires can't create one that lives longer", async () => {
+  const in10 = new Date(app.now().getTime() + 600_000).toISOString();
+  const later = new Date(app.now().getTime() + 600_001).toISOString();
+  const key = await createAs(await signIn(), ["tokens:create", "contacts:read"], in10);
+  const make = (expires_at?: string) =>
+    app.call(apiKeys.create_api_key, { name: "child", scopes: ["contacts:read"], expires_at }, { key });
+  for (const expires_at of [undefined, later]) {
+    expect(await expectFailure(make(expires_at))).toMatchObject({
+      status: 403,
+      code: "expiry_beyond_own",
+      error: { limit: in10, param: "expires_at" },
+    });
+  }
+  expect((await make(in10)).data.expires_at).toBe(in10);
+});
+
+describe("a key of a user", () => {
+  /** A key that a new admin created, and the admin's id. */
+  async function createAdminsKey() {
+    const input = {
+      email: `admin.${app.now().getTime()}.${count++}@example.com`,
+      name: "Admin",
+      password: ownerPassword,
+    };
+    const { data } = await app.call(users.create_user, { ...input, role: "admin" });
+    const key = await createAs(await signIn(input.email), [
+      "tokens:create",
+      "tokens:read",
+      "inbox:read",
+      "broadcasts:send",
+    ]);
+    const { data: child } = await app.call(
+      apiKeys.create_api_key,
+      { name: "child", scopes: ["inbox:read"] },
+      { key },
+    );
+    return { user: data.id, keys: [key, child.secret_key] as const };
+  }
+  let count = 0;
+  const scopesOf = async (key: string) => (await app.call(auth.whoami, {}, { key })).data.scopes;
+
+  test("is rejected once the user is deactivated, as are the keys that it created", async () => {
+    const { user, keys } = await createAdminsKey();
+    await app.call(users.update_user, { id: user, is_active: false });
+    for (const key of keys) {
+      expect(await expectFailure(scopesOf(key))).toMatchObject({ status: 401, code: "credential_invalid" });
+    }
+    const { data } = await app.call(apiKeys.list_api_keys, {});
+    const theirs = data.filter(({ created_by }) => created_by === user);
+    expect(theirs.map(({ is_active }) => is_active)).toEqual([false, false]);
+  });
+
+  test("keeps only the scopes of the user's present role", async () => {
+    const { user, keys } = await createAdminsKey();
+    expect(await scopesOf(keys[0])).toEqual([
+      "inbox:read",
+      "broadcasts:send",
+      "tokens:read",
+      "tokens:create",
+    ]);
+    await app.call(users.update_user, { id: user, role: "agent" });
+    expect(await scopesOf(keys[0])).toEqual(["inbox:read"]);
+    expect(await scopesOf(keys[1])).toEqual(["inbox:read"]);
+    const { data } = await app.call(apiKeys.list_api_keys, {});
+    expect(data.filter(({ created_by }) => created_by === user).map(({ scopes }) => scopes)).toEqual([
+      ["inbox.read"],
+      ["inbox.read"],
+    ]);
   });
 });
 
@@ -115,15 +188,15 @@ test("the time of the last use is accurate to the minute", async () => {
   expect(listed.data.find(({ id }) => id === data.id)?.last_used_at).toBe(app.now().toISOString());
 });
 
-async function signIn(): Promise<string> {
-  const { data } = await app.call(auth.login, { email: ownerEmail, password: ownerPassword });
+async function signIn(email = ownerEmail): Promise<string> {
+  const { data } = await app.call(auth.login, { email, password: ownerPassword });
   return data.access_token;
 }
 
-async function createAs(accessToken: string, scopes: string[]): Promise<string> {
+async function createAs(accessToken: string, scopes: string[], expires_at?: string): Promise<string> {
   const answer = await app.fetch("/v1/developer-access/api-keys", {
     method: "POST",
-    json: { name: "creator", scopes },
+    json: { name: "creator", scopes, expires_at },
     key: null,
     headers: { authorization: `Bearer ${accessToken}` },
   });

@@ -7,7 +7,7 @@ import { modules } from "../src/platform/index.ts";
 
 /** The platform's modules in order: each may import only those before it. */
 const moduleOrder = [
-  ...["kernel", "query", "identity"],
+  ...["kernel", "query", "identity", "phone", "organization"],
   ...["contacts", "users", "inboxes", "quick-replies", "uploads", "api-keys", "auth", "mcp", "webhooks"],
   ...["teams", "routing", "conversations", "messages", "imports", "bootstrap", "index"],
 ];
@@ -125,7 +125,7 @@ describe("every file", async () => {
 const tablesOfLayers: Readonly<Record<string, readonly string[]>> = {
   jobs: ["jobs", "dead_jobs", "processes"],
   kernel: ["idempotency", "erasures", "outward_calls"],
-  bootstrap: ["organizations", "settings"],
+  bootstrap: ["settings"],
   simulator: ["simulator_messages", "simulator_faults"],
 };
 

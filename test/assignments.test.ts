@@ -114,6 +114,12 @@ test("an agent who is inactive or not in the team can't be assigned", async () =
   });
 });
 
+test("a transfer to an unknown agent is not found, also if from_agent is wrong", async () => {
+  const id = await write("+14155550187");
+  const failure = await expectFailure(transfer(id, "usr_wrong", "usr_none"));
+  expect(failure).toMatchObject({ status: 404, code: "user_not_found", error: { param: "to_agent" } });
+});
+
 test("a transfer must name the current agent, and changes the team too", async () => {
   const [desk, experts] = [
     await createTeamWithMembers(app, {}, { Ada: {} }),

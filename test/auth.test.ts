@@ -34,7 +34,7 @@ test("an unknown e-mail address and a wrong password get the same response", asy
   expect(first).toEqual(second);
 });
 
-test("a refresh token works once; a second use ends the sign-in", async () => {
+test("a refresh token works once; a second use ends the sign-in and its access tokens", async () => {
   const next = await app.call(auth.refresh, { refresh_token: session.refresh_token });
   expect(next.data.refresh_token).not.toBe(session.refresh_token);
   expect(await expectFailure(app.call(auth.refresh, { refresh_token: session.refresh_token }))).toMatchObject(
@@ -48,9 +48,15 @@ test("a refresh token works once; a second use ends the sign-in", async () => {
   ).toMatchObject({
     status: 401,
   });
+  for (const { access_token: key } of [session, next.data]) {
+    expect(await expectFailure(app.call(auth.whoami, {}, { key }))).toMatchObject({
+      code: "credential_invalid",
+    });
+  }
 });
 
 test("an access token expires after 15 minutes, and a forged one is rejected", async () => {
+  session = await signIn();
   const [header, payload] = session.access_token.split(".");
   const forged = `${header}.${payload}.${"A".repeat(43)}`;
   expect(await expectFailure(app.call(contacts.list_contacts, {}, { key: forged }))).toMatchObject({

@@ -29,7 +29,8 @@ test("without settings the service is embedded, on loopback, with the documented
       allowedOrigins: [],
       trustedProxies: [],
       bodyLimit: 1_048_576,
-      web: { allow: [], isLocalAllowed: false },
+      web: { allow: [], areLocalReceiversAllowed: false, areLocalSourcesAllowed: false },
+      isSimulatorControllable: true,
       telemetry: { token: undefined, collector: undefined },
       scopes: undefined,
       toolFilter: { toolsets: [], readOnly: false, allow: [], deny: [], mode: "core" },
@@ -77,6 +78,8 @@ test("every setting is read", () => {
     TIDINGS_BODY_LIMIT: "2097152",
     TIDINGS_WEB_ALLOW: "10.1.0.0/16, fd00::/8",
     TIDINGS_ALLOW_LOCAL_WEBHOOKS: "false",
+    TIDINGS_ALLOW_LOCAL_SOURCES: "false",
+    TIDINGS_SIMULATOR: "off",
     TIDINGS_METRICS_TOKEN: "sixteen-letters-",
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
     TIDINGS_SCOPES: "contacts.read, inbox:write",
@@ -107,7 +110,12 @@ test("every setting is read", () => {
     allowedOrigins: ["https://app.example.com", "http://app.example.com:8080"],
     trustedProxies: ["10.0.0.0/8", "192.0.2.7", "2001:db8::/32"],
     bodyLimit: 2_097_152,
-    web: { allow: ["10.1.0.0/16", "fd00::/8"], isLocalAllowed: false },
+    web: {
+      allow: ["10.1.0.0/16", "fd00::/8"],
+      areLocalReceiversAllowed: false,
+      areLocalSourcesAllowed: false,
+    },
+    isSimulatorControllable: false,
     telemetry: { token: "sixteen-letters-", collector: "http://collector:4318" },
     scopes: ["contacts:read", "inbox:write"],
     toolFilter: {
@@ -143,7 +151,8 @@ const invalid: readonly [name: string, value: string, takes: string][] = [
   ],
   ["TIDINGS_SECRET", "too short to be one", "at least 32 characters"],
   ["TIDINGS_OWNER_EMAIL", "ada", "an e-mail address"],
-  ["TIDINGS_OWNER_PASSWORD", "1234567", "at least 8 characters"],
+  ["TIDINGS_OWNER_PASSWORD", "123456789", "10 to 1024 characters"],
+  ["TIDINGS_OWNER_PASSWORD", "x".repeat(1025), "10 to 1024 characters"],
   ["TIDINGS_BOOTSTRAP_KEY", "sk_live_short", "a key that starts with sk_live_, at least 32 characters long"],
   ["TIDINGS_LOG_LEVEL", "loud", "one of fatal, error, warn, info, debug, trace, silent"],
   ["TIDINGS_RATE_LIMIT", "0", "a whole number from 1 to 1000000"],
@@ -172,6 +181,8 @@ const invalid: readonly [name: string, value: string, takes: string][] = [
     "IP addresses or networks such as 10.1.0.0/16, separated by commas",
   ],
   ["TIDINGS_ALLOW_LOCAL_WEBHOOKS", "perhaps", "true or false"],
+  ["TIDINGS_ALLOW_LOCAL_SOURCES", "perhaps", "true or false"],
+  ["TIDINGS_SIMULATOR", "false", "on or off"],
   ["TIDINGS_METRICS_TOKEN", "fifteen-letters", "at least 16 characters without spaces"],
   ["TIDINGS_METRICS_TOKEN", "words with a space", "at least 16 characters without spaces"],
   ["OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318", "the address of an OTLP collector, http:// or https://"],
@@ -195,16 +206,26 @@ test("a base address without a key, or a key without a base address, is rejected
   );
 });
 
-test("local webhook receivers are allowed only while the service listens on loopback", () => {
+test.each([
+  [
+    "webhook receivers",
+    "TIDINGS_ALLOW_LOCAL_WEBHOOKS",
+    { areLocalReceiversAllowed: true, areLocalSourcesAllowed: false },
+  ],
+  [
+    "sources of files",
+    "TIDINGS_ALLOW_LOCAL_SOURCES",
+    { areLocalReceiversAllowed: false, areLocalSourcesAllowed: true },
+  ],
+])("local %s are allowed only while the service listens on loopback", (_, name, allowed) => {
   for (const HOST of ["127.0.0.1", "127.1.2.3", "localhost", "::1"]) {
-    const { config } = readConfig({ HOST, TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" });
-    expect(config.web.isLocalAllowed).toBe(true);
+    expect(readConfig({ HOST, [name]: "true" }).config.web).toEqual({ allow: [], ...allowed });
   }
   for (const HOST of ["0.0.0.0", "::", "10.0.0.7", "tidings.example.com"]) {
-    expect(() => readConfig({ HOST, TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" })).toThrow(
-      "TIDINGS_ALLOW_LOCAL_WEBHOOKS takes true only while HOST is loopback: otherwise anyone could reach this machine's own services through it.",
+    expect(() => readConfig({ HOST, [name]: "true" })).toThrow(
+      `${name} takes true only while HOST is loopback: otherwise anyone could reach this machine's own services through it.`,
     );
-    expect(() => readConfig({ HOST, TIDINGS_ALLOW_LOCAL_WEBHOOKS: "false" })).not.toThrow();
+    expect(() => readConfig({ HOST, [name]: "false" })).not.toThrow();
   }
 });
 
@@ -237,12 +258,21 @@ test("no error message repeats a value", () => {
   }
 });
 
-test("a misspelt setting causes a warning with the nearest known one", () => {
-  const { warnings } = readConfig({ TIDINGS_DATADIR: "/data", TIDINGS_SECRET_KEY: secret, OTHER: "mine" });
-  expect(warnings).toEqual([
-    "Unknown setting TIDINGS_DATADIR; the nearest is TIDINGS_DATA_DIR.",
-    "Unknown setting TIDINGS_SECRET_KEY; the nearest is TIDINGS_SECRET.",
-  ]);
+test.each([
+  ["TIDINGS_READONLY", "TIDINGS_READ_ONLY"],
+  ["TIDINGS_READ_ONLY_MODE", "TIDINGS_READ_ONLY"],
+  ["TIDINGS_TOOL_DENY", "TIDINGS_TOOLS_DENY"],
+  ["TIDINGS_DENY_TOOLS", "TIDINGS_TOOLS_DENY"],
+  ["TIDINGS_DATADIR", "TIDINGS_DATA_DIR"],
+  ["TIDINGS_SECRET_KEY", "TIDINGS_SECRET"],
+])("%s is an error that names %s", (name, nearest) => {
+  expect(() => readConfig({ [name]: secret })).toThrow(`Unknown setting ${name}. Did you mean ${nearest}?`);
+});
+
+test("an unknown setting near no other causes a warning, such as those of Kubernetes for a service", () => {
+  const names = ["TIDINGS_PORT", "TIDINGS_SERVICE_HOST", "TIDINGS_PORT_3000_TCP_PROTO", "TIDINGS_VERSION"];
+  const { warnings } = readConfig({ ...Object.fromEntries(names.map((name) => [name, "x"])), OTHER: "mine" });
+  expect(warnings).toEqual(names.map((name) => `Unknown setting ${name} is ignored.`));
 });
 
 test("every setting has a description", () => {

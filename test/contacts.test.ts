@@ -25,7 +25,7 @@ test("a contact is created with its number in E.164 form", async () => {
 
 test("a known number is rejected with the id of its contact", async () => {
   const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550112" });
-  const failure = await expectFailure(app.call(contacts.create_contact, { phone_number: "14155550112" }));
+  const failure = await expectFailure(app.call(contacts.create_contact, { phone_number: "0014155550112" }));
   expect(failure).toMatchObject({ status: 409, code: "contact_exists" });
   expect(failure.error).toMatchObject({ existing_id: data.id });
 });

@@ -118,6 +118,28 @@ test("waiting_since is null in closed and spam, and is set again when a closed o
   expect(await isWaiting(id)).toBe(false);
 });
 
+test("a conversation's tags are normalized like a contact's, and a list can be filtered by one", async () => {
+  const { conversation_id: id } = await openPhone(app, "+14155550129").write("hi");
+  const tag = async (change: object) =>
+    (await app.call(conversations.update_conversation, { id, ...change })).data.tags;
+  expect(await tag({ add_tags: ["VIP", "vip ", "Cafe\u0301"] })).toEqual(["vip", "caf\u00e9"]);
+  const { data } = await app.call(conversations.list_conversations, { tag: "ViP" });
+  expect(data.map((one) => one.id)).toEqual([id]);
+  expect(await tag({ remove_tags: ["CAFÉ"] })).toEqual(["vip"]);
+});
+
+test("tags of an earlier version are normalized by a change", async () => {
+  const { conversation_id: id } = await openPhone(app, "+14155550129").write("hi");
+  const { queries } = app.server.database;
+  await queries
+    .updateTable("conversations")
+    .set({ tags: ["VIP", "vip", "Old"] })
+    .where("id", "=", id)
+    .execute();
+  const { data } = await app.call(conversations.update_conversation, { id, remove_tags: ["old"] });
+  expect(data.tags).toEqual(["vip"]);
+});
+
 test("a conversation has at most 200 tags, and at the limit one can replace another", async () => {
   const { conversation_id: id } = await openPhone(app, "+14155550199").write("hi");
   const tag = (change: object) => app.call(conversations.update_conversation, { id, ...change });

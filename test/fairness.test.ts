@@ -3,8 +3,9 @@ import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { FairQueue, NoFreePlaceError, runFor } from "../src/database/fair-queue.ts";
 import { ReadTimeoutError } from "../src/database/query/index.ts";
+import { createAuthenticator } from "../src/http/admission/index.ts";
 import { hashPassword } from "../src/platform/identity/index.ts";
-import { modules } from "../src/platform/index.ts";
+import { modules, type Platform } from "../src/platform/index.ts";
 import { implement } from "../src/platform/kernel/module.ts";
 import { contacts } from "../tools/contacts.ts";
 import { one, operation } from "../tools/contract/index.ts";
@@ -116,6 +117,24 @@ test("passwords are hashed round-robin by organization, few at once", async () =
     });
   await Promise.all([...Array.from({ length: 16 }, () => hash("a")), hash("b")]);
   expect(ended.indexOf("b")).toBeLessThan(6);
+});
+
+test("a known credential is looked up in the queue of its organization", async () => {
+  const owners: string[] = [];
+  // The only member that is read.
+  const caller = { organization_id: "org_one" } as Awaited<ReturnType<Platform["authenticate"]>>;
+  const authenticate = createAuthenticator({
+    authenticate: async () => caller,
+    runFor: (owner, work) => {
+      owners.push(String(owner));
+      return work();
+    },
+  });
+  await authenticate("first");
+  expect(owners).toEqual([]);
+  await authenticate("first");
+  await authenticate("second");
+  expect(owners).toEqual(["org_one"]);
 });
 
 test("readiness is checked once for all requests that wait for it", async () => {

@@ -200,7 +200,7 @@ describe("a route with a credential", () => {
     expect(failures).toMatchObject([
       [401, { error: { code: "credential_missing" } }],
       [401, { error: { code: "credential_invalid" } }],
-      [403, { error: { code: "insufficient_scope", required_scope: "inbox:write" } }],
+      [403, { error: { code: "insufficient_scope", required_scopes: ["inbox:write"] } }],
     ]);
   });
 

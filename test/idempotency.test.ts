@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { createSealedCodec, hashRequest } from "../src/platform/kernel/call/idempotency.ts";
 import { contacts } from "../tools/contacts.ts";
-import { useTestApp } from "./support/app.ts";
+import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
 
 const app = useTestApp();
 
@@ -84,6 +84,16 @@ test("a secret in a response is replayed, and stored encrypted", async () => {
   const { secret_key } = (first as { data: { secret_key: string } }).data;
   const rows = await app.server.database.queries.selectFrom("idempotency").select("body").execute();
   expect(JSON.stringify(rows)).not.toContain(secret_key);
+});
+
+test("a sign-in that is repeated with its key starts one session", async () => {
+  const json = { email: ownerEmail, password: ownerPassword };
+  const first = await post("sign-in", json, "/v1/auth/login");
+  const second = await post("sign-in", json, "/v1/auth/login");
+  expect(second.headers.get("idempotency-replayed")).toBe("true");
+  expect(await second.json()).toEqual(await first.json());
+  const wrong = await post("sign-in", { ...json, password: "another password" }, "/v1/auth/login");
+  expect(wrong.status).toBe(401);
 });
 
 test("the stored request hash can't be reproduced without the app's secret", async () => {

@@ -8,7 +8,7 @@ import { startTestApp, useTestApp } from "./support/app.ts";
 import { createTestDatabase } from "./support/database.ts";
 import { startReceiver } from "./support/receiver.ts";
 
-const app = useTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
+const app = useTestApp({ env: { TIDINGS_ALLOW_LOCAL_SOURCES: "true" } });
 
 async function finish(id: string) {
   await app.runDueJobs();
@@ -56,7 +56,7 @@ test("a cell of 100 kB is neither a phone number nor a list of tags", async () =
   const digits = "1".repeat(100_000);
   const report = await importText(`phone,tags\n+1${digits},a\n+14155550197,${"a;".repeat(50_000)}\n`);
   expect(report.errors.map(({ reason }) => reason)).toEqual([
-    expect.stringContaining("The phone number is not valid"),
+    "The phone number is longer than 32 characters.",
     expect.stringContaining("At most 50 tags"),
   ]);
 });
@@ -172,7 +172,7 @@ test("an import that is fetching its file when the app stops is restarted by the
     }
   });
   await using database = await createTestDatabase();
-  const env = { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" };
+  const env = { TIDINGS_ALLOW_LOCAL_SOURCES: "true" };
   const first = await startTestApp({ database, env, runsJobs: true });
   const url = `http://127.0.0.1:${source.port}/people.csv`;
   const { data } = await first.call(imports.import_contacts, { url });

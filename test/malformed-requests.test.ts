@@ -1,7 +1,8 @@
 /** Requests that no HTTP client sends are the caller's mistake on every kind of route: none is answered with 5xx. */
+import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { ownerKey, useTestApp } from "./support/app.ts";
-import { sendRaw } from "./support/raw-request.ts";
+import { type RawAnswer, sendRaw } from "./support/raw-request.ts";
 
 const app = useTestApp();
 
@@ -41,6 +42,15 @@ function send({ line, headers, body }: Target) {
   return sendRaw(app.address, `${line} HTTP/1.1\r\n${all.map((one) => `${one}\r\n`).join("")}\r\n${body}`);
 }
 
+/** An answer of the service, whose errors have the id of the request in the header and in the body. */
+function expectAnswer({ status, headers, body }: RawAnswer, line: string): void {
+  expect(status, line).toBeLessThan(500);
+  const isError = status >= 400 && !body.includes('"jsonrpc"');
+  expect(isError ? JSON.parse(body).error.request_id : headers["x-request-id"], line).toBe(
+    headers["x-request-id"] ?? "none",
+  );
+}
+
 /** Longer than the 256 characters that the parser can search for. */
 const longBoundary = `Content-Type: multipart/form-data; boundary=${"x".repeat(300)}`;
 
@@ -78,8 +88,15 @@ test.each<[string, readonly string[]]>([
   ["a header without a name", [json, ": x"]],
 ])("%s is not answered with 5xx on any route", async (_, headers) => {
   for (const target of targets) {
-    const { status } = await send({ ...target, headers: [...target.headers, ...headers] });
-    expect(status, target.line).toBeLessThan(500);
+    expectAnswer(await send({ ...target, headers: [...target.headers, ...headers] }), target.line);
+  }
+});
+
+test("a request without a host is rejected on every route", async () => {
+  for (const { line } of targets) {
+    const answer = await sendRaw(app.address, `${line} HTTP/1.1\r\nContent-Length: 0\r\n\r\n`);
+    expect(answer.status).toBe(400);
+    expectAnswer(answer, line);
   }
 });
 
@@ -97,8 +114,7 @@ test.each([
   ["members named like properties", '{"constructor":{"name":1},"hasOwnProperty":1,"length":1e9}'],
 ])("%s is not answered with 5xx on any route", async (_, body) => {
   for (const target of targets) {
-    const { status } = await send({ ...target, headers: [...target.headers, json], body });
-    expect(status, target.line).toBeLessThan(500);
+    expectAnswer(await send({ ...target, headers: [...target.headers, json], body }), target.line);
   }
 });
 
@@ -165,4 +181,14 @@ describe("the answer says what is wrong", () => {
     expect(status).toBe(403);
     expect(body).toContain("The Host header names a host that this server does not accept.");
   });
+});
+
+const limited = useTestApp({ env: { TIDINGS_RATE_LIMIT: "5", TIDINGS_RATE_BURST: "8" } });
+
+test("an address over its limit loses its connection, with the requests that wait in it", async () => {
+  const request = "GET /v1/unknown HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const socket = connect(Number(new URL(limited.address).port), "127.0.0.1");
+  socket.write(request.repeat(20_000));
+  const answers = await socket.toArray().catch(() => []);
+  expect(Buffer.concat(answers).toString().split("HTTP/1.1 ").length).toBeLessThan(100);
 });

@@ -18,7 +18,13 @@ beforeAll(async () => {
 
 test("a key sees only the tools of its scopes", async () => {
   const { data } = await app.call(mcp.list_mcp_tools, {}, { key: narrow });
-  expect(data.map(({ name }) => name)).toEqual(["list_contacts", "get_contact", "get_import", "whoami"]);
+  expect(data.map(({ name }) => name)).toEqual([
+    "list_contacts",
+    "get_contact",
+    "get_import",
+    "get_organization",
+    "whoami",
+  ]);
 });
 
 test("a call beyond the key's scopes is rejected with the missing scope", async () => {

@@ -38,6 +38,30 @@ test("100,000 random sequences reach no illegal state", () => {
   );
 });
 
+test("times are in the order of the states, whatever the clocks of their receipts", () => {
+  const step = fc.tuple(fc.constantFrom(...types, "accepted" as const), fc.integer({ min: 0, max: 9_999 }));
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
+      const { sent_at, delivered_at, read_at } = steps.reduce(
+        (state, [type, ms]) => advanceStatus(state, type, new Date(ms).toISOString()),
+        queued,
+      );
+      const times = [sent_at, delivered_at, read_at].filter((time) => time !== null);
+      expect(times).toEqual([...times].sort());
+    }),
+    { numRuns: 10_000 },
+  );
+});
+
+test("the channel's time replaces our own, and ours replaces none", () => {
+  const [ours, channels] = ["2030-01-01T00:00:02.000Z", "2030-01-01T00:00:01.000Z"];
+  const accepted = advanceStatus(queued, "accepted", ours);
+  expect(accepted).toMatchObject({ status: "sent", sent_at: ours });
+  expect(advanceStatus(accepted, "sent", channels).sent_at).toBe(channels);
+  const received = advanceStatus(queued, "sent", channels);
+  expect(advanceStatus(received, "accepted", ours).sent_at).toBe(channels);
+});
+
 test("a repeated receipt changes nothing", () => {
   const once = run(["sent", "delivered"]);
   expect(advanceStatus(once, "delivered", "2030-01-01T00:00:00.000Z").status).toBe(once.status);

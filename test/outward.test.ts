@@ -58,7 +58,7 @@ const ordersModule = implement(contract, {
 
 const app = useTestApp({
   enabledModules: { ...modules, orders: ordersModule },
-  env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" },
+  env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true", TIDINGS_ALLOW_LOCAL_SOURCES: "true" },
 });
 
 const order = (name: string, key: string) =>

@@ -42,6 +42,13 @@ test("codes ignore case, and a conflict names the existing reply", async () => {
   expect(own.data.short_code).toBe("RÉFUND");
 });
 
+test("an unknown reply is not found, also if its new code is taken", async () => {
+  await create("taken");
+  const input = { id: "qr_none", short_code: "taken" };
+  const failure = await expectFailure(app.call(quickReplies.update_quick_reply, input));
+  expect(failure).toMatchObject({ status: 404, code: "quick_reply_not_found" });
+});
+
 test("of several concurrent creations and renames to one code, one succeeds", async () => {
   const created = await Promise.all(["a1", "a2", "a3"].map((code) => create(code)));
   const renames = created.map(({ data }) =>

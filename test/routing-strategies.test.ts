@@ -53,12 +53,12 @@ describe("strategies", () => {
     const team = await createTeamWithMembers(
       app,
       {},
-      { Ada: { skills: ["fr"] }, Bob: { skills: ["fr", "tax"] }, Cyd: { skills: ["tax", "de"] } },
+      { Ada: { skills: ["fr"] }, Bob: { skills: ["FR", "tax"] }, Cyd: { skills: ["tax", "de"] } },
     );
-    const settings = { required_skills: ["tax"], relax_after_seconds: 60 };
+    const settings = { required_skills: ["Tax"], relax_after_seconds: 60 };
     const policy = await createPolicy(team, { strategy: "skills_based", settings, is_active: false });
     const id = await write();
-    await app.call(conversations.update_conversation, { id, add_tags: ["skill:fr"] });
+    await app.call(conversations.update_conversation, { id, add_tags: ["skill:Fr"] });
     expect(await simulate(id, policy.id)).toMatchObject({
       outcome: "assigned",
       assigned_to: team.users.Bob,

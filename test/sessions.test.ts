@@ -1,4 +1,5 @@
 /** Sessions: renewal, expiry and revocation, and limits on password guesses. */
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { readAccessToken, signAccessToken } from "../src/platform/identity/access-tokens.ts";
 import { auth } from "../tools/auth.ts";
@@ -83,7 +84,37 @@ describe("a refresh token", () => {
     expect(lost).toMatchObject({ status: 401, code: "refresh_token_reused" });
     expect(await expectFailure(refresh(won ?? stolen))).toMatchObject(invalid);
     expect((await refresh(other)).user.email).toBe(email);
+    expect((await whoami(other)).data.user?.email).toBe(email);
   });
+
+  test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
+    "reused while the next one is being rotated ends also the one that is issued",
+    async () => {
+      const { email } = await createUserWithRole(app, "agent");
+      const used = await signIn(app, email);
+      const current = await refresh(used);
+      const { database } = app.server;
+      const countWaiting = async () =>
+        (
+          await sql`
+            select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+          `.execute(database.queries)
+        ).rows.length;
+      const outcomes = await database.transaction(async (tx) => {
+        // A new token refers to its user, so the rotation waits here before it commits.
+        await sql`select from users where email = ${email} for update`.execute(tx);
+        const rotation = refresh(current).catch(() => undefined);
+        await expect.poll(countWaiting).toBe(1);
+        const reuse = refresh(used).catch((error: unknown) => error);
+        await expect.poll(countWaiting).toBe(2);
+        return { rotation, reuse };
+      });
+      expect(await outcomes.reuse).toMatchObject({ code: "refresh_token_reused" });
+      const issued = await outcomes.rotation;
+      expect(await expectFailure(refresh(issued ?? current))).toMatchObject(invalid);
+      expect(await expectFailure(whoami(issued ?? current))).toMatchObject({ status: 401 });
+    },
+  );
 });
 
 describe.each([
@@ -206,7 +237,7 @@ describe("password guesses", () => {
 });
 
 test("a token names its signing secret; the previous secret is still accepted, and no other", async () => {
-  const user = { id: "usr_1", organization_id: "org_1", session_version: 1 };
+  const user = { user_id: "usr_1", organization_id: "org_1", session_version: 1, family_id: "ses_1" };
   const [old, next, other] = ["o", "n", "x"].map((letter) => letter.repeat(32)) as [string, string, string];
   const before = { secret: old, previousSecret: undefined, now: app.now };
   const after = { secret: next, previousSecret: old, now: app.now };

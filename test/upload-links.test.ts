@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { CallFailure } from "../src/client/index.ts";
 import { messages } from "../tools/messages/index.ts";
 import { startTestApp, useTestApp } from "./support/app.ts";
-import { gif, multipartForm, pdf, png } from "./support/files.ts";
+import { gif, mov, multipartForm, pdf, png, wav } from "./support/files.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { createUploadHelpers, type Uploaded } from "./support/uploads.ts";
 
@@ -95,7 +95,7 @@ test("a public file is not public any more without a CDN", async () => {
 
 describe("an upload in a message", () => {
   const to = "+14155550123";
-  const send = (type: "image" | "document" | "audio", media_url: string) =>
+  const send = (type: "image" | "video" | "audio" | "document", media_url: string) =>
     app.call(messages.send_message, { to, type, media_url }).catch((error: CallFailure) => error);
 
   /** The media of the latest message on the phone. */
@@ -138,9 +138,13 @@ describe("an upload in a message", () => {
   test("is rejected if the channel would reject its type or size", async () => {
     const large = await upload({ bytes: Buffer.concat([png, Buffer.alloc(5 * 1024 * 1024)]) });
     const animation = await upload({ name: "a.gif", bytes: gif });
+    const film = await upload({ name: "a.mov", bytes: mov });
+    const recording = await upload({ name: "a.wav", bytes: wav });
     const failures = [
       await send("image", large.storage_url),
       await send("image", animation.storage_url),
+      await send("video", film.storage_url),
+      await send("audio", recording.storage_url),
       await send("audio", animation.storage_url),
     ];
     for (const failure of failures) {

@@ -15,6 +15,7 @@ const { send, listFiles, listRows } = createUploadHelpers(app);
 describe("a rejected file is not stored", () => {
   const html = Buffer.from("<!DOCTYPE html><html><script>alert(1)</script></html>");
   const php = Buffer.from("<?php system($_GET['c']); ?>");
+  const withText = (file: Buffer, text: string) => Buffer.concat([file, Buffer.from(text, "latin1")]);
   const archive = zip({ "index.html": html.toString() });
   const rejected: readonly [reason: string, name: string, type: string, bytes: Buffer, code: string][] = [
     ["SVG", "a.svg", "image/svg+xml", Buffer.from("<svg/>"), "file_type_not_allowed"],
@@ -31,6 +32,9 @@ describe("a rejected file is not stored", () => {
     ["UTF-16 called CSV", "a.csv", "text/csv", Buffer.from("\ufeffa,b", "utf16le"), "file_type_mismatch"],
     ["GIF and HTML", "a.gif", "image/gif", Buffer.concat([gif, html]), "file_unsafe"],
     ["GIF and PHP", "a.gif", "image/gif", Buffer.concat([gif, php]), "file_unsafe"],
+    ["GIF and PHP with a short tag", "a.gif", "image/gif", withText(gif, "<?=`$_GET[0]`"), "file_unsafe"],
+    ["PNG and PHP in a short tag", "a.png", "", withText(png, "<?=`id`?>"), "file_unsafe"],
+    ["PHP called text", "a.txt", "", Buffer.from("<?=`$_GET[0]`"), "file_unsafe"],
     ["JPEG and ZIP", "a.jpg", "image/jpeg", Buffer.concat([jpeg, archive]), "file_unsafe"],
     ["PDF and ZIP", "a.pdf", "application/pdf", Buffer.concat([pdf, archive]), "file_unsafe"],
     ["PDF and HTML", "a.pdf", "application/pdf", Buffer.concat([pdf, html]), "file_unsafe"],
@@ -41,6 +45,23 @@ describe("a rejected file is not stored", () => {
       Buffer.concat([pdf, Buffer.from("/S /JavaScript /JS (x)")]),
       "file_unsafe",
     ],
+    ...[
+      "/S/#4aava#53cript/#4AS 5 0 R",
+      "/#4A#61#76#61#53#63#72#69#70#74",
+      "/S /Rendition /JS (app.alert(1))",
+      "/JS(x)/A(\u0001)",
+      "/J#53<6170702E616C>",
+      `/JS${" ".repeat(200)}5 0 R`,
+      "/JS %\n(x)",
+      "/JS(\xfe\xff\0x",
+      "/S/L#61unch/F(a.exe)",
+    ].map((text): (typeof rejected)[number] => [
+      `PDF with ${JSON.stringify(text)}`,
+      "a.pdf",
+      "",
+      withText(pdf, text),
+      "file_unsafe",
+    ]),
     [
       "PDF that does not begin as one",
       "a.pdf",
@@ -83,6 +104,31 @@ describe("a rejected file is not stored", () => {
         Buffer.alloc(9000),
       ]);
       expect((await send(multipartForm({ bytes: padded }))).error.code).toBe("file_unsafe");
+    }
+  });
+
+  test("an escaped name across two chunks is detected", async () => {
+    const text = "/#4A#61#76#61#53#63#72#69#70#74";
+    for (const at of [65_510, 65_530, 65_536]) {
+      const bytes = Buffer.concat([
+        pdf,
+        Buffer.alloc(at - pdf.length, 7),
+        Buffer.from(text),
+        Buffer.alloc(9000),
+      ]);
+      expect((await send(multipartForm({ name: "a.pdf", bytes }))).error.code).toBe("file_unsafe");
+    }
+  });
+
+  test("what resembles a script in binary data is accepted", async () => {
+    const likeTag = Buffer.from("<?=\x80abcdefghijk<?=abc\0def?><?=12345678\xff", "latin1");
+    const likeName = Buffer.from("/JS\0\0/JS(ab\x01cd)/JSON(x)/JS<abc\x99/J#53S(x)/Javascript/#4c", "latin1");
+    const files = {
+      "a.png": Buffer.concat([png, likeTag]),
+      "a.pdf": Buffer.concat([pdf, likeTag, likeName]),
+    };
+    for (const [name, bytes] of Object.entries(files)) {
+      expect((await send(multipartForm({ name, bytes }))).status).toBe(201);
     }
   });
 

@@ -15,7 +15,7 @@ import { maxFileBytes, type Uploaded } from "./support/uploads.ts";
 const app = useTestApp();
 
 describe("a file from a URL", () => {
-  const local = useTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
+  const local = useTestApp({ env: { TIDINGS_ALLOW_LOCAL_SOURCES: "true" } });
   let source: Receiver;
   const files: Readonly<Record<string, [status: number, type: string, body: Buffer]>> = {
     "/dot.png": [200, "image/png", png],

@@ -14,12 +14,15 @@ import {
   docx,
   gif,
   jpeg,
+  mov,
   mp3,
   mp4,
   multipartForm,
   ogg,
   pdf,
   png,
+  wav,
+  webm,
 } from "./support/files.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { createUploadHelpers } from "./support/uploads.ts";
@@ -34,6 +37,11 @@ describe("an accepted file", () => {
     ["PHOTO.JPG", "image/jpeg", jpeg, "image/jpeg"],
     ["anim.gif", "", gif, "image/gif"],
     ["film.mp4", "video/mp4", mp4, "video/mp4"],
+    ["clip.MOV", "video/quicktime", mov, "video/quicktime"],
+    ["clip.webm", "video/webm", webm, "video/webm"],
+    ["recording.webm", "audio/webm; codecs=opus", webm, "video/webm"],
+    ["recording.weba", "audio/webm", webm, "audio/webm"],
+    ["memo.wav", "audio/x-wav", wav, "audio/wav"],
     ["song.mp3", "audio/mpeg", mp3, "audio/mpeg"],
     ["voice.ogg", "audio/ogg; codecs=opus", ogg, "audio/ogg"],
     ["menu.pdf", "application/octet-stream", pdf, "application/pdf"],

@@ -1,28 +1,26 @@
 /** Users: creation, the roles that a key may grant, and an organization that always has an owner. */
 import { describe, expect, test } from "vitest";
 import { auth } from "../tools/auth.ts";
+import { allScopes } from "../tools/contract/index.ts";
 import { users } from "../tools/users.ts";
 import { ownerEmail, ownerPassword, startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
-import { createUserWithRole, requestLogin, signIn, testPassword, trustedProxyEnv } from "./support/users.ts";
+import {
+  createUserKey,
+  createUserWithRole,
+  requestLogin,
+  signIn,
+  testPassword,
+  trustedProxyEnv,
+} from "./support/users.ts";
 
 const app = useTestApp({ env: trustedProxyEnv });
 
 const ownerId = async (of: TestApp = app) =>
   (await of.call(users.list_users, { search: ownerEmail })).data[0]?.id ?? "no owner";
 
-/** Creates a key with `tokens:create`, which only a signed-in user can grant, and the given scopes. */
-async function keyWith(scopes: readonly string[]): Promise<string> {
-  const { access_token } = await signIn(app, ownerEmail, ownerPassword);
-  const answer = await app.fetch("/v1/developer-access/api-keys", {
-    method: "POST",
-    key: null,
-    headers: { authorization: `Bearer ${access_token}` },
-    json: { name: "users", scopes: ["tokens:create", ...scopes] },
-  });
-  return ((await answer.json()) as { data: { secret_key: string } }).data.secret_key;
-}
+const keyWith = (scopes: readonly string[]) => createUserKey(app, ["tokens:create", ...scopes]);
 
 const agentScopes = [
   "inbox:read",
@@ -51,6 +49,28 @@ test("a chosen password is not returned, and passwords are stored hashed", async
     .executeTakeFirstOrThrow();
   expect(password_hash).toMatch(/^\$argon2id\$/);
 });
+
+test.each(["123456789", "x".repeat(1025)])(
+  "every operation rejects a new password of the wrong length (%#)",
+  async (value) => {
+    const id = await ownerId();
+    const current = { email: ownerEmail, password: ownerPassword };
+    const calls: readonly [field: string, call: () => Promise<unknown>][] = [
+      [
+        "password",
+        () => app.call(users.create_user, { email: "new@example.com", name: "New", password: value }),
+      ],
+      ["password", () => app.call(users.update_user, { id, password: value })],
+      ["new_password", () => app.call(auth.change_password, { ...current, new_password: value })],
+    ];
+    for (const [field, call] of calls) {
+      expect(await expectFailure(call())).toMatchObject({
+        status: 400,
+        error: { details: [{ field, message: "Send 10 to 1024 characters." }] },
+      });
+    }
+  },
+);
 
 test("an e-mail address belongs to one user, in any case and organization", async () => {
   const { email, id } = await createUserWithRole(app, "agent");
@@ -142,7 +162,9 @@ describe("an organization always has an active owner", () => {
 
   test("of several owners deactivated at once, one remains", async () => {
     // An app of its own: the owner of the other tests stays active.
-    await using own = await startTestApp();
+    // Its key belongs to no user, so that it outlives every one of them.
+    const key = `sk_live_${"l".repeat(43)}`;
+    await using own = await startTestApp({ localKey: key });
     const others = [
       await createUserWithRole(own, "owner"),
       await createUserWithRole(own, "owner"),
@@ -150,11 +172,55 @@ describe("an organization always has an active owner", () => {
     ];
     const ids = [await ownerId(own), ...others.map(({ id }) => id)];
     const outcomes = await Promise.allSettled(
-      ids.map((id) => own.call(users.update_user, { id, is_active: false })),
+      ids.map((id) => own.call(users.update_user, { id, is_active: false }, { key })),
     );
     expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(1);
-    const { data } = await own.call(users.list_users, { role: "owner" });
+    const { data } = await own.call(users.list_users, { role: "owner" }, { key });
     expect(data.filter(({ is_active }) => is_active)).toHaveLength(1);
+  });
+});
+
+describe("only an owner changes an owner:", () => {
+  const owner = () => createUserWithRole(app, "owner");
+  const adminToken = async () =>
+    (await signIn(app, (await createUserWithRole(app, "admin")).email)).access_token;
+  const adminKey = async () => createUserKey(app, allScopes, await adminToken());
+
+  test.each([
+    ["an admin", adminToken],
+    ["an admin's key", adminKey],
+  ])("%s can't", async (_, getKey) => {
+    const { id, email } = await owner();
+    const other = await createUserWithRole(app, "agent");
+    const key = await getKey();
+    const rejected = { status: 403, code: "owner_required" };
+    for (const change of [
+      { role: "agent" as const },
+      { is_active: false },
+      { password: "taken over!" },
+      { name: "X" },
+    ]) {
+      expect(await expectFailure(app.call(users.update_user, { id, ...change }, { key }))).toMatchObject(
+        rejected,
+      );
+    }
+    const promote = app.call(users.update_user, { id: other.id, role: "owner" }, { key });
+    expect(await expectFailure(promote)).toMatchObject(rejected);
+    const create = app.call(
+      users.create_user,
+      { email: `${id}@made.example`, name: "O", role: "owner" },
+      { key },
+    );
+    expect(await expectFailure(create)).toMatchObject(rejected);
+    await app.call(users.update_user, { id: other.id, role: "admin" }, { key });
+    expect((await requestLogin(app, email, testPassword)).status).toBe(200);
+  });
+
+  test("an owner can", async () => {
+    const { id } = await owner();
+    const key = (await signIn(app, ownerEmail, ownerPassword)).access_token;
+    const { data } = await app.call(users.update_user, { id, role: "agent" }, { key });
+    expect(data.role).toBe("agent");
   });
 });
 

@@ -11,6 +11,7 @@ import { startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { openPhone } from "./support/simulator.ts";
+import { startWaiting } from "./support/waiting.ts";
 
 const app = useTestApp();
 
@@ -25,16 +26,6 @@ const wait = async (input: Wait, options: { key?: string; signal?: AbortSignal }
 const secrets = { secret: "s".repeat(32), previousSecret: undefined };
 const currentCursor = async () => (await wait({ timeout_seconds: 0 })).cursor;
 const bodies = (list: readonly { text: { body: string } | null }[]) => list.map(({ text }) => text?.body);
-
-/** Makes a call, and returns its answer to come as soon as the app waits for messages. */
-async function startWaiting<Answer>(call: () => Promise<Answer>): Promise<{ answer: Promise<Answer> }> {
-  const timers = vi.spyOn(globalThis, "setInterval");
-  const answer = call();
-  // The first wait of an organization starts the poll for messages of other processes.
-  await expect.poll(() => timers.mock.calls.map(([, ms]) => ms)).toContain(500);
-  timers.mockRestore();
-  return { answer };
-}
 
 test("messages after the cursor are returned at once, oldest first", async () => {
   const after = await currentCursor();

@@ -184,6 +184,8 @@ describe("a webhook is deactivated", () => {
       status: 409,
       code: "webhook_inactive",
     });
+    const unknown = app.call(webhooks.replay_webhook_delivery, { id, delivery_id: "evt_none" });
+    expect(await expectFailure(unknown)).toMatchObject({ status: 404, code: "webhook_delivery_not_found" });
 
     receiver.respond = () => ({});
     const { data } = await app.call(webhooks.update_webhook, { id, is_active: true });

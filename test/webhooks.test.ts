@@ -1,4 +1,4 @@
-/** Webhooks: subscriptions, signatures, the test event, limits and rejected addresses. */
+/** Webhooks: subscriptions, signatures, limits and rejected addresses. */
 import { Webhook } from "standardwebhooks";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { auth } from "../tools/auth.ts";
@@ -139,56 +139,6 @@ test("nothing is delivered after the deletion, not even queued events", async ()
   expect(await expectFailure(app.call(webhooks.delete_webhook, { id }))).toMatchObject({
     status: 404,
     code: "webhook_not_found",
-  });
-});
-
-describe("the test event", () => {
-  test("is signed, and its result returned", async () => {
-    const { id } = await subscribe(["message.read"]);
-    const { data } = await app.call(webhooks.test_webhook, { id });
-    expect(data).toMatchObject({ delivered: true, status_code: 200 });
-    expect(receiver.received.map(({ event }) => event)).toEqual([data.event]);
-    expect(data.event).toMatchObject({
-      id: expect.stringMatching(/^evt_test_/),
-      type: "message.received",
-      data: { test: true },
-    });
-  });
-
-  test.each([
-    ["a failure", { status: 500 }, { delivered: false, status_code: 500 }],
-    ["a redirect", { status: 302, headers: { location: "/" } }, { delivered: false, status_code: 302 }],
-  ])("reports %s, after one attempt", async (_, reaction, expected) => {
-    const { id } = await subscribe();
-    receiver.respond = () => reaction;
-    const { data } = await app.call(webhooks.test_webhook, { id });
-    expect(data).toMatchObject(expected);
-    await app.advanceTime(60_000);
-    expect(receiver.received).toHaveLength(1);
-  });
-
-  test("is sent again under an idempotency key that has expired", async () => {
-    // Before the minute of the hour in which expired responses are deleted.
-    const startsAt = new Date("2026-01-01T00:00:00Z");
-    await using day = await startTestApp({ startsAt, env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
-    const { data } = await day.call(webhooks.create_webhook, { url: receiver.url, events: ["message.read"] });
-    receiver.secret = data.signing_secret;
-    const repeat = () => day.call(webhooks.test_webhook, { id: data.id }, { idempotencyKey: "expired" });
-    const first = await repeat();
-    await day.advanceTime(24 * 3_600_000);
-    expect(await repeat()).toEqual(first);
-    await day.advanceTime(60_000);
-    const second = await repeat();
-    expect(second.data).toMatchObject({ delivered: true });
-    expect(receiver.received.map(({ event }) => event)).toEqual([first.data.event, second.data.event]);
-  });
-
-  test("reports an unreachable address", async () => {
-    const { id } = await subscribe();
-    await receiver[Symbol.asyncDispose]();
-    const { data } = await app.call(webhooks.test_webhook, { id });
-    expect(data).toMatchObject({ delivered: false, status_code: null });
-    receiver = await startWebhookReceiver();
   });
 });
 

@@ -45,7 +45,7 @@ export const apiKeys = {
     scope: "tokens:create",
     title: "Create API key",
     description:
-      "Create an API key for a server or an assistant. It can grant only scopes that the caller holds. secret_key is returned only in this response.",
+      "Create an API key for a server or an assistant. It can grant only scopes that the caller holds, and a key that expires none that lives longer. secret_key is returned only in this response.",
     input: z.object({
       name: z.string().min(1).max(255).describe("What the key is for"),
       scopes: z
@@ -106,6 +106,12 @@ export const apiKeyErrors = {
     400,
     "expires_at must be in the future.",
     "Send a later time, or omit expires_at for a key that does not expire.",
+  ),
+  expiry_beyond_own: errorEntry(
+    "permission",
+    403,
+    "This key expires at {limit}, and a key can't create one that lives longer.",
+    "Send expires_at of at most {limit}, or use a credential that does not expire.",
   ),
   api_key_not_found: errorEntry(
     "not_found",

@@ -1,7 +1,17 @@
 /** Sign-in: users' access tokens, and the description of a credential. */
 import { z } from "zod";
-import { allScopes, type ErrorEntry, errorEntry, one, operation, timestamp } from "./contract/index.ts";
-import { password, roles } from "./users.ts";
+import {
+  allScopes,
+  chosenPassword,
+  type ErrorEntry,
+  errorEntry,
+  one,
+  operation,
+  passwordRule,
+  timestamp,
+} from "./contract/index.ts";
+import { OrganizationSummary } from "./organization.ts";
+import { roles } from "./users.ts";
 
 const User = z.object({
   id: z.string(),
@@ -22,7 +32,7 @@ const Session = z.object({
 
 const credentials = {
   email: z.string().min(1).max(320).describe("The user's e-mail address"),
-  password: z.string().min(1).max(1024).describe("The user's password"),
+  password: z.string().min(1).max(passwordRule.max).describe("The user's password"),
 };
 
 export const auth = {
@@ -31,6 +41,7 @@ export const auth = {
     path: "/v1/auth/login",
     credential: "none",
     sensitive: true,
+    showsSecret: true,
     scope: null,
     title: "Log in",
     description: "Exchange an e-mail address and a password for an access token and a refresh token.",
@@ -48,7 +59,7 @@ export const auth = {
     title: "Change password",
     description:
       "Replace a user's password, given the current one. All of the user's sessions end; the response starts a new one.",
-    input: z.object({ ...credentials, new_password: password }),
+    input: z.object({ ...credentials, new_password: chosenPassword }),
     output: one(Session),
     tools: {},
   }),
@@ -79,7 +90,7 @@ export const auth = {
     input: z.object({}),
     output: one(
       z.object({
-        organization: z.object({ id: z.string(), name: z.string() }),
+        organization: OrganizationSummary,
         credential: z.object({
           type: z.enum(["api_key", "access_token"]),
           id: z.string(),

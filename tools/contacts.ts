@@ -10,6 +10,8 @@ import {
   paged,
   paging,
   phone,
+  tag,
+  tags,
   timestamp,
   untrusted,
 } from "./contract/index.ts";
@@ -20,7 +22,7 @@ export const Contact = z.object({
   /** Null if the contact hides it: send to the bsuid (business-scoped user id) instead. */
   phone_number: z.string().nullable(),
   /** The channel's id of the person for this business; null if the channel has not sent one. */
-  bsuid: z.string().nullable(),
+  bsuid: untrusted(z.string()).nullable(),
   username: untrusted(z.string()).nullable(),
   name: untrusted(z.string()).nullable(),
   tags: z.array(z.string()),
@@ -33,9 +35,6 @@ export const Contact = z.object({
 
 const name = z.string().trim().max(255).describe("Display name");
 const attributes = metadata.describe("Custom attributes, a JSON object");
-/** In lower case, so that VIP and vip are one tag. */
-const tag = z.string().normalize().trim().toLowerCase().min(1).max(64);
-const tags = z.array(tag).max(50).default([]);
 const contactId = id("Contact", "list_contacts");
 
 export const contacts = {

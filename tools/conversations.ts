@@ -10,6 +10,8 @@ import {
   operation,
   paged,
   paging,
+  tag,
+  tags,
   timestamp,
   untrusted,
   userId,
@@ -87,8 +89,6 @@ export const Assignment = z.object({
 });
 
 const conversationId = id("Conversation", "list_conversations");
-const tag = z.string().trim().min(1).max(64);
-const tags = z.array(tag).max(50).default([]);
 const reason = z.string().max(1000).optional().describe("Why");
 
 export const conversations = {

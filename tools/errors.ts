@@ -22,6 +22,7 @@ import { importErrors } from "./imports.ts";
 import { inboxErrors } from "./inboxes.ts";
 import { toolErrors } from "./mcp.ts";
 import { messageErrors } from "./messages/index.ts";
+import { organizationErrors } from "./organization.ts";
 import { quickReplyErrors } from "./quick-replies.ts";
 import { routingErrors } from "./routing.ts";
 import { teamErrors } from "./teams.ts";
@@ -34,6 +35,7 @@ export const errors = {
   ...accessErrors,
   ...authErrors,
   ...apiKeyErrors,
+  ...organizationErrors,
   ...contactErrors,
   ...userErrors,
   ...inboxErrors,

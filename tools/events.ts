@@ -1,15 +1,24 @@
-/** Every event of the service, with the shape of its data. */
+/** Every event of the service, with the shape of its data and the scope that reads it. */
 import type { z } from "zod";
+import type { Scope } from "./contract/index.ts";
 import { messageEvents } from "./messages/index.ts";
 
 /** The events that a webhook can subscribe to. */
 export const publicEvents = messageEvents;
 
 /** Every event; only the public ones are sent to webhooks. */
-export const events = { ...publicEvents } as const;
+export const events = { ...publicEvents } as const satisfies Record<
+  string,
+  { readonly scope: Scope; readonly data: z.ZodObject }
+>;
 
 export type EventName = keyof typeof events;
-export type EventData<Name extends EventName> = z.infer<(typeof events)[Name]>;
+export type EventData<Name extends EventName> = z.infer<(typeof events)[Name]["data"]>;
+
+/** The scopes that read the data of these events, each once. */
+export function scopesOfEvents(names: readonly EventName[]): readonly Scope[] {
+  return [...new Set(names.map((name) => events[name].scope))];
+}
 
 /** What a listener and a webhook receive. */
 export interface Event<Name extends EventName = EventName> {

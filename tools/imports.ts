@@ -31,7 +31,7 @@ export const imports = {
     scope: "contacts:write",
     title: "Import contacts",
     description:
-      "Create or update many contacts from a CSV file with the columns phone_number, name and tags (separated by | or semicolon). Other columns become attributes. Existing contacts keep fields that the file does not have. Runs in the background. Follow its progress with get_import.",
+      "Create or update many contacts from a CSV file with the columns phone_number, name and tags (separated by | or semicolon). Other columns become attributes. Tags require contacts:manage. Existing contacts keep fields that the file does not have. Runs in the background. Follow its progress with get_import.",
     input: z.object({
       upload_id: id("Upload", "upload_file").optional(),
       url: sourceUrl.optional().describe("Public https address of the file, instead of upload_id"),
@@ -59,6 +59,12 @@ export const importErrors = {
     422,
     "Contacts can be imported only from CSV; this upload is {value}.",
     "Upload the table as a .csv file.",
+  ),
+  tags_not_permitted: errorEntry(
+    "permission",
+    403,
+    "The file has a column named tags, and setting tags requires the scope {required_scope}.",
+    "Use a key that holds {required_scope}, or delete the column, and import the file again.",
   ),
   import_not_found: errorEntry(
     "not_found",

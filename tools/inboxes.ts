@@ -1,6 +1,16 @@
 /** Inboxes: the organization's own phone numbers, which contacts write to. */
 import { z } from "zod";
-import { all, type ErrorEntry, errorEntry, id, one, operation, phone, timestamp } from "./contract/index.ts";
+import {
+  all,
+  country,
+  type ErrorEntry,
+  errorEntry,
+  id,
+  one,
+  operation,
+  phone,
+  timestamp,
+} from "./contract/index.ts";
 
 /** The channels that an inbox can use. */
 export const channels = ["simulator"] as const;
@@ -14,6 +24,9 @@ export const InboxSettings = z.object({
     .enum(["strict", "advisory"])
     .optional()
     .describe("Free text after the 24-hour window: strict rejects it, advisory warns"),
+  default_country: country
+    .optional()
+    .describe("Country (ISO 3166) of numbers without a country code; by default the organization's"),
   stop_words: keywords
     .optional()
     .describe("A message of exactly one of these words opts the contact out of marketing"),

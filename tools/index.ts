@@ -13,6 +13,7 @@ import { inboxes } from "./inboxes.ts";
 import { knowledgeBase } from "./knowledge-base.ts";
 import { mcp } from "./mcp.ts";
 import { messages } from "./messages/index.ts";
+import { organization } from "./organization.ts";
 import { pricing } from "./pricing.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing.ts";
@@ -43,6 +44,7 @@ export const resources = {
   webhooks,
   billing,
   pricing,
+  organization,
   "api-keys": apiKeys,
   auth,
   mcp,

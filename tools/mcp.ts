@@ -15,7 +15,8 @@ export const mcp = {
     path: "/v1/mcp/tools",
     scope: null,
     title: "List MCP tools",
-    description: "List the tools that this credential can call, each with the JSON Schema of its input.",
+    description:
+      "List the tools that this credential can call and that the operator has not disabled, each with the JSON Schema of its input.",
     input: z.object({}),
     output: one(
       z.array(
@@ -53,5 +54,11 @@ export const toolErrors = {
     404,
     "There is no tool named {value}.",
     "GET /v1/mcp/tools lists the tools that this credential can call.",
+  ),
+  tool_hidden: errorEntry(
+    "permission",
+    403,
+    "{setting} disables the tool {value}.",
+    "Use another tool, or ask the operator of this service to change {setting}.",
   ),
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,6 +1,7 @@
 /** Users: the members of an organization, who sign in and answer conversations. */
 import { z } from "zod";
 import {
+  chosenPassword,
   type ErrorEntry,
   errorEntry,
   id,
@@ -28,11 +29,6 @@ const User = z.object({
 const email = z.email("Send an e-mail address.").max(320).describe("E-mail address, used to sign in");
 const name = z.string().trim().min(1).max(255).describe("Name");
 const role = z.enum(roles).describe("Role; agents answer conversations");
-export const password = z
-  .string()
-  .min(10, "At least 10 characters.")
-  .max(1024)
-  .describe("Password, at least 10 characters");
 
 export const users = {
   list_users: operation({
@@ -56,7 +52,7 @@ export const users = {
     title: "Create user",
     description:
       "Create a user who can sign in. Without password, one is generated and returned only in this response. The role can't have more scopes than the caller.",
-    input: z.object({ email, name, role: role.default("agent"), password: password.optional() }),
+    input: z.object({ email, name, role: role.default("agent"), password: chosenPassword.optional() }),
     output: one(User.extend({ password: z.string().optional() })),
     status: 201,
     tier: "extended",
@@ -69,12 +65,12 @@ export const users = {
     scope: "tokens:create",
     title: "Update user",
     description:
-      "Change a user's name, role or password, or deactivate the user. Only the fields sent change. A new password or is_active false ends the user's sessions immediately.",
+      "Change a user's name, role or password, or deactivate the user. Only the fields sent change. A new password or is_active false ends the user's sessions immediately, and is_active false the keys they created. Only an owner can change an owner.",
     input: z.object({
       id: id("User", "list_users"),
       name: name.optional(),
       role: role.optional(),
-      password: password.optional(),
+      password: chosenPassword.optional(),
       is_active: z.boolean().optional().describe("false: can't sign in and receives no conversations"),
     }),
     output: one(User),
@@ -88,6 +84,12 @@ export const userErrors = {
     409,
     "A user with this e-mail address already exists.",
     "Use another address, or find the user with list_users (GET /v1/users).",
+  ),
+  owner_required: errorEntry(
+    "permission",
+    403,
+    "The role {role} can't change an owner, nor make a user an owner.",
+    "Ask an owner of the organization.",
   ),
   last_owner: errorEntry(
     "conflict",

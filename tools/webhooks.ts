@@ -13,7 +13,7 @@ import {
   timestamp,
   untrusted,
 } from "./contract/index.ts";
-import { publicEvents } from "./events.ts";
+import { publicEvents, scopesOfEvents } from "./events.ts";
 
 /** The events of subscriptions, in the specification's order. */
 export const webhookEvents = Object.keys(publicEvents) as (keyof typeof publicEvents)[]; // a literal's keys
@@ -76,7 +76,7 @@ export const webhooks = {
     scope: "tokens:create",
     title: "Create webhook",
     description:
-      "Create a webhook subscription, which sends message events to an HTTPS address. signing_secret, for verifying signatures, is returned only in this response. Try it with test_webhook.",
+      "Create a webhook subscription, which sends message events to an HTTPS address. signing_secret, for verifying signatures, is returned only in this response. Needs the scope that reads each event: inbox:read. Try it with test_webhook.",
     input: z.object({ url, events: subscribedEvents, description: description.optional() }),
     output: one(Webhook.extend({ signing_secret: z.string() })),
     status: 201,
@@ -100,7 +100,8 @@ export const webhooks = {
     scope: "tokens:create",
     effect: "outward",
     title: "Test webhook",
-    description: "Send a signed test event to a webhook and return the status code of its response.",
+    description:
+      "Send a signed test event to a webhook. Returns the status code of its response or why it failed, the headers that were sent, and how to verify them.",
     input: z.object({ id: webhookId }),
     output: one(
       z.object({
@@ -113,6 +114,11 @@ export const webhooks = {
           created_at: timestamp,
           data: z.object({ test: z.literal(true) }),
         }),
+        /** Why it was not delivered, such as `unresolved`, `tls`, `timeout` or `address`. */
+        problem: z.object({ reason: z.string(), message: z.string(), fix: z.string() }).nullable(),
+        /** What was sent; the body is the JSON of `event`. */
+        request: z.object({ url: z.string(), headers: z.record(z.string(), z.string()) }),
+        verification: z.string(),
       }),
     ),
     hints: { openWorld: true },
@@ -222,8 +228,7 @@ export const webhooks = {
   list_events: operation({
     method: "GET",
     path: "/v1/events",
-    // Events contain the texts of contacts.
-    scope: { all: ["tokens:read", "inbox:read"] },
+    scope: { all: ["tokens:read", ...scopesOfEvents(webhookEvents)] },
     tier: "extended",
     title: "List events",
     description:
@@ -277,7 +282,7 @@ export const webhookErrors = {
     "invalid_request",
     400,
     "Events can't be sent to this address. {reason}",
-    "Send an https:// address of the public internet, on port 443 or 8443.",
+    "Send an https:// address of the public internet, on port 443 or 8443. For a program on your own machine use `tidings listen`, which needs no webhook.",
   ),
   since_too_early: errorEntry(
     "invalid_request",

@@ -60,7 +60,7 @@ export function eventsPage(): Page {
   const names = Object.keys(publicEvents) as Name[]; // the keys of a literal
   const body = `# Events
 
-Webhooks deliver these events, and \`GET /v1/events\` lists them. \`id\` is the same in every delivery of an event. \`sequence\` rises with each event of one message and may skip numbers. [webhooks.md](../webhooks.md) describes delivery and signatures.
+Webhooks deliver these events, and \`GET /v1/events\` lists them. \`id\` is the same in every delivery of an event. \`sequence\` rises with each event of one message and may skip numbers. A webhook needs the scope of each of its events when it is created or changed. [webhooks.md](../webhooks.md) describes delivery and signatures.
 
 ${names.map(section).join("\n\n")}`;
   return { source: "tools/events.ts", body };
@@ -74,7 +74,7 @@ function section(name: Name): string {
     created_at: "2026-11-21T15:43:46.200Z",
     type: name,
     organization_id: "org_01m7zc7d7bf9qbkz12jfyy9z78",
-    data: publicEvents[name].strict().parse(data),
+    data: publicEvents[name].data.strict().parse(data),
   };
-  return `## ${code(name)}\n\n${when}\n\n${json(event)}`;
+  return `## ${code(name)}\n\n${when} Scope: ${code(publicEvents[name].scope)}.\n\n${json(event)}`;
 }

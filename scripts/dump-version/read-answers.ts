@@ -7,6 +7,7 @@ interface Listed {
 
 /** Not what changes by reading: the last use of API keys, and the links of uploads. */
 const lists = [
+  "/v1/organization",
   "/v1/users",
   "/v1/inboxes",
   "/v1/teams",

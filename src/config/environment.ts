@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { allScopes, readScope, toolModes } from "../../tools/contract/index.ts";
+import { allScopes, passwordRule, readScope, toolModes } from "../../tools/contract/index.ts";
 import { commaList, expected, nameList, readHost, readNetwork, readOrigin, wholeNumber } from "./fields.ts";
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -75,10 +75,11 @@ export const Environment = z.object({
     .describe("First start: the owner's e-mail address"),
   TIDINGS_OWNER_PASSWORD: z
     .string()
-    .min(8, expected("at least 8 characters"))
+    .min(passwordRule.min, expected(passwordRule.text))
+    .max(passwordRule.max, expected(passwordRule.text))
     .optional()
     .describe(
-      "First start: the owner's password, at least 8 characters. Default: one is generated and printed",
+      `First start: the owner's password, ${passwordRule.text}. Default: one is generated and printed`,
     ),
   TIDINGS_BOOTSTRAP_KEY: z
     .string()
@@ -175,7 +176,19 @@ export const Environment = z.object({
     .enum(["true", "false", "1", "0"], expected("true or false"))
     .default("false")
     .describe(
-      "For development: allows receivers on this machine, plain http and any port. Requires a loopback `HOST`",
+      "For development: webhook receivers may be on this machine, with plain http and any port. Requires a loopback `HOST`",
+    ),
+  TIDINGS_ALLOW_LOCAL_SOURCES: z
+    .enum(["true", "false", "1", "0"], expected("true or false"))
+    .default("false")
+    .describe(
+      "For development: files of uploads and imports may be fetched from this machine, with plain http and any port. Requires a loopback `HOST`",
+    ),
+  TIDINGS_SIMULATOR: z
+    .enum(["on", "off"], expected("on or off"))
+    .default("on")
+    .describe(
+      "off: the controls of the simulated channel, `/simulator/…`, answer 404, so that no key can write as a customer",
     ),
   TIDINGS_METRICS_TOKEN: z
     .string()

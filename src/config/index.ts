@@ -2,14 +2,15 @@
 import { z } from "zod";
 import { Environment } from "./environment.ts";
 import { isLoopback, isTrue } from "./fields.ts";
-import { warnAboutUnknown } from "./unknown-settings.ts";
+import { findMisspelt, warnAboutUnknown } from "./unknown-settings.ts";
 
 const Settings = Environment.superRefine((env, context) => {
   const { TIDINGS_BASE_URL, TIDINGS_API_KEY } = env;
-  if (isTrue(env.TIDINGS_ALLOW_LOCAL_WEBHOOKS) && !isLoopback(env.HOST)) {
+  const local = ["TIDINGS_ALLOW_LOCAL_WEBHOOKS", "TIDINGS_ALLOW_LOCAL_SOURCES"] as const;
+  for (const name of local.filter((each) => isTrue(env[each]) && !isLoopback(env.HOST))) {
     const message =
       "true only while HOST is loopback: otherwise anyone could reach this machine's own services through it";
-    context.addIssue({ code: "custom", path: ["TIDINGS_ALLOW_LOCAL_WEBHOOKS"], message });
+    context.addIssue({ code: "custom", path: [name], message });
   }
   if ((TIDINGS_BASE_URL === undefined) !== (TIDINGS_API_KEY === undefined)) {
     const [missing, present] =
@@ -33,7 +34,7 @@ export const settings: readonly { name: string; default: string; description: st
   Environment.shape,
 ).map(([name, field]) => ({ name, default: defaultOf(field), description: field.description ?? "" }));
 
-/** A setting is invalid; the message is one line that names it and the values that it takes. */
+/** A setting is invalid or misspelt; the message is one line that names it and what it takes. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -44,15 +45,17 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   warnings: string[];
 } {
   const values = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
+  const [names, known] = [Object.keys(values), Object.keys(Environment.shape)];
+  const misspelt = findMisspelt(names, known);
+  if (misspelt) {
+    throw new ConfigError(`Unknown setting ${misspelt.name}. Did you mean ${misspelt.nearest}?`);
+  }
   const parsed = Settings.safeParse(values);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new ConfigError(`${issue?.path[0]?.toString()} takes ${issue?.message}.`);
   }
-  return {
-    config: parsed.data,
-    warnings: warnAboutUnknown(Object.keys(values), Object.keys(Environment.shape)),
-  };
+  return { config: parsed.data, warnings: warnAboutUnknown(names, known) };
 }
 
 function toConfig(env: z.output<typeof Environment>) {
@@ -91,7 +94,13 @@ function toConfig(env: z.output<typeof Environment>) {
     trustedProxies: env.TIDINGS_TRUSTED_PROXIES,
     bodyLimit: env.TIDINGS_BODY_LIMIT,
     /** Which non-public addresses webhooks and downloads may reach. */
-    web: { allow: env.TIDINGS_WEB_ALLOW, isLocalAllowed: isTrue(env.TIDINGS_ALLOW_LOCAL_WEBHOOKS) },
+    web: {
+      allow: env.TIDINGS_WEB_ALLOW,
+      areLocalReceiversAllowed: isTrue(env.TIDINGS_ALLOW_LOCAL_WEBHOOKS),
+      areLocalSourcesAllowed: isTrue(env.TIDINGS_ALLOW_LOCAL_SOURCES),
+    },
+    /** Whether the simulated channel can be controlled over HTTP. */
+    isSimulatorControllable: env.TIDINGS_SIMULATOR === "on",
     /** Undefined: files are stored in the data folder. */
     s3: readS3Settings(env),
     publicUrl: env.TIDINGS_PUBLIC_URL?.replace(/\/+$/, ""),

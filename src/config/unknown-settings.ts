@@ -1,27 +1,34 @@
-/** Warns about misspelt settings, which would otherwise be ignored silently. */
+/** Finds unknown settings: one that is probably misspelt is an error, because ignoring it could remove a protection. */
+import { nearestName } from "../../tools/contract/index.ts";
 
-/** One warning for each unknown name, with the nearest known one. */
-export function warnAboutUnknown(names: readonly string[], known: readonly string[]): string[] {
-  const isOurs = (name: string) => name.startsWith("TIDINGS_") && !name.startsWith("TIDINGS_TEST_");
-  return names
-    .filter((name) => isOurs(name) && !known.includes(name))
-    .map((name) => `Unknown setting ${name}; the nearest is ${nearest(name, known)}.`);
-}
+const prefix = "TIDINGS_";
 
-function nearest(name: string, known: readonly string[]): string | undefined {
-  return known.toSorted((a, b) => distance(name, a) - distance(name, b))[0];
-}
-
-/** Levenshtein distance. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [line, letter] of [...from].entries()) {
-    const above = row;
-    row = [line + 1];
-    for (const [index, other] of [...to].entries()) {
-      const replaced = (above[index] ?? 0) + (letter === other ? 0 : 1);
-      row.push(Math.min(replaced, (above[index + 1] ?? 0) + 1, (row[index] ?? 0) + 1));
+/** The first unknown setting that is near a known one, with that one. */
+export function findMisspelt(
+  names: readonly string[],
+  known: readonly string[],
+): { readonly name: string; readonly nearest: string } | undefined {
+  const candidates = known.filter((name) => name.startsWith(prefix)).map(withoutPrefix);
+  for (const name of unknownNames(names, known)) {
+    // The prefix is left out: it would make short names near each other.
+    const nearest = nearestName(withoutPrefix(name), candidates);
+    if (nearest !== undefined) {
+      return { name, nearest: prefix + nearest };
     }
   }
-  return row.at(-1) ?? 0;
+  return undefined;
+}
+
+/** One warning for each unknown name, such as those that a platform adds for a service named tidings. */
+export function warnAboutUnknown(names: readonly string[], known: readonly string[]): string[] {
+  return unknownNames(names, known).map((name) => `Unknown setting ${name} is ignored.`);
+}
+
+function unknownNames(names: readonly string[], known: readonly string[]): string[] {
+  const isOurs = (name: string) => name.startsWith(prefix) && !name.startsWith(`${prefix}TEST_`);
+  return names.filter((name) => isOurs(name) && !known.includes(name));
+}
+
+function withoutPrefix(name: string): string {
+  return name.slice(prefix.length);
 }

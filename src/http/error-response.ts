@@ -19,8 +19,8 @@ export function sendFailure(log: Log, error: unknown, request: FastifyRequest, r
   if (failure.isReplay) {
     reply.header("idempotency-replayed", "true");
   }
-  if (typeof failure.detail.retry_after === "number") {
-    reply.header("retry-after", String(failure.detail.retry_after));
+  if (failure.retryAfter !== undefined) {
+    reply.header("retry-after", String(failure.retryAfter));
   }
   reply.header("x-request-id", request.id);
   reply.status(failure.status).type("application/json").send(failure.body(request.id));

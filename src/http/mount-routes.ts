@@ -1,7 +1,7 @@
 /** Mounts the routes of modules and adapters that are not operations. */
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { permits, type Scope } from "../../tools/contract/index.ts";
+import { missingScope, permits, type Scope } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import type { BodyKind, HttpAnswer, HttpRequest, HttpRoute, RouteWithBody } from "../ports/http-route.ts";
@@ -79,7 +79,7 @@ function authorize({ caller }: FastifyRequest, scope: Scope): string {
     throw fail("credential_missing");
   }
   if (!permits(caller.scopes, scope)) {
-    throw fail("insufficient_scope", { required_scope: scope });
+    throw fail("insufficient_scope", missingScope(scope));
   }
   return caller.organization_id;
 }

@@ -1,9 +1,8 @@
 /** The REST transport: a Fastify server with the catalogue's routes, other public routes, health checks, /metrics and /mcp. */
-import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import Fastify, { type FastifyInstance } from "fastify";
-import type { Operation } from "../../tools/contract/index.ts";
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import type { Failure, Operation } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -15,13 +14,16 @@ import {
   admitRequests,
   type CountedHeader,
   createAdmission,
+  createAuthenticator,
   type MessageAdmission,
   type RateLimits,
 } from "./admission/index.ts";
 import { drainRequest } from "./drain.ts";
 import { sendFailure } from "./error-response.ts";
+import { createLargeBodies, largeBodyBytes } from "./large-bodies.ts";
 import { mountRoutes } from "./mount-routes.ts";
 import { describeApi } from "./openapi.ts";
+import { toRequestId } from "./request-id.ts";
 import { addOperations } from "./router.ts";
 import { addMetrics, instrumentRequests, type MetricsEndpoint } from "./telemetry.ts";
 
@@ -90,6 +92,8 @@ function createApp(options: ServerOptions): FastifyInstance {
     forceCloseConnections: "idle",
     genReqId: (request) => toRequestId(request.headers["x-request-id"]),
     requestTimeout: requestTimeoutMs,
+    // Node's own answer has no body; the hook below rejects such a request.
+    http: { requireHostHeader: false },
     // Lets ids that are too long reach their schema, whose error is clearer than the router's.
     routerOptions: { maxParamLength: 16_384 },
     frameworkErrors: (error, request, reply) => sendFailure(log, error, request, reply),
@@ -103,7 +107,12 @@ function createApp(options: ServerOptions): FastifyInstance {
   instrumentRequests(app, options.telemetry);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
+    if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
+      throw fail("malformed_request");
+    }
   });
+  // An expectation may be ignored (RFC 9110, 10.1.1); Node would answer 417 without a body.
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   app.addHook("onResponse", async (request, reply) => {
     const { method, id: request_id } = request;
     const facts = {
@@ -114,8 +123,9 @@ function createApp(options: ServerOptions): FastifyInstance {
     };
     log.debug({ ...facts, request_id }, "answered");
   });
-  const admission = createAdmission(options);
-  admitRequests(app, { ...options, admission });
+  const platform = { ...options.platform, authenticate: createAuthenticator(options.platform) };
+  const admission = createAdmission({ ...options, platform });
+  admitRequests(app, { ...options, platform, admission });
   let isClosing = false;
   app.addHook("preClose", async () => {
     isClosing = true;
@@ -150,26 +160,24 @@ const requestTimeoutMs = 300_000;
 /** Answers requests that are malformed or too large for the HTTP parser, in the error envelope. */
 export function handleClientError(error: Error, socket: Socket): void {
   if (socket.writable) {
-    const body = JSON.stringify(fail("malformed_request", {}, error).body(toRequestId(undefined)));
-    const head = "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nConnection: close";
+    const id = toRequestId(undefined);
+    const body = JSON.stringify(fail("malformed_request", {}, error).body(id));
+    const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nX-Request-Id: ${id}\r\nConnection: close`;
     socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   }
 }
 
-/** Accepts the caller's request id if it is safe to log. */
-function toRequestId(header: string | string[] | undefined): string {
-  return typeof header === "string" && /^[\w.-]{1,64}$/.test(header) ? header : `req_${randomUUID()}`;
-}
+type ParseEnd = (error: Error | null, body?: unknown) => void;
 
 /** Parses JSON bodies; an empty body counts as an empty object. */
 function addJsonParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   const utf8 = new TextDecoder("utf-8", { fatal: true });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
+  const readLarge = createLargeBodies();
+  const read = (request: FastifyRequest, body: Buffer, done: ParseEnd): void => {
     let text: string;
     try {
-      text = utf8.decode(body as Buffer); // by parseAs: "buffer"
+      text = utf8.decode(body);
     } catch {
       done(fail("malformed_body", { reason: "it is not UTF-8." }));
       return;
@@ -179,6 +187,19 @@ function addJsonParser(app: FastifyInstance): void {
       return;
     }
     parse(request, text, done);
+  };
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
+    const bytes = body as Buffer; // by parseAs: "buffer"
+    if (bytes.length <= largeBodyBytes) {
+      read(request, bytes, done);
+      return;
+    }
+    try {
+      readLarge(request.caller?.organization_id ?? "", () => read(request, bytes, done));
+    } catch (error) {
+      done(error as Failure); // the only error that it throws
+    }
   });
 }
 

@@ -68,7 +68,7 @@ export function handleCors(request: IncomingMessage, response: ServerResponse): 
 /** Sends an error in the envelope that REST uses too. */
 export function writeFailure(response: ServerResponse, failure: Failure): void {
   const id = response.getHeader("x-request-id");
-  const { status, detail } = failure;
+  const { status, retryAfter } = failure;
   if (status === 401) {
     response.setHeader("www-authenticate", 'Bearer realm="tidings"');
   }
@@ -76,9 +76,13 @@ export function writeFailure(response: ServerResponse, failure: Failure): void {
     // The rest of the body will not be read.
     response.setHeader("connection", "close");
   }
-  if (detail.retry_after !== undefined) {
-    response.setHeader("retry-after", String(detail.retry_after));
+  if (retryAfter !== undefined) {
+    response.setHeader("retry-after", String(retryAfter));
   }
-  response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify(failure.body(typeof id === "string" ? id : undefined)));
+  const body = JSON.stringify(failure.body(typeof id === "string" ? id : undefined));
+  response.writeHead(status, {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+  });
+  response.end(body);
 }

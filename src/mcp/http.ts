@@ -79,7 +79,7 @@ function createRequestHandler(options: McpHttpOptions, handle: Handle): Serve {
   const { toolFilter = defaultToolFilter } = options;
   const guardHost = createHostGuard(options);
   const limitConcurrency = createConcurrencyLimit(maxConcurrentPerKey);
-  const startBatch = createBatchGate();
+  const startInTurn = createGate();
 
   return async (request, response, admission) => {
     guardHost(request.headers);
@@ -90,21 +90,25 @@ function createRequestHandler(options: McpHttpOptions, handle: Handle): Serve {
     const filter = applyRequestFilter(toolFilter, request);
     const auth = { token: tokenOf(request), clientId: "tidings", scopes: [...scopes], extra: { filter } };
     await limitConcurrency(credentialId, async () => {
-      const body = parseJson(await readBody(request, maxBodyBytes));
-      const { maxMessages } = admission;
-      const jsonRpcError =
-        request.method === "POST" ? (validateBatch(body, maxMessages) ?? validateMessage(body)) : undefined;
-      if (jsonRpcError) {
-        response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(jsonRpcError));
-        return;
-      }
-      const run = () => handle(Object.assign(request, { auth }), response, body);
-      if (Array.isArray(body) && body.length > 1) {
-        count(body.length - 1);
-        await startBatch(run);
-      } else {
-        await run();
-      }
+      const text = await readBody(request, maxBodyBytes);
+      const isLarge = text.length > largeLength;
+      const run = async () => {
+        const body = parseJson(text);
+        const { maxMessages } = admission;
+        const jsonRpcError =
+          request.method === "POST" ? (validateBatch(body, maxMessages) ?? validateMessage(body)) : undefined;
+        if (jsonRpcError) {
+          response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(jsonRpcError));
+          return;
+        }
+        const runMessages = () => handle(Object.assign(request, { auth }), response, body);
+        const isBatch = Array.isArray(body) && body.length > 1;
+        if (isBatch) {
+          count(body.length - 1);
+        }
+        await (isBatch && !isLarge ? startInTurn(runMessages) : runMessages());
+      };
+      await (isLarge ? startInTurn(run) : run());
     });
   };
 }
@@ -145,11 +149,15 @@ function toCaller(auth: AuthInfo | undefined): McpCaller {
   return { key: auth.token, filter, scopes: () => scopes };
 }
 
+/** In characters; a shorter message takes about a millisecond to parse. */
+const largeLength = 32 * 1024;
+
 /**
- * Starts batches one after the other. The messages of a batch are answered in one turn of the event loop, so after each
- * start the next one waits as long as that took: the requests of others are served meanwhile.
+ * Starts batches and large messages one after the other. A large message is parsed, and the messages of a batch are
+ * answered, in one turn of the event loop, so after each start the next one waits as long as that took: the requests of
+ * others are served meanwhile.
  */
-function createBatchGate() {
+function createGate() {
   let previous = Promise.resolve();
   return async (run: () => Promise<void>): Promise<void> => {
     const turn = previous;

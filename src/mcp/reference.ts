@@ -13,6 +13,10 @@ export const referenceDocuments = {
       fix,
     })),
   events: () =>
-    Object.entries(publicEvents).map(([type, data]) => ({ type, data: toJsonSchema(data, "output") })),
+    Object.entries(publicEvents).map(([type, { scope, data }]) => ({
+      type,
+      scope,
+      data: toJsonSchema(data, "output"),
+    })),
   scopes: () => scopes.map(({ name, grants }) => ({ scope: name, grants })),
 } as const;

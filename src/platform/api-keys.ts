@@ -3,6 +3,7 @@ import { apiKeys as contract } from "../../tools/api-keys.ts";
 import {
   allScopes,
   isAdministrative,
+  missingScope,
   readScope,
   type Scope,
   toDottedScope,
@@ -10,7 +11,7 @@ import {
 import { fail, failField } from "../../tools/errors.ts";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
-import { hashSecret, isExpired, keyPrefix, newKeySecret } from "./identity/index.ts";
+import { hashSecret, isLiveKey, keyPrefix, newKeySecret, scopesOfKey, selectKeys } from "./identity/index.ts";
 import {
   type Caller,
   countLocked,
@@ -67,6 +68,7 @@ export const apiKeys = implement(contract, {
       if (expires_at !== undefined && Date.parse(expires_at) <= now.getTime()) {
         throw failField("expires_at", "expiry_not_in_future");
       }
+      requireLifetime(caller, expires_at);
       await requireCapacity(tx, organization, world.quotas.apiKeys);
       const secret_key = newKeySecret();
       const created_by = caller.acts_for;
@@ -83,16 +85,14 @@ export const apiKeys = implement(contract, {
     },
 
     async list_api_keys(_, { db, organization, now }) {
-      const rows = await db
-        .selectFrom("api_keys")
-        .selectAll()
-        .where("organization_id", "=", organization)
-        .orderBy("id", "desc")
+      const rows = await selectKeys(db)
+        .where("api_keys.organization_id", "=", organization)
+        .orderBy("api_keys.id", "desc")
         .execute();
       const data = rows.map((row) => ({
         ...row,
-        scopes: row.scopes.flatMap((scope) => readScope(scope) ?? []).map(toDottedScope),
-        is_active: !isExpired(row, now),
+        scopes: scopesOfKey(row).map(toDottedScope),
+        is_active: isLiveKey(row, now),
       }));
       return { data, meta: { total: data.length } };
     },
@@ -111,6 +111,17 @@ export const apiKeys = implement(contract, {
   },
 });
 
+/**
+ * A key that expires can't create one that lives longer. A user's authority does not end with the access token.
+ * @throws Failure `expiry_beyond_own`.
+ */
+function requireLifetime({ credential }: Caller, expires_at: string | undefined): void {
+  const own = credential.type === "api_key" ? credential.expires_at : null;
+  if (own !== null && (expires_at === undefined || Date.parse(expires_at) > Date.parse(own))) {
+    throw fail("expiry_beyond_own", { limit: own, param: "expires_at" });
+  }
+}
+
 /** @throws Failure `quota_exceeded`. */
 async function requireCapacity(tx: Transaction, organization: string, limit: number): Promise<void> {
   const count = await countLocked(tx, organization, tx.selectFrom("api_keys"));
@@ -120,15 +131,11 @@ async function requireCapacity(tx: Transaction, organization: string, limit: num
 /** `last_used_at` is exact to the minute, so that a busy key does not cause a write on every call. */
 const lastUsedPrecisionMs = 60_000;
 
-/** The valid key with this secret, whose use is recorded; undefined for an unknown, a revoked and an expired one. */
+/** The valid key with this secret, whose use is recorded; undefined for an unknown one and one that has ended. */
 export async function findKey({ database: { queries }, now }: World, secret: string) {
-  const key = await queries
-    .selectFrom("api_keys")
-    .select(["organization_id", "id", "name", "scopes", "expires_at", "last_used_at", "created_by"])
-    .where("hash", "=", hashSecret(secret))
-    .executeTakeFirst();
+  const key = await selectKeys(queries).where("api_keys.hash", "=", hashSecret(secret)).executeTakeFirst();
   const time = now();
-  if (!key || isExpired(key, time)) {
+  if (!key || !isLiveKey(key, time)) {
     return undefined;
   }
   const staleAt = new Date(time.getTime() - lastUsedPrecisionMs).toISOString();
@@ -192,7 +199,7 @@ function readScopes(requested: readonly string[], caller: Caller, isPersonal: bo
       throw failField("scopes", "scope_needs_sign_in", { value: scope });
     }
     if (!caller.scopes.has(scope)) {
-      throw fail("scope_not_held", { value: scope, required_scope: scope });
+      throw fail("scope_not_held", { value: scope, ...missingScope(scope) });
     }
     return scope;
   });

@@ -6,6 +6,7 @@ import { insertKey } from "./api-keys.ts";
 import { hashPassword, hashSecret, newKeySecret, newPassword, randomSecret } from "./identity/index.ts";
 import { insertInbox } from "./inboxes.ts";
 import { type AppSecrets, type ResealOptions, resealAll, type SealSecrets } from "./kernel/index.ts";
+import { insertOrganization } from "./organization.ts";
 import { insertUser } from "./users.ts";
 
 /** The operator's choices for the first start; omitted values are generated. */
@@ -110,8 +111,7 @@ export async function createOrganization(
   tx: Transaction,
   { id, name, now }: { id: string; name: string; now: Date },
 ): Promise<void> {
-  const created_at = now.toISOString();
-  await tx.insertInto("organizations").values({ id, name, created_at }).execute();
+  await insertOrganization(tx, { id, name, now });
   await insertInbox(tx, {
     organization: id,
     name: "Simulated WhatsApp",

@@ -3,8 +3,8 @@ import { fail } from "../../tools/errors.ts";
 import { type channels, inboxes as contract, InboxSettings } from "../../tools/inboxes.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
-import { normalizePhone } from "./contacts/index.ts";
 import { countLocked, implement, requireBelowQuota } from "./kernel/index.ts";
+import { normalizePhone, requireCountry } from "./phone/index.ts";
 
 type ChannelName = (typeof channels)[number];
 
@@ -28,7 +28,10 @@ export const inboxes = implement(contract, {
       const count = await countLocked(tx, organization, tx.selectFrom("inboxes"));
       const limit = world.quotas.inboxes;
       requireBelowQuota(count, { thing: "inboxes", setting: "TIDINGS_QUOTA_INBOXES", limit });
-      const phone_number = normalizePhone(input.phone_number, "phone_number");
+      const { default_country: country } = input.settings;
+      requireCountry(country, "settings.default_country");
+      const number = { text: input.phone_number, field: "phone_number", country };
+      const phone_number = await normalizePhone(tx, organization, number);
       const inbox = await insertInbox(tx, { ...input, organization, phone_number, now });
       if (!inbox) {
         const existing = await getInbox(tx, organization, phone_number);
@@ -38,6 +41,7 @@ export const inboxes = implement(contract, {
     },
 
     async update_inbox({ id, name, settings }, { tx, organization, now }) {
+      requireCountry(settings?.default_country, "settings.default_country");
       const inbox = await tx
         .updateTable("inboxes")
         .set({

@@ -40,6 +40,7 @@ import {
 } from "./kernel/index.ts";
 import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
+import { organization } from "./organization.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing/index.ts";
 import { teams } from "./teams/index.ts";
@@ -60,6 +61,7 @@ export const modules: Modules = {
   uploads,
   imports,
   webhooks,
+  organization,
   "api-keys": apiKeys,
   auth,
   mcp,

@@ -1,7 +1,7 @@
 /** Quick replies: saved texts with unique short codes. */
 import { fail } from "../../tools/errors.ts";
 import { quickReplies as contract } from "../../tools/quick-replies.ts";
-import type { Transaction } from "../database/database.ts";
+import type { Queries, Transaction } from "../database/database.ts";
 import { containsText } from "../database/query/index.ts";
 import { countLocked, freshId, implement, lockOrganization, requireBelowQuota } from "./kernel/index.ts";
 
@@ -43,19 +43,11 @@ export const quickReplies = implement(contract, {
     },
 
     async get_quick_reply({ id }, { db, organization }) {
-      const quickReply = await db
-        .selectFrom("quick_replies")
-        .selectAll()
-        .where("organization_id", "=", organization)
-        .where("id", "=", id)
-        .executeTakeFirst();
-      if (!quickReply) {
-        throw fail("quick_reply_not_found");
-      }
-      return { data: quickReply };
+      return { data: await getQuickReply(db, organization, id) };
     },
 
     async update_quick_reply({ id, short_code, content }, { tx, organization, now }) {
+      await getQuickReply(tx, organization, id);
       if (short_code !== undefined) {
         await requireUnusedShortCode(tx, organization, short_code, id);
       }
@@ -85,6 +77,20 @@ export const quickReplies = implement(contract, {
     },
   },
 });
+
+/** @throws Failure `quick_reply_not_found`. */
+async function getQuickReply(db: Queries, organization: string, id: string) {
+  const quickReply = await db
+    .selectFrom("quick_replies")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (!quickReply) {
+    throw fail("quick_reply_not_found");
+  }
+  return quickReply;
+}
 
 /**
  * Locks the organization, so that concurrent calls can't take the same short code.

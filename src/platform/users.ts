@@ -170,19 +170,36 @@ async function requireOtherOwner(tx: Transaction, organization: string, id: stri
   }
 }
 
-/** @throws Failure `scope_not_held` if the role has scopes that the caller does not have. */
+/** @throws Failure `scope_not_held` if the role has scopes that the caller does not have, `owner_required`. */
 function requireGrantable(caller: Caller, role: Role): void {
   const missing = missingScopes(caller, role);
   if (missing.length > 0) {
-    throw fail("scope_not_held", { value: missing.join(", "), required_scopes: missing, param: "role" });
+    throw fail("scope_not_held", {
+      value: missing.join(", "),
+      ...missingScope({ all: missing }),
+      param: "role",
+    });
   }
+  requireOwnerFor(caller, role);
 }
 
-/** @throws Failure `insufficient_scope` if a user of this role has scopes that the caller does not have. */
+/** @throws Failure `insufficient_scope` if a user of this role has scopes that the caller does not have, `owner_required`. */
 function requireManageable(caller: Caller, role: Role): void {
   const missing = missingScopes(caller, role);
   if (missing.length > 0) {
     throw fail("insufficient_scope", missingScope({ all: missing }));
+  }
+  requireOwnerFor(caller, role);
+}
+
+/**
+ * Owners and admins have the same scopes, but only an owner changes or makes an owner. A key that no user created
+ * is the operator's.
+ * @throws Failure `owner_required`.
+ */
+function requireOwnerFor(caller: Caller, role: Role): void {
+  if (role === "owner" && caller.role !== "owner" && caller.role !== null) {
+    throw fail("owner_required", { role: caller.role });
   }
 }
 

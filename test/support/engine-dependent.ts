@@ -18,6 +18,7 @@ export const engineDependent: readonly string[] = [
   "test/metrics.test.ts",
   "test/processes.test.ts",
   "test/rate-limits.test.ts",
+  "test/receipts.test.ts",
   "test/routing-concurrency.test.ts",
   "test/secrets.test.ts",
   "test/sessions.test.ts",

@@ -16,6 +16,21 @@ export const mp4 = Buffer.concat([
   Buffer.from("00000018667479706d703432000000006d70343269736f6d", "hex"),
   Buffer.alloc(256),
 ]);
+export const mov = Buffer.concat([Buffer.from("00000014667479707174202000000000", "hex"), Buffer.alloc(256)]);
+export const webm = Buffer.concat([
+  Buffer.from(
+    "1a45dfa39f4286810142f7810142f2810442f381084282847765626d42878104428581021853806701ffffffffffffff",
+    "hex",
+  ),
+  Buffer.alloc(256),
+]);
+export const wav = Buffer.concat([
+  Buffer.from(
+    "RIFF\x2c\x01\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data",
+    "latin1",
+  ),
+  Buffer.alloc(260),
+]);
 export const mp3 = Buffer.concat([
   Buffer.from("49443303000000000000", "hex"),
   Buffer.from([0xff, 0xfb, 0x90, 0]),

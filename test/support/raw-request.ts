@@ -3,6 +3,8 @@ import { connect } from "node:net";
 
 export interface RawAnswer {
   readonly status: number;
+  /** By name in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
@@ -17,7 +19,11 @@ export function sendRaw(address: string, request: string): Promise<RawAnswer> {
       const length = request.startsWith("HEAD ") ? 0 : Number(/^content-length: (\d+)/im.exec(head)?.[1]);
       if (body !== undefined && !(body.length < length)) {
         socket.destroy();
-        resolve({ status: Number(head.split(" ")[1]), body });
+        const headers = [...head.matchAll(/^([\w-]+): *(.*?)\r?$/gm)].map(([, name = "", value]) => [
+          name.toLowerCase(),
+          value,
+        ]);
+        resolve({ status: Number(head.split(" ")[1]), headers: Object.fromEntries(headers), body });
       }
     });
     socket.once("error", reject);

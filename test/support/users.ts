@@ -2,7 +2,7 @@
 import type { auth } from "../../tools/auth.ts";
 import type { OutputOf } from "../../tools/contract/index.ts";
 import { users } from "../../tools/users.ts";
-import type { TestApp } from "./app.ts";
+import { ownerEmail, ownerPassword, type TestApp } from "./app.ts";
 
 export type Session = OutputOf<typeof auth.login>["data"];
 type Role = Session["user"]["role"];
@@ -44,4 +44,20 @@ export async function signIn(app: TestApp, email: string, password = testPasswor
     throw new Error(await answer.text());
   }
   return ((await answer.json()) as { data: Session }).data;
+}
+
+/** Creates a key for a signed-in user, who can also grant `tokens:*`; by default the owner. */
+export async function createUserKey(
+  app: TestApp,
+  scopes: readonly string[],
+  accessToken?: string,
+): Promise<string> {
+  const token = accessToken ?? (await signIn(app, ownerEmail, ownerPassword)).access_token;
+  const answer = await app.fetch("/v1/developer-access/api-keys", {
+    method: "POST",
+    key: null,
+    headers: { authorization: `Bearer ${token}` },
+    json: { name: "a user's", scopes },
+  });
+  return ((await answer.json()) as { data: { secret_key: string } }).data.secret_key;
 }

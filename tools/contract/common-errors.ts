@@ -66,8 +66,8 @@ export const requestErrors = {
   invalid_phone_number: errorEntry(
     "invalid_request",
     400,
-    "{value} is not a valid phone number.",
-    "Send it in E.164 format with the country code, for example +14155550123.",
+    "{value} is not a valid phone number. {reason}",
+    "Write it with + and the country code, for example +14155550123. To send national numbers, first set default_country with update_organization (PUT /v1/organization).",
   ),
   invalid_idempotency_key: errorEntry(
     "invalid_request",

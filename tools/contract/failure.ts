@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import { requestErrors } from "./common-errors.ts";
 import type { ErrorBody, ErrorDetail, ErrorEntry } from "./errors.ts";
+import { describeIssue } from "./issues.ts";
 import { describeRule, type ScopeRule, scopesOf } from "./scopes.ts";
 
 /** The facts of one failure: they fill in the message and are sent beside the code. */
@@ -45,6 +46,12 @@ export class Failure extends Error {
 
   get status(): number {
     return this.entry.status;
+  }
+
+  /** Seconds after which to send the request again; a service that can't process it now says so in any case. */
+  get retryAfter(): number | undefined {
+    const { retry_after } = this.detail;
+    return typeof retry_after === "number" ? retry_after : this.status === 503 ? 1 : undefined;
   }
 
   /** What to do next. */
@@ -96,7 +103,7 @@ export function failRequest(code: keyof typeof requestErrors, detail?: FailureDe
   return new Failure(code, requestErrors[code], { detail });
 }
 
-/** Converts Zod's issues to a failure that names each invalid field, or the first of very many. */
+/** Converts Zod's issues, found with `inputMessages`, to a failure that names each invalid field, or the first of very many. */
 export function failInput(issues: readonly z.core.$ZodIssue[], input: unknown): Failure {
   const details = limitDetails(issues.slice(0, maxDetails).flatMap((issue) => describeIssue(issue, input)));
   const count = issues.reduce((sum, issue) => sum + fieldsOf(issue), 0);
@@ -116,32 +123,6 @@ export function failInput(issues: readonly z.core.$ZodIssue[], input: unknown): 
 /** The number of invalid fields that an issue is about. */
 function fieldsOf(issue: z.core.$ZodIssue): number {
   return issue.code === "unrecognized_keys" ? issue.keys.length : 1;
-}
-
-function describeIssue(issue: z.core.$ZodIssue, input: unknown): ErrorDetail[] {
-  const field = issue.path.map(String).join(".");
-  if (issue.code === "unrecognized_keys") {
-    return issue.keys.slice(0, maxDetails).map((key) => ({
-      field: field ? `${field}.${key}` : key,
-      code: "unknown_argument",
-      message: `Unknown argument ${key}.`,
-    }));
-  }
-  const isMissing = field !== "" && issue.code !== "custom" && valueAt(input, issue.path) === undefined;
-  return [
-    {
-      field,
-      code: isMissing ? "missing" : issue.code,
-      message: isMissing ? "This field is required." : issue.message,
-    },
-  ];
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (at, key) => (typeof at === "object" && at !== null ? Reflect.get(at, key) : undefined),
-    value,
-  );
 }
 
 /** Shortens long texts, and removes the details that are too many. */
@@ -172,6 +153,7 @@ function limitDetails(details: readonly ErrorDetail[]): ErrorDetail[] {
       ...detail,
       field: shorten(detail.field, limits.field),
       message: shorten(detail.message, limits.message),
+      ...(detail.fix === undefined ? {} : { fix: shorten(detail.fix, limits.message) }),
     }))
     .filter((detail) => {
       bytes += encoder.encode(JSON.stringify(detail)).length;

@@ -14,6 +14,41 @@ export const userId = id("User", "list_users");
 /** A phone number in any notation; the service stores it in E.164 format. */
 export const phone = z.string().min(3).max(32).describe("With country code, like +14155550123");
 
+const passwordLength = { min: 10, max: 1024 } as const;
+
+/** The rule for every password that is set. */
+export const passwordRule = {
+  ...passwordLength,
+  text: `${passwordLength.min} to ${passwordLength.max} characters`,
+} as const;
+
+/** A new password. One that is verified may be of any length. */
+export const chosenPassword = z
+  .string()
+  .min(passwordRule.min, `Send ${passwordRule.text}.`)
+  .max(passwordRule.max, `Send ${passwordRule.text}.`)
+  .describe(`Password, ${passwordRule.text}`);
+
+/** How long a tag may be, and how many one request may name. */
+export const tagLimits = { length: 64, count: 50 } as const;
+
+/** In lower case and one Unicode form, so that VIP and vip are one tag. */
+export function normalizeTag(text: string): string {
+  return text.normalize().trim().toLowerCase();
+}
+
+export const tag = z.string().overwrite(normalizeTag).min(1).max(tagLimits.length);
+
+export const tags = z.array(tag).max(tagLimits.count).default([]);
+
+/** A country, ISO 3166-1 alpha-2. */
+export const country = z
+  .string()
+  .max(16)
+  .trim()
+  .toUpperCase()
+  .regex(/^[A-Z]{2}$/, "Send a two-letter country code (ISO 3166), for example DE.");
+
 /** The recipient of a message; a contact who hides the number has a bsuid instead. */
 export const recipient = z
   .string()
@@ -46,8 +81,8 @@ type JsonObject = Record<string, unknown>;
 /** An open object of which `fits` is true. It is called before Zod copies the members, of which there may be many. */
 export function openObject(fits: (value: JsonObject) => boolean, error: string) {
   return z.preprocess(
-    (value: JsonObject, context) => {
-      if (!fits(value)) {
+    (value: JsonObject | undefined, context) => {
+      if (value !== undefined && !fits(value)) {
         context.addIssue(error);
       }
       return value;

@@ -1,6 +1,6 @@
 /** The contract's vocabulary: operations, tools, fields, scopes and failures. */
 
-export { coerceFields, readArguments } from "./arguments.ts";
+export { coerceFields, readArguments, requireKnownMembers } from "./arguments/index.ts";
 export { accessErrors, requestErrors, serviceErrors } from "./common-errors.ts";
 export { ErrorBody, ErrorDetail, type ErrorEntry, errorEntry, errorTypes } from "./errors.ts";
 export { Failure, type FailureDetail, failInput, fieldFailure, missingScope } from "./failure.ts";
@@ -9,6 +9,8 @@ export {
   type ActorType,
   actorTypes,
   all,
+  chosenPassword,
+  country,
   Deleted,
   id,
   inboxId,
@@ -16,21 +18,28 @@ export {
   jsonObject,
   maxMetadata,
   metadata,
+  normalizeTag,
   one,
   openObject,
   page,
   paged,
   pageSize,
   paging,
+  passwordRule,
   phone,
   recipient,
+  tag,
+  tagLimits,
+  tags,
   timestamp,
   userId,
 } from "./fields.ts";
 export { readCredential, readRetryAfterMs } from "./headers.ts";
+export { inputMessages } from "./issues.ts";
 export { parseJson } from "./json.ts";
 export { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 export { closeTexts, removeMentions } from "./mentions.ts";
+export { nearestName } from "./nearest.ts";
 export {
   type Credential,
   type Effect,
@@ -55,6 +64,13 @@ export {
   scopesOf,
   toDottedScope,
 } from "./scopes.ts";
-export { describeTools, type Tool, toolMappingsOf, toolNames, withLocalField } from "./tool.ts";
-export { type ToolMode, toolModes } from "./tool-mode.ts";
+export {
+  describeTools,
+  type Tool,
+  type ToolMode,
+  toolMappingsOf,
+  toolModes,
+  toolNames,
+  withLocalField,
+} from "./tool.ts";
 export { untrusted, untrustedPaths } from "./untrusted.ts";

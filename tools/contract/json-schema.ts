@@ -4,7 +4,7 @@ import { z } from "zod";
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * Converts a Zod schema: an object at the root, no `$ref`, no `$schema`, no long patterns. Input is closed.
+ * Converts a Zod schema: an object at the root, no `$ref`, no `$schema`, no long patterns. Input is closed at every depth.
  * Output is open, so that a field added later does not break a client that validates. `tool` is the input
  * without what a model does not need.
  */
@@ -32,6 +32,8 @@ export function toJsonSchema(schema: z.ZodType, use: "input" | "output" | "tool"
       }
       if (use === "output") {
         delete jsonSchema.additionalProperties;
+      } else if (zodSchema._zod.def.type === "object") {
+        jsonSchema.additionalProperties = false;
       }
       if (use === "tool") {
         trimSchema(jsonSchema);

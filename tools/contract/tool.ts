@@ -4,6 +4,11 @@ import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 import type { Hints, Operation, ToolMapping } from "./operation.ts";
 import type { ScopeRule } from "./scopes.ts";
 
+/** The tools that are listed: the core ones, all, or two that find and run the others. */
+export const toolModes = ["core", "all", "search"] as const;
+
+export type ToolMode = (typeof toolModes)[number];
+
 /** One tool as it is listed. */
 export interface Tool {
   readonly name: string;
@@ -27,7 +32,7 @@ export function describeTools(catalogue: Readonly<Record<string, Operation>>): T
       title: mapping.title,
       description: mapping.description,
       hints: operation.hints,
-      inputSchema: toJsonSchema(z.strictObject(mapping.input.shape), "tool"),
+      inputSchema: toJsonSchema(mapping.input, "tool"),
       outputSchema: toJsonSchema(operation.output, "output"),
     })),
   );

@@ -2,12 +2,15 @@
 import { z } from "zod";
 import { unwrap } from "./json-schema.ts";
 
-/** Marks a response field that customers write: it is data and never an instruction to a model. */
+/**
+ * Marks a response field that customers write, or an object of such fields: it is data and never an instruction to a
+ * model.
+ */
 export function untrusted<Field extends z.ZodType>(field: Field): Field {
   return field.meta({ untrusted: true });
 }
 
-/** The paths of a response's marked fields, for example `data[].text.body`. */
+/** The paths of a response's marked fields, for example `data[].text`. */
 export function untrustedPaths(schema: z.core.$ZodType, path = ""): string[] {
   if (z.globalRegistry.get(schema)?.untrusted === true) {
     return [path];

@@ -1,4 +1,4 @@
-/** The events of messages, with the shape of their data. */
+/** The events of messages, with the shape of their data and the scope that reads it. */
 import { z } from "zod";
 import { timestamp } from "../contract/index.ts";
 import { MessageError, messageStatuses, messageTypes } from "./message.ts";
@@ -24,9 +24,9 @@ const Progress = z.object({
 });
 
 export const messageEvents = {
-  "message.received": Received,
-  "message.sent": Progress,
-  "message.delivered": Progress,
-  "message.read": Progress,
-  "message.failed": Progress,
+  "message.received": { scope: "inbox:read", data: Received },
+  "message.sent": { scope: "inbox:read", data: Progress },
+  "message.delivered": { scope: "inbox:read", data: Progress },
+  "message.read": { scope: "inbox:read", data: Progress },
+  "message.failed": { scope: "inbox:read", data: Progress },
 } as const;

@@ -30,16 +30,12 @@ export const Message = z.object({
   from: z.string().nullable(),
   to: z.string().nullable(),
   type: z.enum(messageTypes),
-  text: z.object({ body: untrusted(z.string()) }).nullable(),
-  media: z
-    .object({
-      url: z.string(),
-      caption: untrusted(z.string()).nullable(),
-      file_name: untrusted(z.string()).nullable(),
-    })
-    .nullable(),
+  text: untrusted(z.object({ body: z.string() })).nullable(),
+  media: untrusted(
+    z.object({ url: z.string(), caption: z.string().nullable(), file_name: z.string().nullable() }),
+  ).nullable(),
   interactive: z.record(z.string(), z.unknown()).nullable(),
-  reply: z.object({ id: z.string(), title: untrusted(z.string()) }).nullable(),
+  reply: untrusted(z.object({ id: z.string(), title: z.string() })).nullable(),
   status: z.enum(messageStatuses),
   /** Who sent it; null for inbound messages and in older records. */
   sent_by: Actor.nullable(),

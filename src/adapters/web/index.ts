@@ -19,7 +19,7 @@ import { openAgent } from "./connect.ts";
 import { type OpenResponse, runExchange } from "./exchange.ts";
 import { BodyTooLargeError } from "./failures.ts";
 import { type ResolveHost, resolveHost } from "./resolve.ts";
-import { checkUrl, type WebRules } from "./rules.ts";
+import { checkUrl, createWebRules, type WebRules } from "./rules.ts";
 
 export interface WebOptions {
   readonly rules: WebRules;
@@ -53,6 +53,19 @@ export function createWeb({ rules, resolve = resolveHost, ca }: WebOptions): Web
       await agent?.destroy();
     },
   };
+}
+
+/** The port to addresses that customers provide, and the one to the receivers of their webhooks. */
+export function createWebs({ allow, areLocalSourcesAllowed, areLocalReceiversAllowed }: WebsSettings) {
+  const create = (isLocalAllowed: boolean) => createWeb({ rules: createWebRules({ allow, isLocalAllowed }) });
+  return { web: create(areLocalSourcesAllowed), receivers: create(areLocalReceiversAllowed) };
+}
+
+interface WebsSettings {
+  /** As in `WebSettings`. */
+  readonly allow: readonly string[];
+  readonly areLocalSourcesAllowed: boolean;
+  readonly areLocalReceiversAllowed: boolean;
 }
 
 async function readWhole({ maxBytes, tooLarge }: SendRequest, response: OpenResponse): Promise<WebResponse> {

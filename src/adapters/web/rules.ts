@@ -13,7 +13,7 @@ export interface WebRules {
 export interface WebSettings {
   /** Subnets that the operator allows, such as `10.1.0.0/16`; schemes and ports stay restricted. */
   readonly allow: readonly string[];
-  /** Whether receivers on this machine are allowed, with plain http and any port. */
+  /** Whether servers on this machine are allowed, with plain http and any port. */
   readonly isLocalAllowed: boolean;
 }
 

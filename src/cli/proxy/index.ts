@@ -16,6 +16,7 @@ import {
 } from "node:http";
 import { Failure } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
+import { toRequestId } from "../../http/request-id.ts";
 import { handleClientError } from "../../http/server.ts";
 import { writeFailure } from "../../mcp/guards.ts";
 import { proofPath } from "../key-proof.ts";
@@ -42,8 +43,10 @@ const maxAttempts = 3;
 
 export function createProxy({ address, bodyLimit, trustedProxies = [] }: ProxyOptions): Server {
   const addForwarded = createForwardedHeaders(trustedProxies);
-  return createServer((incoming, response) => {
-    forward(incoming, response).catch((error: unknown) => sendError(response, error));
+  return createServer({ requireHostHeader: false }, (incoming, response) => {
+    forward(incoming, response).catch((error: unknown) => {
+      response.headersSent ? response.destroy() : sendError(incoming, response, error);
+    });
   }).on("clientError", handleClientError);
 
   async function forward(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -135,10 +138,7 @@ async function readBody(incoming: IncomingMessage, limit: number): Promise<Buffe
   return Buffer.concat(chunks);
 }
 
-function sendError(response: ServerResponse, error: unknown): void {
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
+function sendError(incoming: IncomingMessage, response: ServerResponse, error: unknown): void {
+  response.setHeader("x-request-id", toRequestId(incoming.headers["x-request-id"]));
   writeFailure(response, error instanceof Failure ? error : fail("internal", {}, error));
 }

@@ -9,8 +9,10 @@ import * as webhooks from "./0006-webhooks.ts";
 import * as recovery from "./0007-recovery.ts";
 import * as modules from "./0008-modules.ts";
 import * as processes from "./0009-processes.ts";
-import * as sealed from "./0012-sealed.ts";
-import * as ages from "./0013-ages.ts";
+import * as organizationSettings from "./0010-organization-settings.ts";
+import * as sealed from "./0011-sealed.ts";
+import * as ages from "./0012-ages.ts";
+import * as uploadCreators from "./0013-upload-creators.ts";
 import * as lists from "./0014-lists.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -23,7 +25,9 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0007-recovery": recovery,
   "0008-modules": modules,
   "0009-processes": processes,
-  "0012-sealed": sealed,
-  "0013-ages": ages,
+  "0010-organization-settings": organizationSettings,
+  "0011-sealed": sealed,
+  "0012-ages": ages,
+  "0013-upload-creators": uploadCreators,
   "0014-lists": lists,
 };

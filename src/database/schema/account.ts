@@ -4,7 +4,13 @@ import type { Actor, Json, JsonOrSealed } from "./columns.ts";
 
 export interface AccountTables {
   settings: { name: string; value: string };
-  organizations: { id: string; name: string; created_at: string };
+  organizations: {
+    id: string;
+    name: string;
+    created_at: string;
+    time_zone: Generated<string>;
+    default_country: string | null;
+  };
   users: {
     organization_id: string;
     id: string;

@@ -153,6 +153,8 @@ export interface InboxTables {
     file_size: number | null;
     sha256: string | null;
     is_public: boolean;
+    /** The key or the user that uploaded it; null for files of earlier versions. */
+    credential_id: string | null;
     created_at: string;
   };
   imports: {

@@ -66,7 +66,7 @@ export function createAdmission({ rateLimits, platform, now }: AdmissionOptions)
     sharedUse.add(id, points);
   };
   const countAnonymous = (exchange: Exchange): void =>
-    applyQuota(exchange, addresses.take(networkOf(exchange.address), 1));
+    applyAddressQuota(exchange, addresses.take(networkOf(exchange.address), 1));
 
   const identify = async (exchange: Exchange): Promise<Caller> => {
     const credential = readCredential(exchange.headers);
@@ -113,7 +113,7 @@ function createLookUp({ platform, now }: Pick<AdmissionOptions, "platform" | "no
     const caller = await (isInTurn ? runInTurn(network, authenticate) : authenticate()).catch((error) => {
       if (error instanceof Failure && error.status === 401) {
         knownIds.delete(spelling);
-        applyQuota(exchange, guesses.take(network));
+        applyAddressQuota(exchange, guesses.take(network));
       }
       throw error;
     });
@@ -141,6 +141,14 @@ function createTurns() {
       }
     }
   };
+}
+
+/** Also closes the connection over the limit: the next ten thousand requests may be in the same packets. */
+function applyAddressQuota(exchange: Exchange, quota: Quota): void {
+  if (quota.waitSeconds > 0) {
+    exchange.setHeader("connection", "close");
+  }
+  applyQuota(exchange, quota);
 }
 
 /** @throws Failure `rate_limited` for a request over the limit. */

@@ -1,6 +1,7 @@
 /** Admission: who sends a request, and whether it exceeds a limit. */
 
 export { type Admission, createAdmission, type MessageAdmission } from "./admission.ts";
+export { createAuthenticator } from "./authenticator.ts";
 export { admitRequests, type CountedHeader, createCountedHeader } from "./hook.ts";
 export { createLoginLimit, type LoginLimit } from "./login-limit.ts";
 export type { RateLimits } from "./token-buckets.ts";

@@ -6,7 +6,7 @@
  * either; the error names the setting.
  */
 import type { IncomingHttpHeaders } from "node:http";
-import { type ToolMode, toolModes } from "../../../tools/contract/index.ts";
+import { nearestName, type ToolMode, toolModes } from "../../../tools/contract/index.ts";
 import type { ListedTool } from "./definitions.ts";
 
 /** An empty list means no restriction. */
@@ -83,6 +83,23 @@ export function createToolFilter(tools: readonly ListedTool[], settings: ToolFil
   };
 }
 
+/**
+ * The layer of the operator's settings, and for tool calls over REST the setting that hides a tool by name. There the
+ * mode does not apply: it chooses which tools fill an assistant's context, and disables none.
+ * @throws ToolFilterError
+ */
+export function createToolFilters(tools: readonly ListedTool[], settings: ToolFilterSettings) {
+  const restrictions = createToolFilter(tools, { ...settings, mode: "all" });
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  return {
+    toolFilter: createToolFilter(tools, settings),
+    hiddenBy(name: string): string | undefined {
+      const tool = byName.get(name);
+      return tool && restrictions.hiddenBy(tool);
+    },
+  };
+}
+
 /** The operator's layer and that of the request's headers. @throws ToolFilterError */
 export function restrictByHeaders(
   tools: readonly ListedTool[],
@@ -137,8 +154,11 @@ export function isRead({ definition }: ListedTool): boolean {
 
 function readNames(values: readonly string[], known: readonly string[], setting: string): Set<string> {
   const names = values.map((name) => name.toLowerCase());
-  if (names.some((name) => !known.includes(name))) {
-    throw new ToolFilterError(`${setting} takes names of: ${known.join(", ")}.`);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    const nearest = nearestName(unknown, known);
+    const hint = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
+    throw new ToolFilterError(`${setting} has an unknown name: ${unknown.slice(0, 64)}.${hint}`);
   }
   return new Set(names);
 }

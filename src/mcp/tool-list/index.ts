@@ -90,6 +90,7 @@ export { discoverAccess, type KeyAccess } from "./access.ts";
 export { type ListedTool, tools } from "./definitions.ts";
 export {
   createToolFilter,
+  createToolFilters,
   defaultToolFilterSettings,
   isRead,
   restrictByHeaders,

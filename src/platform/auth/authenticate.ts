@@ -1,9 +1,8 @@
 /** Authenticates a credential: an API key, found by its hash, or a user's access token. */
 
-import { allScopes } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
 import { findKey } from "../api-keys.ts";
-import { readAccessToken, roleScopes } from "../identity/index.ts";
+import { readAccessToken, roleScopes, scopesOfKey, selectSessionUser } from "../identity/index.ts";
 import type { Caller, World } from "../kernel/index.ts";
 
 /** @throws Failure `credential_invalid`, the same for an unknown, a revoked and an expired credential. */
@@ -22,30 +21,27 @@ async function authenticateKey(world: World, secret: string): Promise<Caller> {
   return {
     organization_id: key.organization_id,
     credential: { type: "api_key", id, name, expires_at },
-    scopes: new Set(allScopes.filter((scope) => key.scopes.includes(scope))),
+    scopes: new Set(scopesOfKey(key)),
     user: null,
+    session: null,
     acts_for: key.created_by,
+    role: key.creator_role,
   };
 }
 
 async function authenticateToken(world: World, token: string): Promise<Caller> {
-  const claims = await readAccessToken(world, token);
-  const user = await world.database.queries
-    .selectFrom("users")
-    .select(["id", "email", "name", "role"])
-    .where("organization_id", "=", claims.organization_id)
-    .where("id", "=", claims.user_id)
-    .where("session_version", "=", claims.session_version)
-    .where("is_active", "=", true)
-    .executeTakeFirst();
+  const { expires_at, ...session } = await readAccessToken(world, token);
+  const user = await selectSessionUser(world.database.queries, session).executeTakeFirst();
   if (!user) {
     throw fail("credential_invalid");
   }
   return {
-    organization_id: claims.organization_id,
-    credential: { type: "access_token", id: user.id, name: user.email, expires_at: claims.expires_at },
+    organization_id: session.organization_id,
+    credential: { type: "access_token", id: user.id, name: user.email, expires_at },
     scopes: new Set(roleScopes[user.role]),
     user,
+    session,
     acts_for: user.id,
+    role: user.role,
   };
 }

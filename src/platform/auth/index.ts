@@ -12,6 +12,7 @@ import {
   verifyPassword,
 } from "../identity/index.ts";
 import { defineRetentionJob, implement, type Role, type World } from "../kernel/index.ts";
+import { getOrganization } from "../organization.ts";
 import { replacePassword } from "../users.ts";
 
 export { authenticate } from "./authenticate.ts";
@@ -39,10 +40,13 @@ const deleteExpiredSessionsJob = defineRetentionJob({
 export const auth = implement(contract, {
   tables: ["refresh_tokens"],
   operations: {
-    async login(credentials, { world, now }) {
+    async login(credentials, { world, now, once }) {
       const user = await verifyCredentials(world, credentials);
-      const refresh = await world.database.transaction((tx) => startFamily(tx, user, now));
-      return { data: await createSession(world, user, refresh, now) };
+      const owner = { organization_id: user.organization_id, credential_id: user.id };
+      return once(owner, async (tx) => {
+        const refresh = await startFamily(tx, user, now);
+        return { data: await createSession(world, user, refresh, now) };
+      });
     },
 
     async change_password({ new_password, ...credentials }, { world, now }) {
@@ -62,7 +66,7 @@ export const auth = implement(contract, {
       const hash = hashSecret(refresh_token);
       const token = await world.database.queries
         .selectFrom("refresh_tokens")
-        .select(["organization_id", "family_id"])
+        .select(["organization_id", "family_id", "user_id"])
         .where("hash", "=", hash)
         .executeTakeFirst();
       if (!token) {
@@ -70,6 +74,7 @@ export const auth = implement(contract, {
       }
       const owner = { organization_id: token.organization_id, credential_id: token.family_id };
       const session = await once(owner, async (tx) => {
+        await lockFamilies(tx, token);
         const rotated = await rotateRefreshToken(tx, hash, now);
         return rotated && { data: await createSession(world, rotated.user, rotated.refresh, now) };
       });
@@ -80,14 +85,9 @@ export const auth = implement(contract, {
     },
 
     async whoami(_, { caller, db, organization, now }) {
-      const { id, name } = await db
-        .selectFrom("organizations")
-        .select(["id", "name"])
-        .where("id", "=", organization)
-        .executeTakeFirstOrThrow();
       return {
         data: {
-          organization: { id, name },
+          organization: await getOrganization(db, organization),
           credential: caller.credential,
           user: caller.user,
           role: caller.user?.role ?? null,
@@ -120,12 +120,18 @@ async function verifyCredentials(world: World, { email, password }: { email: str
 
 interface RefreshToken {
   readonly token: string;
+  readonly family_id: string;
   readonly expires_at: string;
 }
 
 async function createSession(world: World, user: User, refresh: RefreshToken, now: Date) {
   return {
-    access_token: await signAccessToken(world, user),
+    access_token: await signAccessToken(world, {
+      organization_id: user.organization_id,
+      user_id: user.id,
+      session_version: user.session_version,
+      family_id: refresh.family_id,
+    }),
     token_type: "Bearer" as const,
     expires_in: accessTokenSeconds,
     refresh_token: refresh.token,
@@ -165,12 +171,29 @@ async function issueRefreshToken(
       created_at: now.toISOString(),
     })
     .execute();
-  return { token, expires_at };
+  return { token, family_id: family.id, expires_at };
+}
+
+/**
+ * Takes the lock of the user's families until the commit. Without it, a revocation misses the token that a concurrent
+ * rotation has issued but not committed.
+ */
+async function lockFamilies(
+  tx: Transaction,
+  { organization_id, user_id }: { readonly organization_id: string; readonly user_id: string },
+): Promise<void> {
+  await tx
+    .selectFrom("users")
+    .select("id")
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", user_id)
+    .forNoKeyUpdate()
+    .execute();
 }
 
 /**
  * Marks a refresh token as used and issues the next one of its family. A token that was used before may have been
- * stolen, so the whole family is revoked. The revocation must commit, so undefined is returned, and no failure thrown.
+ * stolen, so the whole family is revoked, and with it its access tokens. The revocation must commit, so undefined is returned, and no failure thrown.
  */
 async function rotateRefreshToken(tx: Transaction, hash: string, now: Date) {
   const current = await tx

@@ -10,7 +10,7 @@ import { newId } from "../../database/id.ts";
 import { refersTo } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import type { Identities } from "../../ports/channel.ts";
-import { phoneKey } from "./phone.ts";
+import { phoneKey } from "../phone/index.ts";
 import { searchTextOf } from "./search.ts";
 
 export type ContactRow = Selectable<Tables["contacts"]>;

@@ -10,14 +10,14 @@ import {
   implement,
   type WriteContext,
 } from "../kernel/index.ts";
+import { getPhoneRegion, hasCountryCode, normalizePhone, searchDigits } from "../phone/index.ts";
 import { type ContactLookup, findOrCreateContact } from "./find.ts";
-import { maxTags } from "./limits.ts";
-import { normalizePhone } from "./phone.ts";
-import { containsWords, hasTag, readSearchWords, searchTextAfterRename } from "./search.ts";
+import { containsWords, hasTag, isNumber, readSearchWords, searchTextAfterRename } from "./search.ts";
+import { changeTags } from "./tags.ts";
 
 export { isBsuid } from "./bsuid.ts";
 export { findByBsuid, findOrCreateContact } from "./find.ts";
-export { normalizePhone } from "./phone.ts";
+export { changeTags } from "./tags.ts";
 export { type ContactInput, type UpsertOutcome, upsertContacts } from "./upsert-many.ts";
 
 export const contacts = implement(contract, {
@@ -32,7 +32,7 @@ export const contacts = implement(contract, {
     },
 
     async list_contacts({ search = "", tag, ...paging }, { world, db, organization }) {
-      const words = readSearchWords(search);
+      const words = await readSearch(db, organization, search);
       // Counting matches costs more than counting contacts: every match is read from the table.
       const maxCounted = words.length === 0 ? undefined : maxCountedMatches;
       const read = (queries: Queries) => {
@@ -66,15 +66,8 @@ export const contacts = implement(contract, {
 
     async tag_contact({ id, add, remove }, context) {
       const contact = await getContact(context.tx, context.organization, id, { forUpdate: true });
-      const tags = new Set([...contact.tags, ...add]);
-      for (const tag of remove) {
-        tags.delete(tag);
-      }
-      // A contact that is over the limit already may still lose tags.
-      if (tags.size > maxTags && tags.size > contact.tags.length) {
-        throw fail("too_many_tags", { limit: maxTags, count: tags.size, param: "add" });
-      }
-      return { data: await changeContact(context, id, { tags: [...tags] }) };
+      const tags = changeTags(contact.tags, { add, remove }, "add");
+      return { data: await changeContact(context, id, { tags }) };
     },
 
     async delete_contact({ id }, context) {
@@ -136,12 +129,24 @@ async function getContact(db: Queries, organization: string, id: string, { forUp
   return contact;
 }
 
+/** A national number is found in whatever form it is written. @throws Failure `too_many_words`. */
+async function readSearch(db: Queries, organization: string, search: string): Promise<readonly string[]> {
+  if (!isNumber(search)) {
+    return readSearchWords(search);
+  }
+  const region = hasCountryCode(search) ? undefined : await getPhoneRegion(db, organization);
+  return [searchDigits(search, region?.defaultCountry)];
+}
+
 /** Accepts a phone number in any notation. @throws Failure `invalid_phone_number`. */
 async function findOrCreateByPhone(
   { tx, organization, now }: ContactScope,
   input: Pick<ContactLookup, "name" | "metadata"> & { readonly phone_number: string },
 ) {
-  const phone_number = normalizePhone(input.phone_number, "phone_number");
+  const phone_number = await normalizePhone(tx, organization, {
+    text: input.phone_number,
+    field: "phone_number",
+  });
   return findOrCreateContact(tx, { ...input, organization, phone_number, now });
 }
 

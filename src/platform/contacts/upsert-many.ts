@@ -9,9 +9,9 @@ import { maxMetadata } from "../../../tools/contract/index.ts";
 import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { refersTo } from "../../database/query/index.ts";
-import { maxTags } from "./limits.ts";
-import { phoneKey } from "./phone.ts";
+import { phoneKey } from "../phone/index.ts";
 import { searchTextOf } from "./search.ts";
+import { combineTags } from "./tags.ts";
 
 /** The fields to set; an undefined name stays unchanged. */
 export interface ContactInput {
@@ -97,8 +97,8 @@ function createDraft(key: string, input: ContactInput, now: Date) {
 }
 
 function mergeDraft(existing: Draft, input: ContactInput): { draft: Draft; outcome: UpsertOutcome } {
-  const tags = [...new Set([...existing.tags, ...input.tags])];
-  if (tags.length > maxTags && tags.length > existing.tags.length) {
+  const { tags, isTooMany } = combineTags(existing.tags, { add: input.tags });
+  if (isTooMany) {
     return { draft: existing, outcome: "too_many_tags" };
   }
   const changes = Object.entries(input.metadata).filter(([key, value]) => existing.metadata[key] !== value);

@@ -20,6 +20,7 @@ export async function assign({ id, assigned_to, team_id, reason }: Assign, conte
   const team = team_id === undefined ? undefined : await lockTeam(context, team_id);
   const conversation = await requireConversation(context.tx, context.organization, id, { locks: true });
   if (assigned_to !== undefined) {
+    await requireActive(context, assigned_to, "assigned_to");
     return assignAgent(context, conversation, { assigned_to, team_id, reason, assignment_type: "manual" });
   }
   if (!team) {
@@ -29,9 +30,10 @@ export async function assign({ id, assigned_to, team_id, reason }: Assign, conte
   return assignTeam(context, conversation, { team, reason });
 }
 
-/** @throws Failure `wrong_agent`, naming the current agent. */
+/** @throws Failure `user_not_found`, `user_inactive`, `wrong_agent`, naming the current agent. */
 export async function transfer({ id, from_agent, to_agent, reason }: Transfer, context: WriteContext) {
   const conversation = await requireConversation(context.tx, context.organization, id, { locks: true });
+  await requireActive(context, to_agent, "to_agent");
   if (conversation.assigned_to !== from_agent) {
     throw fail("wrong_agent", { current_agent: conversation.assigned_to, param: "from_agent" });
   }
@@ -69,7 +71,6 @@ async function assignAgent(
   { assigned_to, team_id: requestedTeam, reason, assignment_type }: AgentAssignment,
 ) {
   const { tx } = context;
-  await requireActive(context, assigned_to);
   const team_id = requestedTeam ?? (await findTeamOf(context, conversation, assigned_to));
   const member =
     team_id === null ? undefined : await lockMember(tx, conversation, { team_id, user_id: assigned_to });
@@ -119,7 +120,8 @@ async function lockTeam({ tx, organization }: WriteContext, id: string) {
   return team;
 }
 
-async function requireActive({ tx, organization }: WriteContext, id: string): Promise<void> {
+/** @throws Failure `user_not_found`, `user_inactive`, naming `field`. */
+async function requireActive({ tx, organization }: WriteContext, id: string, field: string): Promise<void> {
   const user = await tx
     .selectFrom("users")
     .select("is_active")
@@ -127,10 +129,10 @@ async function requireActive({ tx, organization }: WriteContext, id: string): Pr
     .where("id", "=", id)
     .executeTakeFirst();
   if (!user) {
-    throw fail("user_not_found");
+    throw fail("user_not_found", { param: field });
   }
   if (!user.is_active) {
-    throw fail("user_inactive");
+    throw fail("user_inactive", { param: field });
   }
 }
 

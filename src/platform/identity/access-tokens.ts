@@ -1,8 +1,8 @@
-/** Access tokens: JWTs signed with HS256, valid for 15 minutes; `kid` identifies the secret. */
+/** Access tokens: JWTs signed with HS256, valid for 15 minutes; `kid` identifies the secret, `sid` the session. */
 import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import { jwtVerify, SignJWT } from "jose";
 import { fail } from "../../../tools/errors.ts";
-import { type AppSecrets, secretsOf, type World } from "../kernel/index.ts";
+import { type AppSecrets, type Session, secretsOf, type World } from "../kernel/index.ts";
 
 export const accessTokenSeconds = 15 * 60;
 
@@ -13,21 +13,24 @@ type Signing = AppSecrets & Pick<World, "now">;
 
 export async function signAccessToken(
   world: Signing,
-  user: { id: string; organization_id: string; session_version: number },
+  { organization_id, user_id, session_version, family_id }: Session,
 ): Promise<string> {
   const now = Math.floor(world.now().getTime() / 1000);
-  return new SignJWT({ org: user.organization_id, ver: user.session_version })
+  return new SignJWT({ org: organization_id, ver: session_version, sid: family_id })
     .setProtectedHeader({ alg: "HS256", kid: kidOf(world.secret) })
     .setIssuer(issuer)
     .setAudience(audience)
-    .setSubject(user.id)
+    .setSubject(user_id)
     .setIssuedAt(now)
     .setExpirationTime(now + accessTokenSeconds)
     .sign(keyOf(world.secret));
 }
 
 /** @throws Failure `credential_invalid` if the token is forged, expired or not an access token. */
-export async function readAccessToken(world: Signing, token: string) {
+export async function readAccessToken(
+  world: Signing,
+  token: string,
+): Promise<Session & { readonly expires_at: string }> {
   try {
     const { payload } = await jwtVerify(token, ({ kid }) => keyOf(findSecret(world, kid)), {
       algorithms: ["HS256"],
@@ -39,6 +42,7 @@ export async function readAccessToken(world: Signing, token: string) {
       user_id: String(payload.sub),
       organization_id: String(payload.org),
       session_version: Number(payload.ver ?? 0),
+      family_id: typeof payload.sid === "string" ? payload.sid : null,
       expires_at: new Date((payload.exp ?? 0) * 1000).toISOString(),
     };
   } catch (cause) {

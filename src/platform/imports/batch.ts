@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { z } from "zod";
 import { type ContactInput, type UpsertOutcome, upsertContacts } from "../contacts/index.ts";
 import type { World } from "../kernel/index.ts";
+import { getPhoneRegion, type PhoneRegion } from "../phone/index.ts";
 import type { CsvRow } from "./csv.ts";
 import { type Columns, RejectedRowError, readContact } from "./row.ts";
 
@@ -28,8 +29,9 @@ interface ReadRow {
 
 /** @throws Error if another run of the job has committed these rows. */
 export async function commitBatch(id: ImportId, world: World, { columns, rows, start }: Batch) {
+  const region = await getPhoneRegion(world.database.queries, id.organization_id);
   const readRows = rows.map(
-    ({ line, cells }): ReadRow => ({ line, contact: readContactOrReason(columns, cells) }),
+    ({ line, cells }): ReadRow => ({ line, contact: readContactOrReason(columns, cells, region) }),
   );
   const now = world.now();
   await world.database.transaction(async (tx) => {
@@ -93,9 +95,13 @@ function listErrors(
   });
 }
 
-function readContactOrReason(columns: Columns, cells: readonly string[]): ContactInput | string {
+function readContactOrReason(
+  columns: Columns,
+  cells: readonly string[],
+  region: PhoneRegion,
+): ContactInput | string {
   try {
-    return readContact(columns, cells);
+    return readContact(columns, cells, region);
   } catch (error) {
     if (error instanceof RejectedRowError) {
       return error.message;

@@ -5,8 +5,9 @@
  * opened in a spreadsheet.
  */
 
-import { Failure, maxMetadata } from "../../../tools/contract/index.ts";
-import { type ContactInput, normalizePhone } from "../contacts/index.ts";
+import { maxMetadata, tag, tagLimits } from "../../../tools/contract/index.ts";
+import type { ContactInput } from "../contacts/index.ts";
+import { type PhoneRegion, readPhone } from "../phone/index.ts";
 import { maxColumns, UnreadableFileError } from "./csv.ts";
 
 type Column = "phone_number" | "name" | "tags" | { readonly attribute: string } | undefined;
@@ -28,10 +29,10 @@ const knownTitles: Readonly<Record<string, Column>> = {
 };
 
 /** The same limits as in the operations of contacts. */
-const limits = { phone: 32, name: 255, tag: 64, tags: 50, attribute: 64 };
+const limits = { phone: 32, name: 255, attribute: 64 };
 
 /** A longer cell is not split: a row may be 128 kB of tags. Leaves room for spaces around them. */
-const maxTagsText = 2 * limits.tags * limits.tag;
+const maxTagsText = 2 * tagLimits.count * tagLimits.length;
 
 /** @throws UnreadableFileError if a column is missing or ambiguous, or if there are too many. */
 export function readHeader(cells: readonly string[]): Columns {
@@ -65,7 +66,7 @@ export function readHeader(cells: readonly string[]): Columns {
 }
 
 /** @throws RejectedRowError */
-export function readContact(columns: Columns, cells: readonly string[]): ContactInput {
+export function readContact(columns: Columns, cells: readonly string[], region: PhoneRegion): ContactInput {
   const texts: Record<string, string> = {};
   const attributes: [string, string][] = [];
   for (const [index, column] of columns.entries()) {
@@ -90,13 +91,13 @@ export function readContact(columns: Columns, cells: readonly string[]): Contact
   if (name !== undefined && name.length > limits.name) {
     throw new RejectedRowError(`The name is longer than ${limits.name} characters.`);
   }
-  return { phone_number: readPhone(phone_number), name, tags: readTags(tags), metadata };
+  return { phone_number: readNumber(phone_number, region), name, tags: readTags(tags), metadata };
 }
 
 /** A phone number that a spreadsheet has converted to a number: digits are lost or added. */
 const quantity = /^\+?\d+(?:[.,]\d+)?e\+?\d+$|^\+?\d{7,}[.,]0$/i;
 
-function readPhone(text: string): string {
+function readNumber(text: string, region: PhoneRegion): string {
   if (text === "") {
     throw new RejectedRowError("There is no phone number.");
   }
@@ -105,37 +106,29 @@ function readPhone(text: string): string {
       "The phone number was written as a quantity, like 4.9E+12 or 4915112345678.0: make its column text, and export the file again.",
     );
   }
-  const number = text.length > limits.phone ? undefined : normalizeOrUndefined(text);
-  if (number === undefined) {
+  if (text.length > limits.phone) {
+    throw new RejectedRowError(`The phone number is longer than ${limits.phone} characters.`);
+  }
+  const reading = readPhone(text, region);
+  if (reading.reason !== undefined) {
     throw new RejectedRowError(
-      "The phone number is not valid; write it with the country code, like +14155550123.",
+      `The phone number is not valid. ${reading.reason} Write it with the country code, like +14155550123, or set default_country (PUT /v1/organization), and import the file again.`,
     );
   }
-  return number;
+  return reading.number;
 }
 
-function normalizeOrUndefined(text: string): string | undefined {
-  try {
-    return normalizePhone(text, "phone_number");
-  } catch (error) {
-    if (error instanceof Failure) {
-      return undefined;
-    }
-    throw error;
-  }
-}
-
-/** In lower case as in `tools/contacts.ts`: VIP and vip are the same tag. */
 function readTags(text: string): string[] {
   const written = text
     .slice(0, maxTagsText)
     .split(/[;|]/)
-    .map((tag) => tag.normalize().trim().toLowerCase());
-  const tags = [...new Set(written.filter((tag) => tag !== ""))];
-  const isTooLong = text.length > maxTagsText || tags.some((tag) => tag.length > limits.tag);
-  if (isTooLong || tags.length > limits.tags) {
+    .filter((part) => part.trim() !== "");
+  const read = written.map((part) => tag.safeParse(part));
+  const tags = [...new Set(read.flatMap(({ data }) => data ?? []))];
+  const isTooLong = text.length > maxTagsText || read.some(({ success }) => !success);
+  if (isTooLong || tags.length > tagLimits.count) {
     throw new RejectedRowError(
-      `At most ${limits.tags} tags of at most ${limits.tag} characters are allowed.`,
+      `At most ${tagLimits.count} tags of at most ${tagLimits.length} characters are allowed.`,
     );
   }
   return tags;

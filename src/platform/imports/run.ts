@@ -4,6 +4,7 @@
  * A batch and its progress are committed together, so a crash neither loses nor repeats rows. An invalid row is
  * reported and skipped. A file that can't be read further ends the import; the rows before stay imported.
  */
+import { z } from "zod";
 import { Failure } from "../../../tools/contract/index.ts";
 import { maxImportRows } from "../../../tools/imports.ts";
 import type { Outcome } from "../../jobs/job.ts";
@@ -12,6 +13,7 @@ import { commitUpload, discardFile, fetchFile, getUpload } from "../uploads/inde
 import { commitBatch, ImportId } from "./batch.ts";
 import { type CsvRow, readCsv, UnreadableFileError } from "./csv.ts";
 import { type Columns, readHeader } from "./row.ts";
+import { rejectTags } from "./tags.ts";
 
 /** The target duration of a transaction: on the embedded database it holds the only connection. */
 const transactionMs = { embedded: 50, postgres: 200 };
@@ -22,9 +24,17 @@ const batchSize = { min: 25, max: 200 };
 /** Longer than for uploads, because no caller waits for the response. */
 const fetchTimeoutMs = 120_000;
 
+/** An import that an earlier version queued has no more than its id. */
+const ImportJob = ImportId.extend({
+  /** The key or the user that started it: a file that it fetches belongs to them. */
+  credential_id: z.string().nullable().default(null),
+  may_set_tags: z.boolean().default(true),
+});
+type ImportJob = Readonly<z.infer<typeof ImportJob>>;
+
 export const runImportJob = defineJob({
   name: "import.run",
-  payload: ImportId,
+  payload: ImportJob,
   // After a crash the import continues when the lease ends.
   leaseMs: 15_000,
 
@@ -61,7 +71,7 @@ function explain(error: unknown): string | undefined {
   return undefined;
 }
 
-async function importFile(payload: ImportId, world: World): Promise<Outcome> {
+async function importFile(payload: ImportJob, world: World): Promise<Outcome> {
   const key = await resolveSource(payload, world);
   const file = key === undefined ? undefined : await world.storage.read(key);
   if (!file) {
@@ -74,7 +84,7 @@ async function importFile(payload: ImportId, world: World): Promise<Outcome> {
 type File = AsyncIterable<Uint8Array>;
 
 /** Imports the rows in batches; false if the service stops before the end. @throws UnreadableFileError */
-async function importRows(payload: ImportId, world: World, file: File): Promise<boolean> {
+async function importRows(payload: ImportJob, world: World, file: File): Promise<boolean> {
   const committed = await readPosition(payload, world);
   const batches = createBatches(payload, world);
   let columns: Columns | undefined;
@@ -82,7 +92,7 @@ async function importRows(payload: ImportId, world: World, file: File): Promise<
   let position = -1;
   try {
     for await (const row of readCsv(file)) {
-      columns ??= readHeader(row.cells);
+      columns ??= readColumns(row.cells, payload);
       if (position >= maxImportRows) {
         throw new UnreadableFileError(
           `The file has more than ${maxImportRows} rows. The first ${maxImportRows} were imported; import the others as a separate file.`,
@@ -111,6 +121,15 @@ async function importRows(payload: ImportId, world: World, file: File): Promise<
   return true;
 }
 
+/** @throws UnreadableFileError; Failure `tags_not_permitted`. */
+function readColumns(cells: readonly string[], { may_set_tags }: ImportJob): Columns {
+  const columns = readHeader(cells);
+  if (!may_set_tags) {
+    rejectTags(columns);
+  }
+  return columns;
+}
+
 /** Collects rows, and adapts the size of the batches to the duration of their transactions. */
 function createBatches(payload: ImportId, world: World) {
   let rows: CsvRow[] = [];
@@ -137,7 +156,7 @@ function createBatches(payload: ImportId, world: World) {
 
 /** The key of the file, which is downloaded first if the import has a URL; undefined if the import has ended. */
 async function resolveSource(
-  { organization_id, import_id }: ImportId,
+  { organization_id, import_id, credential_id }: ImportJob,
   world: World,
 ): Promise<string | undefined> {
   const { queries } = world.database;
@@ -156,7 +175,7 @@ async function resolveSource(
     return (await getUpload(queries, organization_id, row.upload_id)).key;
   }
   const received = await fetchFile(
-    { world, organization: organization_id },
+    { world, organization: organization_id, credential_id },
     { url: row.url ?? "", defaultExtension: "csv", timeoutMs: fetchTimeoutMs, signal: world.stopping },
   );
   // Plain text was inspected by the same rules as CSV, and many servers declare CSV as plain text.

@@ -40,8 +40,10 @@ export interface World {
   readonly metrics: Metrics;
   /** By the name that an inbox's row holds. */
   readonly channels: Readonly<Record<string, Channel>>;
-  /** The only way to reach an address that a customer provided. */
+  /** The only way to reach an address that a customer provided, except that of a webhook. */
   readonly web: Web;
+  /** The only way to reach the receiver of a webhook, which may be on this machine during development. */
+  readonly receivers: Web;
   readonly storage: Storage;
   /** The public base URLs of this service and its CDN, for links to files. */
   readonly addresses: { service(): string; readonly cdn: string | undefined };
@@ -64,6 +66,8 @@ export interface World {
   readonly jobsKeptByErasure: readonly string[];
   /** Every tool that is offered, by name, with the operation that it calls. */
   readonly tools: ReadonlyMap<string, Operation>;
+  /** The operator's setting that hides a tool from assistants; undefined if none does. */
+  hiddenBy(tool: string): string | undefined;
   /** Aborted when the app begins to stop; waiting calls then return at once. */
   readonly stopping: AbortSignal;
 }
@@ -97,6 +101,16 @@ export interface IdempotencyKey extends KeyOwner {
   readonly key: string;
 }
 
+/** What identifies a user's session. */
+export interface Session {
+  readonly organization_id: string;
+  readonly user_id: string;
+  /** A new password and deactivation raise the user's version. */
+  readonly session_version: number;
+  /** The family of refresh tokens; null in an access token of an earlier version. */
+  readonly family_id: string | null;
+}
+
 /** The authenticated caller: no tenant's data is read without one. */
 export interface Caller {
   readonly organization_id: string;
@@ -109,8 +123,12 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>;
   /** The signed-in user; null for an API key. */
   readonly user: { id: string; email: string; name: string; role: Role } | null;
+  /** Of an access token; null for an API key. */
+  readonly session: Session | null;
   /** The id of the signed-in user, or of the user who created the API key. */
   readonly acts_for: string | null;
+  /** The role of that user; null for a key that no user created, which is the operator's. */
+  readonly role: Role | null;
 }
 
 /** The part of the context that every handler has. */
@@ -132,10 +150,10 @@ export interface OpenContext<Output = unknown> extends PublicContext {
    * Runs `effect` in a transaction, once per idempotency key: a repeated call returns the stored response. `owner`
    * takes the caller's place as the owner of the key. Undefined is not stored.
    */
-  once(
+  once<Result extends Output | undefined>(
     owner: KeyOwner,
-    effect: (tx: Transaction) => Promise<Output | undefined>,
-  ): Promise<Output | undefined>;
+    effect: (tx: Transaction) => Promise<Result>,
+  ): Promise<Result>;
 }
 
 export interface ReadContext extends PublicContext {
@@ -152,6 +170,13 @@ export interface OutwardContext {
   readonly actor: Actor;
   /** Aborted when the caller disconnects, or when the app stops. */
   readonly signal: AbortSignal;
+}
+
+/** What a handler has before its transaction. */
+export interface PrepareContext {
+  readonly world: World;
+  /** Null for an operation without a caller. */
+  readonly caller: Caller | null;
 }
 
 /** A write also reads through its transaction. */

@@ -18,6 +18,7 @@ export {
   type IncomingFile,
   type ReadContext,
   type Role,
+  type Session,
   type World,
   type WriteContext,
 } from "./context.ts";
@@ -30,6 +31,7 @@ export {
   createCall,
   createResolveJob,
   deleteExpiredResponsesJob,
+  requireScope,
   runForCaller,
   sealedResponses,
   throwDatabaseFailure,

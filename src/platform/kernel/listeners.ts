@@ -31,8 +31,8 @@ function eventSchema<Name extends EventName>(type: Name): z.ZodType<Event<Name>>
     type: z.literal(type),
     organization_id: z.string(),
     created_at: z.string(),
-    data: events[type],
+    data: events[type].data,
   });
-  // TypeScript does not resolve the type of `events[type]` while `Name` is a type parameter.
+  // TypeScript does not resolve the type of `events[type].data` while `Name` is a type parameter.
   return schema as unknown as z.ZodType<Event<Name>>;
 }

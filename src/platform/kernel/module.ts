@@ -17,6 +17,7 @@ import type {
   Hooks,
   OpenContext,
   OutwardContext,
+  PrepareContext,
   ReadContext,
   StreamedContext,
   StreamedInput,
@@ -86,11 +87,14 @@ export type Handler<Op extends Operation> =
       : (input: z.output<Op["input"]>, context: ContextOf<Op>) => Promise<z.input<Op["output"]>>;
 
 /**
- * A handler in two steps, for slow work without the database, such as hashing a password: `prepare` runs
- * before the transaction, which holds the embedded engine's only connection.
+ * A handler in two steps, for slow work such as hashing a password or reading a file: `prepare` runs before the
+ * transaction, which holds the embedded engine's only connection. It also runs for a repeated idempotency key.
  */
 export interface PreparedHandler<Op extends Operation> {
-  prepare(input: z.output<Op["input"]>): Promise<(context: ContextOf<Op>) => Promise<z.input<Op["output"]>>>;
+  prepare(
+    input: z.output<Op["input"]>,
+    context: PrepareContext,
+  ): Promise<(context: ContextOf<Op>) => Promise<z.input<Op["output"]>>>;
 }
 
 /** A public route of a module that is not an operation: its handler also takes the world. */
@@ -103,7 +107,7 @@ export type Listeners = {
 /** A handler whose types `implement` has checked. */
 type AnyHandler =
   | ((input: never, context: never) => Promise<unknown>)
-  | { prepare(input: never): Promise<(context: never) => Promise<unknown>> }
+  | { prepare(input: never, context: PrepareContext): Promise<(context: never) => Promise<unknown>> }
   | AnyOutwardHandler;
 
 export interface Module {

@@ -212,7 +212,7 @@ async function markSent(
     const message = await lockMessage(tx, payload.organization_id, payload.message_id);
     if (message) {
       const at = world.now().toISOString();
-      const sent = await applyStatusUpdate(tx, world, message, { type: "sent", at, channel_message_id });
+      const sent = await applyStatusUpdate(tx, world, message, { type: "accepted", at, channel_message_id });
       await applyParkedReceipts(tx, world, sent);
     }
   });

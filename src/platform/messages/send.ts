@@ -4,10 +4,11 @@ import { fail, failField } from "../../../tools/errors.ts";
 import type { messages as contract } from "../../../tools/messages/index.ts";
 import { afterCommit, type Transaction } from "../../database/database.ts";
 import { refersTo } from "../../database/query/index.ts";
-import { findByBsuid, findOrCreateContact, isBsuid, normalizePhone } from "../contacts/index.ts";
+import { findByBsuid, findOrCreateContact, isBsuid } from "../contacts/index.ts";
 import { findOrCreateConversation, recordOutbound, windowOf } from "../conversations/index.ts";
 import { isWindowStrict } from "../inboxes.ts";
 import { type Change, freshId, recordOf, type WriteContext } from "../kernel/index.ts";
+import { normalizePhone } from "../phone/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
 import { deliverMessageJob } from "./deliver.ts";
 import { toMediaContent } from "./media.ts";
@@ -18,7 +19,7 @@ type Input = z.output<typeof contract.send_message.input>;
 export async function sendMessage(input: Input, context: WriteContext) {
   const { tx, organization, now } = context;
   const content = await toStoredContent(tx, organization, input);
-  const { contact, to } = await findRecipient(input.to, context);
+  const { contact, to } = await findRecipient(input, context);
   const inbox = await chooseInbox(tx, { organization, contact_id: contact.id, inbox_id: input.inbox_id });
   const conversation = await findOrCreateConversation(tx, {
     organization,
@@ -36,9 +37,9 @@ export async function sendMessage(input: Input, context: WriteContext) {
 }
 
 /** Any phone number may be a recipient; a business-scoped id, which the channel assigns, must be a contact's. */
-async function findRecipient(to: string, { tx, organization, now }: WriteContext) {
+async function findRecipient({ to, inbox_id }: Input, { tx, organization, now }: WriteContext) {
   if (!isBsuid(to)) {
-    const phone_number = normalizePhone(to, "to");
+    const phone_number = await normalizePhone(tx, organization, { text: to, field: "to", inbox_id });
     const { contact } = await findOrCreateContact(tx, { organization, phone_number, now });
     return { contact, to: phone_number };
   }

@@ -17,12 +17,34 @@ export interface MessageProgress {
 
 const ranks = { queued: 0, sending: 0, sent: 1, delivered: 2, read: 3 } as const;
 
-/** Applies a receipt. A status that was skipped gets the time of the receipt that implies it. */
-export function advanceStatus(before: MessageProgress, type: ReceiptType, at: string): MessageProgress {
+/** What a message goes through on its way, the first first, with the columns of the times. */
+export const successes = [
+  { status: "sent", column: "sent_at" },
+  { status: "delivered", column: "delivered_at" },
+  { status: "read", column: "read_at" },
+] as const;
+
+/**
+ * What advances a message: a receipt, or the channel's acceptance, whose time is by our own clock and holds until
+ * the channel's `sent` receipt arrives.
+ */
+export type Step = ReceiptType | "accepted";
+
+/** The status that a step leads to, unless the message has one that ranks higher. */
+export function statusOf(step: Step): ReceiptType {
+  return step === "accepted" ? "sent" : step;
+}
+
+export function advanceStatus(before: MessageProgress, step: Step, at: string): MessageProgress {
   if (before.status === "received") {
     return before;
   }
-  return type === "failed" ? afterFailure(before, at) : afterSuccess(before, type, at);
+  if (step === "failed") {
+    return afterFailure(before, at);
+  }
+  const after = { ...before, ...timesAfter({ ...before, ...ownTime(before, step, at) }) };
+  const status = statusOf(step);
+  return ranksHigher(status, before.status) ? { ...after, status, failed_at: null } : after;
 }
 
 function afterFailure(before: MessageProgress, at: string): MessageProgress {
@@ -30,28 +52,36 @@ function afterFailure(before: MessageProgress, at: string): MessageProgress {
   return isFinal ? before : { ...before, status: "failed", failed_at: at };
 }
 
-function afterSuccess(before: MessageProgress, type: keyof typeof times, at: string): MessageProgress {
-  const after = { ...before, ...timesAfter(before, type, at) };
-  return ranksHigher(type, before.status) ? { ...after, status: type, failed_at: null } : after;
-}
-
-function ranksHigher(type: keyof typeof times, status: MessageProgress["status"]): boolean {
-  if (status === "failed") {
-    return type !== "sent";
+function ranksHigher(status: ReceiptType, than: MessageProgress["status"]): boolean {
+  if (status === "failed" || than === "received") {
+    return false;
   }
-  return status !== "received" && ranks[type] > ranks[status];
+  return than === "failed" ? status !== "sent" : ranks[status] > ranks[than];
 }
 
-/** The columns that each receipt sets: its own first, then those of the states before it. */
-const times = {
-  sent: ["sent_at"],
-  delivered: ["delivered_at", "sent_at"],
-  read: ["read_at", "delivered_at", "sent_at"],
-} as const;
+function ownTime(
+  before: MessageProgress,
+  step: Exclude<Step, "failed">,
+  at: string,
+): Partial<MessageProgress> {
+  if (step === "accepted") {
+    return { sent_at: before.sent_at ?? at };
+  }
+  return { [`${step}_at`]: at };
+}
 
-/** Sets the receipt's own time; earlier states keep theirs, or get the same time if they have none. */
-function timesAfter(before: MessageProgress, type: keyof typeof times, at: string): Partial<MessageProgress> {
-  return Object.fromEntries(
-    times[type].map((column, index) => [column, index === 0 ? at : (before[column] ?? at)]),
-  );
+/**
+ * A status that was skipped gets the time of the next one, until its own receipt arrives. No time is later than that
+ * of the next status: clocks differ, and some channels round to seconds.
+ */
+function timesAfter({ sent_at, delivered_at, read_at }: MessageProgress): Partial<MessageProgress> {
+  const delivered = earliest(delivered_at, read_at);
+  return { sent_at: earliest(sent_at, delivered), delivered_at: delivered, read_at };
+}
+
+function earliest(time: string | null, next: string | null): string | null {
+  if (time === null || next === null) {
+    return time ?? next;
+  }
+  return Date.parse(time) <= Date.parse(next) ? time : next;
 }

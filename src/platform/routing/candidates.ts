@@ -110,7 +110,7 @@ function isCurrentAgent(
 
 function selectMembers(db: Queries, organization: string, skills: readonly string[]) {
   const withSkills = sql<string[]>`array(
-    select skill from unnest(team_members.skills) as skill where skill = any(${skills}::text[])
+    select lower(skill) from unnest(team_members.skills) as skill where lower(skill) = any(${skills}::text[])
   )`;
   return db
     .selectFrom("team_members")

@@ -1,6 +1,6 @@
 /** The settings of a policy: validated when they are written, so that decisions need no checks. */
 import { z } from "zod";
-import { failInput } from "../../../tools/contract/index.ts";
+import { failInput, inputMessages } from "../../../tools/contract/index.ts";
 import { routingStrategies } from "../../../tools/routing.ts";
 
 const longestSeconds = 30 * 24 * 3600;
@@ -20,7 +20,7 @@ export type PolicySettings = z.output<typeof PolicySettings>;
 
 /** @throws Failure `invalid_request`, naming the field: `settings.weights.<user id>`. */
 export function requireSettings(settings: Readonly<Record<string, unknown>>): void {
-  const { error } = PolicySettings.safeParse(settings);
+  const { error } = PolicySettings.safeParse(settings, { error: inputMessages });
   if (error) {
     const issues = error.issues.map((issue) => ({ ...issue, path: ["settings", ...issue.path] }));
     throw failInput(issues, { settings });

@@ -133,12 +133,11 @@ export function usesStrategy({ strategy, settings }: Policy, wanted: Policy["str
   return strategy === wanted || (strategy === "sticky" && settings.fallback === wanted);
 }
 
-/** Skills are required by the policy and by the conversation's tags of the form `skill:fr`. */
+/** In lower case as tags are: by the policy, and by the conversation's tags of the form `skill:fr`. */
 export function requiredSkills({ conversation: { tags }, policy }: RoutingRequest): string[] {
   const tagged = tags.filter((tag) => tag.startsWith("skill:")).map((tag) => tag.slice("skill:".length));
-  return usesStrategy(policy, "skills_based")
-    ? [...new Set([...policy.settings.required_skills, ...tagged])]
-    : [];
+  const skills = [...policy.settings.required_skills, ...tagged].map((skill) => skill.toLowerCase());
+  return usesStrategy(policy, "skills_based") ? [...new Set(skills)] : [];
 }
 
 export function waitTimeMs({ queued_at }: ConversationRow, now: Date): number {

@@ -16,6 +16,8 @@ export interface ContentRule {
   readonly forbidden: readonly ByteSignature[];
   /** Whether tags of HTML, PHP and scripts are rejected, in upper or lower case. */
   readonly forbidsTags: boolean;
+  /** Whether the names of PDF's scripts and commands are rejected, in any spelling. */
+  readonly forbidsActions: boolean;
   /** Whether all of it must be UTF-8 text without control characters that does not start like HTML or a program. */
   readonly isText: boolean;
 }
@@ -38,11 +40,6 @@ const archives = [
   signature("a 7z archive", "7z\xbc\xaf\x27\x1c"),
 ];
 
-const scripts = [
-  signature("a script", "/JavaScript"),
-  signature("a command that starts a program", "/Launch"),
-];
-
 const macros = [signature("macros", "vbaProject.bin"), signature("a Java program", "META-INF/MANIFEST.MF")];
 
 const openXml = ["wordprocessingml.document", "spreadsheetml.sheet", "presentationml.presentation"].map(
@@ -54,6 +51,7 @@ const base: ContentRule = {
   required: [],
   forbidden: [],
   forbidsTags: false,
+  forbidsActions: false,
   isText: false,
 };
 
@@ -68,8 +66,9 @@ export const contentRules = {
     ...base,
     detectedTypes: ["application/pdf"],
     magicBytes: Buffer.from("%PDF-"),
-    forbidden: [...archives, ...scripts],
+    forbidden: archives,
     forbidsTags: true,
+    forbidsActions: true,
   } satisfies ContentRule,
   /** Office Open XML: a ZIP archive; its file names are not compressed. Whether the detector recognizes it depends on their order. */
   package: (part: string): ContentRule => ({

@@ -3,12 +3,21 @@ import { fail, failField } from "../../../tools/errors.ts";
 import { uploads as contract } from "../../../tools/uploads.ts";
 import { containsText, readPage } from "../../database/query/index.ts";
 import { implement, type World } from "../kernel/index.ts";
+import { getAccessibleUpload, isAccessible } from "./access.ts";
 import { fileRoute } from "./file-route.ts";
-import { getUpload, selectUploads } from "./find.ts";
+import { selectUploads } from "./find.ts";
 import { createLink } from "./links.ts";
-import { commitUpload, discardFile, fetchFile, type ReceivedFile, receiveFile } from "./receive.ts";
+import {
+  commitUpload,
+  discardFile,
+  fetchFile,
+  type ReceivedFile,
+  receiveFile,
+  type UploadOwner,
+} from "./receive.ts";
 import { deleteUnfinishedUploadsJob, deleteUpload, removeFileJob } from "./remove.ts";
 
+export { getAccessibleUpload } from "./access.ts";
 export { findUploadAt, getUpload } from "./find.ts";
 export { createChannelLink } from "./links.ts";
 export { commitUpload, discardFile, fetchFile } from "./receive.ts";
@@ -17,19 +26,20 @@ export const uploads = implement(contract, {
   tables: ["uploads"],
   operations: {
     async upload_file(request, context) {
-      const { world } = context;
+      const { world, organization, caller } = context;
+      const owner = { world, organization, credential_id: caller.credential.id };
       let received: ReceivedFile | undefined;
       let isCommitted = false;
       try {
         const { input, file } = await request.read(async (incoming) => {
-          received = await receiveFile(context, incoming);
+          received = await receiveFile(owner, incoming);
           return received;
         });
         requireOneSource({ file, content_base64: input.content_base64, url: input.url });
         if (input.url !== undefined) {
           await context.beginOutward();
         }
-        const upload = file ?? (await receiveInput(context, input));
+        const upload = file ?? (await receiveInput(owner, input));
         received = upload;
         const facts = file ? { sha256: file.sha256, file_name: file.file_name } : null;
         await context.commit(facts, async ({ tx, now }) => {
@@ -52,16 +62,17 @@ export const uploads = implement(contract, {
       }
     },
 
-    async list_uploads({ search, ...paging }, { db, world, organization, now }) {
+    async list_uploads({ search, ...paging }, { db, world, organization, caller, now }) {
       const matches = selectUploads(db, organization)
+        .where(isAccessible(caller))
         .$if(search !== undefined, (query) => query.where(containsText(search ?? "", "file_name")))
         .orderBy("id", "desc");
       const { rows, meta } = await readPage(matches, paging);
       return { data: rows.map((row) => serializeStoredUpload(world, row, now)), meta };
     },
 
-    async get_upload({ id }, { db, world, organization, now }) {
-      return { data: serializeStoredUpload(world, await getUpload(db, organization, id, "id"), now) };
+    async get_upload({ id }, { db, world, caller, now }) {
+      return { data: serializeStoredUpload(world, await getAccessibleUpload(db, caller, id, "id"), now) };
     },
 
     async delete_upload({ id }, context) {
@@ -81,10 +92,7 @@ interface Input {
   readonly content_type?: string | undefined;
 }
 
-async function receiveInput(
-  owner: { world: World; organization: string },
-  input: Input,
-): Promise<ReceivedFile> {
+async function receiveInput(owner: UploadOwner, input: Input): Promise<ReceivedFile> {
   const { content_base64 = "", url, file_name, content_type } = input;
   if (url !== undefined) {
     return fetchFile(owner, { url, file_name, content_type });

@@ -34,6 +34,15 @@ export const fileKinds: readonly FileKind[] = [
   kind("image", "image/webp", "webp", contentRules.media("image/webp")),
   kind("video", "video/mp4", "mp4", contentRules.media("video/mp4", "video/x-m4v")),
   kind("video", "video/3gpp", "3gp", contentRules.media("video/3gpp")),
+  kind("video", "video/quicktime", "mov", contentRules.media("video/quicktime")),
+  // The detector does not say whether a WebM container has a video track.
+  kind("video", "video/webm", "webm", contentRules.media("video/webm"), ["audio/webm"]),
+  kind("audio", "audio/webm", "weba", contentRules.media("video/webm")),
+  kind("audio", "audio/wav", "wav", contentRules.media("audio/wav"), [
+    "audio/x-wav",
+    "audio/wave",
+    "audio/vnd.wave",
+  ]),
   kind("audio", "audio/aac", "aac", contentRules.media("audio/aac"), ["audio/x-aac"]),
   kind("audio", "audio/amr", "amr", contentRules.media("audio/amr")),
   kind("audio", "audio/mpeg", "mp3", contentRules.media("audio/mpeg"), ["audio/mp3"]),

@@ -29,14 +29,16 @@ export interface ReceivedFile {
   readonly sha256: string;
 }
 
-interface UploadOwner {
+export interface UploadOwner {
   readonly world: World;
   readonly organization: string;
+  /** The key or the user that the upload belongs to; null for one of an unknown credential. */
+  readonly credential_id: string | null;
 }
 
 /** Writes a file to the store. @throws Failure if the file is not allowed; it is then deleted. */
 export async function receiveFile(
-  { world, organization }: UploadOwner,
+  { world, organization, credential_id }: UploadOwner,
   file: IncomingFile,
 ): Promise<ReceivedFile> {
   const { file_name, kind } = identifyFile(file);
@@ -50,7 +52,7 @@ export async function receiveFile(
     file_name,
     content_type: kind.type,
   };
-  const row = { ...pending, is_public: false, created_at: now.toISOString() };
+  const row = { ...pending, credential_id, is_public: false, created_at: now.toISOString() };
   await world.database.queries.insertInto("uploads").values(row).execute();
   const inspection = inspectFile(kind);
   try {
@@ -99,7 +101,7 @@ export async function commitUpload(
 /** @throws Failure `quota_exceeded` unless the organization may store this many bytes more. */
 async function requireSpace(
   db: Queries,
-  { world, organization }: UploadOwner,
+  { world, organization }: Pick<UploadOwner, "world" | "organization">,
   additional: number,
 ): Promise<void> {
   const { stored } = await db

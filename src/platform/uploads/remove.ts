@@ -2,13 +2,19 @@
 import { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
 import { defineJob, defineScheduledJob, type WriteContext } from "../kernel/index.ts";
+import { getAccessibleUpload } from "./access.ts";
 import { discardFile } from "./receive.ts";
 
 /** Longer than receiving any file takes. */
 const maxReceiveMs = 3_600_000;
 
-/** The store is not part of the transaction, so a job deletes the file after it. @throws Failure `upload_not_found`. */
-export async function deleteUpload({ tx, world, organization }: WriteContext, id: string): Promise<void> {
+/**
+ * The store is not part of the transaction, so a job deletes the file after it.
+ * @throws Failure `upload_not_found`, `insufficient_scope`.
+ */
+export async function deleteUpload(context: WriteContext, id: string): Promise<void> {
+  const { tx, world, organization, caller } = context;
+  await getAccessibleUpload(tx, caller, id, "id");
   const deleted = await tx
     .deleteFrom("uploads")
     .where("organization_id", "=", organization)

@@ -2,7 +2,7 @@
 import { fail } from "../../../tools/errors.ts";
 
 /** The start of an HTML page, an SVG image or a program, which no plain text or CSV file has. */
-const nonTextStart = /^\s*(?:<!doctype|<html|<head|<body|<script|<svg|<iframe|<\?xml|<\?php|<!--|#!)/i;
+const nonTextStart = /^\s*(?:<!doctype|<html|<head|<body|<script|<svg|<iframe|<\?xml|<\?php|<\?=|<!--|#!)/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them.
 const control = /[\0-\x08\x0b\x0e-\x1f\x7f]/;
 

@@ -40,7 +40,7 @@ export const deliverWebhookJob = defineJob<DeliveryPayload>({
       return undefined;
     }
     const startedAt = world.now();
-    const answer = await postEvent(world, pending, { signal });
+    const answer = await postEvent(world, signEvent(world, pending), { signal });
     if (answer.outcome === "failed" && answer.reason === "aborted") {
       throw new Error("The app is stopping; the delivery is retried after a restart.");
     }
@@ -69,19 +69,31 @@ export const deliverWebhookJob = defineJob<DeliveryPayload>({
   },
 });
 
-/** Posts a signed event. Redirects are not followed, so a redirect is a failed attempt. */
-export function postEvent(
+/** An event as it is posted. */
+export interface SignedEvent {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export function signEvent(
   world: World,
   delivery: SealedSecrets & { readonly url: string; readonly event_id: string; readonly body: string },
+): SignedEvent {
+  const { url, event_id: id, body } = delivery;
+  const secrets = signingSecrets(world, delivery);
+  return { url, body, headers: signDelivery({ id, body, now: world.now(), secrets }) };
+}
+
+/** Redirects are not followed, so a redirect is a failed attempt. */
+export function postEvent(
+  { receivers }: World,
+  event: SignedEvent,
   options: { signal?: AbortSignal; timeoutMs?: number } = {},
 ): Promise<WebResponse> {
-  const { url, event_id: id, body } = delivery;
-  const now = world.now();
-  return world.web.send({
+  return receivers.send({
+    ...event,
     method: "POST",
-    url,
-    body,
-    headers: signDelivery({ id, body, now, secrets: signingSecrets(world, delivery) }),
     timeoutMs,
     maxBytes: maxResponseBytes,
     tooLarge: "cut",

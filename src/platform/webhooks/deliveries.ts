@@ -36,13 +36,32 @@ interface ReplayRequest {
   readonly now: Date;
 }
 
-/** Restarts the delivery at the beginning of its schedule; a pending attempt is replaced. */
+/** Locks the delivery until the commit. @throws Failure `webhook_delivery_not_found`. */
+export async function lockDelivery(
+  tx: Transaction,
+  organization: string,
+  { webhook, event }: { readonly webhook: string; readonly event: string },
+): Promise<void> {
+  const row = await tx
+    .selectFrom("webhook_deliveries")
+    .select("event_id")
+    .where("organization_id", "=", organization)
+    .where("webhook_id", "=", webhook)
+    .where("event_id", "=", event)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row) {
+    throw fail("webhook_delivery_not_found");
+  }
+}
+
+/** Restarts a locked delivery at the beginning of its schedule; a pending attempt is replaced. */
 export async function replayDelivery(
   tx: Transaction,
   world: World,
   { organization, webhook, event, now }: ReplayRequest,
 ): Promise<DeliveryOutput> {
-  const row = await tx
+  const { turn } = await tx
     .updateTable("webhook_deliveries")
     .set((column) => ({
       ...{ status: "pending", step: 0, next_try_at: now.toISOString() },
@@ -52,11 +71,8 @@ export async function replayDelivery(
     .where("webhook_id", "=", webhook)
     .where("event_id", "=", event)
     .returning("turn")
-    .executeTakeFirst();
-  if (!row) {
-    throw fail("webhook_delivery_not_found");
-  }
-  const payload = { organization_id: organization, webhook_id: webhook, event_id: event, turn: row.turn };
+    .executeTakeFirstOrThrow();
+  const payload = { organization_id: organization, webhook_id: webhook, event_id: event, turn };
   await world.jobs.enqueueAll(tx, [createDeliveryJob(payload)]);
   const delivery = await deliveriesOf(tx, organization, webhook)
     .where("webhook_deliveries.event_id", "=", event)

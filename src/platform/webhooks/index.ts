@@ -1,14 +1,16 @@
 /** Webhooks: subscriptions to message events, their deliveries, and the list of recorded events. */
 import { fail, failField } from "../../../tools/errors.ts";
+import { scopesOfEvents } from "../../../tools/events.ts";
 import { webhooks as contract } from "../../../tools/webhooks.ts";
 import type { Transaction } from "../../database/database.ts";
 import { readPage } from "../../database/query/index.ts";
 import type { Sealed } from "../../database/schema/index.ts";
-import { countLocked, freshId, implement, seal } from "../kernel/index.ts";
+import { countLocked, freshId, implement, requireScope, seal } from "../kernel/index.ts";
 import { deliverWebhookJob } from "./deliver.ts";
 import {
   countMissed,
   deliveriesOf,
+  lockDelivery,
   recoverDeliveriesJob,
   replayDelivery,
   serializeDelivery,
@@ -31,6 +33,7 @@ export const webhooks = implement(contract, {
   operations: {
     async create_webhook({ url, events, description = null }, context) {
       const { tx, world, organization, caller, now } = context;
+      requireScope(caller, { all: scopesOfEvents(events) });
       requireAllowedUrl(world, url);
       await requireCapacity(tx, organization, world.quotas.webhooks);
       const signing_secret = newSigningSecret();
@@ -66,8 +69,10 @@ export const webhooks = implement(contract, {
       return { data: serializeWebhook(await getWebhook(db, organization, id)) };
     },
 
-    async update_webhook({ id, ...changes }, { tx, world, organization, now }) {
-      await getWebhook(tx, organization, id);
+    async update_webhook({ id, ...changes }, { tx, world, organization, caller, now }) {
+      const { events } = serializeWebhook(await getWebhook(tx, organization, id));
+      // Also for a new address: it receives the data of the events.
+      requireScope(caller, { all: scopesOfEvents(changes.events ?? events) });
       if (changes.url !== undefined) {
         requireAllowedUrl(world, changes.url);
       }
@@ -118,6 +123,8 @@ export const webhooks = implement(contract, {
     },
 
     async replay_webhook_delivery({ id, delivery_id }, { tx, world, organization, now }) {
+      await getWebhook(tx, organization, id);
+      await lockDelivery(tx, organization, { webhook: id, event: delivery_id });
       await requireActive(tx, organization, id);
       return {
         data: await replayDelivery(tx, world, { organization, webhook: id, event: delivery_id, now }),

@@ -60,7 +60,7 @@ export function signingSecrets(world: World, row: SealedSecrets): [string, ...st
  * @throws Failure `webhook_address_refused`.
  */
 export function requireAllowedUrl(world: World, url: string): void {
-  const error = world.web.check(url);
+  const error = world.receivers.check(url);
   if (error) {
     throw failField("url", "webhook_address_refused", { reason: error.detail });
   }

@@ -2,11 +2,15 @@
 import { z } from "zod";
 import { newId } from "../../database/id.ts";
 import { outward } from "../kernel/index.ts";
-import { classifyResponse, postEvent } from "./deliver.ts";
+import { postEvent, signEvent } from "./deliver.ts";
+import { explainTest } from "./explain-test.ts";
 import { getWebhook } from "./subscriptions.ts";
 
 /** Shorter than a delivery's: the caller waits at most 30 s for the response. */
 const timeoutMs = 25_000;
+
+const verification =
+  "x-webhook-signature is the HMAC-SHA256 of the raw request body in hexadecimal; the key is the whole signing_secret, with whsec_. The webhook-* headers follow Standard Webhooks, whose libraries verify them with the same secret.";
 
 const TestEvent = z.object({
   id: z.string(),
@@ -34,11 +38,14 @@ export const testWebhook = outward({
 
   async call({ webhook_id, event }, { world, organization }) {
     const webhook = await getWebhook(world.database.queries, organization, webhook_id);
-    return postEvent(world, { ...webhook, event_id: event.id, body: JSON.stringify(event) }, { timeoutMs });
+    const signed = signEvent(world, { ...webhook, event_id: event.id, body: JSON.stringify(event) });
+    return { signed, answer: await postEvent(world, signed, { timeoutMs }) };
   },
 
-  async record(answer, { event }) {
+  async record({ signed: { url, headers }, answer }, { event }) {
+    const problem = explainTest(answer);
     const status_code = answer.outcome === "answered" ? answer.status : null;
-    return { data: { delivered: classifyResponse(answer) === "delivered", status_code, event } };
+    const request = { url, headers };
+    return { data: { delivered: problem === null, status_code, event, problem, request, verification } };
   },
 });

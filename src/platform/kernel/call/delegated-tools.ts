@@ -11,7 +11,7 @@ import {
 } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import { catalogue as declaredOperations } from "../../../../tools/index.ts";
-import type { Caller, DelegatedContext } from "../context.ts";
+import type { Caller, DelegatedContext, World } from "../context.ts";
 import { requireScope } from "./authorize.ts";
 
 /** The texts may name any of these, also one that is not implemented. */
@@ -22,21 +22,35 @@ type Catalogue = Readonly<Record<string, Operation>>;
 /** Describing every tool takes a tenth of a second, so it is done once. */
 const describedTools = new WeakMap<Catalogue, readonly Tool[]>();
 
-/** `runOperation` runs an operation by name and returns the body of its response. */
-export function createDelegatedTools(
-  catalogue: Catalogue,
-  caller: Caller,
-  runOperation: (name: string, input: unknown) => Promise<unknown>,
-): DelegatedContext["tools"] {
+interface DelegatedToolsOptions {
+  readonly catalogue: Catalogue;
+  readonly caller: Caller;
+  readonly hiddenBy: World["hiddenBy"];
+  /** Runs an operation by name and returns the body of its response. */
+  runOperation(name: string, input: unknown): Promise<unknown>;
+}
+
+export function createDelegatedTools({
+  catalogue,
+  caller,
+  hiddenBy,
+  runOperation,
+}: DelegatedToolsOptions): DelegatedContext["tools"] {
   return {
     list: () =>
       closeTexts(
-        describeOnce(catalogue).filter((tool) => permits(caller.scopes, tool.scope)),
+        describeOnce(catalogue).filter(
+          ({ name, scope }) => permits(caller.scopes, scope) && hiddenBy(name) === undefined,
+        ),
         declaredTools,
       ).map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
 
     async call(toolName, toolArguments) {
       const { name, operation, mapping } = findTool(catalogue, toolName);
+      const setting = hiddenBy(toolName);
+      if (setting !== undefined) {
+        throw fail("tool_hidden", { value: toolName, setting });
+      }
       // Before the arguments are read, so that a missing scope is reported first, as on every route.
       requireScope(caller, operation.scope);
       const body = await runOperation(name, readArguments(mapping, toolArguments));

@@ -4,11 +4,17 @@
  * Every transport calls operations through here, so no transport has rules of its own.
  */
 
-import { type Effect, failInput, type Operation } from "../../../../tools/contract/index.ts";
+import {
+  type Effect,
+  failInput,
+  inputMessages,
+  type Operation,
+  requireKnownMembers,
+} from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import { runFor } from "../../../database/fair-queue.ts";
 import { actorOf, system } from "../actor.ts";
-import type { Caller, DelegatedContext, Form, PublicContext, World } from "../context.ts";
+import type { Caller, DelegatedContext, Form, PrepareContext, PublicContext, World } from "../context.ts";
 import type { AnyOutwardHandler, Module } from "../module.ts";
 import { authorize } from "./authorize.ts";
 import { throwDatabaseFailure } from "./database-errors.ts";
@@ -20,6 +26,7 @@ import { runPublic } from "./run-public.ts";
 import { runStreamed } from "./run-streamed.ts";
 import { requireStorable } from "./storable.ts";
 
+export { requireScope } from "./authorize.ts";
 export { throwDatabaseFailure } from "./database-errors.ts";
 export { deleteExpiredResponsesJob, sealedResponses } from "./idempotency.ts";
 export { createResolveJob } from "./resolve-job.ts";
@@ -49,12 +56,13 @@ interface BoundOperation {
   readonly operation: Operation;
   /** Undefined unless the operation calls a third party. */
   readonly outwardHandler: AnyOutwardHandler | undefined;
-  prepare(input: unknown): Promise<(context: PublicContext) => Promise<unknown>>;
+  prepare(input: unknown, context: PrepareContext): Promise<(context: PublicContext) => Promise<unknown>>;
 }
 
 /** A call whose caller is authorized and whose input is valid. */
-interface ValidCall extends OperationCall, BoundOperation {
+interface ValidCall extends OperationCall, Omit<BoundOperation, "prepare"> {
   readonly input: unknown;
+  prepare(input: unknown): ReturnType<BoundOperation["prepare"]>;
 }
 
 /** The queue for connections of requests without a caller. */
@@ -95,6 +103,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
     const caller = authorize(operation, otherPath, request.caller);
     const authorized = {
       ...bound,
+      prepare: (input: unknown) => bound.prepare(input, { world, caller }),
       name: request.operation,
       context: {
         ...{ world, now: world.now(), variant: otherPath?.variant, signal: request.signal },
@@ -118,11 +127,14 @@ export function createCall(modules: readonly Module[], world: World): Call {
   const runDelegated: Runner = async (outer, caller) => {
     const { key: idempotencyKey, route, context } = outer;
     let isReplay = false;
-    const tools = createDelegatedTools(catalogue, caller, async (operation, input) => {
-      const options = { idempotencyKey, route, signal: context.signal };
-      const response = await call({ operation, caller, input, ...options });
-      isReplay ||= response.isReplay;
-      return response.body;
+    const tools = createDelegatedTools({
+      ...{ catalogue, caller, hiddenBy: world.hiddenBy },
+      async runOperation(operation, input) {
+        const options = { idempotencyKey, route, signal: context.signal };
+        const response = await call({ operation, caller, input, ...options });
+        isReplay ||= response.isReplay;
+        return response.body;
+      },
     });
     const delegated: DelegatedContext = { ...context, caller, tools };
     return { ...(await respond(outer, delegated)), isReplay };
@@ -159,12 +171,13 @@ async function respond(call: ValidCall, context: PublicContext): Promise<CallRes
   return createResponse(call.operation, await handle(context));
 }
 
-/** @throws Failure `invalid_request`, with one entry per wrong field. */
+/** @throws Failure `invalid_request`, with one entry per wrong field; `unknown_argument`. */
 function parseInput({ input: schema }: Operation, input: unknown): unknown {
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { error: inputMessages });
   if (!parsed.success) {
     throw failInput(parsed.error.issues, input);
   }
+  requireKnownMembers(schema, input as Readonly<Record<string, unknown>>); // the schema is that of an object
   requireStorable(parsed.data);
   return parsed.data;
 }
@@ -177,18 +190,21 @@ function bindHandlers(module: Module): [string, BoundOperation][] {
       | Pick<BoundOperation, "prepare">
       | AnyOutwardHandler;
     const outwardHandler = "begin" in handler ? handler : undefined;
-    return [name, { operation, outwardHandler, prepare: (input) => prepareHandler(handler, input) }];
+    return [name, { operation, outwardHandler, prepare: (...args) => prepareHandler(handler, ...args) }];
   });
 }
 
 async function prepareHandler(
   handler: PlainHandler | Pick<BoundOperation, "prepare"> | AnyOutwardHandler,
   input: unknown,
+  context: PrepareContext,
 ): ReturnType<BoundOperation["prepare"]> {
   if ("begin" in handler) {
     throw new Error("An outward operation runs in steps");
   }
-  return typeof handler === "function" ? (context) => handler(input, context) : handler.prepare(input);
+  return typeof handler === "function"
+    ? (running) => handler(input, running)
+    : handler.prepare(input, context);
 }
 
 type PlainHandler = (input: unknown, context: PublicContext) => Promise<unknown>;

@@ -1,5 +1,6 @@
 /** Runs an operation without a caller. */
-import type { OpenContext, PublicContext } from "../context.ts";
+import type { Transaction } from "../../../database/database.ts";
+import type { KeyOwner, OpenContext, PublicContext } from "../context.ts";
 import { createResponse, type OperationCall, toIdempotentRequest } from "./execute-write.ts";
 import { type CallResponse, deleteStoredResponse, runOnce } from "./idempotency.ts";
 
@@ -13,7 +14,7 @@ const nothing: CallResponse = { status: 200, body: null, isReplay: false };
 export async function runPublic(call: PublicCall): Promise<CallResponse> {
   const { operation, context } = call;
   let isReplay = false;
-  const once: OpenContext["once"] = (owner, effect) =>
+  const once: OpenContext["once"] = <Result>(owner: KeyOwner, effect: (tx: Transaction) => Promise<Result>) =>
     context.world.database.transaction(async (tx) => {
       const request = toIdempotentRequest(call, owner, [call.input]);
       if (!request) {
@@ -27,7 +28,8 @@ export async function runPublic(call: PublicCall): Promise<CallResponse> {
       if (response.body === null) {
         await deleteStoredResponse(tx, request.idempotencyKey);
       }
-      return response.body ?? undefined;
+      // The body is what `effect` returned, now or for an earlier call with the same key.
+      return (response.body ?? undefined) as Result;
     });
   const handle = await call.prepare(call.input);
   const open: OpenContext = { ...context, once };

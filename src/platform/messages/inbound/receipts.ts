@@ -6,7 +6,13 @@
 import type { Transaction } from "../../../database/database.ts";
 import type { Receipt } from "../../../ports/channel.ts";
 import { defineRetentionJob, type World } from "../../kernel/index.ts";
-import { applyParkedReceipts, applyStatusUpdate, lockMessage, toStatusUpdate } from "../progress.ts";
+import {
+  applyParkedReceipts,
+  applyStatusUpdate,
+  lockChannelId,
+  lockMessage,
+  toStatusUpdate,
+} from "../progress.ts";
 
 export async function receiveReceipts(world: World, receipts: readonly Receipt[]): Promise<void> {
   for (const receipt of receipts) {
@@ -22,6 +28,7 @@ async function applyReceipt(tx: Transaction, world: World, receipt: Receipt): Pr
   const id = receipt.token ?? (await findMessageId(tx, receipt));
   const message = id === undefined ? undefined : await lockMessage(tx, receipt.organization_id, id);
   if (!message) {
+    await lockChannelId(tx, receipt.channel_message_id);
     await park(tx, receipt, world.now());
     return false;
   }

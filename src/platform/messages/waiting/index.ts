@@ -1,8 +1,9 @@
 /**
  * Waits until a contact writes. Returns at once if there are messages after the cursor; otherwise when a
- * message commits, the timeout is over, the app stops, or the caller disconnects.
+ * message commits, the timeout is over, the app stops, the credential ends, or the caller disconnects.
  */
 import type { z } from "zod";
+import { fail } from "../../../../tools/errors.ts";
 import type { messages as contract } from "../../../../tools/messages/index.ts";
 import { requireConversation } from "../../conversations/index.ts";
 import type { ReadContext } from "../../kernel/index.ts";
@@ -26,10 +27,13 @@ export async function waitForMessage(input: Input, context: ReadContext) {
   const deadline = now.getTime() + timeout_seconds * 1000;
   const isOver = () => context.signal.aborted || world.stopping.aborted || world.now().getTime() >= deadline;
   // Added before the first read, so that a commit after that read sets the signal.
-  using waiter = getWaiters(world).add({ organization, conversation_id, credential: caller.credential.id });
+  using waiter = getWaiters(world).add({ caller, conversation_id });
   using _ = onAbort([context.signal, world.stopping], waiter.signal.set);
   for (;;) {
     waiter.signal.clear();
+    if (waiter.isEnded) {
+      throw fail("credential_invalid");
+    }
     const { messages, next } = await readInbound(cursor, {
       db,
       organization,

@@ -1,24 +1,26 @@
 /**
  * The waiting calls of this process, and what wakes them: the commit of a message in this process, or a poll
- * for messages that other processes committed. One poll serves all waiting calls of an organization. Between
- * polls no transaction and no connection is open.
+ * for messages that other processes committed. One poll serves all waiting calls of an organization. It also ends the
+ * calls whose credential has ended. Between polls no transaction and no connection is open.
  */
 import { fail } from "../../../../tools/errors.ts";
 import { createSignal, type Signal } from "../../../jobs/signal.ts";
-import type { World } from "../../kernel/index.ts";
+import { findEndedCallers } from "../../identity/index.ts";
+import type { Caller, World } from "../../kernel/index.ts";
 import type { Cursor } from "./cursor.ts";
 import { readChangedConversations, startCursor } from "./inbound-stream.ts";
 
 export interface WaitFilter {
-  readonly organization: string;
+  readonly caller: Caller;
   /** Default: any. */
   readonly conversation_id: string | undefined;
-  readonly credential: string;
 }
 
 export interface Waiter extends Disposable {
-  /** Set when a message may have arrived. */
+  /** Set when a message may have arrived, and when the credential has ended. */
   readonly signal: Signal;
+  /** Whether the caller's credential was revoked or has expired. */
+  readonly isEnded: boolean;
 }
 
 export interface Waiters {
@@ -57,6 +59,8 @@ interface WaitGroup {
   readonly filters: Map<Signal, WaitFilter>;
   /** Added since the last poll. They read again after it, because a message may have committed in between. */
   readonly unpolled: Set<Signal>;
+  /** Those whose credential has ended. */
+  readonly ended: WeakSet<Signal>;
   /** The cursor after the last poll. */
   seen: Cursor | undefined;
   isPolling: boolean;
@@ -71,6 +75,7 @@ function createWaiters(world: World): Waiters {
       organization,
       filters: new Map(),
       unpolled: new Set(),
+      ended: new WeakSet(),
       seen: undefined,
       isPolling: false,
       timer: setInterval(() => void poll(world, group), pollEveryMs),
@@ -86,9 +91,10 @@ function createWaiters(world: World): Waiters {
       }
     },
     add(filter) {
-      const group = groups.get(filter.organization) ?? openGroup(filter.organization);
+      const { organization_id, credential } = filter.caller;
+      const group = groups.get(organization_id) ?? openGroup(organization_id);
       const { filters, unpolled } = group;
-      const waits = [...filters.values()].filter(({ credential }) => credential === filter.credential);
+      const waits = [...filters.values()].filter(({ caller }) => caller.credential.id === credential.id);
       if (waits.length >= maxWaitsPerCredential || filters.size >= world.quotas.waitingCalls) {
         throw fail("rate_limited", { retry_after: retryAfterSeconds });
       }
@@ -97,6 +103,9 @@ function createWaiters(world: World): Waiters {
       unpolled.add(signal);
       return {
         signal,
+        get isEnded() {
+          return group.ended.has(signal);
+        },
         [Symbol.dispose]() {
           filters.delete(signal);
           unpolled.delete(signal);
@@ -113,6 +122,18 @@ function createWaiters(world: World): Waiters {
 function notifyGroup({ filters }: WaitGroup, changed: string): void {
   for (const [signal, { conversation_id }] of filters) {
     if (conversation_id === undefined || conversation_id === changed) {
+      signal.set();
+    }
+  }
+}
+
+/** Ends the calls whose credential was revoked or has expired since they began. */
+async function endRevoked({ database, now }: World, { filters, ended }: WaitGroup): Promise<void> {
+  const callers = [...filters.values()].map(({ caller }) => caller);
+  const endedCallers = await findEndedCallers(database.queries, callers, now());
+  for (const [signal, { caller }] of filters) {
+    if (endedCallers.has(caller)) {
+      ended.add(signal);
       signal.set();
     }
   }
@@ -140,6 +161,7 @@ async function poll(world: World, group: WaitGroup): Promise<void> {
     for (const id of conversations) {
       notifyGroup(group, id);
     }
+    await endRevoked(world, group);
   } catch (error) {
     // The database is unavailable or busy: the next poll starts from the same cursor.
     log.warn({ err: error }, "Could not poll for messages of other processes");

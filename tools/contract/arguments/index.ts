@@ -1,15 +1,19 @@
 /**
  * Reads arguments: a tool's, and a query string's.
  *
- * A tool's input is strict: an unknown argument is an error that lists the known ones. Values are read
+ * A tool's input is strict at every depth: an unknown argument is an error that lists the known ones. Values are read
  * liberally where that is harmless: `null` for an absent option, a number or an object sent as text, an
  * enum value in another case. MCP and POST /v1/mcp/tools/call read them in the same way.
  */
 import { z } from "zod";
-import { failInput, failRequest } from "./failure.ts";
-import { parseJson } from "./json.ts";
-import { unwrap } from "./json-schema.ts";
-import type { ToolMapping } from "./operation.ts";
+import { failInput } from "../failure.ts";
+import { inputMessages } from "../issues.ts";
+import { parseJson } from "../json.ts";
+import { unwrap } from "../json-schema.ts";
+import type { ToolMapping } from "../operation.ts";
+import { requireKnownArguments, requireKnownMembers } from "./unknown-members.ts";
+
+export { requireKnownMembers } from "./unknown-members.ts";
 
 /**
  * Reads a tool's arguments into its operation's input.
@@ -19,19 +23,13 @@ export function readArguments(
   mapping: ToolMapping,
   sent: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const shape = mapping.input.shape;
-  const unknown = Object.keys(sent).filter((name) => !Object.hasOwn(shape, name));
-  if (unknown.length > 0) {
-    throw failRequest("unknown_argument", {
-      value: unknown.join(", "),
-      known: Object.keys(shape).join(", ") || "none",
-    });
-  }
+  requireKnownArguments(mapping.input, sent);
   const coerced = coerceFields(mapping.input, sent);
-  const parsed = mapping.input.safeParse(coerced);
+  const parsed = mapping.input.safeParse(coerced, { error: inputMessages });
   if (!parsed.success) {
     throw failInput(parsed.error.issues, coerced);
   }
+  requireKnownMembers(mapping.input, coerced);
   return placeFields(mapping, parsed.data);
 }
 

@@ -1,0 +1,53 @@
+/** Finds callers whose credential has ended since it was authenticated, for calls that wait. */
+import type { Queries } from "../../database/database.ts";
+import type { Caller, Session } from "../kernel/index.ts";
+import { isLiveKey, selectKeys } from "./keys.ts";
+import { selectSessionUser } from "./sessions.ts";
+
+/** The callers, all of one organization, whose credential would be rejected now. */
+export async function findEndedCallers(
+  db: Queries,
+  callers: readonly Caller[],
+  now: Date,
+): Promise<ReadonlySet<Caller>> {
+  const liveKeys = await findLiveKeys(db, callers, now);
+  const sessions = callers.flatMap(({ credential, session }) =>
+    session && !isPast(credential.expires_at, now) ? [session] : [],
+  );
+  const liveSessions = new Set<string>();
+  for (const session of new Map(sessions.map((one) => [nameOf(one), one])).values()) {
+    if (await selectSessionUser(db, session).executeTakeFirst()) {
+      liveSessions.add(nameOf(session));
+    }
+  }
+  const isLive = ({ credential, session }: Caller) =>
+    session
+      ? !isPast(credential.expires_at, now) && liveSessions.has(nameOf(session))
+      : liveKeys.has(credential.id);
+  return new Set(callers.filter((caller) => !isLive(caller)));
+}
+
+async function findLiveKeys(db: Queries, callers: readonly Caller[], now: Date): Promise<Set<string>> {
+  const keys = callers.filter(({ session }) => session === null);
+  const [first] = keys;
+  if (!first) {
+    return new Set();
+  }
+  const rows = await selectKeys(db)
+    .where("api_keys.organization_id", "=", first.organization_id)
+    .where(
+      "api_keys.id",
+      "in",
+      keys.map(({ credential }) => credential.id),
+    )
+    .execute();
+  return new Set(rows.filter((row) => isLiveKey(row, now)).map(({ id }) => id));
+}
+
+function nameOf({ user_id, session_version, family_id }: Session): string {
+  return `${user_id} ${session_version} ${family_id}`;
+}
+
+function isPast(time: string | null, now: Date): boolean {
+  return time !== null && Date.parse(time) <= now.getTime();
+}

@@ -1,0 +1,35 @@
+/** API keys as credentials: a key has no more authority than the user who created it has now. */
+import { allScopes, type Scope } from "../../../tools/contract/index.ts";
+import type { Queries } from "../../database/database.ts";
+import { refersTo } from "../../database/query/index.ts";
+import type { Role } from "../kernel/index.ts";
+import { roleScopes } from "./roles.ts";
+import { isExpired } from "./secrets.ts";
+
+/** The creator's columns are null for a key that no user created, such as the one of the data folder. */
+interface KeyAuthority {
+  readonly scopes: readonly string[];
+  readonly expires_at: string | null;
+  readonly creator_role: Role | null;
+  readonly creator_is_active: boolean | null;
+}
+
+/** Keys with the role and the state of their creators. */
+export function selectKeys(db: Queries) {
+  return db
+    .selectFrom("api_keys")
+    .leftJoin("users", (join) => join.on(refersTo("api_keys.created_by", "users")))
+    .selectAll("api_keys")
+    .select(["users.role as creator_role", "users.is_active as creator_is_active"]);
+}
+
+/** Whether a key authenticates: it has not expired, and its creator has not been deactivated. */
+export function isLiveKey(key: KeyAuthority, now: Date): boolean {
+  return !isExpired(key, now) && key.creator_is_active !== false;
+}
+
+/** The scopes that a key has now: of those that it was granted, the ones that its creator's role has too. */
+export function scopesOfKey({ scopes, creator_role }: KeyAuthority): readonly Scope[] {
+  const held = creator_role === null ? allScopes : roleScopes[creator_role];
+  return allScopes.filter((scope) => scopes.includes(scope) && held.includes(scope));
+}

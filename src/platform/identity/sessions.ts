@@ -1,0 +1,29 @@
+/** Sessions: an access token is valid while its user is active and its session has not been ended. */
+import type { Queries } from "../../database/database.ts";
+import type { Session } from "../kernel/index.ts";
+
+/** The active user of a session; no row if the session has ended. */
+export function selectSessionUser(db: Queries, session: Session) {
+  const { organization_id, user_id, session_version, family_id } = session;
+  return db
+    .selectFrom("users")
+    .select(["users.id", "users.email", "users.name", "users.role"])
+    .where("users.organization_id", "=", organization_id)
+    .where("users.id", "=", user_id)
+    .where("users.session_version", "=", session_version)
+    .where("users.is_active", "=", true)
+    .$if(family_id !== null, (query) =>
+      // Revocation marks every token of a family, so any one of them tells.
+      query.where(
+        (row) =>
+          row
+            .selectFrom("refresh_tokens")
+            .select("revoked_at")
+            .where("organization_id", "=", organization_id)
+            .where("family_id", "=", family_id)
+            .limit(1),
+        "is",
+        null,
+      ),
+    );
+}

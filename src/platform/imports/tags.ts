@@ -1,0 +1,53 @@
+/** Tags of imported contacts: a file that sets them requires the scope that manages tags. */
+import { missingScope, type Scope } from "../../../tools/contract/index.ts";
+import { fail } from "../../../tools/errors.ts";
+import type { Caller, World } from "../kernel/index.ts";
+import { getAccessibleUpload } from "../uploads/index.ts";
+import { readCsv, UnreadableFileError } from "./csv.ts";
+import { type Columns, readHeader } from "./row.ts";
+
+const tagScope: Scope = "contacts:manage";
+
+export function maySetTags({ scopes }: Pick<Caller, "scopes">): boolean {
+  return scopes.has(tagScope);
+}
+
+/** @throws Failure `tags_not_permitted` for a file with a column of tags. */
+export function rejectTags(columns: Columns): void {
+  if (columns.includes("tags")) {
+    throw fail("tags_not_permitted", missingScope(tagScope));
+  }
+}
+
+/**
+ * Checks the first line of an upload before its import is created. The job checks a file that is not known yet.
+ * @throws Failure `tags_not_permitted`, `upload_not_found`, `insufficient_scope`.
+ */
+export async function requireTagScope(world: World, caller: Caller, upload_id: string): Promise<void> {
+  const { key, content_type } = await getAccessibleUpload(
+    world.database.queries,
+    caller,
+    upload_id,
+    "upload_id",
+  );
+  const file = content_type === "text/csv" ? await world.storage.read(key) : undefined;
+  const columns = file && (await readColumns(file));
+  if (columns) {
+    rejectTags(columns);
+  }
+}
+
+/** Undefined for a file whose first line can't be read: its import fails, and says why. */
+async function readColumns(file: AsyncIterable<Uint8Array>): Promise<Columns | undefined> {
+  try {
+    for await (const { cells } of readCsv(file)) {
+      return readHeader(cells);
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof UnreadableFileError) {
+      return undefined;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,34 @@
+/** The organization: its name and the settings that apply to everything in it. */
+import { organization as contract } from "../../tools/organization.ts";
+import type { Queries, Transaction } from "../database/database.ts";
+import { implement } from "./kernel/index.ts";
+import { requireCountry } from "./phone/index.ts";
+
+export const organization = implement(contract, {
+  tables: ["organizations"],
+  operations: {
+    async get_organization(_, { db, organization: id }) {
+      return { data: await getOrganization(db, id) };
+    },
+
+    async update_organization(changes, { tx, organization: id }) {
+      requireCountry(changes.default_country, "default_country");
+      if (Object.keys(changes).length === 0) {
+        return { data: await getOrganization(tx, id) };
+      }
+      const changed = tx.updateTable("organizations").set(changes).where("id", "=", id).returningAll();
+      return { data: await changed.executeTakeFirstOrThrow() };
+    },
+  },
+});
+
+export async function getOrganization(db: Queries, id: string) {
+  return db.selectFrom("organizations").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+}
+
+export async function insertOrganization(
+  tx: Transaction,
+  { id, name, now }: { readonly id: string; readonly name: string; readonly now: Date },
+): Promise<void> {
+  await tx.insertInto("organizations").values({ id, name, created_at: now.toISOString() }).execute();
+}

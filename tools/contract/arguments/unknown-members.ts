@@ -1,0 +1,102 @@
+/**
+ * Rejects members that an input's schema does not name.
+ *
+ * Zod drops them silently, and an object that replaces another, such as the settings of an inbox, would lose what was
+ * misspelt. A tool's arguments are checked at every depth; a REST body from its first nested object on, because
+ * unknown fields of the body itself are ignored.
+ */
+import { z } from "zod";
+import { type Failure, failRequest } from "../failure.ts";
+import { unwrap } from "../json-schema.ts";
+import { nearestName } from "../nearest.ts";
+
+interface UnknownMember {
+  /** Where it is, for example `settings.service_windw`. */
+  readonly path: string;
+  readonly name: string;
+  /** The names that its object may have. */
+  readonly known: readonly string[];
+}
+
+/** More are not named. */
+const maxNamed = 20;
+
+/** @throws Failure `unknown_argument`, with the nearest names. Expects a value that the schema accepts. */
+export function requireKnownMembers(schema: z.ZodObject, value: Readonly<Record<string, unknown>>): void {
+  throwIfAny(nestedUnknown(schema, value, ""));
+}
+
+/** As `requireKnownMembers`, and also for the object itself, of which nothing is known yet. */
+export function requireKnownArguments(schema: z.ZodObject, value: Readonly<Record<string, unknown>>): void {
+  throwIfAny(unknownMembers(schema, value, ""));
+}
+
+function throwIfAny(unknown: Iterable<UnknownMember>): void {
+  const found: UnknownMember[] = [];
+  for (const member of unknown) {
+    found.push(member);
+    if (found.length === maxNamed) {
+      break;
+    }
+  }
+  if (found[0]) {
+    throw failUnknown(found[0], found);
+  }
+}
+
+function failUnknown(first: UnknownMember, all: readonly UnknownMember[]): Failure {
+  const near = (member: UnknownMember) => nearestName(member.name, member.known);
+  const suggestions = [...new Set(all.flatMap((member) => near(member) ?? []))];
+  return failRequest("unknown_argument", {
+    value: all.map(({ path }) => path).join(", "),
+    known: first.known.join(", ") || "none",
+    param: first.path,
+    ...(suggestions.length === 0 ? {} : { suggestions }),
+    details: all.map((member) => {
+      const suggestion = near(member);
+      return {
+        ...{ field: member.path, code: "unknown_argument", message: `Unknown argument: ${member.path}.` },
+        fix: suggestion === undefined ? "Remove it." : `Did you mean ${suggestion}?`,
+      };
+    }),
+  });
+}
+
+function* unknownIn(schema: z.core.$ZodType, value: unknown, path: string): Generator<UnknownMember> {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodArray && Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      yield* unknownIn(inner.element, item, `${path}.${index}`);
+    }
+  } else if (inner instanceof z.ZodObject && isRecord(value)) {
+    yield* unknownMembers(inner, value, `${path}.`);
+    yield* nestedUnknown(inner, value, `${path}.`);
+  }
+}
+
+function* nestedUnknown(
+  schema: z.ZodObject,
+  value: Readonly<Record<string, unknown>>,
+  prefix: string,
+): Generator<UnknownMember> {
+  for (const [name, field] of Object.entries(schema.shape)) {
+    yield* unknownIn(field, value[name], prefix + name);
+  }
+}
+
+function* unknownMembers(
+  schema: z.ZodObject,
+  value: Readonly<Record<string, unknown>>,
+  prefix: string,
+): Generator<UnknownMember> {
+  const known = Object.keys(schema.shape);
+  for (const name of Object.keys(value)) {
+    if (!Object.hasOwn(schema.shape, name)) {
+      yield { path: prefix + name, name, known };
+    }
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
