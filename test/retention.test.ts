@@ -40,7 +40,7 @@ beforeAll(async () => {
   const organization = "(select id from organizations)";
   await query(`
     insert into dead_jobs (id, name, lane, payload, attempts, error, created_at, died_at)
-    select 'job_' || number, 'x', 'x', '{}', 1, 'x', now(), now() from generate_series(1, 2500) as number`);
+    select 'job_' || number, 'x', 'x', '{}', 1, 'x', now(), now() from generate_series(1, 12500) as number`);
   await query(`
     insert into parked_receipts (organization_id, channel_message_id, type, occurred_at, parked_at)
     select ${organization}, 'unknown', 'sent', now(), now()`);
