@@ -82,12 +82,14 @@ async function measure(database: Database): Promise<void> {
     sealed: { columns: [], isSecretLost: false, log },
   });
   const stopping = new AbortController().signal;
+  const { config } = readConfig({});
   const platform = createPlatform({
     ...{ ...secrets, database, now, log, metrics: noMetrics, stopping },
     ...{ web: createClosedWeb(), receivers: createClosedWeb(), hiddenBy: () => undefined },
     storage: createDiskStorage(dataDir),
     addresses: { service: () => "", cdn: undefined },
-    quotas: readConfig({}).config.quotas,
+    quotas: config.quotas,
+    retention: config.retention,
     openChannels: () => ({ channels: {}, jobs: [] }),
   });
   const caller = await platform.authenticate(key);

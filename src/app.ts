@@ -94,7 +94,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   let simulatorRoutes: Simulator["routes"] = [];
   const platform = createPlatform({
     ...{ database, now, log, web, receivers, enabledModules, concurrency, metrics: telemetry.metrics },
-    stopping: stopping.signal,
+    ...{ stopping: stopping.signal, retention: config.retention },
     addresses: { service: () => config.publicUrl ?? address, cdn: config.cdnUrl },
     ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), hiddenBy },
     instruments: createInstruments(telemetry, now),

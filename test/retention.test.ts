@@ -1,6 +1,7 @@
 /** Retention: every table with a time column deletes its old rows, or keeps them on purpose. */
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
+import { readConfig } from "../src/config/index.ts";
 import { jobsOf, modules } from "../src/platform/index.ts";
 import { auth } from "../tools/auth.ts";
 import { imports } from "../tools/imports.ts";
@@ -24,6 +25,7 @@ const kept: Readonly<Record<string, readonly string[]>> = {
 
 const startsAt = new Date("2027-06-01T00:00:30Z");
 const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
+const { retention } = readConfig({}).config;
 const app = useTestApp({ startsAt, env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
 
 const query = (text: string) => sql.raw<{ count: number }>(text).execute(app.server.database.queries);
@@ -70,7 +72,8 @@ test("rows are deleted after their time, and not before", async () => {
     return Object.fromEntries(await Promise.all(counts));
   };
   for (const { table, column, days } of rules) {
-    const at = new Date(app.now().getTime() - days * day + 1.5 * hour).toISOString();
+    const kept = typeof days === "number" ? days : retention[days];
+    const at = new Date(app.now().getTime() - kept * day + 1.5 * hour).toISOString();
     await query(`update ${table} set ${column} = '${at}'`);
   }
   const before = await count();

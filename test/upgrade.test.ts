@@ -162,7 +162,7 @@ test("tags of conversations take the form of those of contacts", async () => {
   const { queries } = app.server.database;
   const tags = ["VIP", " vip\t", "Cafe\u0301", "b", "  "];
   await queries.updateTable("conversations").set({ tags }).where("id", "=", id).execute();
-  await migrations["0015-tags"]?.up(queries);
+  await migrations["0013-tags"]?.up(queries);
   const { data } = await app.call(conversations.get_conversation, { id });
   expect(data.tags).toEqual(["vip", "café", "b"]);
 });

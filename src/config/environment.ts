@@ -125,6 +125,26 @@ export const Environment = z.object({
   TIDINGS_QUOTA_WAITING_CALLS: wholeNumber(1, 1_000_000)
     .default(200)
     .describe("Calls of `wait_for_message` of an organization that may wait at once, in each process"),
+  TIDINGS_RETENTION_RECEIPTS_DAYS: wholeNumber(1, 36_500)
+    .default(90)
+    .describe("Days for which receipts of messages are kept"),
+  TIDINGS_RETENTION_DECISIONS_DAYS: wholeNumber(1, 36_500)
+    .default(90)
+    .describe("Days for which routing decisions are kept"),
+  TIDINGS_RETENTION_ASSIGNMENTS_DAYS: wholeNumber(1, 36_500)
+    .default(730)
+    .describe("Days for which the assignments of conversations are kept"),
+  TIDINGS_RETENTION_EVENTS_DAYS: wholeNumber(17, 36_500)
+    .default(30)
+    .describe(
+      "Days for which events and their deliveries to webhooks are kept; at least the 14 days that a recovery reaches back, and 3 for its retries",
+    ),
+  TIDINGS_RETENTION_IMPORTS_DAYS: wholeNumber(1, 36_500)
+    .default(30)
+    .describe("Days for which ended imports are kept"),
+  TIDINGS_RETENTION_DEAD_JOBS_DAYS: wholeNumber(1, 36_500)
+    .default(30)
+    .describe("Days for which dead-letter jobs are kept"),
   TIDINGS_ALLOWED_HOSTS: commaList(readHost, "host names without a port, separated by commas").describe(
     "Host names that requests to /mcp may use, in addition to the loopback names",
   ),

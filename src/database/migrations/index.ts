@@ -10,11 +10,9 @@ import * as recovery from "./0007-recovery.ts";
 import * as modules from "./0008-modules.ts";
 import * as processes from "./0009-processes.ts";
 import * as organizationSettings from "./0010-organization-settings.ts";
-import * as sealed from "./0011-sealed.ts";
-import * as ages from "./0012-ages.ts";
-import * as uploadCreators from "./0013-upload-creators.ts";
-import * as lists from "./0014-lists.ts";
-import * as tags from "./0015-tags.ts";
+import * as indexes from "./0011-indexes.ts";
+import * as uploadCreators from "./0012-upload-creators.ts";
+import * as tags from "./0013-tags.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -27,9 +25,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0008-modules": modules,
   "0009-processes": processes,
   "0010-organization-settings": organizationSettings,
-  "0011-sealed": sealed,
-  "0012-ages": ages,
-  "0013-upload-creators": uploadCreators,
-  "0014-lists": lists,
-  "0015-tags": tags,
+  "0011-indexes": indexes,
+  "0012-upload-creators": uploadCreators,
+  "0013-tags": tags,
 };

@@ -11,7 +11,7 @@ import type { ConversationRow } from "../routing/index.ts";
 export const deleteOldAssignmentsJob = defineRetentionJob({
   name: "assignment.forget",
   schedule: "32 * * * *",
-  rules: [{ table: "assignments", column: "created_at", days: 730 }],
+  rules: [{ table: "assignments", column: "created_at", days: "assignments" }],
 });
 
 type AssignmentRow = Selectable<Tables["assignments"]>;

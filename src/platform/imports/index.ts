@@ -18,7 +18,7 @@ import { maySetTags, requireTagScope } from "./tags.ts";
 const deleteOldImportsJob = defineRetentionJob({
   name: "import.forget",
   schedule: "27 * * * *",
-  rules: [{ table: "imports", column: "finished_at", days: 30 }],
+  rules: [{ table: "imports", column: "finished_at", days: "imports" }],
 });
 
 export const imports = implement(contract, {

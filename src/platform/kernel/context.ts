@@ -11,24 +11,9 @@ import type { Log } from "../../ports/log.ts";
 import type { Storage } from "../../ports/storage.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import type { Web } from "../../ports/web.ts";
+import type { Quotas, RetentionDays } from "./limits.ts";
 
 export type Role = "owner" | "admin" | "supervisor" | "agent";
-
-/** What each organization may have. */
-export interface Quotas {
-  readonly storedBytes: number;
-  readonly apiKeys: number;
-  readonly webhooks: number;
-  /** That wait or run. */
-  readonly imports: number;
-  readonly inboxes: number;
-  readonly quickReplies: number;
-  readonly routingPolicies: number;
-  /** A user counts once for each team. */
-  readonly teamMembers: number;
-  /** In each process. */
-  readonly waitingCalls: number;
-}
 
 /** Everything outside the business logic; built by `createPlatform` and passed to every handler and job. */
 export interface World {
@@ -48,6 +33,7 @@ export interface World {
   /** The public base URLs of this service and its CDN, for links to files. */
   readonly addresses: { service(): string; readonly cdn: string | undefined };
   readonly quotas: Quotas;
+  readonly retention: RetentionDays;
   /** Signs access tokens and links, and seals stored secrets. */
   readonly secret: string;
   /** The secret before a rotation: what was signed or sealed under it stays valid. */

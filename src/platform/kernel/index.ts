@@ -47,8 +47,8 @@ export { listenerJobsOf } from "./listeners.ts";
 
 export { coalesce } from "./coalesce.ts";
 export { eraseContact, eraseContactJob, isNotErased } from "./erase.ts";
+export { countLocked, requireBelowQuota } from "./limits.ts";
 export { lockOrganization } from "./lock-organization.ts";
-export { countLocked, requireBelowQuota } from "./quota.ts";
 export { type ResealOptions, resealAll, type SealedColumn } from "./reseal.ts";
 export { defineRetentionJob, deleteDeadJobsJob } from "./retention.ts";
 export { type AppSecrets, type SealSecrets, seal, secretsOf, unseal } from "./seal.ts";

@@ -3,14 +3,15 @@ import { z } from "zod";
 import type { Tables } from "../../database/schema/index.ts";
 import type { Attempt, JobType, Outcome } from "../../jobs/job.ts";
 import type { World } from "./context.ts";
+import type { RetentionDays } from "./limits.ts";
 
 /** How long a table's rows are kept. */
 export interface Retention {
   readonly table: keyof Tables;
   /** The time from which a row's age counts. */
   readonly column: string;
-  /** 0: the time is the end of the row's use. */
-  readonly days: number;
+  /** A number, or the one of this setting. 0: the time is the end of the row's use. */
+  readonly days: number | keyof RetentionDays;
 }
 
 /** A `JobDefinition` whose functions also take the world. */

@@ -15,13 +15,11 @@ export function defineRetentionJob({
 }): ModuleJob {
   const scheduled = defineScheduledJob({
     ...job,
-    async run({ database, now }) {
+    async run({ database, retention, now }) {
       for (const { table, column, days } of rules) {
-        await deleteOld(database.queries, {
-          table,
-          column,
-          before: new Date(now().getTime() - days * dayMs),
-        });
+        const kept = typeof days === "number" ? days : retention[days];
+        const before = new Date(now().getTime() - kept * dayMs);
+        await deleteOld(database.queries, { table, column, before });
       }
     },
   });
@@ -32,5 +30,5 @@ export function defineRetentionJob({
 export const deleteDeadJobsJob = defineRetentionJob({
   name: "job.forget",
   schedule: "7 * * * *",
-  rules: [{ table: "dead_jobs", column: "died_at", days: 30 }],
+  rules: [{ table: "dead_jobs", column: "died_at", days: "deadJobs" }],
 });

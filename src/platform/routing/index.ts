@@ -30,7 +30,7 @@ export { type RoutingRequest, type RoutingSnapshot, readRoutingSnapshot, reserve
 const deleteOldDecisionsJob = defineRetentionJob({
   name: "decision.forget",
   schedule: "22 * * * *",
-  rules: [{ table: "routing_decisions", column: "created_at", days: 90 }],
+  rules: [{ table: "routing_decisions", column: "created_at", days: "decisions" }],
 });
 
 export const routing = implement(contract, {

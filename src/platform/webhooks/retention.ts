@@ -4,8 +4,8 @@ import { defineRetentionJob } from "../kernel/index.ts";
 /** How far back `recover_webhook_deliveries` may go. */
 export const recoverableDays = 14;
 
-/** A delivery that is recovered at the last moment keeps its retries of three days, and the log of its attempts. */
-const days = 30;
+/** The setting is at least 17: a delivery that is recovered at the last moment keeps its retries of three days. */
+const days = "events";
 
 export const deleteOldEventsJob = defineRetentionJob({
   name: "event.forget",

@@ -53,7 +53,7 @@ export const deleteOldReceiptsJob = defineRetentionJob({
     // A message that is not known by then never will be.
     { table: "parked_receipts", column: "parked_at", days: 7 },
     // The message has the times of its states.
-    { table: "message_receipts", column: "occurred_at", days: 90 },
+    { table: "message_receipts", column: "occurred_at", days: "receipts" },
   ],
 });
 

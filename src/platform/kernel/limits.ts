@@ -1,9 +1,36 @@
-/** Limits on what an organization may have. */
+/** Limits that the operator sets: what an organization may have, and for how long rows are kept. */
 import { type SelectQueryBuilder, sql } from "kysely";
 import { fail } from "../../../tools/errors.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import { lockOrganization } from "./lock-organization.ts";
+
+/** What each organization may have. */
+export interface Quotas {
+  readonly storedBytes: number;
+  readonly apiKeys: number;
+  readonly webhooks: number;
+  /** That wait or run. */
+  readonly imports: number;
+  readonly inboxes: number;
+  readonly quickReplies: number;
+  readonly routingPolicies: number;
+  /** A user counts once for each team. */
+  readonly teamMembers: number;
+  /** In each process. */
+  readonly waitingCalls: number;
+}
+
+/** For how many days the rows are kept that have their own setting. */
+export interface RetentionDays {
+  readonly receipts: number;
+  readonly decisions: number;
+  readonly assignments: number;
+  /** Also of their deliveries to webhooks. */
+  readonly events: number;
+  readonly imports: number;
+  readonly deadJobs: number;
+}
 
 interface Quota {
   /** In the plural, for the message. */
