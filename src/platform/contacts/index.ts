@@ -34,7 +34,7 @@ export const contacts = implement(contract, {
     async list_contacts({ search = "", tag, ...paging }, { world, db, organization }) {
       const words = await readSearch(db, organization, search);
       // Counting matches costs more than counting contacts: every match is read from the table.
-      const maxCounted = words.length === 0 ? undefined : maxCountedMatches;
+      const maxCounted = words.length === 0 ? undefined : maxCountedMatches[world.database.engine];
       const read = (queries: Queries) => {
         const matches = selectContacts(queries, organization)
           .where((rows) => containsWords(rows, words))
