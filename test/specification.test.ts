@@ -148,7 +148,6 @@ const invalid: readonly Case[] = [
   ["send_message", "text.body", { to: "+14155550123", type: "text", text: { body: "x".repeat(4097) } }],
   ["send_message", "template", { to: "+14155550123", type: "template" }],
   ["send_message", "media_url", { to: "+14155550123", type: "image" }],
-  ["assign_conversation", "assigned_to", { id: "cnv_1" }],
 ];
 
 test.each(invalid)("%s rejects an invalid %s and names the field", (name, field, input) => {
