@@ -54,6 +54,17 @@ describe("tool filters", () => {
     expect((await app.call(contacts.list_contacts, { search: to })).meta.total).toBe(0);
   });
 
+  test("the next step of a failure names no hidden tool, unless it says nothing else", async () => {
+    await using client = await connect({ "x-tidings-tools-deny": "list_contacts" });
+    const call = async (name: string, input: Record<string, unknown>) =>
+      textOf(await client.callTool({ name, arguments: input }))[0];
+    const national = await call("create_contact", { phone_number: "(650) 253-0000" });
+    expect(national).toContain(
+      "Next: Write it with + and the country code, for example +14155550123. Request",
+    );
+    expect(await call("get_contact", { id: "con_none" })).toContain("Next: Find the id with list_contacts");
+  });
+
   test("a request can't widen the operator's tool mode", async () => {
     await using client = await connect({
       "x-tidings-tool-mode": "all",

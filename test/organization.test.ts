@@ -40,6 +40,14 @@ describe("the settings", () => {
   });
 
   test.each([
+    ["europe/berlin", "Europe/Berlin"],
+    ["utc", "UTC"],
+    ["Asia/Kolkata", "Asia/Kolkata"],
+  ])("time_zone %s is stored as %s", async (sent, time_zone) => {
+    expect((await update({ time_zone: sent })).data).toMatchObject({ time_zone });
+  });
+
+  test.each([
     ["time_zone", "Berlin", "invalid_request"],
     ["time_zone", "+01:00", "invalid_request"],
     ["default_country", "Germany", "invalid_request"],

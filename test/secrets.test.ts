@@ -1,13 +1,13 @@
 /** The secret under which values are stored: set, rotated, and lost, with the webhooks and answers stored before. */
 import { readdir, readFile } from "node:fs/promises";
 import { sql } from "kysely";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sealedColumns } from "../src/platform/index.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
 import { users } from "../tools/users.ts";
 import { webhooks } from "../tools/webhooks.ts";
-import { ownerEmail, ownerPassword, startTestApp, type TestApp } from "./support/app.ts";
+import { ownerEmail, ownerPassword, silentLog, startTestApp, type TestApp } from "./support/app.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./support/webhook-receiver.ts";
 
@@ -22,9 +22,14 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([database, receiver].map((used) => used[Symbol.asyncDispose]())));
 
-function start(secret?: string, previous?: string, env: Record<string, string> = {}): Promise<TestApp> {
+function start(
+  secret?: string,
+  previous?: string,
+  env: Record<string, string> = {},
+  log = silentLog,
+): Promise<TestApp> {
   const settings = { TIDINGS_SECRET: secret ?? "", TIDINGS_PREVIOUS_SECRET: previous ?? "", ...env };
-  return startTestApp({ database, env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true", ...settings } });
+  return startTestApp({ database, log, env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true", ...settings } });
 }
 
 /** Runs one life of the service. */
@@ -86,9 +91,17 @@ describe("without the secret that sealed them", () => {
     );
   });
 
-  test("TIDINGS_SECRET_LOST gives them up; rotating a webhook's secret repairs it", async () => {
+  test("TIDINGS_SECRET_LOST gives them up and warns; rotating a webhook's secret repairs it", async () => {
     const stored = await run(start(a), store);
-    await run(start(c, undefined, { TIDINGS_SECRET_LOST: "true" }), async (app) => {
+    const warn = vi.fn();
+    const log = { ...silentLog, warn };
+    await run(start(c, undefined, { TIDINGS_SECRET_LOST: "true" }, log), async (app) => {
+      expect(warn.mock.calls).toEqual(
+        expect.arrayContaining([
+          [{ column: "webhooks.secret", count: 1 }, "gave up stored values that no secret opens"],
+          [{}, expect.stringMatching(/^TIDINGS_SECRET_LOST is set: unset it/)],
+        ]),
+      );
       const { data: test } = await app.call(webhooks.test_webhook, { id: stored.id });
       expect({ ...test, forged: receiver.forged }).toMatchObject({
         delivered: false,

@@ -1,7 +1,7 @@
 /** The catalogue covers the specification: its endpoints, and the inputs that it calls valid or invalid. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { operationsOf } from "../src/platform/index.ts";
-import { type Operation, toolMappingsOf } from "../tools/contract/index.ts";
+import { type JsonSchema, type Operation, toJsonSchema, toolMappingsOf } from "../tools/contract/index.ts";
 import { catalogue } from "../tools/index.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
 import endpoints from "./support/specification.json" with { type: "json" };
@@ -80,6 +80,17 @@ test("every operation offers a tool, except signing in and the tool endpoints", 
   ]);
 });
 
+/** Of each operation whose response is a list: whether it has pages, and the members of `meta`. */
+const lists = operations.flatMap(([name, { input, output }]) => {
+  const { data, meta } = toJsonSchema(output, "output").properties as Record<string, JsonSchema | undefined>;
+  const isPaged = "page" in input.shape;
+  return data?.type === "array" ? [{ name, isPaged, meta: Object.keys(Object(meta?.properties)) }] : [];
+});
+
+test.each(lists)("the list that $name returns has meta with its total", ({ isPaged, meta }) => {
+  expect(meta).toEqual(expect.arrayContaining(isPaged ? ["page", "per_page", "total"] : ["total"]));
+});
+
 type Case = readonly [keyof typeof catalogue, string, Record<string, unknown>];
 
 const valid = {
@@ -137,7 +148,6 @@ const invalid: readonly Case[] = [
   ["send_message", "text.body", { to: "+14155550123", type: "text", text: { body: "x".repeat(4097) } }],
   ["send_message", "template", { to: "+14155550123", type: "template" }],
   ["send_message", "media_url", { to: "+14155550123", type: "image" }],
-  ["assign_conversation", "assigned_to", { id: "cnv_1" }],
 ];
 
 test.each(invalid)("%s rejects an invalid %s and names the field", (name, field, input) => {

@@ -1,6 +1,6 @@
 /** The tool list and tool calls over REST. */
 import { z } from "zod";
-import { type ErrorEntry, errorEntry, one, openObject, operation } from "./contract/index.ts";
+import { all, type ErrorEntry, errorEntry, openObject, operation } from "./contract/index.ts";
 
 /** More than any tool has; the schema of the tool limits each of them. */
 const maxArguments = 100;
@@ -18,14 +18,12 @@ export const mcp = {
     description:
       "List the tools that this credential can call and that the operator has not disabled, each with the JSON Schema of its input.",
     input: z.object({}),
-    output: one(
-      z.array(
-        z.object({
-          name: z.string(),
-          description: z.string(),
-          input_schema: z.record(z.string(), z.unknown()),
-        }),
-      ),
+    output: all(
+      z.object({
+        name: z.string(),
+        description: z.string(),
+        input_schema: z.record(z.string(), z.unknown()),
+      }),
     ),
     effect: "delegated",
     tools: {},

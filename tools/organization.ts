@@ -18,7 +18,8 @@ export const OrganizationSummary = Organization.omit({ created_at: true });
 const time_zone = z
   .string()
   .max(64)
-  .refine(isTimeZone, "Send an IANA time zone, for example Europe/Berlin.")
+  .refine(isTimeZone, { error: "Send an IANA time zone, for example Europe/Berlin.", abort: true })
+  .overwrite(correctCase)
   .describe("IANA time zone, for example Europe/Berlin");
 
 /** Runtimes also accept offsets like +01:00, which have no daylight saving time. */
@@ -28,6 +29,12 @@ function isTimeZone(name: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Runtimes accept any case; other programs that read the name do not. An alias such as Asia/Kolkata stays as it is. */
+function correctCase(name: string): string {
+  const { timeZone } = new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions();
+  return timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name;
 }
 
 export const organization = {

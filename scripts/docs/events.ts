@@ -1,4 +1,5 @@
 /** docs/reference/events.md: every public event with an example of its body. */
+import { toDeliveryError } from "../../src/platform/messages/failures.ts";
 import { type EventData, publicEvents } from "../../tools/events.ts";
 import { code, json, type Page } from "./markdown.ts";
 
@@ -44,14 +45,7 @@ const examples: { readonly [Of in Name]: Example<Of> } = {
       status: "failed",
       timestamp: "2026-11-21T15:43:44.227Z",
       sequence: 2,
-      error: {
-        code: "undeliverable",
-        channel_code: 131026,
-        title: "Message undeliverable",
-        detail: null,
-        retryable: false,
-        hint: "The number may not use this channel; check it with the contact.",
-      },
+      error: toDeliveryError({ channel_code: 131026, title: "Message undeliverable", detail: null }),
     },
   },
 };

@@ -1,4 +1,6 @@
 /** `tidings keys create`: makes an API key on the service's machine, for example when the first one is lost. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { z } from "zod";
 import { allScopes, readScope, type Scope } from "../../tools/contract/index.ts";
 import { appSecrets, type Config, readConfig } from "../config/index.ts";
@@ -30,6 +32,7 @@ export async function runKeysCreate(options: KeyOptions): Promise<void> {
   if (config.upstream) {
     throw new Error("tidings keys create works on the machine of the service: unset TIDINGS_BASE_URL.");
   }
+  requireStarted(config);
   const { id, secret_key } = await createKey(config, newKey);
   const expiry = newKey.expires_at === undefined ? "never" : newKey.expires_at;
   console.log(
@@ -43,6 +46,15 @@ export async function runKeysCreate(options: KeyOptions): Promise<void> {
       `  Expires   ${expiry}`,
     ].join("\n"),
   );
+}
+
+/** @throws if the data folder has no database: with a misspelt path, another organization would be created there. */
+function requireStarted({ databaseUrl, dataDir }: Config): void {
+  if (databaseUrl === undefined && !existsSync(join(dataDir, "database"))) {
+    throw new Error(
+      `No service was started in ${dataDir} yet. Set TIDINGS_DATA_DIR to its folder, or run tidings serve.`,
+    );
+  }
 }
 
 /** Sends the request to the running owner of the data folder; without one, the service runs here meanwhile. */

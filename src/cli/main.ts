@@ -108,9 +108,10 @@ function parseArguments(args: string[]) {
 
 async function help(): Promise<void> {
   const { settings } = await import("../config/index.ts");
+  const width = Math.max(...settings.map(({ name }) => name.length));
   const rows = settings.map(({ name, description, default: value }) => {
     const suffix = value === "" ? "" : ` (${value})`;
-    return `  ${name.padEnd(24)} ${description}${suffix}`;
+    return `  ${name.padEnd(width)} ${description}${suffix}`;
   });
   console.log(usage + rows.join("\n"));
 }

@@ -34,13 +34,15 @@ export const Environment = z.object({
     .min(32, expected("at least 32 characters"))
     .optional()
     .describe(
-      "Signs access tokens and links; at least 32 characters. Default: one is generated and stored in the database",
+      "Signs access tokens and links, and encrypts stored secrets; at least 32 characters. Default: one is generated and stored in the database",
     ),
   TIDINGS_PREVIOUS_SECRET: z
     .string()
     .min(32, expected("at least 32 characters"))
     .optional()
-    .describe("The secret that `TIDINGS_SECRET` replaced; what it signed stays valid until it expires"),
+    .describe(
+      "The secret that `TIDINGS_SECRET` replaced; what it signed stays valid until it expires, and what it encrypted is encrypted again at the start",
+    ),
   TIDINGS_SECRET_LOST: z
     .enum(["true", "false", "1", "0"], expected("true or false"))
     .default("false")

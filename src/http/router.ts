@@ -56,7 +56,9 @@ function addOperation(app: FastifyInstance, route: Route): void {
       url: toUrl(path),
       config: { operation: name, credential },
       ...(credential === "none" ? {} : { bodyLimit }),
-      ...(operation.sensitive ? { preHandler: async (request) => loginLimit.check(request) } : {}),
+      ...(operation.sensitive
+        ? { preHandler: async (request, reply) => loginLimit.check(request, reply) }
+        : {}),
       async handler(request, reply) {
         const form = readForm(operation, request);
         const answer = await platform.call({

@@ -5,7 +5,8 @@ import { implement } from "./kernel/index.ts";
 export const mcp = implement(contract, {
   operations: {
     async list_mcp_tools(_, { tools }) {
-      return { data: tools.list() };
+      const data = tools.list();
+      return { data, meta: { total: data.length } };
     },
 
     async call_mcp_tool({ name, arguments: input }, { tools }) {

@@ -1,4 +1,8 @@
 /** The first start on a port in use, and `tidings keys create` for who has lost the first key. */
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { apiKeys } from "../../tools/api-keys.ts";
 import { auth } from "../../tools/auth.ts";
@@ -58,6 +62,17 @@ test("a key is created while no service runs, with all scopes", async () => {
   const { client } = await serve();
   const { data } = await client.call(auth.whoami, {}, { key });
   expect(new Set(data.scopes)).toEqual(new Set(allScopes));
+});
+
+test("in a folder where no service was started, nothing is created", async () => {
+  const folder = join(tmpdir(), `tidings-none-${randomUUID()}`);
+  const output = await waitForExit(["keys", "create"], { DATABASE_URL: "", TIDINGS_DATA_DIR: folder });
+  expect({ ...output, isCreated: existsSync(folder) }).toEqual({
+    status: 1,
+    stdout: "",
+    stderr: `tidings: No service was started in ${folder} yet. Set TIDINGS_DATA_DIR to its folder, or run tidings serve.\n`,
+    isCreated: false,
+  });
 });
 
 test("the route answers to the folder's own key alone", async () => {

@@ -151,8 +151,11 @@ function applyAddressQuota(exchange: Exchange, quota: Quota): void {
   applyQuota(exchange, quota);
 }
 
-/** @throws Failure `rate_limited` for a request over the limit. */
-function applyQuota({ setHeader }: Exchange, { limit, remaining, resetSeconds, waitSeconds }: Quota): void {
+/** Shows the limit in the headers. @throws Failure `rate_limited` for a request over it. */
+export function applyQuota(
+  { setHeader }: Pick<Exchange, "setHeader">,
+  { limit, remaining, resetSeconds, waitSeconds }: Quota,
+): void {
   setHeader("ratelimit-limit", String(limit));
   setHeader("ratelimit-remaining", String(remaining));
   setHeader("ratelimit-reset", String(resetSeconds));

@@ -1,15 +1,15 @@
 /** Limits password attempts by IP address, and by account from any address. */
 import { createHash } from "node:crypto";
-import type { FastifyRequest } from "fastify";
-import { fail } from "../../../tools/errors.ts";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../ports/clock.ts";
+import { applyQuota } from "./admission.ts";
 import { createAttemptWindows } from "./attempt-windows.ts";
 import { createBoundedMap } from "./bounded-map.ts";
 import { networkOf } from "./network.ts";
 
 export interface LoginLimit {
-  /** @throws Failure `rate_limited`. */
-  check(request: FastifyRequest): void;
+  /** Counts the attempt and shows the nearer limit in the headers. @throws Failure `rate_limited`. */
+  check(request: FastifyRequest, reply: FastifyReply): void;
   /** Remembers that the request's address signed in to the account. */
   remember(request: FastifyRequest): void;
 }
@@ -21,16 +21,16 @@ export function createLoginLimit(now: Clock): LoginLimit {
   const succeeded = createBoundedMap<true>();
 
   return {
-    check(request) {
+    check(request, reply) {
       const account = accountOf(request);
       const network = networkOf(request.ip);
       // A limited address must not use up an account's attempts: it could lock any account out.
-      const { waitSeconds: addressWait } = byAddress.take(network);
-      const isExempt = addressWait > 0 || succeeded.get(`${network} ${account}`);
-      const retry_after = isExempt ? addressWait : byAccount.take(account).waitSeconds;
-      if (retry_after > 0) {
-        throw fail("rate_limited", { retry_after });
-      }
+      const ofAddress = byAddress.take(network);
+      const isExempt = ofAddress.waitSeconds > 0 || succeeded.get(`${network} ${account}`);
+      const ofAccount = isExempt ? ofAddress : byAccount.take(account);
+      const isAccountNearer = ofAccount.waitSeconds > 0 || ofAccount.remaining < ofAddress.remaining;
+      const setHeader = (name: string, value: string) => reply.header(name, value);
+      applyQuota({ setHeader }, isAccountNearer ? ofAccount : ofAddress);
     },
     remember(request) {
       succeeded.set(`${networkOf(request.ip)} ${accountOf(request)}`, true);

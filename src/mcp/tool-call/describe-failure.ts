@@ -1,11 +1,14 @@
 /** Describes a failure to a model: what went wrong, and what to do next. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import { removeMentions } from "../../../tools/contract/index.ts";
 import type { ToolFailure } from "./failure.ts";
 
 export interface DescribeOptions {
   /** The caller's credential, which is redacted. */
   readonly key?: string | undefined;
   readonly isWrite?: boolean;
+  /** Whether a tool exists and this caller can't call it, so that the next step does not name it. */
+  isHidden?(tool: string): boolean;
 }
 
 /** A failure as the result of a call. */
@@ -21,7 +24,7 @@ export function createFailureResult(
 export function describeToolFailure(
   tool: string,
   failure: ToolFailure,
-  { key, isWrite = false }: DescribeOptions = {},
+  { key, isWrite = false, isHidden = () => false }: DescribeOptions = {},
 ): string {
   const { status, code, error = {}, requestId } = failure;
   const parts = [
@@ -29,7 +32,10 @@ export function describeToolFailure(
     toSentence(failure.message),
     ...describeFields(error.details, failure.message),
   ];
-  const next = `Next: ${toSentence(nextStep(failure, isWrite))}`;
+  const step = nextStep(failure, isWrite);
+  const hidden = new Set((step.match(/\w+/g) ?? []).filter(isHidden));
+  // A step of nothing else stays: most also name the REST route.
+  const next = `Next: ${toSentence(removeMentions(step, hidden) || step)}`;
   const facts = describeFacts(error, [...parts, next].join(" "));
   const text = [...parts, ...facts, next, ...(requestId ? [`Request id ${requestId}.`] : [])].join(" ");
   return redact(text, key);

@@ -33,7 +33,8 @@ export function createRunTool({ list, executeTool, resultLimit }: RunOptions): R
     const resultMeta =
       idempotencyKey === undefined ? {} : { _meta: { [idempotencyMetaKey]: idempotencyKey } };
     if (outcome.failure) {
-      const options = { key: caller.key, isWrite: !isRead(tool) };
+      const isHidden = (name: string) => list.find(name) !== undefined && !isCallable(name, caller);
+      const options = { key: caller.key, isWrite: !isRead(tool), isHidden };
       return { ...createFailureResult(tool.name, outcome.failure, options), ...resultMeta };
     }
     const answer =

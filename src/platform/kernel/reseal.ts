@@ -53,7 +53,15 @@ export async function resealAll(database: Database, options: ResealOptions): Pro
       await writeBatch(database, column, batch, options.secrets);
     }
     const name = `${column.table}.${column.column}`;
-    log.info({ column: name, count: stale, lost }, "sealed stored values under the secret in use");
+    if (stale > 0) {
+      log.info({ column: name, count: stale }, "sealed stored values under the secret in use");
+    }
+    if (lost > 0) {
+      log.warn({ column: name, count: lost }, "gave up stored values that no secret opens");
+    }
+  }
+  if (isSecretLost) {
+    log.warn({}, "TIDINGS_SECRET_LOST is set: unset it, or a start with a wrong secret gives up values too");
   }
 }
 
