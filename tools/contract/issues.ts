@@ -25,7 +25,9 @@ export function describeIssue(issue: Issue, input: unknown): ErrorDetail[] {
     }));
   }
   const value = valueAt(input, issue.path);
-  const { fix } = explain(issue, value);
+  const explanation = explain(issue, value);
+  // A message of the schema itself says what to send.
+  const fix = issue.message === explanation.message ? explanation.fix : issue.message;
   const isMissing = field !== "" && issue.code !== "custom" && value === undefined;
   return isMissing
     ? [{ field, code: "missing", message: "This field is required.", fix: fix.replace(/^Send/, "Add it:") }]
@@ -48,7 +50,7 @@ const explainers: { readonly [Code in Issue["code"]]: Explainer<Code> } = {
     message: "It is none of the allowed values.",
     fix: `Send ${values.length === 1 ? "" : "one of these: "}${values.map(String).join(", ")}.`,
   }),
-  invalid_format: ({ format, pattern }) => explainFormat(format, pattern),
+  invalid_format: ({ format }) => formats[format] ?? invalid,
   invalid_union: () => ({
     message: "It has none of the allowed forms.",
     fix: "Send one of the forms that the description of this field names.",
@@ -106,17 +108,6 @@ const formats: Readonly<Record<string, Explanation>> = {
   date: { message: "It is not a date in ISO 8601.", fix: "Send a date such as 2030-01-31." },
   base64: { message: "It is not base64.", fix: "Send the bytes in base64, without line breaks." },
 };
-
-function explainFormat(format: string, pattern?: string): Explanation {
-  return (
-    formats[format] ?? {
-      message: "It does not have the required form.",
-      fix: pattern
-        ? `Send a text that matches ${pattern}`
-        : "Correct this field, and send the request again.",
-    }
-  );
-}
 
 const names: Readonly<Record<string, string>> = {
   string: "a text",
