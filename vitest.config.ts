@@ -1,13 +1,13 @@
 /**
- * How the tests run: every file on the embedded database, and on PostgreSQL the files that depend on the engine,
- * or every file if TEST_ALL_ON_POSTGRES is set.
+ * How the tests run: on the embedded database, and on PostgreSQL the files that depend on the engine. Those that are
+ * much faster there run on PostgreSQL alone. With TEST_ALL_ON_POSTGRES every file runs on both.
  *
  * A test reads its engine from TIDINGS_TEST_ENGINE ("embedded" or "postgres"), and on PostgreSQL the
  * address of a server where it may create databases from TEST_DATABASE_URL.
  */
 import { Client } from "pg";
 import { defineConfig } from "vitest/config";
-import { engineDependent } from "./test/support/engine-dependent.ts";
+import { engineDependent, fasterOnPostgres } from "./test/support/engine-dependent.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 
@@ -23,6 +23,7 @@ const shared = {
 };
 
 const everyFile = ["test/**/*.test.ts"];
+const isAllOnBoth = Boolean(process.env.TEST_ALL_ON_POSTGRES);
 
 const embedded = {
   ...shared,
@@ -34,12 +35,14 @@ const embedded = {
 const postgres = {
   ...shared,
   name: "postgres",
-  include: process.env.TEST_ALL_ON_POSTGRES ? everyFile : [...engineDependent],
+  include: isAllOnBoth ? everyFile : [...engineDependent, ...fasterOnPostgres],
   env: { TIDINGS_TEST_ENGINE: "postgres", TEST_DATABASE_URL: server },
 };
 
 export default defineConfig(async () => {
-  const projects = (await answers(server)) ? [embedded, postgres] : [embedded];
+  const projects = (await answers(server))
+    ? [{ ...embedded, exclude: isAllOnBoth ? [] : [...fasterOnPostgres] }, postgres]
+    : [embedded];
   return {
     test: {
       // One more than the cores of a small machine: many tests wait for a process.

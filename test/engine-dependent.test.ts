@@ -1,9 +1,10 @@
-/** The list of the files that run on both engines. */
+/** The lists of the files that run on PostgreSQL. */
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import { engineDependent } from "./support/engine-dependent.ts";
+import { engineDependent, fasterOnPostgres } from "./support/engine-dependent.ts";
 
-test("the list of engine-dependent files names each once, and no absent file", () => {
-  expect(new Set(engineDependent).size).toBe(engineDependent.length);
-  expect(engineDependent.filter((path) => !existsSync(path))).toEqual([]);
+test("the lists name each file once, and no absent file", () => {
+  const listed = [...engineDependent, ...fasterOnPostgres];
+  expect(new Set(listed).size).toBe(listed.length);
+  expect(listed.filter((path) => !existsSync(path))).toEqual([]);
 });

@@ -22,8 +22,18 @@ export const engineDependent: readonly string[] = [
   "test/routing-concurrency.test.ts",
   "test/secrets.test.ts",
   "test/sessions.test.ts",
-  "test/upgrade.test.ts",
   "test/wait.test.ts",
   "test/webhook-deliveries.test.ts",
   "test/webhook-events.test.ts",
+];
+
+/**
+ * Files that start many apps, each of which takes two seconds on the embedded engine and a fraction of one on
+ * PostgreSQL. `npm test` runs them on PostgreSQL if it is there.
+ */
+export const fasterOnPostgres: readonly string[] = [
+  "test/input-limits.test.ts",
+  "test/journeys/keys-create.test.ts",
+  "test/secrets.test.ts",
+  "test/upgrade.test.ts",
 ];
