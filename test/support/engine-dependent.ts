@@ -20,7 +20,6 @@ export const engineDependent: readonly string[] = [
   "test/rate-limits.test.ts",
   "test/receipts.test.ts",
   "test/routing-concurrency.test.ts",
-  "test/secrets.test.ts",
   "test/sessions.test.ts",
   "test/wait.test.ts",
   "test/webhook-deliveries.test.ts",
