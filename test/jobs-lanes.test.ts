@@ -6,12 +6,16 @@ import { makeJob, recordRuns, useJobsFixture } from "./support/jobs-fixture.ts";
 
 const fixture = useJobsFixture();
 
-test("a lane whose jobs hang uses only its own slots and delays no other lane", async () => {
-  const hanging = recordRuns(
+/** A job that runs until it is aborted. */
+const recordHangingRuns = () =>
+  recordRuns(
     "a.hang",
     (_, { signal }) =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
   );
+
+test("a lane whose jobs hang uses only its own slots and delays no other lane", async () => {
+  const hanging = recordHangingRuns();
   const other = recordRuns("a.b");
   const jobs = fixture.create([hanging.definition, other.definition], { pollMs: 3_600_000 });
   const lanes = Array.from({ length: 300 }, (_, n) => makeJob("a.hang", n, { lane: `hang ${n % 3}` }));
@@ -26,11 +30,7 @@ test("a lane whose jobs hang uses only its own slots and delays no other lane", 
 });
 
 test("an organization with a hundred lanes whose jobs all hang delays no other organization", async () => {
-  const hanging = recordRuns(
-    "a.hang",
-    (_, { signal }) =>
-      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
-  );
+  const hanging = recordHangingRuns();
   const other = recordRuns("a.b");
   const jobs = fixture.create([hanging.definition, other.definition], { pollMs: 3_600_000 });
   const lanes = Array.from({ length: 400 }, (_, n) =>

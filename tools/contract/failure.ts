@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { requestErrors } from "./common-errors.ts";
 import type { ErrorBody, ErrorDetail, ErrorEntry } from "./errors.ts";
-import { describeIssue } from "./issues.ts";
+import { describeIssue, maxDetails } from "./issues.ts";
 import { describeRule, type ScopeRule, scopesOf } from "./scopes.ts";
 
 /** The facts of one failure: they fill in the message and are sent beside the code. */
@@ -18,8 +18,7 @@ type Reserved = Exclude<keyof (typeof ErrorBody)["shape"]["error"]["shape"], "pa
 /** In characters. `value` is what the caller sent; lists of known names are longer. */
 const limits = { value: 100, param: 200, field: 200, message: 400, other: 2_000 } as const;
 
-/** Of the invalid fields, this many are listed, if they have at most this many bytes. */
-const maxDetails = 20;
+/** The listed fields have at most this many bytes. */
 const maxDetailBytes = 14_000;
 
 /** An error that is shown to the caller. Anything else that is thrown is answered as `internal`. */

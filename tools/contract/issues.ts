@@ -10,14 +10,17 @@ interface Explanation {
   readonly fix: string;
 }
 
+/** Of the invalid fields, this many are listed. */
+export const maxDetails = 20;
+
 /** Pass as `error` to `safeParse`. A message of the schema itself takes precedence. */
 export const inputMessages: z.core.$ZodErrorMap = (issue) => explain(issue, issue.input).message;
 
-/** The invalid fields of an issue, which was found with `inputMessages`. */
+/** The first invalid fields of an issue, which was found with `inputMessages`. */
 export function describeIssue(issue: Issue, input: unknown): ErrorDetail[] {
   const field = issue.path.map(String).join(".");
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, maxDetails).map((key) => ({
       field: field ? `${field}.${key}` : key,
       code: "unknown_argument",
       message: `Unknown argument ${key}.`,

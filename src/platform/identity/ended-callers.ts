@@ -2,6 +2,7 @@
 import type { Queries } from "../../database/database.ts";
 import type { Caller, Session } from "../kernel/index.ts";
 import { isLiveKey, selectKeys } from "./keys.ts";
+import { isExpired } from "./secrets.ts";
 import { selectSessionUser } from "./sessions.ts";
 
 /** The callers, all of one organization, whose credential would be rejected now. */
@@ -12,7 +13,7 @@ export async function findEndedCallers(
 ): Promise<ReadonlySet<Caller>> {
   const liveKeys = await findLiveKeys(db, callers, now);
   const sessions = callers.flatMap(({ credential, session }) =>
-    session && !isPast(credential.expires_at, now) ? [session] : [],
+    session && !isExpired(credential, now) ? [session] : [],
   );
   const liveSessions = new Set<string>();
   for (const session of new Map(sessions.map((one) => [nameOf(one), one])).values()) {
@@ -21,9 +22,7 @@ export async function findEndedCallers(
     }
   }
   const isLive = ({ credential, session }: Caller) =>
-    session
-      ? !isPast(credential.expires_at, now) && liveSessions.has(nameOf(session))
-      : liveKeys.has(credential.id);
+    session ? !isExpired(credential, now) && liveSessions.has(nameOf(session)) : liveKeys.has(credential.id);
   return new Set(callers.filter((caller) => !isLive(caller)));
 }
 
@@ -46,8 +45,4 @@ async function findLiveKeys(db: Queries, callers: readonly Caller[], now: Date):
 
 function nameOf({ user_id, session_version, family_id }: Session): string {
   return `${user_id} ${session_version} ${family_id}`;
-}
-
-function isPast(time: string | null, now: Date): boolean {
-  return time !== null && Date.parse(time) <= now.getTime();
 }
