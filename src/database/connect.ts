@@ -1,19 +1,21 @@
 /** Opens the database: PostgreSQL by its URL, or without one the embedded engine in the data folder. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Kysely, PostgresDialect, type PostgresPool } from "kysely";
-import type { Log } from "../ports/log.ts";
 import {
-  type Database,
-  type Queries,
-  runAfterCommit,
-  runBeforeCommit,
-  type Transaction,
-} from "./database.ts";
+  DefaultConnectionProvider,
+  DefaultQueryExecutor,
+  Kysely,
+  type KyselyProps,
+  PostgresDialect,
+  type PostgresPool,
+} from "kysely";
+import type { Log } from "../ports/log.ts";
+import { type Database, type Queries, runAfterCommit, type Transaction } from "./database.ts";
 import { startEmbedded } from "./embedded.ts";
 import { startMaintenance } from "./maintenance.ts";
 import { createPool, sqlState } from "./pool.ts";
 import { connectionError, postgresSettings, requireVersion } from "./postgres.ts";
 import type { Tables } from "./schema/index.ts";
+import { runTransaction } from "./transaction.ts";
 
 export interface DatabaseOptions {
   /** `postgres://…`, with TLS according to its `sslmode`. Undefined for the embedded engine. */
@@ -44,14 +46,15 @@ async function openEmbedded({ dataDir, log, onFailure }: DatabaseOptions): Promi
     onFailure?.(error);
   });
   const pool = createPool(engine.settings, log);
-  const queries = connect(pool);
+  const connection = await connect(pool);
+  const { queries } = connection;
   const maintenance = startMaintenance(queries, log);
   log.warn(
     { dataDir },
     "Embedded database: not safe against power loss. Set DATABASE_URL to use PostgreSQL.",
   );
 
-  return assemble("embedded", queries, pool.use, async () => {
+  return assemble("embedded", connection, pool.use, async () => {
     await maintenance[Symbol.asyncDispose]();
     await queries.destroy();
     await engine[Symbol.asyncDispose]();
@@ -61,25 +64,42 @@ async function openEmbedded({ dataDir, log, onFailure }: DatabaseOptions): Promi
 async function openPostgres(url: string, { poolSize = 10, log }: DatabaseOptions): Promise<Database> {
   try {
     const pool = createPool(postgresSettings(url, poolSize), log);
-    const queries = connect(pool);
+    const connection = await connect(pool);
+    const { queries } = connection;
     await requireVersion(queries).catch(async (error: unknown) => {
       await queries.destroy();
       throw error;
     });
     log.info({ poolSize }, "PostgreSQL is connected");
-    return assemble("postgres", queries, pool.use, () => queries.destroy());
+    return assemble("postgres", connection, pool.use, () => queries.destroy());
   } catch (cause) {
     throw connectionError(url, cause);
   }
 }
 
-function connect(pool: PostgresPool): Queries {
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+/** Kysely, with the parts that a transaction is made of. */
+interface Connection {
+  readonly queries: Queries;
+  readonly props: KyselyProps;
+}
+
+async function connect(pool: PostgresPool): Promise<Connection> {
+  const dialect = new PostgresDialect({ pool });
+  const driver = dialect.createDriver();
+  await driver.init();
+  const connections = new DefaultConnectionProvider(driver);
+  const executor = new DefaultQueryExecutor(
+    dialect.createQueryCompiler(),
+    dialect.createAdapter(),
+    connections,
+  );
+  const props = { config: { dialect }, dialect, driver, executor };
+  return { queries: new Kysely<Tables>(props), props };
 }
 
 function assemble(
   engine: Database["engine"],
-  queries: Queries,
+  { queries, props }: Connection,
   pool: Database["pool"],
   close: () => Promise<void>,
 ): Database {
@@ -88,7 +108,7 @@ function assemble(
     engine,
     queries,
     pool,
-    transaction: (work) => transact(queries, work),
+    transaction: (work) => transact(props, work),
     async [Symbol.asyncDispose]() {
       closed ??= close();
       await closed;
@@ -97,11 +117,11 @@ function assemble(
 }
 
 async function transact<Result>(
-  queries: Queries,
+  props: KyselyProps,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   for (let number = 1; ; number += 1) {
-    const done = await attempt(queries, work, number === maxAttempts);
+    const done = await attempt(props, work, number === maxAttempts);
     if (done) {
       runAfterCommit(done.tx);
       return done.result;
@@ -112,16 +132,12 @@ async function transact<Result>(
 
 /** Undefined when it failed and can be retried. */
 async function attempt<Result>(
-  queries: Queries,
+  props: KyselyProps,
   work: (tx: Transaction) => Promise<Result>,
   isLast: boolean,
 ) {
   try {
-    return await queries.transaction().execute(async (tx) => {
-      const result = await work(tx);
-      await runBeforeCommit(tx);
-      return { tx, result };
-    });
+    return await runTransaction(props, work);
   } catch (error) {
     if (isLast || !retryable.has(sqlState(error) ?? "")) {
       throw error;

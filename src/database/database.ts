@@ -18,12 +18,21 @@ export interface Database extends AsyncDisposable {
   pool(): PoolUsage;
 }
 
+const endings = new WeakMap<Transaction, (() => Promise<unknown>)[]>();
 const beforeCommits = new WeakMap<Transaction, (() => Promise<void>)[]>();
 const afterCommits = new WeakMap<Transaction, (() => void)[]>();
 
 /** Runs `work` at the end of `tx`, for example to write with one statement what the transaction collected. */
 export function beforeCommit(tx: Transaction, work: () => Promise<void>): void {
   listFor(beforeCommits, tx).push(work);
+}
+
+/**
+ * Sends a statement together with the COMMIT, so that it costs no wait of its own. Only for a statement whose result
+ * decides nothing: its failure rolls the transaction back, the number of its rows does not.
+ */
+export function sendWithCommit(tx: Transaction, execute: () => Promise<unknown>): void {
+  listFor(endings, tx).push(execute);
 }
 
 /** Runs `callback` once `tx` has committed; never if it is rolled back. */
@@ -35,6 +44,11 @@ function listFor<Item>(lists: WeakMap<Transaction, Item[]>, tx: Transaction): It
   const list = lists.get(tx) ?? [];
   lists.set(tx, list);
   return list;
+}
+
+/** The statements to send with the COMMIT. */
+export function endingsOf(tx: Transaction): readonly (() => Promise<unknown>)[] {
+  return listFor(endings, tx);
 }
 
 /** Called by `Database.transaction` only. */

@@ -41,7 +41,12 @@ interface Connection {
 
 /** The pool for Kysely's dialect, with its usage for the metrics. */
 export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { use(): PoolUsage } {
-  const pool = new pg.Pool({ ...settings, types, onConnect: (client) => prepare(client, settings) });
+  const pool = new pg.Pool({
+    ...settings,
+    pipeline: true,
+    types,
+    onConnect: (client) => prepare(client, settings),
+  });
   const queue = new FairQueue({
     size: settings.max ?? 1,
     timeoutMs: settings.connectionTimeoutMillis ?? defaultTimeoutMs,
@@ -111,9 +116,9 @@ function wrap(client: pg.PoolClient, generation: Generation): Connection {
 
   const connection = {
     async query(text: string, values: readonly unknown[]): Promise<unknown> {
+      isInTransaction = text === "begin" || (isInTransaction && text !== "commit" && text !== "rollback");
       try {
         const result = await run(text, values);
-        isInTransaction = text === "begin" || (isInTransaction && text !== "commit" && text !== "rollback");
         // PostgreSQL answers a commit after a caught failure with ROLLBACK and without an error.
         if (text === "commit" && result.command === "ROLLBACK") {
           throw new Error("The transaction was rolled back: a statement in it had failed.");

@@ -1,0 +1,69 @@
+/**
+ * Transactions whose statements can be sent together.
+ *
+ * A statement is sent when it is executed, without waiting for the answers to earlier ones; PostgreSQL runs them in
+ * this order. So statements that do not need each other's results cost one wait, and BEGIN costs none. When one fails,
+ * PostgreSQL rejects the rest of the transaction and answers COMMIT with ROLLBACK.
+ */
+import { CompiledQuery, type KyselyProps, Transaction as KyselyTransaction } from "kysely";
+import { endingsOf, runBeforeCommit, type Transaction } from "./database.ts";
+import { sqlState } from "./pool.ts";
+import type { Tables } from "./schema/index.ts";
+
+const [begin, commit, rollback] = ["begin", "commit", "rollback"].map((text) => CompiledQuery.raw(text)) as [
+  CompiledQuery,
+  CompiledQuery,
+  CompiledQuery,
+];
+
+/** Runs `work` in a transaction, once. */
+export async function runTransaction<Result>(
+  props: KyselyProps,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<{ readonly tx: Transaction; readonly result: Result }> {
+  return props.executor.provideConnection(async (connection) => {
+    let isEnded = false;
+    const executor = props.executor.withConnectionProvider({
+      async provideConnection(use) {
+        if (isEnded) {
+          throw new Error("The transaction has ended: a statement of it was not awaited.");
+        }
+        return use(connection);
+      },
+    });
+    const tx = new KyselyTransaction<Tables>({ ...props, executor });
+    const begun = connection.executeQuery(begin);
+    // Its failure is that of every later statement, and is reported with the COMMIT at the latest.
+    begun.catch(() => undefined);
+    try {
+      const result = await work(tx);
+      await runBeforeCommit(tx);
+      const endings = endingsOf(tx).map((execute) => execute());
+      isEnded = true;
+      await together(begun, ...endings, connection.executeQuery(commit));
+      return { tx, result };
+    } catch (error) {
+      isEnded = true;
+      await connection.executeQuery(rollback);
+      throw error;
+    }
+  });
+}
+
+/** A statement was rejected because an earlier one of its transaction had failed. */
+const isAborted = (error: unknown) => sqlState(error) === "25P02";
+
+/**
+ * Waits for work of one transaction whose statements are sent together, and leaves none of it running.
+ * @throws the error of the statement that failed first.
+ */
+export async function together<Work extends readonly Promise<unknown>[]>(
+  ...work: Work
+): Promise<{ -readonly [Index in keyof Work]: Awaited<Work[Index]> }> {
+  const settled = await Promise.allSettled(work);
+  const errors = settled.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
+  if (errors.length > 0) {
+    throw errors.find((error) => !isAborted(error)) ?? errors[0];
+  }
+  return Promise.all(work);
+}
