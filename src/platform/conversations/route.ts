@@ -1,7 +1,8 @@
 /** Routes conversations that need an agent, in batches. */
 import { z } from "zod";
 import { routingTriggers } from "../../../tools/routing.ts";
-import { type Change, coalesce, defineJob, system } from "../kernel/index.ts";
+import { coalesce } from "../../database/coalesce.ts";
+import { type Change, defineJob, system, type World } from "../kernel/index.ts";
 import {
   activePolicies,
   type ConversationRow,
@@ -51,7 +52,7 @@ export const routeJob = defineJob({
  * that no longer exists: waiting for a lock while holding the others of the batch could deadlock.
  */
 const routeBatch = coalesce(
-  async (world, payloads: readonly RoutePayload[]): Promise<boolean[]> =>
+  async (world: World, payloads: readonly RoutePayload[]): Promise<boolean[]> =>
     world.database.transaction(async (tx) => {
       const ids = payloads.map(({ conversation_id }) => conversation_id);
       const locked = await tryLockConversations(tx, payloads[0]?.organization_id ?? "", ids);

@@ -45,7 +45,6 @@ export { listenerJobsOf } from "./listeners.ts";
 
 // Tools for handlers and jobs
 
-export { coalesce } from "./coalesce.ts";
 export { eraseContact, eraseContactJob, isNotErased } from "./erase.ts";
 export { countLocked, requireBelowQuota } from "./limits.ts";
 export { lockOrganization } from "./lock-organization.ts";

@@ -1,8 +1,9 @@
 /** Saves the results of delivery attempts, a batch in one statement, and enqueues the retries. */
 import { sql } from "kysely";
+import { coalesce } from "../../database/coalesce.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import type { NewJob } from "../../jobs/job.ts";
-import { coalesce, type World } from "../kernel/index.ts";
+import type { World } from "../kernel/index.ts";
 import { createDeliveryJob, type DeliveryPayload, deliveryKey } from "./job.ts";
 
 /** The state of a delivery after an attempt. */
@@ -25,7 +26,7 @@ const maxFailingMs = 5 * 24 * 3_600_000;
 
 /** Ignores a result whose turn has passed: after a replay meanwhile, or a crash after the result was saved. */
 export const saveAttemptResult = coalesce(
-  async (world, results: readonly AttemptResult[]): Promise<undefined[]> => {
+  async (world: World, results: readonly AttemptResult[]): Promise<undefined[]> => {
     const healthChanges = healthChangesOf(results);
     if (healthChanges.length === 0 && results.every(({ next_try_at }) => next_try_at === null)) {
       await updateDeliveries(world.database.queries, results);

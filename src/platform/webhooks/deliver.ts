@@ -5,8 +5,9 @@
  * id: at-least-once delivery.
  */
 import { sql } from "kysely";
+import { coalesce } from "../../database/coalesce.ts";
 import type { WebResponse } from "../../ports/web.ts";
-import { coalesce, defineJob, isNotErased, type World } from "../kernel/index.ts";
+import { defineJob, isNotErased, type World } from "../kernel/index.ts";
 import { type AttemptResult, holdDelivery, saveAttemptResult } from "./attempt-results.ts";
 import { type DeliveryPayload, deliveryJobType, deliveryKey } from "./job.ts";
 import { nextTryAt } from "./schedule.ts";
@@ -149,7 +150,7 @@ function describeResponse(answer: WebResponse) {
 
 /** Reads the delivery with its event and webhook; undefined if it is no longer pending at this turn. */
 const readPending = coalesce(
-  async (world, payloads: readonly DeliveryPayload[]): Promise<(PendingDelivery | undefined)[]> => {
+  async (world: World, payloads: readonly DeliveryPayload[]): Promise<(PendingDelivery | undefined)[]> => {
     // Lateral look-ups by the whole key: the planner might start a join with all rows of the organization.
     const { rows } = await sql<PendingDelivery>`
     select due.*, delivery.step, event.body, webhook.*

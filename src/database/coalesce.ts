@@ -5,7 +5,7 @@
  * hundreds a second that is most of the database's capacity. So items that arrive while a batch runs form
  * the next one, and each key has one batch, and one connection, at a time in this process.
  */
-import type { World } from "./context.ts";
+import { sqlState } from "./pool.ts";
 
 interface PendingItem<Item, Result> {
   readonly item: Item;
@@ -14,23 +14,25 @@ interface PendingItem<Item, Result> {
 }
 
 /** In a larger batch, the first items would wait too long for the last. */
-const maxBatchSize = 100;
+const maxBatchSize = 128;
 
 /**
- * `runBatch` returns one result for each item, in the same order; if it throws, every item of the batch
- * fails. Items with different keys are never in one batch. Do not call the returned function inside a
- * transaction: the batch is not part of it.
+ * `runBatch` returns one result for each item, in the same order, and is safe to repeat. If it throws, every item of
+ * the batch fails; but if the database rejects a value, each item runs alone, so that only its own failure counts. Items
+ * with different keys are never in one batch. Do not call the returned function inside a transaction: the batch is not
+ * part of it.
+ * @returns a function whose batches are separate for each `scope`, the object that it works with.
  */
-export function coalesce<Item, Result>(
-  runBatch: (world: World, items: readonly Item[]) => Promise<readonly Result[]>,
+export function coalesce<Scope extends object, Item, Result>(
+  runBatch: (scope: Scope, items: readonly Item[]) => Promise<readonly Result[]>,
   keyOf: (item: Item) => string = () => "",
-): (world: World, item: Item) => Promise<Result> {
-  const queuesByWorld = new WeakMap<World, Map<string, PendingItem<Item, Result>[]>>();
-  return (world, item) =>
+): (scope: Scope, item: Item) => Promise<Result> {
+  const queuesByScope = new WeakMap<Scope, Map<string, PendingItem<Item, Result>[]>>();
+  return (scope, item) =>
     new Promise<Result>((resolve, reject) => {
       const pending = { item, resolve, reject };
-      const queues = queuesByWorld.get(world) ?? new Map<string, PendingItem<Item, Result>[]>();
-      queuesByWorld.set(world, queues);
+      const queues = queuesByScope.get(scope) ?? new Map<string, PendingItem<Item, Result>[]>();
+      queuesByScope.set(scope, queues);
       const key = keyOf(item);
       const running = queues.get(key);
       if (running) {
@@ -41,7 +43,7 @@ export function coalesce<Item, Result>(
       queues.set(key, queue);
       const drain = async () => {
         while (queue.length > 0) {
-          await settleBatch(world, queue.splice(0, maxBatchSize));
+          await settleBatch(scope, queue.splice(0, maxBatchSize));
         }
         queues.delete(key);
       };
@@ -49,10 +51,10 @@ export function coalesce<Item, Result>(
       queueMicrotask(() => void drain());
     });
 
-  async function settleBatch(world: World, batch: readonly PendingItem<Item, Result>[]): Promise<void> {
+  async function settleBatch(scope: Scope, batch: readonly PendingItem<Item, Result>[]): Promise<void> {
     try {
       const results = await runBatch(
-        world,
+        scope,
         batch.map(({ item }) => item),
       );
       if (results.length !== batch.length) {
@@ -62,9 +64,20 @@ export function coalesce<Item, Result>(
         batch[index]?.resolve(result);
       }
     } catch (error) {
+      if (batch.length > 1 && isOfOneRow(error)) {
+        for (const pending of batch) {
+          await settleBatch(scope, [pending]);
+        }
+        return;
+      }
       for (const { reject } of batch) {
         reject(error);
       }
     }
   }
+}
+
+/** A value that can't be stored (class 22), or that violates a constraint (class 23). */
+function isOfOneRow(error: unknown): boolean {
+  return /^2[23]/.test(sqlState(error) ?? "");
 }
