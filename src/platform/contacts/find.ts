@@ -26,7 +26,7 @@ export interface ContactLookup {
   readonly now: Date;
 }
 
-interface Identity {
+export interface Identity {
   readonly kind: IdentityKind;
   readonly value: string;
 }
@@ -65,14 +65,12 @@ export async function findOrCreateContact(tx: Transaction, lookup: ContactLookup
   }
 }
 
-/** The contact with this business-scoped user id, locked until the commit. */
-export async function findByBsuid(
-  tx: Transaction,
-  organization: string,
-  bsuid: string,
-): Promise<ContactRow | undefined> {
-  const [owner] = await findOwners(tx, organization, [{ kind: "bsuid", value: bsuid }]);
-  return owner;
+/** The id of the contact that has this identity, as part of a statement. */
+export function idOfOwner(organization: string, { kind, value }: Identity) {
+  return sql<string>`(
+    select contact_id from contact_identities
+    where organization_id = ${organization} and kind = ${kind} and value = ${value}
+  )`;
 }
 
 /**
@@ -125,7 +123,7 @@ function chooseOwner(
 }
 
 /** Undefined if the identity is taken. One statement, so that there is never an identity without its contact. */
-async function createContact(tx: Transaction, lookup: ContactLookup, { kind, value }: Identity) {
+export async function createContact(tx: Transaction, lookup: ContactLookup, { kind, value }: Identity) {
   const { organization, name, metadata = {}, now } = lookup;
   const { phone_number = null, bsuid = null, username = null } = identityColumns(new Set([kind]), lookup);
   const created_at = now.toISOString();

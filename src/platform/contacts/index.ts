@@ -16,7 +16,7 @@ import { containsWords, hasTag, isNumber, readSearchWords, searchTextAfterRename
 import { changeTags } from "./tags.ts";
 
 export { isBsuid } from "./bsuid.ts";
-export { findByBsuid, findOrCreateContact } from "./find.ts";
+export { createContact, findOrCreateContact, type Identity, idOfOwner } from "./find.ts";
 export { changeTags } from "./tags.ts";
 export { type ContactInput, type UpsertOutcome, upsertContacts } from "./upsert-many.ts";
 

@@ -1,5 +1,5 @@
 /** Conversations: one for each contact and inbox, with its status, agent and 24-hour service window. */
-import { sql } from "kysely";
+import { type Expression, sql } from "kysely";
 import { conversations as contract } from "../../../tools/conversations.ts";
 import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
@@ -65,7 +65,12 @@ export const conversations = implement(contract, {
 /** The conversation of a contact in an inbox, created as `open` if there is none; locked until the commit. */
 export async function findOrCreateConversation(
   tx: Transaction,
-  conversation: { organization: string; inbox_id: string; contact_id: string; now: Date },
+  conversation: {
+    organization: string;
+    inbox_id: string;
+    contact_id: string | Expression<string>;
+    now: Date;
+  },
 ) {
   const { organization, inbox_id, contact_id, now } = conversation;
   return tx
@@ -130,7 +135,7 @@ export async function recordOutbound(
   };
   await change.tx
     .updateTable("conversations")
-    .set({ last_message_at: latest("last_message_at", at), ...(isReply ? reply : {}) })
+    .set({ last_message_at: latest("last_message_at", at), updated_at: at, ...(isReply ? reply : {}) })
     .where("organization_id", "=", conversation.organization_id)
     .where("id", "=", conversation.id)
     .execute();

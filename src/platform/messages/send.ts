@@ -1,11 +1,11 @@
 /** Sends a message: finds or creates its contact and conversation, stores it, and enqueues its delivery. */
 import type { z } from "zod";
-import { fail, failField } from "../../../tools/errors.ts";
+import { fail } from "../../../tools/errors.ts";
 import type { messages as contract } from "../../../tools/messages/index.ts";
 import { afterCommit, type Transaction } from "../../database/database.ts";
-import { refersTo } from "../../database/query/index.ts";
-import { findByBsuid, findOrCreateContact, isBsuid } from "../contacts/index.ts";
-import { findOrCreateConversation, recordOutbound, windowOf } from "../conversations/index.ts";
+import { together } from "../../database/transaction.ts";
+import { isBsuid } from "../contacts/index.ts";
+import { recordOutbound, windowOf } from "../conversations/index.ts";
 import { isWindowStrict } from "../inboxes.ts";
 import { type Change, freshId, recordOf, type WriteContext } from "../kernel/index.ts";
 import { normalizePhone } from "../phone/index.ts";
@@ -13,20 +13,20 @@ import type { ConversationRow } from "../routing/index.ts";
 import { deliverMessageJob } from "./deliver.ts";
 import { toMediaContent } from "./media.ts";
 import type { MessageRow } from "./progress.ts";
+import { createRecipient, findRecipient } from "./recipient.ts";
 
 type Input = z.output<typeof contract.send_message.input>;
 
 export async function sendMessage(input: Input, context: WriteContext) {
   const { tx, organization, now } = context;
-  const content = await toStoredContent(tx, organization, input);
-  const { contact, to } = await findRecipient(input, context);
-  const inbox = await chooseInbox(tx, { organization, contact_id: contact.id, inbox_id: input.inbox_id });
-  const conversation = await findOrCreateConversation(tx, {
-    organization,
-    inbox_id: inbox.id,
-    contact_id: contact.id,
-    now,
-  });
+  const { inbox_id } = input;
+  const to = await readAddress(tx, organization, input);
+  const address = { organization, to, inbox_id };
+  const [content, found] = await together(
+    toStoredContent(tx, organization, input),
+    findRecipient(tx, address),
+  );
+  const { inbox, conversation } = await createRecipient(tx, found, { ...address, now });
   const { is_within_24h_window: isOpen, window_expires_at } = windowOf(conversation, now);
   if (!isOpen && isWindowStrict(inbox)) {
     throw fail("outside_service_window", { window_expired_at: window_expires_at });
@@ -36,18 +36,8 @@ export async function sendMessage(input: Input, context: WriteContext) {
   return { ...message, ...(isOpen ? {} : { warnings: ["outside_service_window"] }) };
 }
 
-/** Any phone number may be a recipient; a business-scoped id, which the channel assigns, must be a contact's. */
-async function findRecipient({ to, inbox_id }: Input, { tx, organization, now }: WriteContext) {
-  if (!isBsuid(to)) {
-    const phone_number = await normalizePhone(tx, organization, { text: to, field: "to", inbox_id });
-    const { contact } = await findOrCreateContact(tx, { organization, phone_number, now });
-    return { contact, to: phone_number };
-  }
-  const contact = await findByBsuid(tx, organization, to);
-  if (!contact) {
-    throw failField("to", "contact_not_found");
-  }
-  return { contact, to };
+async function readAddress(tx: Transaction, organization: string, { to, inbox_id }: Input): Promise<string> {
+  return isBsuid(to) ? to : normalizePhone(tx, organization, { text: to, field: "to", inbox_id });
 }
 
 interface OutgoingMessage {
@@ -63,58 +53,32 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
   const { tx, world, now, actor } = change;
   const { inbox, conversation, to, type, content } = outgoing;
   const { organization_id } = conversation;
-  const message = await tx
-    .insertInto("messages")
-    .values({
-      organization_id,
-      id: freshId({ now }, "msg"),
-      conversation_id: conversation.id,
-      direction: "outbound",
-      type,
-      content: JSON.stringify(content),
-      from: inbox.phone_number,
-      to,
-      status: "queued",
-      sent_by: JSON.stringify(recordOf(actor)),
-      created_at: now.toISOString(),
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  await world.jobs.enqueue(
-    tx,
-    deliverMessageJob,
-    { organization_id, message_id: message.id },
-    { lane: `channel:${inbox.id}`, key: conversation.id, subject: conversation.id },
+  const id = freshId({ now }, "msg");
+  const created_at = now.toISOString();
+  const [message] = await together(
+    tx
+      .insertInto("messages")
+      .values({
+        ...{ organization_id, id, conversation_id: conversation.id, direction: "outbound", type },
+        content: JSON.stringify(content),
+        from: inbox.phone_number,
+        to,
+        status: "queued",
+        sent_by: JSON.stringify(recordOf(actor)),
+        created_at,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow(),
+    world.jobs.enqueue(
+      tx,
+      deliverMessageJob,
+      { organization_id, message_id: id },
+      { lane: `channel:${inbox.id}`, key: conversation.id, subject: conversation.id },
+    ),
+    recordOutbound(change, conversation, created_at),
   );
-  await recordOutbound(change, conversation, now.toISOString());
   afterCommit(tx, () => world.metrics.message("queued"));
   return message;
-}
-
-interface InboxChoice {
-  readonly organization: string;
-  readonly contact_id: string;
-  readonly inbox_id: string | undefined;
-}
-
-/** The requested inbox; otherwise that of the contact's latest conversation; otherwise the first one. */
-async function chooseInbox(tx: Transaction, { organization, contact_id, inbox_id }: InboxChoice) {
-  const inbox = await tx
-    .selectFrom("inboxes")
-    .leftJoin("conversations", (join) =>
-      join.on(refersTo("conversations.inbox_id", "inboxes")).on("conversations.contact_id", "=", contact_id),
-    )
-    .selectAll("inboxes")
-    .where("inboxes.organization_id", "=", organization)
-    .$if(inbox_id !== undefined, (query) => query.where("inboxes.id", "=", inbox_id ?? ""))
-    .orderBy("conversations.last_message_at", (order) => order.desc().nullsLast())
-    .orderBy("inboxes.id")
-    .limit(1)
-    .executeTakeFirst();
-  if (!inbox) {
-    throw inbox_id === undefined ? fail("no_inbox") : fail("inbox_not_found", { param: "inbox_id" });
-  }
-  return inbox;
 }
 
 /** @throws Failure `template_not_approved`, `upload_not_found`, `media_not_sendable`. */

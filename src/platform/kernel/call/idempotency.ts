@@ -9,8 +9,9 @@ import { createHmac } from "node:crypto";
 import { type ExpressionBuilder, sql } from "kysely";
 import { Failure } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
-import type { Queries, Transaction } from "../../../database/database.ts";
+import { type Queries, sendWithCommit, type Transaction } from "../../../database/database.ts";
 import type { Sealed, Tables } from "../../../database/schema/index.ts";
+import { together } from "../../../database/transaction.ts";
 import type { IdempotencyKey } from "../context.ts";
 import type { SealedColumn } from "../reseal.ts";
 import { defineRetentionJob } from "../retention.ts";
@@ -89,31 +90,33 @@ export async function runOnce(
   effect: () => Promise<CallResponse>,
 ): Promise<CallResponse> {
   const { idempotencyKey, hashes, codec, now } = request;
-  await deleteExpiredResponse(tx, request);
+  const claim = { request_hash: hashes[0] ?? "", status: null, body: null, created_at: now.toISOString() };
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto("idempotency")
-    .values({
-      ...idempotencyKey,
-      request_hash: hashes[0] ?? "",
-      status: null,
-      body: null,
-      created_at: now.toISOString(),
-    })
-    .onConflict((conflict) => conflict.doNothing())
+    .values({ ...idempotencyKey, ...claim })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["organization_id", "credential_id", "route", "key"])
+        // An expired response must not keep the key from being used again until the job deletes it.
+        .doUpdateSet({ ...claim, subjects: sql`default` })
+        .where("idempotency.created_at", "<", retainedSince(now)),
+    )
     .executeTakeFirst();
   if (!numInsertedOrUpdatedRows) {
     return toReplay(await selectStored(tx, idempotencyKey).executeTakeFirstOrThrow(), request);
   }
   const response = await runInSavepoint(tx, effect);
-  await tx
-    .updateTable("idempotency")
-    .where(hasKey(idempotencyKey))
-    .set({
-      status: response.status,
-      body: codec.encode(response.body),
-      subjects: remainingSubjects(idempotencyKey, response.body),
-    })
-    .execute();
+  sendWithCommit(tx, () =>
+    tx
+      .updateTable("idempotency")
+      .where(hasKey(idempotencyKey))
+      .set({
+        status: response.status,
+        body: codec.encode(response.body),
+        subjects: remainingSubjects(idempotencyKey, response.body),
+      })
+      .execute(),
+  );
   return response;
 }
 
@@ -217,9 +220,9 @@ function toReplay(stored: StoredResponse, { hashes, codec }: IdempotentRequest):
 
 /** Runs the effect. A failure that a retry would meet again rolls the effect back and becomes the response. */
 async function runInSavepoint(tx: Transaction, effect: () => Promise<CallResponse>): Promise<CallResponse> {
-  await sql`savepoint effect`.execute(tx);
   try {
-    return await effect();
+    const [, response] = await together(sql`savepoint effect`.execute(tx), effect());
+    return response;
   } catch (error) {
     if (!(error instanceof Failure) || !isPermanent(error.status)) {
       throw error;

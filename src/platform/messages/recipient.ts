@@ -1,0 +1,117 @@
+/** Finds whom a message goes to: the contact, the inbox that sends it, and their conversation. */
+import { type Selectable, sql } from "kysely";
+import { fail, failField } from "../../../tools/errors.ts";
+import type { Transaction } from "../../database/database.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import { together } from "../../database/transaction.ts";
+import { createContact, type Identity, idOfOwner, isBsuid } from "../contacts/index.ts";
+import { findOrCreateConversation } from "../conversations/index.ts";
+import { phoneKey } from "../phone/index.ts";
+import type { ConversationRow } from "../routing/index.ts";
+
+type Inbox = Pick<Selectable<Tables["inboxes"]>, "id" | "channel" | "phone_number" | "settings">;
+
+export interface Recipient {
+  readonly inbox: Inbox;
+  readonly conversation: ConversationRow;
+}
+
+interface Address {
+  readonly organization: string;
+  /** A number in E.164 form, or a business-scoped id. */
+  readonly to: string;
+  /** By default the inbox of the contact's latest conversation, or else the first one. */
+  readonly inbox_id: string | undefined;
+}
+
+interface Found {
+  readonly contact_id: string | null;
+  readonly inbox: Inbox | null;
+  readonly conversation: ConversationRow | null;
+}
+
+/** What exists, read by one statement. The contact and the conversation are locked until the commit. */
+export async function findRecipient(
+  tx: Transaction,
+  { organization, to, inbox_id }: Address,
+): Promise<Found> {
+  const { kind, value } = identityOf(to);
+  const { rows } = await sql<FoundRow>`
+    select contact.id as found_contact_id, inbox.id as found_inbox_id, inbox.channel, inbox.phone_number,
+      inbox.settings, conversation.*
+    from (select 1) as request
+    left join lateral (
+      select contacts.id from contact_identities as identity
+      join contacts on contacts.organization_id = identity.organization_id and contacts.id = identity.contact_id
+      where identity.organization_id = ${organization} and identity.kind = ${kind} and identity.value = ${value}
+        and contacts.erased_at is null
+      for key share of contacts
+    ) as contact on true
+    left join lateral (
+      select inboxes.* from inboxes
+      left join conversations as latest on latest.organization_id = inboxes.organization_id
+        and latest.inbox_id = inboxes.id and latest.contact_id = contact.id
+      where inboxes.organization_id = ${organization}
+        and (${inbox_id ?? null}::text is null or inboxes.id = ${inbox_id ?? null})
+      order by latest.last_message_at desc nulls last, inboxes.id
+      limit 1
+    ) as inbox on true
+    left join lateral (
+      select * from conversations
+      where organization_id = ${organization} and contact_id = contact.id and inbox_id = inbox.id
+      for no key update
+    ) as conversation on true
+  `.execute(tx);
+  const [row] = rows;
+  if (!row) {
+    throw new Error("The statement returns one row.");
+  }
+  const { found_contact_id, found_inbox_id: id, channel, phone_number, settings, ...conversation } = row;
+  return {
+    contact_id: found_contact_id,
+    inbox: id === null ? null : { id, channel, phone_number, settings },
+    conversation: conversation.id === null ? null : (conversation as ConversationRow),
+  };
+}
+
+/** The columns of a conversation, all null if there is none, and those of the other rows. */
+type FoundRow = { [Column in keyof ConversationRow]: ConversationRow[Column] | null } & Omit<Inbox, "id"> & {
+    readonly found_contact_id: string | null;
+    readonly found_inbox_id: string | null;
+  };
+
+/**
+ * Creates what was not found: any phone number may be a recipient, but a business-scoped id, which the channel assigns,
+ * must be a contact's.
+ * @throws Failure `contact_not_found`, `no_inbox`, `inbox_not_found`.
+ */
+export async function createRecipient(
+  tx: Transaction,
+  { contact_id, inbox, conversation }: Found,
+  { organization, to, inbox_id, now }: Address & { readonly now: Date },
+): Promise<Recipient> {
+  if (contact_id === null && isBsuid(to)) {
+    throw failField("to", "contact_not_found");
+  }
+  if (!inbox) {
+    throw inbox_id === undefined ? fail("no_inbox") : fail("inbox_not_found", { param: "inbox_id" });
+  }
+  if (conversation) {
+    return { inbox, conversation };
+  }
+  const identity = identityOf(to);
+  const created = { organization, inbox_id: inbox.id, now };
+  if (contact_id !== null) {
+    return { inbox, conversation: await findOrCreateConversation(tx, { ...created, contact_id }) };
+  }
+  // Another transaction may create the contact at the same time: the identity tells whose conversation it is.
+  const [, added] = await together(
+    createContact(tx, { organization, phone_number: to, now }, identity),
+    findOrCreateConversation(tx, { ...created, contact_id: idOfOwner(organization, identity) }),
+  );
+  return { inbox, conversation: added };
+}
+
+function identityOf(to: string): Identity {
+  return isBsuid(to) ? { kind: "bsuid", value: to } : { kind: "phone", value: phoneKey(to) };
+}
