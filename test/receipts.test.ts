@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { modules } from "../src/platform/index.ts";
 import { implement, type World } from "../src/platform/kernel/index.ts";
 import { receiveReceipts } from "../src/platform/messages/index.ts";
-import { applyParkedReceipts, applyStatusUpdate, lockMessage } from "../src/platform/messages/progress.ts";
+import { applyUpdates, lockMessages, takeParkedReceipts } from "../src/platform/messages/progress.ts";
 import type { Receipt, ReceiptType } from "../src/ports/channel.ts";
 import { messages } from "../tools/messages/index.ts";
 import { webhooks } from "../tools/webhooks.ts";
@@ -112,10 +112,10 @@ test("a receipt that arrives while its message is being stored as sent is applie
       .select("organization_id")
       .where("id", "=", message.id)
       .executeTakeFirstOrThrow();
-    const row = await lockMessage(tx, organization_id, message.id);
-    const accepted = { type: "accepted", at: at(0), channel_message_id } as const;
-    const sent = await applyStatusUpdate(tx, world, row ?? expect.fail("no message"), accepted);
-    await applyParkedReceipts(tx, world, sent);
+    const messages = await lockMessages(tx, { organization: organization_id, ids: [message.id] });
+    const accepted = { message_id: message.id, type: "accepted", at: at(0), channel_message_id } as const;
+    await takeParkedReceipts(tx, { organization: organization_id, channelIds: [channel_message_id] });
+    await applyUpdates(tx, world, { messages, updates: [accepted] });
     const receipt: Receipt = {
       ...{ organization_id, channel_message_id, token: null, failure: null },
       ...{ type: "delivered", occurred_at: at(1) },

@@ -1,7 +1,13 @@
-/** Advances an outbound message: applies receipts and emits an event when its status changes. */
+/**
+ * Advances outbound messages: applies receipts, and emits an event when a status changes.
+ *
+ * A batch costs the same number of statements as one message. Its messages are of one organization and locked in the
+ * order of their ids, then its channel ids in their order, so that two batches do not deadlock.
+ */
 import { type Selectable, sql } from "kysely";
 import type { Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
+import { together } from "../../database/transaction.ts";
 import type { Receipt, ReceiptType } from "../../ports/channel.ts";
 import { emit, type World } from "../kernel/index.ts";
 import { type DeliveryError, toDeliveryError } from "./failures.ts";
@@ -9,107 +15,187 @@ import { advanceStatus, type Step, statusOf, successes } from "./states.ts";
 
 export type MessageRow = Selectable<Tables["messages"]>;
 
-/** The outbound message with this id, locked until the commit. */
-export async function lockMessage(tx: Transaction, organization: string, id: string) {
-  return tx
-    .selectFrom("messages")
-    .selectAll()
-    .where("organization_id", "=", organization)
-    .where("id", "=", id)
-    .where("direction", "=", "outbound")
-    .forUpdate()
-    .executeTakeFirst();
-}
+/** By id. */
+export type Messages = ReadonlyMap<string, MessageRow>;
 
 /** A receipt, the channel's acceptance, or a failure of our own. */
 export interface StatusUpdate {
+  readonly message_id: string;
   readonly type: Step;
   readonly at: string;
   readonly error?: DeliveryError | undefined;
-  readonly channel_message_id?: string;
+  readonly channel_message_id?: string | undefined;
 }
 
-/** Applies an update to a locked message. Each receipt is recorded once; the status never goes back. */
-export async function applyStatusUpdate(
+interface MessageNames {
+  readonly organization: string;
+  readonly ids: readonly string[];
+  /** Finds messages by the channel's ids too. */
+  readonly channelIds?: readonly string[];
+}
+
+/** The outbound messages of these names, locked until the commit. */
+export async function lockMessages(
+  tx: Transaction,
+  { organization, ids, channelIds = [] }: MessageNames,
+): Promise<Messages> {
+  const { rows } = await sql<MessageRow>`
+    select * from messages
+    where organization_id = ${organization} and direction = 'outbound' and id = any(array(
+      select unnest(${ids}::text[])
+      union all
+      select id from messages where organization_id = ${organization} and channel_message_id = any(${channelIds}::text[])
+    ))
+    order by id
+    for update
+  `.execute(tx);
+  return new Map(rows.map((message) => [message.id, message]));
+}
+
+/**
+ * Applies updates, in their order, to locked messages; one of a message that is not among them is ignored. Each receipt
+ * is recorded once; a status never goes back.
+ */
+export async function applyUpdates(
   tx: Transaction,
   world: World,
-  message: MessageRow,
-  update: StatusUpdate,
-): Promise<MessageRow> {
-  // The channel's text may contain the number of a contact who has been erased.
-  const isErased = message.to === null;
-  const failure = update.error && isErased ? { ...update.error, title: "", detail: null } : update.error;
-  const error = failure === undefined ? null : JSON.stringify(failure);
-  const { type, at } = update;
-  if (type !== "accepted" && !(await recordReceipt(tx, message, { type, at, error }))) {
-    return message;
+  { messages, updates }: { readonly messages: Messages; readonly updates: readonly StatusUpdate[] },
+): Promise<void> {
+  const known = updates.flatMap((update) => {
+    const message = messages.get(update.message_id);
+    return message ? [withoutPersonalData(update, message)] : [];
+  });
+  const isNew = await recordReceipts(tx, messages, known);
+  const current = new Map(messages);
+  for (const update of known) {
+    const before = current.get(update.message_id);
+    if (before && isNew(update)) {
+      const after = advance(before, update);
+      current.set(before.id, after);
+      if (after.status !== before.status) {
+        emitStatuses(tx, world, { before, after }, update);
+      }
+    }
   }
-  const { status, sent_at, delivered_at, read_at, failed_at } = advanceStatus(message, type, at);
-  const isChanged = status !== message.status;
-  const updated = await tx
-    .updateTable("messages")
-    .set({
-      ...{ status, sent_at, delivered_at, read_at, failed_at },
-      ...(isChanged ? { error: type === "failed" ? error : null } : {}),
-      channel_message_id: message.channel_message_id ?? update.channel_message_id ?? null,
-    })
-    .where("organization_id", "=", message.organization_id)
-    .where("id", "=", message.id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  if (isChanged) {
-    emitStatuses(tx, world, { before: message, after: updated }, { ...update, error: failure });
-  }
-  return updated;
+  await storeProgress(
+    tx,
+    [...current.values()].filter((message) => messages.get(message.id) !== message),
+  );
 }
 
-/** False if the message has a receipt of this type already. */
-async function recordReceipt(
+/** The channel's text may contain the number of a contact who has been erased. */
+function withoutPersonalData(update: StatusUpdate, { to }: MessageRow): StatusUpdate {
+  return update.error && to === null
+    ? { ...update, error: { ...update.error, title: "", detail: null } }
+    : update;
+}
+
+/** The message after an update. */
+function advance(before: MessageRow, { type, at, error, channel_message_id }: StatusUpdate): MessageRow {
+  const { status, sent_at, delivered_at, read_at, failed_at } = advanceStatus(before, type, at);
+  return {
+    ...before,
+    ...{ status, sent_at, delivered_at, read_at, failed_at },
+    ...(status === before.status ? {} : { error: type === "failed" ? (error ?? null) : null }),
+    channel_message_id: before.channel_message_id ?? channel_message_id ?? null,
+  };
+}
+
+/**
+ * Stores those of the updates that are receipts. The result tells whether an update counts: each type of receipt once,
+ * everything else always.
+ */
+async function recordReceipts(
   tx: Transaction,
-  message: MessageRow,
-  { type, at, error }: { type: ReceiptType; at: string; error: string | null },
-): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await tx
-    .insertInto("message_receipts")
-    .values({
-      organization_id: message.organization_id,
-      message_id: message.id,
-      ...{ type, error, occurred_at: at },
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  return Boolean(numInsertedOrUpdatedRows);
+  messages: Messages,
+  updates: readonly StatusUpdate[],
+): Promise<(update: StatusUpdate) => boolean> {
+  const keyOf = ({ message_id, type }: Pick<StatusUpdate, "message_id" | "type">) => `${message_id} ${type}`;
+  const receipts = updates.filter(({ type }) => type !== "accepted");
+  const first = new Map(receipts.toReversed().map((receipt) => [keyOf(receipt), receipt]));
+  if (first.size === 0) {
+    return () => true;
+  }
+  const given = [...first.values()].map(({ message_id, type, at, error }) => {
+    const organization_id = messages.get(message_id)?.organization_id;
+    return { organization_id, message_id, type, occurred_at: at, error };
+  });
+  const { rows } = await sql<{ message_id: string; type: ReceiptType }>`
+    insert into message_receipts (organization_id, message_id, type, occurred_at, error)
+    select organization_id, message_id, type, occurred_at, error
+    from jsonb_populate_recordset(null::message_receipts, ${JSON.stringify(given)}::jsonb)
+    on conflict do nothing
+    returning message_id, type
+  `.execute(tx);
+  const added = new Set(rows.map(keyOf));
+  return (update) =>
+    update.type === "accepted" || (added.has(keyOf(update)) && first.get(keyOf(update)) === update);
+}
+
+/** The ids are given twice: for a join alone, the planner may read the whole table first. */
+async function storeProgress(tx: Transaction, messages: readonly MessageRow[]): Promise<void> {
+  const [first] = messages;
+  if (!first) {
+    return;
+  }
+  const changes = messages.map(({ id, status, error, channel_message_id, ...message }) => {
+    const { sent_at, delivered_at, read_at, failed_at } = message;
+    return { id, status, error, channel_message_id, sent_at, delivered_at, read_at, failed_at };
+  });
+  await sql`
+    update messages set status = change.status, error = change.error, channel_message_id = change.channel_message_id,
+      sent_at = change.sent_at, delivered_at = change.delivered_at, read_at = change.read_at,
+      failed_at = change.failed_at
+    from jsonb_populate_recordset(null::messages, ${JSON.stringify(changes)}::jsonb) as change
+    where messages.organization_id = ${first.organization_id}
+      and messages.id = any(${changes.map(({ id }) => id)}::text[]) and messages.id = change.id
+  `.execute(tx);
 }
 
 /**
  * Of a transaction that parks a receipt and one that stores the channel's id, the second waits for the first: else
  * neither would see what the other has written.
  */
-export async function lockChannelId(tx: Transaction, channelMessageId: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${channelMessageId}, 0))`.execute(tx);
+export async function lockChannelIds(tx: Transaction, channelIds: readonly string[]): Promise<void> {
+  const sorted = [...new Set(channelIds)].sort();
+  await sql`
+    select pg_advisory_xact_lock(hashtextextended(id, 0)) from unnest(${sorted}::text[]) as id
+  `.execute(tx);
 }
 
-/** Applies the receipts that arrived before this message had its channel id. */
-export async function applyParkedReceipts(tx: Transaction, world: World, message: MessageRow): Promise<void> {
-  if (message.channel_message_id === null) {
-    return;
+type ParkedReceipt = Selectable<Tables["parked_receipts"]>;
+
+/** Takes the receipts that arrived before their messages had these channel ids, the earliest first. */
+export async function takeParkedReceipts(
+  tx: Transaction,
+  { organization, channelIds }: { readonly organization: string; readonly channelIds: readonly string[] },
+): Promise<readonly ParkedReceipt[]> {
+  if (channelIds.length === 0) {
+    return [];
   }
-  await lockChannelId(tx, message.channel_message_id);
-  const parked = await tx
-    .deleteFrom("parked_receipts")
-    .where("organization_id", "=", message.organization_id)
-    .where("channel_message_id", "=", message.channel_message_id)
-    .returningAll()
-    .execute();
-  let current = message;
-  for (const { type, occurred_at, error: failure } of parked) {
-    current = await applyStatusUpdate(tx, world, current, toStatusUpdate({ type, occurred_at, failure }));
-  }
+  const [, { rows }] = await together(
+    lockChannelIds(tx, channelIds),
+    sql<ParkedReceipt>`
+      with taken as (
+        delete from parked_receipts
+        where organization_id = ${organization} and channel_message_id = any(${channelIds}::text[])
+        returning *
+      )
+      select * from taken order by occurred_at
+    `.execute(tx),
+  );
+  return rows;
 }
 
-export function toStatusUpdate(receipt: Pick<Receipt, "type" | "occurred_at" | "failure">): StatusUpdate {
-  const { type, occurred_at, failure } = receipt;
-  return { type, at: occurred_at, ...(failure ? { error: toDeliveryError(failure) } : {}) };
+export function toStatusUpdate(
+  message_id: string,
+  receipt: Pick<Receipt, "channel_message_id" | "type" | "occurred_at" | "failure">,
+): StatusUpdate {
+  const { channel_message_id, type, occurred_at, failure } = receipt;
+  return {
+    ...{ message_id, channel_message_id, type, at: occurred_at },
+    ...(failure ? { error: toDeliveryError(failure) } : {}),
+  };
 }
 
 /** The `sequence` of each status event. `failed` is below `delivered`: a failed message may yet be delivered. */

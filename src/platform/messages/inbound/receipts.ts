@@ -1,49 +1,121 @@
 /**
  * Receives receipts from a channel. Safe to repeat.
  *
- * A receipt may arrive before its message is known by its channel id; it is then parked until it is.
+ * A receipt may arrive before its message is known by its channel id; it is then parked until it is. Receipts of one
+ * organization that arrive together are applied together.
  */
+import { sql } from "kysely";
+import { coalesce } from "../../../database/coalesce.ts";
 import type { Transaction } from "../../../database/database.ts";
+import { together } from "../../../database/transaction.ts";
 import type { Receipt } from "../../../ports/channel.ts";
 import { defineRetentionJob, type World } from "../../kernel/index.ts";
 import {
-  applyParkedReceipts,
-  applyStatusUpdate,
-  lockChannelId,
-  lockMessage,
+  applyUpdates,
+  lockChannelIds,
+  lockMessages,
+  type Messages,
+  takeParkedReceipts,
   toStatusUpdate,
 } from "../progress.ts";
 
 export async function receiveReceipts(world: World, receipts: readonly Receipt[]): Promise<void> {
-  for (const receipt of receipts) {
-    const isApplied = await world.database.transaction((tx) => applyReceipt(tx, world, receipt));
-    if (!isApplied) {
-      await world.database.transaction((tx) => applyParkedIfMessageExists(tx, world, receipt));
+  await Promise.all(receipts.map((receipt) => receiveReceipt(world, receipt)));
+}
+
+const receiveReceipt = coalesce(
+  async (world: World, receipts: readonly Receipt[]): Promise<readonly undefined[]> => {
+    const parked = await world.database.transaction((tx) => applyReceipts(tx, world, receipts));
+    if (parked.length > 0) {
+      await world.database.transaction((tx) => applyParkedReceipts(tx, world, parked));
     }
-  }
+    return receipts.map(() => undefined);
+  },
+  ({ organization_id }) => organization_id,
+);
+
+/** Parks and returns the receipts of messages that are not known yet. */
+async function applyReceipts(
+  tx: Transaction,
+  world: World,
+  receipts: readonly Receipt[],
+): Promise<readonly Receipt[]> {
+  const messages = await lockMessagesOf(tx, receipts);
+  const idOf = createLookup(messages);
+  const parked = receipts.filter((receipt) => idOf(receipt) === undefined);
+  await park(tx, parked, world.now());
+  const updates = receipts.flatMap((receipt) => {
+    const id = idOf(receipt);
+    return id === undefined ? [] : [toStatusUpdate(id, receipt)];
+  });
+  await applyUpdates(tx, world, { messages, updates });
+  return parked;
 }
 
-/** Returns false if the message does not exist yet and the receipt was parked. */
-async function applyReceipt(tx: Transaction, world: World, receipt: Receipt): Promise<boolean> {
-  const id = receipt.token ?? (await findMessageId(tx, receipt));
-  const message = id === undefined ? undefined : await lockMessage(tx, receipt.organization_id, id);
-  if (!message) {
-    await lockChannelId(tx, receipt.channel_message_id);
-    await park(tx, receipt, world.now());
-    return false;
-  }
-  const { channel_message_id } = receipt;
-  await applyStatusUpdate(tx, world, message, { ...toStatusUpdate(receipt), channel_message_id });
-  return true;
+/** The messages may have been stored while their receipts were being parked; nothing else would apply them then. */
+async function applyParkedReceipts(
+  tx: Transaction,
+  world: World,
+  receipts: readonly Receipt[],
+): Promise<void> {
+  const organization = organizationOf(receipts);
+  const messages = await lockMessagesOf(tx, receipts);
+  const idOf = createLookup(messages);
+  const channelIds = receipts
+    .filter((receipt) => idOf({ ...receipt, token: null }) !== undefined)
+    .map(({ channel_message_id }) => channel_message_id);
+  const parked = await takeParkedReceipts(tx, { organization, channelIds });
+  const updates = parked.flatMap(({ error: failure, ...receipt }) => {
+    const id = idOf({ ...receipt, token: null });
+    return id === undefined ? [] : [toStatusUpdate(id, { ...receipt, failure })];
+  });
+  await applyUpdates(tx, world, { messages, updates });
 }
 
-/** The message may have been stored while its receipt was being parked; nothing else would apply it then. */
-async function applyParkedIfMessageExists(tx: Transaction, world: World, receipt: Receipt): Promise<void> {
-  const id = await findMessageId(tx, receipt);
-  const message = id === undefined ? undefined : await lockMessage(tx, receipt.organization_id, id);
-  if (message) {
-    await applyParkedReceipts(tx, world, message);
+function lockMessagesOf(tx: Transaction, receipts: readonly Receipt[]): Promise<Messages> {
+  return lockMessages(tx, {
+    organization: organizationOf(receipts),
+    ids: receipts.flatMap(({ token }) => token ?? []),
+    channelIds: receipts.map(({ channel_message_id }) => channel_message_id),
+  });
+}
+
+/** Finds the message of a receipt by its token, or without one by the channel's id. */
+function createLookup(messages: Messages) {
+  const byChannelId = new Map(
+    [...messages.values()].map(({ id, channel_message_id }) => [channel_message_id, id]),
+  );
+  return ({
+    token,
+    channel_message_id,
+  }: Pick<Receipt, "token" | "channel_message_id">): string | undefined => {
+    const id = token ?? byChannelId.get(channel_message_id);
+    return id !== undefined && messages.has(id) ? id : undefined;
+  };
+}
+
+function organizationOf([first]: readonly Receipt[]): string {
+  return first?.organization_id ?? "";
+}
+
+async function park(tx: Transaction, receipts: readonly Receipt[], now: Date): Promise<void> {
+  if (receipts.length === 0) {
+    return;
   }
+  const rows = receipts.map(({ organization_id, channel_message_id, type, occurred_at, failure }) => {
+    return { organization_id, channel_message_id, type, occurred_at, error: failure, parked_at: now };
+  });
+  await together(
+    lockChannelIds(
+      tx,
+      receipts.map(({ channel_message_id }) => channel_message_id),
+    ),
+    sql`
+      insert into parked_receipts
+      select * from jsonb_populate_recordset(null::parked_receipts, ${JSON.stringify(rows)}::jsonb)
+      on conflict do nothing
+    `.execute(tx),
+  );
 }
 
 export const deleteOldReceiptsJob = defineRetentionJob({
@@ -56,28 +128,3 @@ export const deleteOldReceiptsJob = defineRetentionJob({
     { table: "message_receipts", column: "occurred_at", days: "receipts" },
   ],
 });
-
-async function findMessageId(tx: Transaction, receipt: Receipt): Promise<string | undefined> {
-  const row = await tx
-    .selectFrom("messages")
-    .select("id")
-    .where("organization_id", "=", receipt.organization_id)
-    .where("channel_message_id", "=", receipt.channel_message_id)
-    .executeTakeFirst();
-  return row?.id;
-}
-
-async function park(tx: Transaction, receipt: Receipt, now: Date): Promise<void> {
-  await tx
-    .insertInto("parked_receipts")
-    .values({
-      organization_id: receipt.organization_id,
-      channel_message_id: receipt.channel_message_id,
-      type: receipt.type,
-      occurred_at: receipt.occurred_at,
-      error: receipt.failure && JSON.stringify(receipt.failure),
-      parked_at: now.toISOString(),
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-}

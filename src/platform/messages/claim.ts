@@ -1,0 +1,208 @@
+/**
+ * Claims queued messages for sending, those of one organization together, and stores what became of them.
+ *
+ * A claim is committed before the channel is called, and says when. Together with the channel's look-up it makes the
+ * delivery at-most-once.
+ */
+import { sql } from "kysely";
+import { coalesce } from "../../database/coalesce.ts";
+import type { Transaction } from "../../database/database.ts";
+import { together } from "../../database/transaction.ts";
+import { windowOf } from "../conversations/index.ts";
+import { isWindowStrict } from "../inboxes.ts";
+import type { World } from "../kernel/index.ts";
+import { type DeliveryError, internalFailures } from "./failures.ts";
+import {
+  applyUpdates,
+  lockMessages,
+  type MessageRow,
+  type StatusUpdate,
+  takeParkedReceipts,
+  toStatusUpdate,
+} from "./progress.ts";
+
+/** Names a message. */
+export interface MessageName {
+  readonly organization_id: string;
+  readonly message_id: string;
+}
+
+/** From the claim to the end of the send. Well below the job's lease. */
+export const sendTimeoutMs = 10_000;
+/** When the send of a claim has ended in any case. Longer, because the clocks of two machines differ. */
+export const sendEndedMs = sendTimeoutMs + 2_000;
+/** A message that waited longer than this, for a busy channel or behind others, fails as expired. */
+const maxWaitMs = 24 * 3_600_000;
+
+interface ClaimRequest extends MessageName {
+  /** The attempt before did not end: its process died, or was blocked and may still be sending. */
+  readonly isTakeover: boolean;
+}
+
+export interface ClaimedMessage {
+  /** The channel's name. */
+  readonly channel: string;
+  readonly message: MessageRow;
+  /** The inbox's number. */
+  readonly from: string;
+  /** Why it may not be sent now. */
+  readonly blockingError: DeliveryError | undefined;
+  /** When an earlier attempt claimed it, whose result is unknown. */
+  readonly previousClaimAt: string | null;
+  /** The send of that attempt may still arrive at the channel; so its claim is kept. */
+  readonly isSendRunning: boolean;
+  /** When this attempt claimed it; proves that no other attempt has claimed it since. */
+  readonly claimedAt: string;
+}
+
+const organizationOf = ({ organization_id }: MessageName) => organization_id;
+
+/** Marks a message as being sent; undefined if it is no longer to be sent. */
+export const claimMessage = coalesce(
+  (world: World, requests: readonly ClaimRequest[]): Promise<readonly (ClaimedMessage | undefined)[]> =>
+    world.database.transaction((tx) => claimMessages(tx, world, requests)),
+  organizationOf,
+);
+
+async function claimMessages(
+  tx: Transaction,
+  world: World,
+  requests: readonly ClaimRequest[],
+): Promise<readonly (ClaimedMessage | undefined)[]> {
+  const rows = await readUnsent(tx, requests);
+  const now = world.now();
+  const at = now.toISOString();
+  const claims = requests.map(({ message_id, isTakeover }) => {
+    const row = rows.get(message_id);
+    return row && toClaim(row, { now, isTakeover });
+  });
+  const failed = claims.flatMap((claim) => (claim?.blockingError && !claim.previousClaimAt ? [claim] : []));
+  const sending = claims.flatMap((claim) => (claim && !failed.includes(claim) ? [claim] : []));
+  await markSending(tx, sending, at);
+  await applyUpdates(tx, world, {
+    messages: new Map(failed.map(({ message }) => [message.id, message])),
+    updates: failed.map(({ message: { id }, blockingError: error }) => {
+      return { message_id: id, type: "failed", at, error };
+    }),
+  });
+  return claims.map((claim) => (claim && failed.includes(claim) ? undefined : claim));
+}
+
+/** A message with its conversation and inbox. */
+interface UnsentMessage extends MessageRow {
+  readonly last_user_message_at: string | null;
+  readonly erased_at: string | null;
+  readonly channel: string;
+  readonly settings: Record<string, unknown>;
+  readonly phone_number: string;
+}
+
+/** The messages that are still to be sent, by id, locked until the commit. */
+async function readUnsent(
+  tx: Transaction,
+  requests: readonly ClaimRequest[],
+): Promise<ReadonlyMap<string, UnsentMessage>> {
+  const [first] = requests;
+  const { rows } = await sql<UnsentMessage>`
+    select message.*, conversation.last_user_message_at, conversation.erased_at,
+      inbox.channel, inbox.settings, inbox.phone_number
+    from messages as message
+    join conversations as conversation on conversation.organization_id = message.organization_id
+      and conversation.id = message.conversation_id
+    join inboxes as inbox on inbox.organization_id = message.organization_id and inbox.id = conversation.inbox_id
+    where message.organization_id = ${first?.organization_id}
+      and message.id = any(${requests.map(({ message_id }) => message_id)}::text[])
+      and message.direction = 'outbound' and message.status in ('queued', 'sending')
+    order by message.id
+    for update of message
+  `.execute(tx);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+function toClaim(
+  row: UnsentMessage,
+  { now, isTakeover }: { readonly now: Date; readonly isTakeover: boolean },
+): ClaimedMessage {
+  const { last_user_message_at, erased_at, channel, settings, phone_number: from, ...message } = row;
+  const previousClaimAt = message.claimed_at;
+  return {
+    ...{ channel, message, from, previousClaimAt },
+    blockingError: findBlockingError(row, now),
+    isSendRunning:
+      isTakeover && previousClaimAt !== null && now.getTime() - Date.parse(previousClaimAt) < sendEndedMs,
+    claimedAt: now.toISOString(),
+  };
+}
+
+function findBlockingError(row: UnsentMessage, now: Date): DeliveryError | undefined {
+  if (row.erased_at !== null) {
+    return internalFailures.recipient_erased;
+  }
+  if (isWindowStrict(row) && !windowOf(row, now).is_within_24h_window) {
+    return internalFailures.window_closed;
+  }
+  return now.getTime() - Date.parse(row.created_at) > maxWaitMs ? internalFailures.expired : undefined;
+}
+
+async function markSending(tx: Transaction, claims: readonly ClaimedMessage[], at: string): Promise<void> {
+  const claimed = claims.filter(({ isSendRunning }) => !isSendRunning).map(({ message }) => message);
+  const [first] = claimed;
+  if (first) {
+    await sql`
+      update messages set status = 'sending', claimed_at = ${at}::timestamptz
+      where organization_id = ${first.organization_id} and id = any(${claimed.map(({ id }) => id)}::text[])
+    `.execute(tx);
+  }
+}
+
+/** What became of a message: accepted by the channel, or failed. */
+export type SendOutcome = MessageName & Omit<StatusUpdate, "message_id">;
+
+/** Stores an outcome, and applies the receipts that arrived before the message had its channel id. */
+export const storeOutcome = coalesce(
+  async (world: World, outcomes: readonly SendOutcome[]): Promise<readonly undefined[]> => {
+    await world.database.transaction((tx) => storeOutcomes(tx, world, outcomes));
+    return outcomes.map(() => undefined);
+  },
+  organizationOf,
+);
+
+async function storeOutcomes(tx: Transaction, world: World, outcomes: readonly SendOutcome[]): Promise<void> {
+  const organization = outcomes[0]?.organization_id ?? "";
+  const byChannelId = new Map(
+    outcomes.map(({ channel_message_id, message_id }) => [channel_message_id, message_id]),
+  );
+  const [messages, parked] = await together(
+    lockMessages(tx, { organization, ids: outcomes.map(({ message_id }) => message_id) }),
+    takeParkedReceipts(tx, {
+      organization,
+      channelIds: outcomes.flatMap(({ channel_message_id }) => channel_message_id ?? []),
+    }),
+  );
+  const receipts = parked.flatMap(({ error: failure, ...receipt }) => {
+    const id = byChannelId.get(receipt.channel_message_id);
+    return id === undefined ? [] : [toStatusUpdate(id, { ...receipt, failure })];
+  });
+  await applyUpdates(tx, world, { messages, updates: [...outcomes, ...receipts] });
+}
+
+/** A claimed message that the channel certainly did not accept. */
+export interface ReturnedMessage extends MessageName {
+  readonly claimedAt: string;
+}
+
+/** Queues a message again, unless another attempt has claimed it since. */
+export const returnToQueue = coalesce(
+  async (world: World, returned: readonly ReturnedMessage[]): Promise<readonly undefined[]> => {
+    const rows = returned.map(({ message_id: id, claimedAt: claimed_at }) => ({ id, claimed_at }));
+    await sql`
+      update messages set status = 'queued', claimed_at = null
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as returned (id text, claimed_at timestamptz)
+      where messages.organization_id = ${returned[0]?.organization_id}
+        and messages.id = any(${rows.map(({ id }) => id)}::text[]) and messages.id = returned.id
+        and messages.status = 'sending' and messages.claimed_at = returned.claimed_at
+    `.execute(world.database.queries);
+    return returned.map(() => undefined);
+  },
+  organizationOf,
+);
