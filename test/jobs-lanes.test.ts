@@ -90,12 +90,12 @@ test("the last quarter of the slots is reserved for lanes with nothing running",
   const fullOrganizations: string[] = [];
   expect(lanes.capacity(now)).toEqual({ limit: 48, perLane: 4, freeByLane: {}, fullOrganizations });
   for (let n = 0; n < 48; n += 1) {
-    lanes.start(`lane ${n % 2}`, null);
+    start(lanes, `lane ${n % 2}`);
   }
   const freeByLane = { "lane 0": 0, "lane 1": 0 };
   expect(lanes.capacity(now)).toEqual({ limit: 1, perLane: 1, freeByLane, fullOrganizations });
   for (let n = 0; n < 16; n += 1) {
-    lanes.start("a", null);
+    start(lanes, "a");
   }
   expect(lanes.capacity(now).limit).toBe(0);
 });
@@ -104,7 +104,7 @@ test("the limit of a lane rises with every job that ends normally, and is reset 
   const lanes = new Lanes(16);
   const now = fixture.now();
   const end = { mustBackOff: false, now };
-  const endFirst = lanes.start("a", null);
+  const endFirst = start(lanes, "a");
   endJobs(lanes, 5, end);
   expect(lanes.capacity(now).freeByLane).toEqual({ a: 4 + 5 - 1 });
   endJobs(lanes, 100, end);
@@ -142,7 +142,7 @@ test("backing off halves the limit to one, then pauses the lane for longer each 
 test("jobs that ran side by side and back off halve the limit once", () => {
   const lanes = new Lanes(16);
   const now = fixture.now();
-  const ends = [1, 2, 3, 4].map(() => lanes.start("a", null));
+  const ends = [1, 2, 3, 4].map(() => start(lanes, "a"));
   for (const end of ends) {
     end({ mustBackOff: true, now });
   }
@@ -164,9 +164,24 @@ test("a lane that backs off repeatedly is paused, and tried again after the paus
   expect(await jobs.runDue()).toBe(1);
 });
 
+test("jobs that take a quarter of a slot run four times as many at once", () => {
+  const lanes = new Lanes(16);
+  const now = fixture.now();
+  start(lanes, "a", 1 / 4);
+  expect(lanes.capacity(now)).toMatchObject({ limit: 47, freeByLane: { a: 4 * 4 - 1 } });
+  for (let n = 1; n < 16; n += 1) {
+    start(lanes, "a", 1 / 4);
+  }
+  expect(lanes.capacity(now)).toMatchObject({ limit: 44, freeByLane: { a: 0 } });
+});
+
+function start(lanes: Lanes, lane: string, slots = 1) {
+  return lanes.start({ lane, organization: null, slots });
+}
+
 /** Starts and ends `count` jobs of the lane, one after the other. */
 function endJobs(lanes: Lanes, count: number, end: { mustBackOff: boolean; now: Date }, lane = "a") {
   for (let n = 0; n < count; n += 1) {
-    lanes.start(lane, null)(end);
+    start(lanes, lane)(end);
   }
 }

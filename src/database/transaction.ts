@@ -57,7 +57,7 @@ const isAborted = (error: unknown) => sqlState(error) === "25P02";
  * Waits for work of one transaction whose statements are sent together, and leaves none of it running.
  * @throws the error of the statement that failed first.
  */
-export async function together<Work extends readonly Promise<unknown>[]>(
+export async function together<Work extends readonly unknown[]>(
   ...work: Work
 ): Promise<{ -readonly [Index in keyof Work]: Awaited<Work[Index]> }> {
   const settled = await Promise.allSettled(work);

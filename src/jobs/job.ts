@@ -82,6 +82,11 @@ export interface JobDefinition<Payload = unknown> extends JobType<Payload> {
    * processes makes it due earlier if its process died.
    */
   readonly leaseMs?: number;
+  /**
+   * The part of a slot that a run takes: 1, or less for jobs that do most of their work together, so that more of them
+   * run at once. A power of two. Default 1.
+   */
+  readonly slots?: number;
   /** A cron pattern of five fields (UTC): the job is added automatically, without a payload, and repeats. */
   readonly schedule?: string;
   run(payload: Payload, attempt: Attempt): Promise<Outcome>;

@@ -21,9 +21,21 @@ export interface Capacity {
   readonly fullOrganizations: readonly string[];
 }
 
+/** A job that starts. */
+export interface StartingJob {
+  readonly lane: string;
+  /** Null for the service's own. */
+  readonly organization: string | null;
+  /** The slots that it takes. */
+  readonly slots: number;
+}
+
 interface Lane {
+  /** Slots in use, as its limit is. */
   running: number;
   limit: number;
+  /** Those of its last job: the jobs of a lane are of one kind. */
+  slotsPerJob: number;
   /** Jobs that ran side by side report the same failure: only the first that asks to back off counts. */
   backOffs: number;
   endedAt: number;
@@ -43,7 +55,7 @@ const idleLaneMs = { healthy: 1_000, failing: 60_000 };
 
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
-  /** The jobs of each organization that run. */
+  /** The slots in use by each organization. */
   readonly #runningByOrganization = new Map<string, number>();
   readonly #maxLimit: number;
   readonly #initialLimit: number;
@@ -66,31 +78,33 @@ export class Lanes {
     const isReserve = free <= this.#maxLimit;
     const freeIn = (lane: Lane) => {
       const limit = isPaused(lane, now) ? 0 : isReserve ? 1 : lane.limit;
-      return Math.max(0, limit - lane.running);
+      return Math.floor(Math.max(0, limit - lane.running) / lane.slotsPerJob);
     };
     const isFull = ([, count]: [string, number]) => isReserve && count >= this.#initialLimit;
     return {
       // One by one from the reserve, because several jobs of one claim may be of the same organization.
-      limit: isReserve ? Math.min(free, 1) : free - this.#maxLimit,
+      limit: Math.floor(isReserve ? Math.min(free, 1) : free - this.#maxLimit),
       perLane: isReserve ? 1 : this.#initialLimit,
       freeByLane: Object.fromEntries([...this.#lanes].map(([name, lane]) => [name, freeIn(lane)])),
       fullOrganizations: [...this.#runningByOrganization].filter(isFull).map(([id]) => id),
     };
   }
 
-  /** Counts a job that starts; the result is called when it ends. `organization` is null for the service's own. */
-  start(
-    name: string,
-    organization: string | null,
-  ): (result: { readonly mustBackOff: boolean; readonly now: Date }) => void {
+  /** Counts a job that starts; the result is called when it ends. */
+  start({
+    lane: name,
+    organization,
+    slots,
+  }: StartingJob): (result: { readonly mustBackOff: boolean; readonly now: Date }) => void {
     const lane = this.#lanes.get(name) ?? createLane(this.#initialLimit);
-    lane.running += 1;
+    lane.running += slots;
+    lane.slotsPerJob = slots;
     this.#lanes.set(name, lane);
-    this.#count(organization, 1);
+    this.#count(organization, slots);
     const { backOffs } = lane;
     return ({ mustBackOff, now }) => {
-      lane.running -= 1;
-      this.#count(organization, -1);
+      lane.running -= slots;
+      this.#count(organization, -slots);
       lane.endedAt = now.getTime();
       if (!mustBackOff) {
         lane.limit = Math.min(lane.limit + 1, this.#maxLimit);
@@ -124,7 +138,7 @@ export class Lanes {
 }
 
 function createLane(limit: number): Lane {
-  return { limit, running: 0, backOffs: 0, endedAt: 0, backedOffAt: 0, pauseMs: 0 };
+  return { limit, running: 0, slotsPerJob: 1, backOffs: 0, endedAt: 0, backedOffAt: 0, pauseMs: 0 };
 }
 
 /** A clock that was set back ends the pause: otherwise the lane would be paused until the clock catches up. */

@@ -7,6 +7,7 @@
  * that runs the jobs again: at least once.
  */
 import type { Transaction } from "../database/database.ts";
+import { together } from "../database/transaction.ts";
 import { type AttemptContext, attemptJob } from "./attempt.ts";
 import { type ClaimedJob, claimJobs, findUnknownNames, nextDueAt } from "./claim.ts";
 import type { JobDefinition } from "./job.ts";
@@ -102,9 +103,12 @@ export class Poller {
     }
     try {
       const claimed = await this.#options.database.transaction(async (tx) => {
-        await settleJobs(tx, settlements);
-        await renewLeases(tx, renewals);
-        return capacity.limit > 0 ? this.#claim(tx, now, capacity) : noJobs;
+        const [, , jobs] = await together(
+          settleJobs(tx, settlements),
+          renewLeases(tx, renewals),
+          capacity.limit > 0 ? this.#claim(tx, now, capacity) : noJobs,
+        );
+        return jobs;
       });
       this.#leases.markRenewed(now);
       return claimed;
@@ -142,7 +146,8 @@ export class Poller {
       return;
     }
     this.#leases.add(job, definition, now);
-    const end = this.#lanes.start(job.lane, job.organization_id);
+    const { lane, organization_id: organization } = job;
+    const end = this.#lanes.start({ lane, organization, slots: definition.slots ?? 1 });
     let mustBackOff = false;
     const backOff = () => {
       mustBackOff = true;

@@ -1,6 +1,7 @@
 /** What happens to the rows of claimed jobs: deleted, rescheduled, renewed, or moved to the dead-letter queue. */
 import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "../database/database.ts";
+import { together } from "../database/transaction.ts";
 import type { ClaimedJob } from "./claim.ts";
 
 /** A job's next time; ignored if another process has claimed the job since. */
@@ -21,13 +22,14 @@ export type Settlement = Reschedule | { readonly id: string; readonly run_at?: u
  */
 export async function settleJobs(tx: Transaction, settlements: readonly Settlement[]): Promise<void> {
   const done = settlements.filter(({ run_at }) => run_at === undefined).map(({ id }) => id);
-  if (done.length > 0) {
-    await sql`delete from jobs where id = any(${done}::text[])`.execute(tx);
-  }
   const rescheduled = settlements.filter((settlement) => settlement.run_at !== undefined);
-  if (rescheduled.length === 0) {
-    return;
-  }
+  await together(
+    done.length > 0 && sql`delete from jobs where id = any(${done}::text[])`.execute(tx),
+    rescheduled.length > 0 && rescheduleJobs(tx, rescheduled),
+  );
+}
+
+async function rescheduleJobs(tx: Transaction, rescheduled: readonly Reschedule[]): Promise<void> {
   // Later jobs of the same key can't start before it. Rescheduled with it, they are not examined in every claim.
   // "is true" keeps the planner from other indexes than the key's, which look as good while the table is empty.
   await sql`

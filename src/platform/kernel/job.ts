@@ -18,6 +18,7 @@ export interface Retention {
 export interface ModuleJob<Payload = unknown> extends JobType<Payload> {
   readonly maxAttempts?: number;
   readonly leaseMs?: number;
+  readonly slots?: number;
   readonly schedule?: string;
   /** What a job of `defineRetentionJob` deletes. */
   readonly retention?: readonly Retention[];

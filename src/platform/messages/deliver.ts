@@ -36,6 +36,7 @@ export const deliverMessageJob = defineJob({
   payload: Payload,
   isKeptByErasure: true,
   leaseMs: 30_000,
+  slots: 1 / 4,
   maxAttempts: 12,
 
   async run(payload, world, attempt) {

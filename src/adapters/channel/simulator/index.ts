@@ -26,7 +26,10 @@ export interface Simulator {
   readonly controls: SimulatorControls;
   readonly routes: readonly CredentialRoute<"json">[];
   /** The job that delivers the due receipts of the store. Safe to repeat. */
-  readonly receiptJob: JobType<DueReceipt> & { run(receipt: DueReceipt): Promise<undefined> };
+  readonly receiptJob: JobType<DueReceipt> & {
+    readonly slots: number;
+    run(receipt: DueReceipt): Promise<undefined>;
+  };
 }
 
 export function createSimulator({ store, callbacks, now, wait = sleep }: SimulatorOptions): Simulator {
@@ -44,6 +47,7 @@ export function createSimulator({ store, callbacks, now, wait = sleep }: Simulat
     routes: createSimulatorRoutes(controls),
     receiptJob: {
       ...receiptJobType,
+      slots: 1 / 4,
       async run({ isTold, ...receipt }) {
         const { organization_id, channel_message_id: id, type } = receipt;
         await store.advance({ organization_id, id, status: type }, previousStatuses[type]);

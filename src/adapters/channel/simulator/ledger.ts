@@ -1,8 +1,11 @@
 /** Stores the messages and faults of the simulated channel in the database. */
 import { type Selectable, sql } from "kysely";
+import { coalesce } from "../../../database/coalesce.ts";
 import type { Database, Queries, Transaction } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
+import { insertAll } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
+import { together } from "../../../database/transaction.ts";
 import { type EnqueueAll, newJob } from "../../../jobs/job.ts";
 import {
   type LedgerMessage,
@@ -20,31 +23,19 @@ interface LedgerParts {
   readonly enqueueAll: EnqueueAll;
 }
 
-export function createSimulatorStore({ database, enqueueAll }: LedgerParts): SimulatorStore {
+export function createSimulatorStore(parts: LedgerParts): SimulatorStore {
+  const { database } = parts;
   const { queries } = database;
-  // A lane for each organization, so that none waits for the receipts of another.
-  const enqueueReceipts = (tx: Transaction, receipts: readonly ReceiptJob[]) =>
-    enqueueAll(
-      tx,
-      receipts.map(({ payload, ...options }) =>
-        newJob(receiptJobType, payload, { ...options, lane: `simulator:${payload.organization_id}` }),
-      ),
-    );
-
   return {
     newId: (now) => newId("sim", now),
-    accept: (message, receipts) =>
-      database.transaction(async (tx) => {
-        await tx.insertInto("simulator_messages").values(toRow(message)).execute();
-        await enqueueReceipts(tx, receipts);
-      }),
+    accept: (message, receipts) => accept(parts, { message, receipts }),
     receive: (message) => receive(queries, message),
-    advance: (to, from) => advance(queries, to, from),
+    advance: (to, from) => advance(queries, { to, from }),
     read: (organization_id, phone_number, createReceipts) =>
       database.transaction(async (tx) => {
         const messages = await markRead(tx, organization_id, phone_number);
         if (messages.length > 0) {
-          await enqueueReceipts(tx, createReceipts(messages));
+          await enqueueReceipts(parts, tx, createReceipts(messages));
         }
         return messages.length;
       }),
@@ -54,6 +45,35 @@ export function createSimulatorStore({ database, enqueueAll }: LedgerParts): Sim
     replaceFaults: (organization_id, faults) => replaceFaults(queries, organization_id, faults),
   };
 }
+
+/** A lane for each organization, so that none waits for the receipts of another. */
+function enqueueReceipts(
+  { enqueueAll }: LedgerParts,
+  tx: Transaction,
+  receipts: readonly ReceiptJob[],
+): Promise<void> {
+  const jobs = receipts.map(({ payload, ...options }) =>
+    newJob(receiptJobType, payload, { ...options, lane: `simulator:${payload.organization_id}` }),
+  );
+  return enqueueAll(tx, jobs);
+}
+
+interface Acceptance {
+  readonly message: LedgerMessage;
+  readonly receipts: readonly ReceiptJob[];
+}
+
+const accept = coalesce(
+  async (parts: LedgerParts, accepted: readonly Acceptance[]): Promise<readonly undefined[]> => {
+    const messages = accepted.map(({ message }) => message);
+    const receipts = accepted.flatMap((one) => one.receipts);
+    await parts.database.transaction((tx) =>
+      together(insertAll(tx, "simulator_messages", messages), enqueueReceipts(parts, tx, receipts)),
+    );
+    return accepted.map(() => undefined);
+  },
+  ({ message }) => message.organization_id,
+);
 
 async function receive(queries: Queries, message: LedgerMessage): Promise<Message> {
   const { organization_id, id } = message;
@@ -71,19 +91,26 @@ async function receive(queries: Queries, message: LedgerMessage): Promise<Messag
     .executeTakeFirstOrThrow();
 }
 
-async function advance(
-  queries: Queries,
-  to: Pick<LedgerMessage, "organization_id" | "id" | "status">,
-  from: readonly LedgerStatus[],
-): Promise<void> {
-  await queries
-    .updateTable("simulator_messages")
-    .set({ status: to.status })
-    .where("organization_id", "=", to.organization_id)
-    .where("id", "=", to.id)
-    .where("status", "in", from)
-    .execute();
+interface Advance {
+  readonly to: Pick<LedgerMessage, "organization_id" | "id" | "status">;
+  readonly from: readonly LedgerStatus[];
 }
+
+const advance = coalesce(
+  async (queries: Queries, steps: readonly Advance[]): Promise<readonly undefined[]> => {
+    // Of several steps of one message, the one that reaches it from the most statuses is the last.
+    const ordered = steps.toSorted((one, other) => one.from.length - other.from.length);
+    const last = new Map(ordered.map(({ to: { id, status }, from }) => [id, { id, status, from }]));
+    await sql`
+      update simulator_messages as message set status = step.status
+      from jsonb_to_recordset(${JSON.stringify([...last.values()])}::jsonb) as step (id text, status text, "from" jsonb)
+      where message.organization_id = ${steps[0]?.to.organization_id}
+        and message.id = any(${[...last.keys()]}::text[]) and message.id = step.id and step."from" ? message.status
+    `.execute(queries);
+    return steps.map(() => undefined);
+  },
+  ({ to }) => to.organization_id,
+);
 
 /** Of two concurrent calls, only one marks and returns each message. */
 async function markRead(tx: Transaction, organization_id: string, phone_number: string): Promise<Message[]> {
@@ -136,14 +163,18 @@ async function list(queries: Queries, { organization_id, phone_number, limit }: 
   return { messages, total };
 }
 
-async function readFaults(queries: Queries, organization_id: string): Promise<unknown> {
-  const row = await queries
-    .selectFrom("simulator_faults")
-    .select("faults")
-    .where("organization_id", "=", organization_id)
-    .executeTakeFirst();
-  return row?.faults ?? null;
-}
+/** Calls that arrive together share one read. */
+const readFaults = coalesce(
+  async (queries: Queries, organizations: readonly string[]): Promise<readonly unknown[]> => {
+    const row = await queries
+      .selectFrom("simulator_faults")
+      .select("faults")
+      .where("organization_id", "=", organizations[0] ?? "")
+      .executeTakeFirst();
+    return organizations.map(() => row?.faults ?? null);
+  },
+  (organization_id) => organization_id,
+);
 
 async function replaceFaults(
   queries: Queries,
