@@ -5,6 +5,7 @@
  * through `pool.query`, which closes the connection after every failed query.
  */
 import { hash } from "node:crypto";
+import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import pg from "pg";
@@ -97,9 +98,11 @@ function wrap(client: pg.PoolClient, generation: Generation): Connection {
   const place = { release() {} };
   let isInvalid = false;
   let isInTransaction = false;
+  const collectWrites = createCork(client.connection.stream);
 
   const run = async (text: string, values: readonly unknown[]) => {
     const used = generation.number;
+    collectWrites();
     try {
       return await client.query(statement(text, values, { names, generation: used }));
     } catch (error) {
@@ -140,6 +143,21 @@ function wrap(client: pg.PoolClient, generation: Generation): Connection {
   };
   // Without cursors, which only streamed queries use: there are none.
   return { client: connection as PostgresPoolClient, place };
+}
+
+/** Returns a function after whose call everything that is written before the next tick is sent in one packet. */
+function createCork(stream: Duplex): () => void {
+  let isCorked = false;
+  return () => {
+    if (!isCorked) {
+      isCorked = true;
+      stream.cork();
+      process.nextTick(() => {
+        isCorked = false;
+        stream.uncork();
+      });
+    }
+  };
 }
 
 function statement(

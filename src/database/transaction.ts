@@ -5,7 +5,7 @@
  * this order. So statements that do not need each other's results cost one wait, and BEGIN costs none. When one fails,
  * PostgreSQL rejects the rest of the transaction and answers COMMIT with ROLLBACK.
  */
-import { CompiledQuery, type KyselyProps, Transaction as KyselyTransaction } from "kysely";
+import { CompiledQuery, type KyselyProps, Transaction as KyselyTransaction, sql } from "kysely";
 import { endingsOf, runBeforeCommit, type Transaction } from "./database.ts";
 import { sqlState } from "./pool.ts";
 import type { Tables } from "./schema/index.ts";
@@ -66,4 +66,16 @@ export async function together<Work extends readonly unknown[]>(
     throw errors.find((error) => !isAborted(error)) ?? errors[0];
   }
   return Promise.all(work);
+}
+
+/**
+ * From here on, the statements of this transaction keep one plan for each connection, which uses indexes whatever the
+ * size of the tables: only for reads by key. Making a plan for every execution takes as long as running such a statement.
+ */
+export async function keepPlans(tx: Transaction): Promise<void> {
+  await sql
+    .raw(
+      "select set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)",
+    )
+    .execute(tx);
 }

@@ -11,6 +11,11 @@ import { createSignal } from "./signal.ts";
 
 /** Jobs that are added or end within this time share a poll; more would noticeably delay a job's start. */
 const coalesceMs = 2;
+/**
+ * From one poll to the next, unless the first left jobs behind. Under load, the jobs of this time share the statements
+ * of a poll and of their batches; a job that comes after a pause does not wait.
+ */
+const pollGapMs = 20;
 /** The longest wait between polls during an outage of the database. */
 const maxOutageWaitMs = 5_000;
 /** How long aborted jobs may take to end. */
@@ -77,9 +82,11 @@ export class Worker {
 
   async #run(): Promise<void> {
     while (!this.#isStopped && !(this.#isStopping && this.#poller.isIdle)) {
+      const polledAt = performance.now();
       const waitMs = await this.#poll();
-      if (waitMs > 0 && (await this.#work.wait(waitMs))) {
-        await delay(coalesceMs);
+      if (waitMs > 0) {
+        await this.#work.wait(waitMs);
+        await delay(Math.max(coalesceMs, polledAt + pollGapMs - performance.now()));
       }
     }
   }

@@ -48,19 +48,18 @@ export async function findRecipient(
       for key share of contacts
     ) as contact on true
     left join lateral (
-      select inboxes.* from inboxes
-      left join conversations as latest on latest.organization_id = inboxes.organization_id
-        and latest.inbox_id = inboxes.id and latest.contact_id = contact.id
-      where inboxes.organization_id = ${organization}
-        and (${inbox_id ?? null}::text is null or inboxes.id = ${inbox_id ?? null})
-      order by latest.last_message_at desc nulls last, inboxes.id
-      limit 1
-    ) as inbox on true
-    left join lateral (
       select * from conversations
-      where organization_id = ${organization} and contact_id = contact.id and inbox_id = inbox.id
+      where organization_id = ${organization} and contact_id = contact.id
+        and (${inbox_id ?? null}::text is null or inbox_id = ${inbox_id ?? null})
+      order by last_message_at desc nulls last, inbox_id
+      limit 1
       for no key update
     ) as conversation on true
+    left join inboxes as inbox on inbox.organization_id = ${organization} and inbox.id = coalesce(
+      conversation.inbox_id,
+      ${inbox_id ?? null},
+      (select min(id) from inboxes where organization_id = ${organization})
+    )
   `.execute(tx);
   const [row] = rows;
   if (!row) {

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
 import type { messages as contract } from "../../../tools/messages/index.ts";
 import { afterCommit, type Transaction } from "../../database/database.ts";
-import { together } from "../../database/transaction.ts";
+import { keepPlans, together } from "../../database/transaction.ts";
 import { isBsuid } from "../contacts/index.ts";
 import { recordOutbound, windowOf } from "../conversations/index.ts";
 import { isWindowStrict } from "../inboxes.ts";
@@ -22,7 +22,8 @@ export async function sendMessage(input: Input, context: WriteContext) {
   const { inbox_id } = input;
   const to = await readAddress(tx, organization, input);
   const address = { organization, to, inbox_id };
-  const [content, found] = await together(
+  const [, content, found] = await together(
+    keepPlans(tx),
     toStoredContent(tx, organization, input),
     findRecipient(tx, address),
   );
