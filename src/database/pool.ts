@@ -33,6 +33,13 @@ interface Generation {
   number: number;
 }
 
+/** What the connections of a pool have sent, apart from the statements that set a connection up. */
+interface Counts {
+  statements: number;
+  /** How often a connection went from no statement under way to one. */
+  waits: number;
+}
+
 interface Connection {
   readonly client: PostgresPoolClient;
   /** The place in the queue that the present use of the connection holds. */
@@ -49,20 +56,21 @@ export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { 
   });
   const connections = new WeakMap<pg.PoolClient, Connection>();
   const generation: Generation = { number: 0 };
+  const counts: Counts = { statements: 0, waits: 0 };
 
   // Without a listener, a connection that breaks while idle, or between two statements, ends the process.
   pool.on("error", (error) => log.warn({ error: error.message }, "A database connection was lost"));
   pool.on("connect", (client) => client.on("error", () => undefined));
 
   return {
-    use: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: queue.waiting }),
+    use: () => ({ ...counts, inUse: pool.totalCount - pool.idleCount, waiting: queue.waiting }),
     async connect() {
       const release = await queue.acquire();
       const client = await pool.connect().catch((error: unknown) => {
         release();
         throw error;
       });
-      const connection = connections.get(client) ?? wrap(client, generation);
+      const connection = connections.get(client) ?? wrap(client, generation, counts);
       connections.set(client, connection);
       connection.place.release = release;
       return connection.client;
@@ -87,7 +95,8 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text).toISOString());
 
-function wrap(client: pg.PoolClient, generation: Generation): Connection {
+function wrap(client: pg.PoolClient, generation: Generation, counts: Counts): Connection {
+  const send = countSent(client, counts);
   const names = new Set<string>();
   const place = { release() {} };
   let isInvalid = false;
@@ -96,7 +105,7 @@ function wrap(client: pg.PoolClient, generation: Generation): Connection {
   const run = async (text: string, values: readonly unknown[]) => {
     const used = generation.number;
     try {
-      return await client.query(statement(text, values, { names, generation: used }));
+      return await send(statement(text, values, { names, generation: used }));
     } catch (error) {
       if (sqlState(error) !== stale) {
         throw error;
@@ -105,7 +114,7 @@ function wrap(client: pg.PoolClient, generation: Generation): Connection {
       if (isInTransaction) {
         throw error;
       }
-      return client.query(statement(text, values, { names, generation: generation.number }));
+      return send(statement(text, values, { names, generation: generation.number }));
     }
   };
 
@@ -135,6 +144,21 @@ function wrap(client: pg.PoolClient, generation: Generation): Connection {
   };
   // Without cursors, which only streamed queries use: there are none.
   return { client: connection as PostgresPoolClient, place };
+}
+
+/** Sends a statement and counts it; those that are sent while another one is under way are one wait with it. */
+function countSent(client: pg.PoolClient, counts: Counts) {
+  let underWay = 0;
+  return async (query: pg.QueryConfig): Promise<pg.QueryResult> => {
+    counts.statements += 1;
+    counts.waits += Number(underWay === 0);
+    underWay += 1;
+    try {
+      return await client.query(query);
+    } finally {
+      underWay -= 1;
+    }
+  };
 }
 
 function statement(
