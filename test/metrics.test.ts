@@ -75,6 +75,24 @@ test("requests, tool calls, jobs and messages are counted", async () => {
   expect(metrics.get("process_resident_memory_bytes")).toBeGreaterThan(1e6);
 });
 
+test("statements and round trips of the database are counted, those of transactions included", async () => {
+  await using app = await startAppWithMetrics();
+  const { database } = app.server;
+  const before = database.pool();
+  await database.transaction(async (tx) => {
+    await sql`select ${1}::int`.execute(tx);
+    await sql`select 2`.execute(tx);
+  });
+  const after = database.pool();
+  // With the statements that begin and end the transaction; each waits for the one before.
+  expect([after.statements - before.statements, after.waits - before.waits]).toEqual([4, 4]);
+  const metrics = await scrape(app);
+  const { statements, waits } = database.pool();
+  expect(statements).toBeGreaterThan(after.statements);
+  expect(metrics.get("tidings_database_statements_total")).toBe(statements);
+  expect(metrics.get("tidings_database_waits_total")).toBe(waits);
+});
+
 test("waiting and dead-letter jobs are counted in the database", async () => {
   await using app = await startAppWithMetrics();
   const { queries } = app.server.database;

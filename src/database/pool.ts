@@ -34,6 +34,13 @@ interface Generation {
   number: number;
 }
 
+/** What the connections of a pool have sent, apart from the statements that set a connection up. */
+interface Counts {
+  statements: number;
+  /** How often a connection went from no statement under way to one. */
+  waits: number;
+}
+
 interface Connection {
   readonly client: PostgresPoolClient;
   /** The place in the queue that the present use of the connection holds. */
@@ -55,20 +62,21 @@ export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { 
   });
   const connections = new WeakMap<pg.PoolClient, Connection>();
   const generation: Generation = { number: 0 };
+  const counts: Counts = { statements: 0, waits: 0 };
 
   // Without a listener, a connection that breaks while idle, or between two statements, ends the process.
   pool.on("error", (error) => log.warn({ error: error.message }, "A database connection was lost"));
   pool.on("connect", (client) => client.on("error", () => undefined));
 
   return {
-    use: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: queue.waiting }),
+    use: () => ({ ...counts, inUse: pool.totalCount - pool.idleCount, waiting: queue.waiting }),
     async connect() {
       const release = await queue.acquire();
       const client = await pool.connect().catch((error: unknown) => {
         release();
         throw error;
       });
-      const connection = connections.get(client) ?? wrap(client, generation);
+      const connection = connections.get(client) ?? wrap(client, generation, counts);
       connections.set(client, connection);
       connection.place.release = release;
       return connection.client;
@@ -93,18 +101,17 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text).toISOString());
 
-function wrap(client: pg.PoolClient, generation: Generation): Connection {
+function wrap(client: pg.PoolClient, generation: Generation, counts: Counts): Connection {
+  const send = createSender(client, counts);
   const names = new Set<string>();
   const place = { release() {} };
   let isInvalid = false;
   let isInTransaction = false;
-  const collectWrites = createCork(client.connection.stream);
 
   const run = async (text: string, values: readonly unknown[]) => {
     const used = generation.number;
-    collectWrites();
     try {
-      return await client.query(statement(text, values, { names, generation: used }));
+      return await send(statement(text, values, { names, generation: used }));
     } catch (error) {
       if (sqlState(error) !== stale) {
         throw error;
@@ -113,7 +120,7 @@ function wrap(client: pg.PoolClient, generation: Generation): Connection {
       if (isInTransaction) {
         throw error;
       }
-      return client.query(statement(text, values, { names, generation: generation.number }));
+      return send(statement(text, values, { names, generation: generation.number }));
     }
   };
 
@@ -145,10 +152,15 @@ function wrap(client: pg.PoolClient, generation: Generation): Connection {
   return { client: connection as PostgresPoolClient, place };
 }
 
-/** Returns a function after whose call everything that is written before the next tick is sent in one packet. */
-function createCork(stream: Duplex): () => void {
+/**
+ * Sends and counts statements. Those of one tick travel in one packet; those that are sent while another one is under
+ * way are one wait with it.
+ */
+function createSender(client: pg.PoolClient, counts: Counts) {
+  const { stream } = client.connection;
   let isCorked = false;
-  return () => {
+  let underWay = 0;
+  return async (query: pg.QueryConfig): Promise<pg.QueryResult> => {
     if (!isCorked) {
       isCorked = true;
       stream.cork();
@@ -156,6 +168,14 @@ function createCork(stream: Duplex): () => void {
         isCorked = false;
         stream.uncork();
       });
+    }
+    counts.statements += 1;
+    counts.waits += Number(underWay === 0);
+    underWay += 1;
+    try {
+      return await client.query(query);
+    } finally {
+      underWay -= 1;
     }
   };
 }

@@ -65,6 +65,10 @@ export interface Gauges {
 export interface PoolUsage {
   readonly inUse: number;
   readonly waiting: number;
+  /** Statements sent since the start, those that begin and end transactions included. */
+  readonly statements: number;
+  /** Round trips since the start: statements that are sent before the first is answered are one wait. */
+  readonly waits: number;
 }
 
 /** The metrics that are read at each scrape instead of being reported. */

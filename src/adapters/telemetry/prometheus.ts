@@ -83,7 +83,7 @@ function createMetrics(registry: Registry): Metrics {
 
 /** Sets the gauges at each scrape. */
 function createScrape(registry: Registry, sources: GaugeSources): () => Promise<string> {
-  const { gauge } = createMetricFactories(registry);
+  const { count, gauge } = createMetricFactories(registry);
   const waiting = gauge("jobs_waiting", "Jobs in the table; at most 10,000 are counted for each lane", [
     "group",
     "when",
@@ -95,6 +95,12 @@ function createScrape(registry: Registry, sources: GaugeSources): () => Promise<
     "database_connections",
     "Connections of the pool in use, and requests that wait for one",
     ["what"],
+  );
+  const statements = count("database_statements_total", "Statements sent to the database", []);
+  const waits = count(
+    "database_waits_total",
+    "Round trips to the database; statements that are sent together are one",
+    [],
   );
   const read = cacheGauges(sources.gauges);
 
@@ -117,9 +123,14 @@ function createScrape(registry: Registry, sources: GaugeSources): () => Promise<
     if (gauges) {
       set(gauges);
     }
-    const { inUse, waiting: queued } = sources.pool();
+    const { inUse, waiting: queued, ...sent } = sources.pool();
     pool.set({ what: "in_use" }, inUse);
     pool.set({ what: "waiting" }, queued);
+    // The pool counts; a counter here can't be set, only increased.
+    statements.reset();
+    statements.inc(sent.statements);
+    waits.reset();
+    waits.inc(sent.waits);
     return registry.metrics();
   };
 }

@@ -1,0 +1,264 @@
+/**
+ * S1: sending messages over REST: rates and times, beside a bare `pg` client; database statements and waits of each message.
+ *
+ * `--engine postgres|embedded` (default both), `--quick` for shorter slices. `--program PATH` names the
+ * `dist/tidings.js` of another checkout, which is measured in turn with this one: its figures follow behind "|".
+ * Ratios of one run are comparable, rates of two runs are not. Run `npm run build` first.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { type LoadResult, quantile, rateOf, runClosedLoop, runOpenLoop } from "./support/load.ts";
+import { median } from "./support/median.ts";
+import { describeCost, describeLoad, print, rateSince } from "./support/messages/report.ts";
+import { type Engine, Subject } from "./support/messages/subject.ts";
+import { startYardstick, type Yardstick } from "./support/messages/yardstick.ts";
+import { type Cost, costBetween } from "./support/pool-counters.ts";
+
+const { values: options } = parseArgs({
+  options: { engine: { type: "string" }, program: { type: "string" }, quick: { type: "boolean" } },
+});
+const programs = ["dist/tidings.js", ...(options.program === undefined ? [] : [options.program])];
+const sliceMs = options.quick ? 500 : 1_000;
+const rounds = 2;
+const paced = { count: options.quick ? 10 : 30, everyMs: 300, settleMs: 2_000 };
+const maxP99Ms = 40;
+/** The search for the highest rate of messages a second. */
+const search = { first: 25, factor: 1.4, attempts: 2 };
+/** Messages that are sent as fast as possible and then delivered. */
+const backlogs: Readonly<Record<Engine, number>> = options.quick
+  ? { postgres: 1_000, embedded: 500 }
+  : { postgres: 5_000, embedded: 1_000 };
+/** A backlog that takes longer is not awaited; its rate is that of the messages delivered until then. */
+const maxDeliveryMs = options.quick ? 15_000 : 30_000;
+/** Of the rate of the bare client. */
+const minRatio = "≥ 0.5";
+const minDelivery: Readonly<Record<Engine, string>> = { postgres: "≥ 1,000/s", embedded: "" };
+
+for (const engine of ["postgres", "embedded"] as const) {
+  if ((options.engine ?? engine) === engine) {
+    await measureEngine(engine);
+  }
+}
+
+async function measureEngine(engine: Engine): Promise<void> {
+  const startedAt = performance.now();
+  const subjects: Subject[] = [];
+  try {
+    for (const [index, program] of programs.entries()) {
+      const name = index === 0 ? "this" : "other";
+      const subject = await Subject.create({ name, program, engine, port: 39_451 + index });
+      subjects.push(subject);
+      await subject.start();
+      await subject.fill();
+    }
+    console.log(`\n${engine}: ${subjects.map(({ name }) => name).join(" | ")}`);
+    await using yardstick = await openYardstick(subjects);
+    await measureClosedLoops(subjects, yardstick);
+    await measureOpenLoops(subjects);
+    await measurePaced(subjects);
+    await measureBacklog(subjects, engine);
+    await measureAcceptAndDelivery(subjects, engine, yardstick);
+    console.log(`  ${((performance.now() - startedAt) / 1_000).toFixed(0)} s in all`);
+  } finally {
+    await Promise.all(subjects.map((subject) => subject[Symbol.asyncDispose]()));
+  }
+}
+
+/** Deliveries go on during each slice, and the rest of them is awaited behind it. */
+async function measureClosedLoops(subjects: readonly Subject[], yardstick: Yardstick): Promise<void> {
+  const loads = [
+    { connections: 1 },
+    { connections: 16 },
+    { connections: 64 },
+    { connections: 1, keyed: true },
+    { connections: 16, keyed: true },
+    { connections: 64, keyed: true },
+    { connections: 16, unknown: true },
+  ];
+  await yardstick.run(sliceMs);
+  for (const load of loads) {
+    const isCompared = load.connections === 16 && !load.unknown;
+    const yardsticks: number[] = [];
+    const results = await inTurn(subjects, async (subject) => {
+      const run = { connections: load.connections, ms: sliceMs };
+      const result = await subject.send(load.connections, (call) => runClosedLoop(run, call), load);
+      await subject.drain();
+      if (isCompared) {
+        yardsticks.push(rateOf(await yardstick.run(sliceMs / 2)));
+      }
+      return result;
+    });
+    const what = `${load.connections} connections${load.keyed ? ", idempotency key" : ""}${load.unknown ? ", new contacts" : ""}`;
+    print(what, results, describeLoad);
+    if (isCompared) {
+      const yard = median(yardsticks);
+      const ratio = (slices: readonly LoadResult[]) => (median(slices.map(rateOf)) / yard).toFixed(2);
+      print(`  ÷ bare client (${yard.toFixed(0)}/s)`, results, ratio, minRatio);
+    }
+  }
+}
+
+/** On a copy of the database of the first one, with the same rows. */
+async function openYardstick([first]: readonly Subject[]): Promise<Yardstick> {
+  if (!first) {
+    throw new Error("There is nothing to measure.");
+  }
+  await first.stop();
+  const place = await first.copy();
+  await first.start();
+  return startYardstick(place);
+}
+
+async function measureOpenLoops(subjects: readonly Subject[]): Promise<void> {
+  const run = async (subject: Subject, perSecond: number) => {
+    const result = await subject.send(64, (call) => runOpenLoop({ perSecond, ms: sliceMs }, call));
+    await subject.drain();
+    return result;
+  };
+  for (const perSecond of [100, 300]) {
+    const results = await inTurn(subjects, (subject) => run(subject, perSecond));
+    print(`open loop, ${perSecond}/s`, results, describeLoad, `p99 < ${maxP99Ms} ms`);
+  }
+  const highest = await oneByOne(subjects, (subject) =>
+    findHighest(async (rate) => {
+      const result = await run(subject, rate);
+      return result.errors === 0 && quantile(result, 0.99) < maxP99Ms;
+    }),
+  );
+  print(`highest rate with p99 < ${maxP99Ms} ms`, highest, String);
+}
+
+/** The last rate that passes, of rising ones. Each gets a second attempt: others use the machine too. */
+async function findHighest(passes: (rate: number) => Promise<boolean>): Promise<string> {
+  let [highest, rate, failures] = [0, search.first, 0];
+  while (failures < search.attempts) {
+    if (await passes(rate)) {
+      [highest, rate, failures] = [rate, Math.round(rate * search.factor), 0];
+    } else {
+      failures += 1;
+    }
+  }
+  return highest === 0 ? `< ${rate}/s` : `${highest}/s`;
+}
+
+/** Statements of one message in an otherwise idle service, from the request until it is delivered. */
+async function measurePaced(subjects: readonly Subject[]): Promise<void> {
+  const idle = await costs(subjects, () => sleep(paced.count * paced.everyMs + paced.settleMs));
+  const busy = await costs(subjects, async (subject) => {
+    const { queued } = await subject.counters();
+    const pace = { perSecond: 1_000 / paced.everyMs, ms: paced.count * paced.everyMs };
+    await subject.send(1, (call) => runOpenLoop(pace, call));
+    await sleep(paced.settleMs);
+    await subject.awaitDelivery(queued + paced.count);
+  });
+  const each = busy.map((cost, index) => subtract(cost, idle[index], paced.count));
+  print("one message, until delivered", each, describeCost);
+}
+
+/** Runs `work` with all subjects at the same time. @returns the statements and waits of each in that time. */
+function costs(
+  subjects: readonly Subject[],
+  work: (subject: Subject) => Promise<unknown>,
+): Promise<(Cost | undefined)[]> {
+  return Promise.all(
+    subjects.map(async (subject) => {
+      const before = await subject.counters();
+      await work(subject);
+      return costBetween(before, await subject.counters());
+    }),
+  );
+}
+
+function subtract(cost: Cost | undefined, idle: Cost | undefined, count: number): Cost | undefined {
+  return (
+    cost &&
+    idle && {
+      statements: (cost.statements - idle.statements) / count,
+      waits: (cost.waits - idle.waits) / count,
+    }
+  );
+}
+
+/** Messages sent as fast as possible while others are delivered, until the last one is. */
+async function measureBacklog(subjects: readonly Subject[], engine: Engine): Promise<void> {
+  const count = backlogs[engine];
+  const rows = await oneByOne(subjects, async (subject) => {
+    const before = await subject.counters();
+    const startedAt = performance.now();
+    const accepted = await subject.send(64, (call) => runClosedLoop({ connections: 64, count }, call));
+    const last = await subject.counters();
+    const lastAt = performance.now();
+    const end = await subject.awaitDelivery(before.queued + accepted.count, maxDeliveryMs);
+    const [whole, rest] = [end.delivered - before.delivered, end.delivered - last.delivered];
+    return {
+      ...{ accepted, cost: costBetween(before, end, whole) },
+      whole: rateSince(startedAt, whole),
+      rest: rateSince(lastAt, rest),
+    };
+  });
+  print(`${count} at once: accepted`, rows, ({ accepted }) => describeLoad([accepted]));
+  print("  accepted and delivered", rows, ({ whole }) => whole);
+  print("  delivered once all are accepted", rows, ({ rest }) => rest);
+  print("  of each message", rows, ({ cost }) => describeCost(cost));
+}
+
+/** Accepted by a process without workers, then delivered by one that starts with this backlog. */
+async function measureAcceptAndDelivery(
+  subjects: readonly Subject[],
+  engine: Engine,
+  yardstick: Yardstick,
+): Promise<void> {
+  const count = backlogs[engine];
+  const rows = await oneByOne(subjects, async (subject) => {
+    await subject.stop();
+    await subject.startAccepting();
+    // The first ones warm the process up.
+    await subject.send(16, (call) => runClosedLoop({ connections: 16, count: count / 5 }, call));
+    const before = await subject.counters();
+    const accepted = await subject.send(64, (call) => runClosedLoop({ connections: 64, count }, call));
+    const after = await subject.counters();
+    const yard = rateOf(await yardstick.run(sliceMs));
+    await subject.stop();
+    await subject.start();
+    const start = await subject.counters();
+    const startedAt = performance.now();
+    const end = await subject.awaitDelivery(after.queued, maxDeliveryMs);
+    const delivered = end.delivered - start.delivered;
+    return {
+      ...{ accepted, yard, accept: costBetween(before, after, count) },
+      ...{ rate: rateSince(startedAt, delivered), deliver: costBetween(start, end, delivered) },
+      failed: String(end.failed),
+    };
+  });
+  print("accepted without workers", rows, ({ accepted }) => describeLoad([accepted]));
+  print("  ÷ bare client", rows, ({ accepted, yard }) => (rateOf(accepted) / yard).toFixed(2), minRatio);
+  print("  of each message", rows, ({ accept }) => describeCost(accept));
+  print("delivered from a backlog", rows, ({ rate }) => rate, minDelivery[engine]);
+  print("  of each message", rows, ({ deliver }) => describeCost(deliver));
+  print("messages that failed", rows, ({ failed }) => failed, "0");
+}
+
+async function oneByOne<Result>(
+  subjects: readonly Subject[],
+  measure: (subject: Subject) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const subject of subjects) {
+    results.push(await measure(subject));
+  }
+  return results;
+}
+
+/** The slices of each subject, which run in turn. */
+async function inTurn(
+  subjects: readonly Subject[],
+  measure: (subject: Subject) => Promise<LoadResult>,
+): Promise<LoadResult[][]> {
+  const results = subjects.map((): LoadResult[] => []);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [index, subject] of subjects.entries()) {
+      results[index]?.push(await measure(subject));
+    }
+  }
+  return results;
+}

@@ -1,0 +1,223 @@
+/** A version of the service that is measured: its program, its database, and the messages that are sent to it. */
+import { once } from "node:events";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Pool } from "undici";
+import { runOnServer, withDatabase } from "../../../test/support/postgres.ts";
+import { runClosedLoop } from "../load.ts";
+import { type Counters, metricsToken, readCounters } from "../pool-counters.ts";
+import { type BenchService, startProgram } from "../service.ts";
+
+export type Engine = "postgres" | "embedded";
+
+/** Where a database is: a URL, or the data folder of the embedded engine. */
+export interface Place {
+  readonly url: string | undefined;
+  readonly dataDir: string;
+}
+
+export interface SubjectOptions {
+  readonly name: string;
+  /** Its `dist/tidings.js`, with the sources of the same version in the folder above. */
+  readonly program: string;
+  readonly engine: Engine;
+  readonly port: number;
+}
+
+const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
+const key = `sk_live_${"m".repeat(43)}`;
+/** Known contacts; enough that messages of one conversation rarely wait for each other. */
+export const knownRecipients = 2_000;
+/** After this a backlog that does not shrink is an error. */
+const stalledMs = 30_000;
+const acceptingProcess = fileURLToPath(new URL("./accepting-process.ts", import.meta.url));
+
+export class Subject implements AsyncDisposable {
+  readonly name: string;
+  readonly place: Place;
+  readonly #options: SubjectOptions;
+  #service: BenchService | undefined;
+  #sent = 0;
+  #strangers = 0;
+
+  private constructor(options: SubjectOptions, place: Place) {
+    this.name = options.name;
+    this.#options = options;
+    this.place = place;
+    // If the benchmark fails, no service may stay behind.
+    process.on("exit", () => this.#service?.child.kill("SIGKILL"));
+  }
+
+  static async create(options: SubjectOptions): Promise<Subject> {
+    return new Subject(options, await createPlace(options.engine));
+  }
+
+  get baseUrl(): string {
+    return this.#running().baseUrl;
+  }
+
+  start(): Promise<void> {
+    return this.#start(resolve(this.#options.program), {});
+  }
+
+  /** Starts the same version without workers: it accepts messages and delivers none. */
+  startAccepting(): Promise<void> {
+    const BENCH_CHECKOUT = dirname(dirname(resolve(this.#options.program)));
+    return this.#start(acceptingProcess, { BENCH_CHECKOUT, NODE_OPTIONS: "--import tsx" });
+  }
+
+  async stop(): Promise<void> {
+    const { child } = this.#running();
+    this.#service = undefined;
+    child.kill("SIGTERM");
+    await once(child, "exit");
+  }
+
+  /** Creates the known contacts, whose messages also warm the service up. */
+  async fill(): Promise<void> {
+    const { errors } = await this.send(16, (call) =>
+      runClosedLoop({ connections: 16, count: knownRecipients }, call),
+    );
+    if (errors > 0) {
+      throw new Error(`${this.name} rejected ${errors} of the first ${knownRecipients} messages.`);
+    }
+    await this.drain();
+  }
+
+  /**
+   * Runs a load of messages over this many connections. `keyed` sends each with an idempotency key, `unknown` to a
+   * number that is no contact yet.
+   */
+  async send<Result>(
+    connections: number,
+    load: (call: () => Promise<boolean>) => Promise<Result>,
+    { keyed = false, unknown = false } = {},
+  ): Promise<Result> {
+    const pool = new Pool(this.baseUrl, { connections });
+    try {
+      return await load(() => this.#sendOne(pool, { keyed, unknown }));
+    } finally {
+      await pool.close();
+    }
+  }
+
+  counters(): Promise<Counters> {
+    return readCounters(this.baseUrl);
+  }
+
+  /** Waits until no message is under way; then vacuums, as autovacuum does, which not every server runs. */
+  async drain(): Promise<void> {
+    const { queued } = await this.counters();
+    await this.awaitDelivery(queued);
+    if (this.place.url !== undefined) {
+      await runOnServer(this.place.url, "vacuum analyze");
+    }
+  }
+
+  /**
+   * Waits until this many messages were delivered or failed since the start, or until `maxMs` are over.
+   * @throws Error when none is delivered any more.
+   */
+  async awaitDelivery(count: number, maxMs = Number.POSITIVE_INFINITY): Promise<Counters> {
+    const startedAt = performance.now();
+    let [last, changedAt] = [0, startedAt];
+    for (;;) {
+      const counters = await this.counters();
+      const { delivered, failed } = counters;
+      const now = performance.now();
+      if (delivered + failed >= count || now - startedAt > maxMs) {
+        return counters;
+      }
+      if (delivered > last) {
+        [last, changedAt] = [delivered, now];
+      }
+      if (now - changedAt > stalledMs) {
+        throw new Error(`${this.name}: ${count - delivered - failed} messages are not delivered.`);
+      }
+      await sleep(50);
+    }
+  }
+
+  /** A copy of the database, which must not be in use. */
+  async copy(): Promise<Place> {
+    const { url, dataDir } = this.place;
+    const copied = await mkdtemp(join(tmpdir(), "tidings-messages-"));
+    if (url === undefined) {
+      await cp(dataDir, copied, { recursive: true });
+      return { url, dataDir: copied };
+    }
+    const name = `${databaseOf(url)}_copy`;
+    await runOnServer(server, `drop database if exists ${name} with (force)`);
+    await runOnServer(server, `create database ${name} template ${databaseOf(url)}`);
+    return { url: withDatabase(server, name), dataDir: copied };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#service) {
+      await this.stop();
+    }
+    await removePlace(this.place);
+  }
+
+  async #start(program: string, env: Record<string, string>): Promise<void> {
+    const { url, dataDir } = this.place;
+    this.#service = await startProgram(program, {
+      ...{ port: this.#options.port, key },
+      env: {
+        ...(url === undefined ? {} : { DATABASE_URL: url }),
+        ...{ TIDINGS_DATA_DIR: dataDir, TIDINGS_METRICS_TOKEN: metricsToken, ...env },
+      },
+    });
+  }
+
+  #running(): BenchService {
+    if (!this.#service) {
+      throw new Error(`${this.name} is not running.`);
+    }
+    return this.#service;
+  }
+
+  async #sendOne(pool: Pool, { keyed, unknown }: { keyed: boolean; unknown: boolean }): Promise<boolean> {
+    const number = this.#sent++;
+    const to = unknown
+      ? `+1212${2_000_000 + this.#strangers++}`
+      : `+1415${5_000_000 + (number % knownRecipients)}`;
+    const { statusCode, body } = await pool.request({
+      method: "POST",
+      path: "/v1/messages",
+      headers: {
+        ...{ "x-api-key": key, "content-type": "application/json" },
+        ...(keyed ? { "idempotency-key": `message-${number}` } : {}),
+      },
+      body: JSON.stringify({ to, type: "text", text: { body: `Your order ${number} has been shipped.` } }),
+    });
+    await body.dump();
+    return statusCode < 300;
+  }
+}
+
+async function createPlace(engine: Engine): Promise<Place> {
+  const dataDir = await mkdtemp(join(tmpdir(), "tidings-messages-"));
+  if (engine === "embedded") {
+    return { url: undefined, dataDir };
+  }
+  const name = `tidings_messages_${process.pid}_${created++}`;
+  await runOnServer(server, `create database ${name}`);
+  return { url: withDatabase(server, name), dataDir };
+}
+
+let created = 0;
+
+export async function removePlace({ url, dataDir }: Place): Promise<void> {
+  if (url !== undefined) {
+    await runOnServer(server, `drop database ${databaseOf(url)} with (force)`);
+  }
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+function databaseOf(url: string): string {
+  return new URL(url).pathname.slice(1);
+}

@@ -1,0 +1,37 @@
+/** Starts the process of the yardstick and communicates with it. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import type { LoadResult } from "../load.ts";
+import { knownRecipients, type Place, removePlace } from "./subject.ts";
+
+/** The message to the process: how long it stores messages. It answers with a `LoadResult`. */
+export interface YardstickLoad {
+  readonly ms: number;
+}
+
+export interface Yardstick extends AsyncDisposable {
+  /** Stores messages with 16 connections; the embedded engine has one. */
+  run(ms: number): Promise<LoadResult>;
+}
+
+/** The database must have the known contacts; it is removed with the process. */
+export async function startYardstick(place: Place): Promise<Yardstick> {
+  const child = fork(
+    new URL("./yardstick-process.ts", import.meta.url),
+    [JSON.stringify(place), String(knownRecipients)],
+    { execArgv: ["--import", "tsx"] },
+  );
+  await once(child, "message");
+  return {
+    async run(ms) {
+      child.send({ ms } satisfies YardstickLoad);
+      const [result] = (await once(child, "message")) as [LoadResult]; // sent only in reply
+      return result;
+    },
+    async [Symbol.asyncDispose]() {
+      child.disconnect();
+      await once(child, "exit");
+      await removePlace(place);
+    },
+  };
+}
