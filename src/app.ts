@@ -23,6 +23,7 @@ import type { Config } from "./config/index.ts";
 import { openDatabase } from "./database/connect.ts";
 import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
+import type { Ownership } from "./database/ownership/index.ts";
 import { createCountedHeader } from "./http/admission/index.ts";
 import { createServer } from "./http/server.ts";
 import { readGauges } from "./jobs/gauges.ts";
@@ -39,6 +40,8 @@ export interface AppOptions {
   readonly log: Log;
   /** Where to listen; by default the host and port of the configuration. */
   readonly listen?: { readonly host: string; readonly port: number };
+  /** Of the data folder, if this process has it already. */
+  readonly ownership?: Ownership;
   /** The API key that the processes of this data folder share. */
   readonly localKey?: string;
   readonly now?: Clock;
@@ -66,8 +69,9 @@ const concurrency = 32;
 const flushSpansMs = 2_000;
 
 export async function startApp(options: AppOptions): Promise<App> {
-  const { log, config, onFailure = () => undefined } = options;
-  const database = await openDatabase({ url: config.databaseUrl, dataDir: config.dataDir, log, onFailure });
+  const { log, config, ownership, onFailure = () => undefined } = options;
+  const { databaseUrl: url, dataDir } = config;
+  const database = await openDatabase({ url, dataDir, log, onFailure, ...(ownership && { ownership }) });
   try {
     await migrate(database);
     return await start(options, database);
