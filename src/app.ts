@@ -20,10 +20,9 @@ import { createProofRoutes } from "./cli/key-proof.ts";
 import { version } from "./cli/version.ts";
 import { createClient } from "./client/index.ts";
 import type { Config } from "./config/index.ts";
-import { openDatabase } from "./database/connect.ts";
+import { type DatabaseOptions, openDatabase } from "./database/connect.ts";
 import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
-import type { Ownership } from "./database/ownership/index.ts";
 import { createCountedHeader } from "./http/admission/index.ts";
 import { createServer } from "./http/server.ts";
 import { readGauges } from "./jobs/gauges.ts";
@@ -35,21 +34,17 @@ import { createPlatform, type Modules, modules, operationsOf, sealedColumns } fr
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
 
-export interface AppOptions {
+export interface AppOptions extends Pick<DatabaseOptions, "ownership" | "onFailure"> {
   readonly config: Config;
   readonly log: Log;
   /** Where to listen; by default the host and port of the configuration. */
   readonly listen?: { readonly host: string; readonly port: number };
-  /** Of the data folder, if this process has it already. */
-  readonly ownership?: Ownership;
   /** The API key that the processes of this data folder share. */
   readonly localKey?: string;
   readonly now?: Clock;
   readonly enabledModules?: Modules;
   /** Called once, when the first organization is created. */
   onFirstStart?(created: BootstrapResult): void;
-  /** The embedded database failed: the process must be restarted. */
-  onFailure?(error: Error): void;
   /** Whether due jobs run automatically; a test with its own clock runs them itself. */
   readonly runsJobs?: boolean;
 }
@@ -69,9 +64,9 @@ const concurrency = 32;
 const flushSpansMs = 2_000;
 
 export async function startApp(options: AppOptions): Promise<App> {
-  const { log, config, ownership, onFailure = () => undefined } = options;
+  const { log, config, ownership, onFailure } = options;
   const { databaseUrl: url, dataDir } = config;
-  const database = await openDatabase({ url, dataDir, log, onFailure, ...(ownership && { ownership }) });
+  const database = await openDatabase({ url, dataDir, ownership, log, onFailure });
   try {
     await migrate(database);
     return await start(options, database);

@@ -22,12 +22,12 @@ export interface DatabaseOptions {
   /** The data folder, for the embedded engine. */
   readonly dataDir: string;
   /** Of the data folder, if this process has it already. By default the embedded engine claims the folder. */
-  readonly ownership?: Ownership;
+  readonly ownership?: Ownership | undefined;
   /** The most connections to PostgreSQL; default 10. The embedded engine has one. */
   readonly poolSize?: number;
   readonly log: Log;
   /** Called when the embedded engine crashes: every later query fails until the process is restarted. */
-  readonly onFailure?: (error: Error) => void;
+  readonly onFailure?: ((error: Error) => void) | undefined;
 }
 
 /**
