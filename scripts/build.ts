@@ -18,7 +18,7 @@ import * as listed from "../src/mcp/tool-list/definitions.ts";
 const outdir = process.env.BUILD_DIR ?? "dist";
 
 /** Entry points that the command loads only by `import()`. */
-const service = ["src/cli/serve.ts", "src/cli/instance.ts", "src/database/embedded-worker.ts"];
+const service = ["src/cli/serve.ts", "src/cli/instance.ts", "src/database/embedded/embedded-worker.ts"];
 
 /** Modules with constant values that are slow to compute, because they load the catalogue and the service. */
 const embedded = new Map<string, object>([

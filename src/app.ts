@@ -20,7 +20,7 @@ import { createProofRoutes } from "./cli/key-proof.ts";
 import { version } from "./cli/version.ts";
 import { createClient } from "./client/index.ts";
 import type { Config } from "./config/index.ts";
-import { openDatabase } from "./database/connect.ts";
+import { type DatabaseOptions, openDatabase } from "./database/connect.ts";
 import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
 import { createCountedHeader } from "./http/admission/index.ts";
@@ -34,7 +34,7 @@ import { createPlatform, type Modules, modules, operationsOf, sealedColumns } fr
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
 
-export interface AppOptions {
+export interface AppOptions extends Pick<DatabaseOptions, "ownership" | "onFailure"> {
   readonly config: Config;
   readonly log: Log;
   /** Where to listen; by default the host and port of the configuration. */
@@ -45,8 +45,6 @@ export interface AppOptions {
   readonly enabledModules?: Modules;
   /** Called once, when the first organization is created. */
   onFirstStart?(created: BootstrapResult): void;
-  /** The embedded database failed: the process must be restarted. */
-  onFailure?(error: Error): void;
   /** Whether due jobs run automatically; a test with its own clock runs them itself. */
   readonly runsJobs?: boolean;
 }
@@ -66,8 +64,9 @@ const concurrency = 32;
 const flushSpansMs = 2_000;
 
 export async function startApp(options: AppOptions): Promise<App> {
-  const { log, config, onFailure = () => undefined } = options;
-  const database = await openDatabase({ url: config.databaseUrl, dataDir: config.dataDir, log, onFailure });
+  const { log, config, ownership, onFailure } = options;
+  const { databaseUrl: url, dataDir } = config;
+  const database = await openDatabase({ url, dataDir, ownership, log, onFailure });
   try {
     await migrate(database);
     return await start(options, database);

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { openDataFolder } from "../src/cli/data-folder/index.ts";
+import { openDataFolder } from "../src/cli/data-folder.ts";
 
 const onLost = () => undefined;
 /** This process as the owner, before it listens. */
@@ -21,7 +21,7 @@ const children = new Set<ChildProcess>();
 beforeAll(async () => {
   bundle = join(await fs.mkdtemp(join(tmpdir(), "tidings-folder-bundle-")), "data-folder.mjs");
   await build({
-    entryPoints: ["src/cli/data-folder/index.ts"],
+    entryPoints: ["src/cli/data-folder.ts"],
     outfile: bundle,
     bundle: true,
     platform: "node",

@@ -143,7 +143,7 @@ test("a statement prepared on an empty table uses the index once the table is fu
 test("a broken connection is replaced, and the names of its prepared statements do not conflict", async () => {
   const spy = vi.spyOn(pg.Client.prototype, "query");
   await note(1).execute(database.queries);
-  // The socket, which the types of `pg` do not declare.
+  // The stream, which the types of `pg` do not declare.
   const client = spy.mock.contexts[0] as unknown as { connection: { stream: { destroy(): void } } };
   client.connection.stream.destroy();
   await vi.waitFor(() => note(2).execute(database.queries));
@@ -186,10 +186,10 @@ describe.runIf(isEmbedded)("on the embedded engine", () => {
   });
 
   test("opening a folder that is open already fails", async () => {
-    // Each look at the clock finds that the wait for the other process is over.
+    // Each look at the clock finds that the wait for the owner's end is over.
     let time = Date.now();
     vi.spyOn(Date, "now").mockImplementation(() => (time += 10_000));
-    await expect(open()).rejects.toThrow(/The database in .* is already in use/);
+    await expect(open()).rejects.toThrow(/The data folder .* is already in use/);
   });
 
   test("when the engine crashes, running and later queries fail and onFailure is called", async () => {

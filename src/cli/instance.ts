@@ -9,7 +9,7 @@ import { type App, startApp } from "../app.ts";
 import type { Config } from "../config/index.ts";
 import type { BootstrapResult } from "../platform/bootstrap.ts";
 import type { Log } from "../ports/log.ts";
-import type { DataFolder } from "./data-folder/index.ts";
+import type { DataFolder } from "./data-folder.ts";
 import { createVerifier } from "./verify-server.ts";
 
 export interface InstanceOptions {
@@ -93,6 +93,7 @@ function createEmbeddedInstance(options: InstanceOptions): Instance {
       app = await startApp({
         config,
         log,
+        ownership,
         listen: listenOn,
         localKey: await folder.credential(),
         onFailure: onLost,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { allScopes, readScope, type Scope } from "../../tools/contract/index.ts";
 import { appSecrets, type Config, readConfig } from "../config/index.ts";
-import { openDataFolder } from "./data-folder/index.ts";
+import { openDataFolder } from "./data-folder.ts";
 import { describeFirstStart } from "./first-start.ts";
 import { createLazyLog } from "./lazy-log.ts";
 

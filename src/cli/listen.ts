@@ -5,7 +5,7 @@ import { CallFailure, type Client, createClient } from "../client/index.ts";
 import { type Config, readConfig } from "../config/index.ts";
 import { newSigningSecret, signDelivery } from "../platform/webhooks/index.ts";
 import { toAddress } from "./address.ts";
-import { openDataFolder } from "./data-folder/index.ts";
+import { openDataFolder } from "./data-folder.ts";
 import { createVerifier } from "./verify-server.ts";
 import { version } from "./version.ts";
 

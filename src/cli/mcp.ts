@@ -5,7 +5,7 @@ import { appSecrets, type Config, readConfig } from "../config/index.ts";
 import { guardStdout, type StdioConnection, serveOverStdio } from "../mcp/stdio.ts";
 import { createToolFilter, discoverAccess, tools } from "../mcp/tool-list/index.ts";
 import type { Log } from "../ports/log.ts";
-import { openDataFolder } from "./data-folder/index.ts";
+import { openDataFolder } from "./data-folder.ts";
 import { embeddedTools } from "./embedded-tools.ts";
 import { describeFirstStart } from "./first-start.ts";
 import type { Instance } from "./instance.ts";

@@ -6,7 +6,7 @@ import { appSecrets, type Config, readConfig } from "../config/index.ts";
 import { createToolFilter, tools } from "../mcp/tool-list/index.ts";
 import type { BootstrapResult } from "../platform/bootstrap.ts";
 import { toAddress } from "./address.ts";
-import { openDataFolder } from "./data-folder/index.ts";
+import { openDataFolder } from "./data-folder.ts";
 import { describeFirstStart } from "./first-start.ts";
 import { type Instance, openInstance } from "./instance.ts";
 import { createProxy } from "./proxy/index.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { Agent, get, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { toAddress } from "./address.ts";
-import type { DataFolder } from "./data-folder/index.ts";
+import type { DataFolder } from "./data-folder.ts";
 import { proofPath, signNonce } from "./key-proof.ts";
 
 /** Returns the address of a proven server; undefined if it can't be reached or does not prove itself. */

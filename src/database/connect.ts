@@ -10,8 +10,9 @@ import {
 } from "kysely";
 import type { Log } from "../ports/log.ts";
 import { type Database, type Queries, runAfterCommit, type Transaction } from "./database.ts";
-import { startEmbedded } from "./embedded.ts";
+import { startEmbedded } from "./embedded/index.ts";
 import { startMaintenance } from "./maintenance.ts";
+import type { Ownership } from "./ownership/index.ts";
 import { createPool, sqlState } from "./pool.ts";
 import { connectionError, postgresSettings, requireVersion } from "./postgres.ts";
 import type { Tables } from "./schema/index.ts";
@@ -20,13 +21,15 @@ import { runTransaction } from "./transaction.ts";
 export interface DatabaseOptions {
   /** `postgres://…`, with TLS according to its `sslmode`. Undefined for the embedded engine. */
   readonly url: string | undefined;
-  /** The folder of the embedded engine's data; no other process may use it. */
+  /** The data folder, for the embedded engine. */
   readonly dataDir: string;
+  /** Of the data folder, if this process has it already. By default the embedded engine claims the folder. */
+  readonly ownership?: Ownership | undefined;
   /** The most connections to PostgreSQL; default 10. The embedded engine has one. */
   readonly poolSize?: number;
   readonly log: Log;
   /** Called when the embedded engine crashes: every later query fails until the process is restarted. */
-  readonly onFailure?: (error: Error) => void;
+  readonly onFailure?: ((error: Error) => void) | undefined;
 }
 
 /**
@@ -40,10 +43,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return options.url === undefined ? await openEmbedded(options) : await openPostgres(options.url, options);
 }
 
-async function openEmbedded({ dataDir, log, onFailure }: DatabaseOptions): Promise<Database> {
-  const engine = await startEmbedded(dataDir, (error) => {
-    log.error({ error: error.message }, "The embedded database stopped: restart Tidings");
-    onFailure?.(error);
+async function openEmbedded({ dataDir, ownership, log, onFailure }: DatabaseOptions): Promise<Database> {
+  const engine = await startEmbedded({
+    dataDir,
+    ownership,
+    onFailure(error) {
+      log.error({ error: error.message }, "The embedded database stopped: restart Tidings");
+      onFailure?.(error);
+    },
   });
   const pool = createPool(engine.settings, log);
   const connection = await connect(pool);

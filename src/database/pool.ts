@@ -5,7 +5,6 @@
  * through `pool.query`, which closes the connection after every failed query.
  */
 import { hash } from "node:crypto";
-import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import pg from "pg";

@@ -2,7 +2,7 @@
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, test } from "vitest";
-import { type DataFolder, openDataFolder } from "../../src/cli/data-folder/index.ts";
+import { type DataFolder, openDataFolder } from "../../src/cli/data-folder.ts";
 import { programPath, type TidingsProcess } from "../support/process.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { startUpstream, type Upstream } from "../support/scripted-service.ts";

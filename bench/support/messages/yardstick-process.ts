@@ -5,7 +5,7 @@
  * The statements are named, so each is parsed once for a connection; rows and values are those of the service.
  */
 import pg from "pg";
-import { startEmbedded } from "../../../src/database/embedded.ts";
+import { startEmbedded } from "../../../src/database/embedded/index.ts";
 import { newId } from "../../../src/database/id.ts";
 import { runClosedLoop } from "../load.ts";
 import type { Place } from "./subject.ts";
@@ -15,9 +15,12 @@ const place: Place = JSON.parse(process.argv[2] ?? "{}");
 const recipients = Number(process.argv[3]);
 const connections = 16;
 
+const { url, dataDir } = place;
 const engine =
-  place.url === undefined ? await startEmbedded(place.dataDir, () => process.exit(1)) : undefined;
-const pool = new pg.Pool(engine?.settings ?? { connectionString: place.url, max: connections });
+  url === undefined
+    ? await startEmbedded({ dataDir, ownership: undefined, onFailure: () => process.exit(1) })
+    : undefined;
+const pool = new pg.Pool(engine?.settings ?? { connectionString: url, max: connections });
 const { rows } = await pool.query<{ organization_id: string; id: string; hash: string }>(
   "select organization_id, id, hash from api_keys order by id limit 1",
 );

@@ -1,5 +1,5 @@
 /** Identifies a process beyond its pid, which the system reuses and containers share. */
-import { readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { hostname, uptime } from "node:os";
 import { errorCode } from "./files.ts";
 
@@ -45,10 +45,28 @@ function startTimeOf(pid: number): string | undefined {
   if (process.platform !== "linux") {
     return String(Math.round(Date.now() - uptime() * 1000));
   }
-  const text = tryOrUndefined(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
-  // The second field is the command in parentheses and may contain any character, including parentheses.
-  const [state, ...fields] = text?.slice(text.lastIndexOf(")") + 2).split(" ") ?? [];
-  return state === "Z" || state === "X" ? "ended" : fields[18];
+  const [state, ...fields] = readStat(`/proc/${pid}`);
+  return isZombie(state) && !hasThread(pid) ? "ended" : fields[18];
+}
+
+/** The fields from the third on. The second is the command in parentheses, which may contain parentheses itself. */
+function readStat(folder: string): string[] {
+  const text = tryOrUndefined(() => readFileSync(`${folder}/stat`, "utf8"));
+  return text?.slice(text.lastIndexOf(")") + 2).split(" ") ?? [];
+}
+
+/** A killed process is a zombie already while one of its threads still writes to the disk. */
+function hasThread(pid: number): boolean {
+  const threads = tryOrUndefined(() => readdirSync(`/proc/${pid}/task`)) ?? [];
+  return threads.some((thread) => {
+    const [state] = readStat(`/proc/${pid}/task/${thread}`);
+    return state !== undefined && !isZombie(state);
+  });
+}
+
+/** Zombie, or dead. */
+function isZombie(state: string | undefined): boolean {
+  return state === "Z" || state === "X";
 }
 
 function processExists(pid: number): boolean {

@@ -2,8 +2,16 @@
 import { randomBytes } from "node:crypto";
 import { access, constants, mkdir, readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { type ClaimOptions, claim, type FolderOwner, type Ownership, readOwner, waitFor } from "./claim.ts";
-import { createFile, errorCode } from "./files.ts";
+import {
+  type ClaimOptions,
+  claim,
+  createFile,
+  errorCode,
+  type FolderOwner,
+  type Ownership,
+  readOwner,
+  waitFor,
+} from "../database/ownership/index.ts";
 
 export interface DataFolder {
   /** Absolute, without symbolic links. */

@@ -12,9 +12,10 @@ import { readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { parseJson } from "../../../tools/contract/index.ts";
 import { createFile, errorCode, replaceFile } from "./files.ts";
 import { identifyThisProcess, isRunning } from "./process-identity.ts";
+
+export { createFile, errorCode } from "./files.ts";
 
 /** The process that owns the folder. */
 export interface FolderOwner {
@@ -64,6 +65,10 @@ const heartbeatMs = 2_000;
 /** Seven missed heartbeats: longer than a busy machine stalls, short enough to wait for after a crash. */
 const staleMs = 15_000;
 
+/** After a process is killed, its threads may run for a moment longer. */
+const endTimeoutMs = 3_000;
+
+/** Takes ownership of the folder; undefined while a running process owns it, including this one. */
 export async function claim(path: string, { onLost }: ClaimOptions): Promise<Ownership | undefined> {
   const record = {
     ...identifyThisProcess(),
@@ -85,6 +90,23 @@ export async function claim(path: string, { onLost }: ClaimOptions): Promise<Own
       }
       await rm(file, { force: true });
     }
+  }
+}
+
+/** Like `claim`, but waits a moment for the owner's end, and throws if it does not end. */
+export async function claimOrFail(path: string, options: ClaimOptions): Promise<Ownership> {
+  const deadline = Date.now() + endTimeoutMs;
+  for (;;) {
+    const ownership = await claim(path, options);
+    if (ownership) {
+      return ownership;
+    }
+    if (Date.now() > deadline) {
+      throw new Error(
+        `The data folder ${path} is already in use. Stop the process that uses it, or set another folder.`,
+      );
+    }
+    await sleep(20);
   }
 }
 
@@ -168,8 +190,11 @@ async function findHighest(path: string): Promise<Claim | undefined> {
 
 /** A file that a power loss truncated, or that another program wrote, belongs to no process: its age decides. */
 function parseRecord(text: string): OwnerRecord {
-  const record = OwnerRecord.safeParse(parseJson(text)).data;
-  return record ?? { pid: 0, place: "unknown", started: "", nonce: "", created_at: "" };
+  try {
+    return OwnerRecord.parse(JSON.parse(text));
+  } catch {
+    return { pid: 0, place: "unknown", started: "", nonce: "", created_at: "" };
+  }
 }
 
 async function listGenerations(path: string): Promise<number[]> {
