@@ -12,7 +12,7 @@ import { createLog } from "../src/adapters/log/pino.ts";
 import { openDatabase } from "../src/database/connect.ts";
 import type { Database, Transaction } from "../src/database/database.ts";
 import { migrate } from "../src/database/migrate.ts";
-import { insertJobs } from "../src/jobs/enqueue.ts";
+import { jobInsertion } from "../src/jobs/enqueue.ts";
 import type { NewJob } from "../src/jobs/job.ts";
 import type { Receipt } from "../src/ports/channel.ts";
 import { outboundMessage } from "./support/simulator-memory.ts";
@@ -186,7 +186,7 @@ function simulate(enqueueAll = enqueueNow, at = now().toISOString()) {
 }
 
 async function enqueueNow(tx: Transaction, jobs: readonly NewJob[]): Promise<void> {
-  await insertJobs(tx, jobs, now());
+  await jobInsertion(jobs, now()).execute(tx);
 }
 
 async function dueJobs() {

@@ -1,11 +1,11 @@
 /** Adds jobs to the table. */
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import type { NewJob } from "./job.ts";
 
-/** Inserts any number of jobs in one statement. */
-export async function insertJobs(tx: Transaction, jobs: readonly NewJob[], now: Date): Promise<void> {
+/** The statement that inserts any number of jobs. */
+export function jobInsertion(jobs: readonly NewJob[], now: Date): RawBuilder<unknown> {
   // An empty lane would never be claimed: the lanes are read from behind "".
   const rows = jobs.map(({ name, lane, key, organization_id, payload, runAt = now, ...rest }) => ({
     id: newId("job", now),
@@ -15,13 +15,13 @@ export async function insertJobs(tx: Transaction, jobs: readonly NewJob[], now: 
     traceparent: rest.traceparent,
   }));
   // A JSON null arrives as an SQL null.
-  await sql`
+  return sql`
     insert into jobs (id, name, lane, key, organization_id, payload, run_at, subject, traceparent, created_at)
     select id, name, lane, key, organization_id, coalesce(payload, 'null'), run_at, subject, traceparent, ${now.toISOString()}::timestamptz
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as row (id text, name text, lane text, key text, organization_id text, payload jsonb, run_at timestamptz, subject text,
         traceparent text)
-  `.execute(tx);
+  `;
 }
 
 /** The claim relies on it that all jobs of a lane are of one organization. */

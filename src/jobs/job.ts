@@ -1,4 +1,5 @@
 /** The types of jobs: durable work that is enqueued in a transaction and done after its commit. */
+import type { RawBuilder } from "kysely";
 import type { Transaction } from "../database/database.ts";
 
 /** A kind of job: its name, and the form of its payload. */
@@ -107,6 +108,11 @@ export interface Jobs {
   ): Promise<void>;
   /** Adds any number of jobs, in order, in one statement. */
   enqueueAll: EnqueueAll;
+  /**
+   * The statement that adds jobs, to be made part of another statement of `tx`; the worker is woken when it commits.
+   * None of the jobs may be deduplicated.
+   */
+  insertion(tx: Transaction, jobs: readonly NewJob[]): Promise<RawBuilder<unknown>>;
 }
 
 export type EnqueueAll = (tx: Transaction, jobs: readonly NewJob[]) => Promise<void>;

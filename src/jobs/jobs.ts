@@ -11,7 +11,7 @@
 import { afterCommit, type Database } from "../database/database.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import { insertJobs, withoutDuplicates } from "./enqueue.ts";
+import { jobInsertion, withoutDuplicates } from "./enqueue.ts";
 import { type EnqueueAll, type JobDefinition, type Jobs, newJob } from "./job.ts";
 import type { Processes } from "./processes/index.ts";
 import { nextRun } from "./schedule.ts";
@@ -28,8 +28,8 @@ export interface JobsOptions {
   readonly concurrency?: number;
   /** The longest wait between polls, and so the delay of jobs that another process added. Default 1 s. */
   readonly pollMs?: number;
-  /** Wraps `enqueueAll` with telemetry. */
-  instrument?(enqueueAll: EnqueueAll): EnqueueAll;
+  /** Wraps the making of the statement that adds jobs with telemetry. */
+  instrument?(insertion: Jobs["insertion"]): Jobs["insertion"];
 }
 
 export interface RunningJobs extends Jobs, AsyncDisposable {
@@ -51,23 +51,27 @@ const leaveMs = 1_000;
 
 export function createJobs(options: JobsOptions): RunningJobs {
   const { database, now, definitions, log, concurrency = 16, pollMs = 1_000 } = options;
-  const { instrument = (enqueueAll) => enqueueAll, processes } = options;
+  const { instrument = (insertion) => insertion, processes } = options;
   const known = byName(definitions, now());
   const worker = new Worker({ database, now, definitions: known, processes, log, concurrency, pollMs });
   processes?.onRelease(() => worker.wake());
 
-  const enqueueAll = instrument(async (tx, jobs) => {
+  const insertion = instrument(async (tx, jobs) => {
     const unknown = jobs.find(({ name }) => !known.has(name));
     if (unknown) {
       throw new Error(`No definition has the name "${unknown.name}".`);
     }
-    const added = await withoutDuplicates(tx, jobs, now());
-    if (added.length === 0) {
-      return;
-    }
-    await insertJobs(tx, added, now());
     afterCommit(tx, () => worker.wake());
+    return jobInsertion(jobs, now());
   });
+
+  const enqueueAll: EnqueueAll = async (tx, jobs) => {
+    const added = await withoutDuplicates(tx, jobs, now());
+    if (added.length > 0) {
+      const statement = await insertion(tx, added);
+      await statement.execute(tx);
+    }
+  };
 
   const stop = async (graceMs = defaultGraceMs) => {
     await worker.stop(graceMs);
@@ -77,6 +81,7 @@ export function createJobs(options: JobsOptions): RunningJobs {
   };
 
   return {
+    insertion,
     enqueueAll,
     enqueue: (tx, type, payload, options) => enqueueAll(tx, [newJob(type, payload, options)]),
     start() {

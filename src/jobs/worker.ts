@@ -6,16 +6,19 @@
  */
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { Poller, type PollerOptions } from "./poller.ts";
+import { Poller, type PollerOptions, type PollResult } from "./poller.ts";
 import { createSignal } from "./signal.ts";
 
 /** Jobs that are added or end within this time share a poll; more would noticeably delay a job's start. */
 const coalesceMs = 2;
 /**
- * From one poll to the next, unless the first left jobs behind. Under load, the jobs of this time share the statements
- * of a poll and of their batches; a job that comes after a pause does not wait.
+ * The pause after a poll that claimed few jobs: several times as long as the poll took, which tells how busy the
+ * database is. The jobs of this time share the statements of the next poll and of their batches, so that requests find
+ * a connection. A job that comes after the pause does not wait.
  */
-const pollGapMs = 20;
+const pause = { minMs: 20, maxMs: 200, pollTimes: 5 };
+/** Their batches are large enough. */
+const manyJobs = 32;
 /** The longest wait between polls during an outage of the database. */
 const maxOutageWaitMs = 5_000;
 /** How long aborted jobs may take to end. */
@@ -82,30 +85,35 @@ export class Worker {
 
   async #run(): Promise<void> {
     while (!this.#isStopped && !(this.#isStopping && this.#poller.isIdle)) {
-      const polledAt = performance.now();
-      const waitMs = await this.#poll();
+      const startedAt = performance.now();
+      const { waitMs, claimed } = await this.#poll();
       if (waitMs > 0) {
+        const endedAt = performance.now();
         await this.#work.wait(waitMs);
-        await delay(Math.max(coalesceMs, polledAt + pollGapMs - performance.now()));
+        const pausedMs = claimed < manyJobs ? pauseMs(endedAt - startedAt) : 0;
+        await delay(Math.max(coalesceMs, endedAt + pausedMs - performance.now()));
       }
     }
   }
 
-  /** Milliseconds to wait for the next poll. */
-  async #poll(): Promise<number> {
+  async #poll(): Promise<Pick<PollResult, "waitMs" | "claimed">> {
     this.#work.clear();
     try {
-      const { waitMs } = await this.#poller.poll({ canClaim: !this.#isStopping });
+      const result = await this.#poller.poll({ canClaim: !this.#isStopping });
       this.#failedPolls = 0;
-      return waitMs;
+      return result;
     } catch (error) {
       if (this.#failedPolls === 0) {
         this.#log.error({ err: error }, "The worker can't read its jobs and will retry");
       }
       this.#failedPolls += 1;
-      return Math.min(50 * 2 ** this.#failedPolls, maxOutageWaitMs);
+      return { waitMs: Math.min(50 * 2 ** this.#failedPolls, maxOutageWaitMs), claimed: 0 };
     }
   }
+}
+
+function pauseMs(pollMs: number): number {
+  return Math.min(Math.max(pause.minMs, pause.pollTimes * pollMs), pause.maxMs);
 }
 
 /** Waits for the promise, at most this long. */

@@ -9,7 +9,8 @@ import {
   toDottedScope,
 } from "../../tools/contract/index.ts";
 import { fail, failField } from "../../tools/errors.ts";
-import type { Transaction } from "../database/database.ts";
+import { coalesce } from "../database/coalesce.ts";
+import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { hashSecret, isLiveKey, keyPrefix, newKeySecret, scopesOfKey, selectKeys } from "./identity/index.ts";
 import {
@@ -133,7 +134,7 @@ const lastUsedPrecisionMs = 60_000;
 
 /** The valid key with this secret, whose use is recorded; undefined for an unknown one and one that has ended. */
 export async function findKey({ database: { queries }, now }: World, secret: string) {
-  const key = await selectKeys(queries).where("api_keys.hash", "=", hashSecret(secret)).executeTakeFirst();
+  const key = await readKey(queries, hashSecret(secret));
   const time = now();
   if (!key || !isLiveKey(key, time)) {
     return undefined;
@@ -151,6 +152,15 @@ export async function findKey({ database: { queries }, now }: World, secret: str
   }
   return key;
 }
+
+/** The key with this hash, read after the call: look-ups that wait for a connection share one statement. */
+const readKey = coalesce(async (queries: Queries, hashes: readonly string[]) => {
+  const rows = await selectKeys(queries)
+    .where((row) => row("api_keys.hash", "=", row.fn.any(row.val(hashes))))
+    .execute();
+  const keys = new Map(rows.map((row) => [row.hash, row]));
+  return hashes.map((hash) => keys.get(hash));
+});
 
 /** Inserts a key with a generated secret, or with one that the operator chose. */
 export async function insertKey(

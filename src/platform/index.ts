@@ -2,7 +2,7 @@
 
 import { type Operation, toolMappingsOf } from "../../tools/contract/index.ts";
 import type { Event, EventName } from "../../tools/events.ts";
-import type { EnqueueAll, JobDefinition } from "../jobs/job.ts";
+import type { EnqueueAll, JobDefinition, Jobs } from "../jobs/job.ts";
 import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
 import { Processes, type SharedUse } from "../jobs/processes/index.ts";
 import type { ChannelCallbacks } from "../ports/channel.ts";
@@ -111,7 +111,7 @@ export interface PlatformParts
 /** Wraps calls and jobs with telemetry. */
 export interface Instruments {
   call(call: Call): Call;
-  enqueueAll(enqueueAll: EnqueueAll): EnqueueAll;
+  insertion(insertion: Jobs["insertion"]): Jobs["insertion"];
   job(job: JobDefinition): JobDefinition;
 }
 
@@ -143,7 +143,7 @@ export function createPlatform(parts: PlatformParts): Platform {
   );
   const processes = new Processes({ database, now, log, isAlone: database.engine === "embedded" });
   const jobs = createJobs({
-    ...{ database, now, definitions, log, processes, instrument: instruments.enqueueAll },
+    ...{ database, now, definitions, log, processes, instrument: instruments.insertion },
     ...(concurrency && { concurrency }),
   });
   const world: World = {
@@ -170,7 +170,7 @@ export function createPlatform(parts: PlatformParts): Platform {
 
 const noInstruments: Instruments = {
   call: (call) => call,
-  enqueueAll: (enqueueAll) => enqueueAll,
+  insertion: (insertion) => insertion,
   job: (job) => job,
 };
 

@@ -16,8 +16,9 @@ export function createInstruments(telemetry: Instruments, now: Clock) {
     call: <Request extends { readonly operation: string }, Answer>(
       call: (request: Request) => Promise<Answer>,
     ) => instrumentCall(call, telemetry.tracer),
-    enqueueAll: <Tx, Job extends EnqueuedJob>(enqueueAll: (tx: Tx, jobs: readonly Job[]) => Promise<void>) =>
-      instrumentEnqueue(enqueueAll, telemetry.tracer),
+    insertion: <Tx, Job extends EnqueuedJob, Statement>(
+      insertion: (tx: Tx, jobs: readonly Job[]) => Promise<Statement>,
+    ) => instrumentInsertion(insertion, telemetry.tracer),
     job: <Job extends RunnableJob>(job: Job) => instrumentJob(job, telemetry, now),
   };
 }
@@ -36,15 +37,15 @@ interface EnqueuedJob {
   readonly traceparent?: string | undefined;
 }
 
-/** A span for each call of `enqueueAll`; the jobs continue its trace. */
-function instrumentEnqueue<Tx, Job extends EnqueuedJob>(
-  enqueueAll: (tx: Tx, jobs: readonly Job[]) => Promise<void>,
+/** A span for each statement that adds jobs; they continue its trace. */
+function instrumentInsertion<Tx, Job extends EnqueuedJob, Statement>(
+  insertion: (tx: Tx, jobs: readonly Job[]) => Promise<Statement>,
   tracer: Tracer,
-): (tx: Tx, jobs: readonly Job[]) => Promise<void> {
+): (tx: Tx, jobs: readonly Job[]) => Promise<Statement> {
   return (tx, jobs) =>
     tracer.withSpan({ name: `enqueue ${jobs[0]?.name ?? "nothing"}`, kind: "producer" }, () => {
       const traceparent = tracer.traceparent();
-      return enqueueAll(
+      return insertion(
         tx,
         jobs.map((job) => ({ ...job, traceparent })),
       );

@@ -1,5 +1,5 @@
 /** Conversations: one for each contact and inbox, with its status, agent and 24-hour service window. */
-import { type Expression, sql } from "kysely";
+import { type Expression, type RawBuilder, sql } from "kysely";
 import { conversations as contract } from "../../../tools/conversations.ts";
 import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
@@ -122,26 +122,23 @@ export async function recordInbound(
 /**
  * Records a message to the contact; it does not restart the service window. The contact has been answered, and the
  * conversation is open, only if a person replied.
+ * @returns the statement that stores the times, to be made part of the one that stores the message.
  */
 export async function recordOutbound(
   change: Change,
   conversation: ConversationRow,
   at: string,
-): Promise<void> {
+): Promise<RawBuilder<unknown>> {
   const isReply = isPerson(change.actor);
-  const reply = {
-    last_agent_message_at: latest("last_agent_message_at", at),
-    ...{ waiting_since: null, is_unread: false },
-  };
-  await change.tx
-    .updateTable("conversations")
-    .set({ last_message_at: latest("last_message_at", at), updated_at: at, ...(isReply ? reply : {}) })
-    .where("organization_id", "=", conversation.organization_id)
-    .where("id", "=", conversation.id)
-    .execute();
   if (isReply) {
     await applyEvent(change, conversation, { type: "reply" });
   }
+  const reply = sql`last_agent_message_at = ${latest("last_agent_message_at", at)}, waiting_since = null, is_unread = false,`;
+  return sql`
+    update conversations set ${isReply ? reply : sql``}
+      last_message_at = ${latest("last_message_at", at)}, updated_at = ${at}::timestamptz
+    where organization_id = ${conversation.organization_id} and id = ${conversation.id}
+  `;
 }
 
 type TimeColumn = "last_message_at" | "last_user_message_at" | "last_agent_message_at";

@@ -2,6 +2,7 @@
 import { type Selectable, sql } from "kysely";
 import { fail, failField } from "../../../tools/errors.ts";
 import type { Transaction } from "../../database/database.ts";
+import { onlyRow } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import { together } from "../../database/transaction.ts";
 import { createContact, type Identity, idOfOwner, isBsuid } from "../contacts/index.ts";
@@ -61,11 +62,8 @@ export async function findRecipient(
       (select min(id) from inboxes where organization_id = ${organization})
     )
   `.execute(tx);
-  const [row] = rows;
-  if (!row) {
-    throw new Error("The statement returns one row.");
-  }
-  const { found_contact_id, found_inbox_id: id, channel, phone_number, settings, ...conversation } = row;
+  const { found_contact_id, found_inbox_id: id, ...row } = onlyRow(rows);
+  const { channel, phone_number, settings, ...conversation } = row;
   return {
     contact_id: found_contact_id,
     inbox: id === null ? null : { id, channel, phone_number, settings },

@@ -1,9 +1,12 @@
 /** Sends a message: finds or creates its contact and conversation, stores it, and enqueues its delivery. */
+import { sql } from "kysely";
 import type { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
 import type { messages as contract } from "../../../tools/messages/index.ts";
 import { afterCommit, type Transaction } from "../../database/database.ts";
+import { onlyRow } from "../../database/query/index.ts";
 import { keepPlans, together } from "../../database/transaction.ts";
+import { newJob } from "../../jobs/job.ts";
 import { isBsuid } from "../contacts/index.ts";
 import { recordOutbound, windowOf } from "../conversations/index.ts";
 import { isWindowStrict } from "../inboxes.ts";
@@ -56,30 +59,25 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
   const { organization_id } = conversation;
   const id = freshId({ now }, "msg");
   const created_at = now.toISOString();
-  const [message] = await together(
-    tx
-      .insertInto("messages")
-      .values({
-        ...{ organization_id, id, conversation_id: conversation.id, direction: "outbound", type },
-        content: JSON.stringify(content),
-        from: inbox.phone_number,
-        to,
-        status: "queued",
-        sent_by: JSON.stringify(recordOf(actor)),
-        created_at,
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow(),
-    world.jobs.enqueue(
-      tx,
-      deliverMessageJob,
-      { organization_id, message_id: id },
-      { lane: `channel:${inbox.id}`, key: conversation.id, subject: conversation.id },
-    ),
+  const job = newJob(
+    deliverMessageJob,
+    { organization_id, message_id: id },
+    { lane: `channel:${inbox.id}`, key: conversation.id, subject: conversation.id },
+  );
+  const [jobInsertion, conversationUpdate] = await together(
+    world.jobs.insertion(tx, [job]),
     recordOutbound(change, conversation, created_at),
   );
+  const { rows } = await sql<MessageRow>`
+    with job as (${jobInsertion}), conversation as (${conversationUpdate})
+    insert into messages
+      (organization_id, id, conversation_id, direction, type, content, "from", "to", status, sent_by, created_at)
+    values (${organization_id}, ${id}, ${conversation.id}, 'outbound', ${type}, ${JSON.stringify(content)}::jsonb,
+      ${inbox.phone_number}, ${to}, 'queued', ${JSON.stringify(recordOf(actor))}::jsonb, ${created_at})
+    returning *
+  `.execute(tx);
   afterCommit(tx, () => world.metrics.message("queued"));
-  return message;
+  return onlyRow(rows);
 }
 
 /** @throws Failure `template_not_approved`, `upload_not_found`, `media_not_sendable`. */
