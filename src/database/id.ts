@@ -2,27 +2,35 @@
 import { V7Generator } from "uuidv7";
 
 const generator = new V7Generator();
+const idBytes = 16;
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /** A new id, for example `con_06az…`; later ids sort later, byte by byte. */
 export function newId(prefix: string, now: Date): string {
-  const { bytes } = generator.generateOrResetWithTs(now.getTime());
-  return `${prefix}_${encode(bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n))}`;
+  return `${prefix}_${encode(generator.generateOrResetWithTs(now.getTime()).bytes)}`;
 }
 
 /** Sorts before every id of this time or later. */
 export function lowestId(prefix: string, time: Date): string {
-  // A UUIDv7 begins with the milliseconds, in 48 of its 128 bits.
-  return `${prefix}_${encode(BigInt(time.getTime()) << 80n)}`;
+  const bytes = Buffer.alloc(idBytes);
+  // A UUIDv7 begins with the milliseconds.
+  bytes.writeUIntBE(time.getTime(), 0, 6);
+  return `${prefix}_${encode(bytes)}`;
 }
 
-/** Crockford's base 32: 128 bits in 26 characters that sort like the number. */
-function encode(bits: bigint): string {
-  let value = bits;
+/** Crockford's base 32: 128 bits, after two zero bits, in 26 characters that sort like the number. */
+function encode(bytes: Uint8Array): string {
   let text = "";
-  for (let digit = 0; digit < 26; digit += 1) {
-    text = alphabet.charAt(Number(value & 31n)) + text;
-    value >>= 5n;
+  let rest = 0;
+  let count = 2;
+  for (const byte of bytes) {
+    rest = (rest << 8) | byte;
+    count += 8;
+    while (count >= 5) {
+      count -= 5;
+      text += alphabet.charAt((rest >> count) & 31);
+    }
+    rest &= 31;
   }
   return text;
 }

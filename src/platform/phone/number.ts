@@ -69,9 +69,13 @@ function split(text: string) {
 }
 
 function parseInternational(rest: string): string | undefined {
-  // The second is for a form that is no longer in use: it is parsed as it is dialled today.
-  const forms = [`+${rest}`, phoneKey(`+${rest.replace(/\D/g, "")}`)];
-  return toE164(forms.map((form) => parsePhoneNumberFromString(form)));
+  return toE164(readInternational(rest));
+}
+
+function* readInternational(rest: string): Generator<PhoneNumber | undefined> {
+  yield parsePhoneNumberFromString(`+${rest}`);
+  // For a form that is no longer in use: it is parsed as it is dialled today.
+  yield parsePhoneNumberFromString(phoneKey(`+${rest.replace(/\D/g, "")}`));
 }
 
 function parseNational(rest: string, country: CountryCode): string | undefined {
@@ -80,9 +84,13 @@ function parseNational(rest: string, country: CountryCode): string | undefined {
 }
 
 /** The first possible number. "Possible" rather than "valid": number plans change faster than any library's data. */
-function toE164(numbers: readonly (PhoneNumber | undefined)[]): string | undefined {
-  const possible = numbers.find((number) => number?.isPossible());
-  return possible?.ext === undefined ? possible?.number : undefined;
+function toE164(numbers: Iterable<PhoneNumber | undefined>): string | undefined {
+  for (const number of numbers) {
+    if (number?.isPossible()) {
+      return number.ext === undefined ? number.number : undefined;
+    }
+  }
+  return undefined;
 }
 
 /** Rewrites the numbers that match `pattern` to the canonical form of the same number. */
