@@ -1,5 +1,5 @@
 /**
- * S1: sending messages over REST: rates and times, beside a bare `pg` client; database statements and waits of each message.
+ * S1: sending messages over REST: rates and times, beside a bare `pg` client; statements, waits and CPU time of each.
  *
  * `--engine postgres|embedded` (default both), `--quick` for shorter slices. `--program PATH` names the
  * `dist/tidings.js` of another checkout, which is measured in turn with this one: its figures follow behind "|".
@@ -12,14 +12,15 @@ import { median } from "./support/median.ts";
 import { describeCost, describeLoad, print, rateSince } from "./support/messages/report.ts";
 import { type Engine, Subject } from "./support/messages/subject.ts";
 import { startYardstick, type Yardstick } from "./support/messages/yardstick.ts";
-import { type Cost, costBetween } from "./support/pool-counters.ts";
+import { type Cost, costAbove, costBetween } from "./support/pool-counters.ts";
 
 const { values: options } = parseArgs({
   options: { engine: { type: "string" }, program: { type: "string" }, quick: { type: "boolean" } },
 });
 const programs = ["dist/tidings.js", ...(options.program === undefined ? [] : [options.program])];
-const sliceMs = options.quick ? 500 : 1_000;
-const rounds = 2;
+/** Many short slices: what else runs on the machine then affects all alike. */
+const sliceMs = 500;
+const rounds = options.quick ? 2 : 4;
 const paced = { count: options.quick ? 10 : 30, everyMs: 300, settleMs: 2_000 };
 const maxP99Ms = 40;
 /** The search for the highest rate of messages a second. */
@@ -78,24 +79,25 @@ async function measureClosedLoops(subjects: readonly Subject[], yardstick: Yards
   await yardstick.run(sliceMs);
   for (const load of loads) {
     const isCompared = load.connections === 16 && !load.unknown;
-    const yardsticks: number[] = [];
     const results = await inTurn(subjects, async (subject) => {
       const run = { connections: load.connections, ms: sliceMs };
       const result = await subject.send(load.connections, (call) => runClosedLoop(run, call), load);
       await subject.drain();
-      if (isCompared) {
-        yardsticks.push(rateOf(await yardstick.run(sliceMs / 2)));
-      }
-      return result;
+      const bare = isCompared ? rateOf(await yardstick.run(sliceMs)) : 0;
+      return { ...result, bare };
     });
     const what = `${load.connections} connections${load.keyed ? ", idempotency key" : ""}${load.unknown ? ", new contacts" : ""}`;
     print(what, results, describeLoad);
     if (isCompared) {
-      const yard = median(yardsticks);
-      const ratio = (slices: readonly LoadResult[]) => (median(slices.map(rateOf)) / yard).toFixed(2);
-      print(`  ÷ bare client (${yard.toFixed(0)}/s)`, results, ratio, minRatio);
+      print("  ÷ bare client", results, describeRatio, minRatio);
     }
   }
+}
+
+/** The median of each slice's rate ÷ that of the bare client right behind it. */
+function describeRatio(slices: readonly (LoadResult & { readonly bare: number })[]): string {
+  const ratio = median(slices.map((slice) => rateOf(slice) / slice.bare));
+  return `${ratio.toFixed(2)} of ${median(slices.map(({ bare }) => bare)).toFixed(0)}/s`;
 }
 
 /** On a copy of the database of the first one, with the same rows. */
@@ -151,31 +153,18 @@ async function measurePaced(subjects: readonly Subject[]): Promise<void> {
     await sleep(paced.settleMs);
     await subject.awaitDelivery(queued + paced.count);
   });
-  const each = busy.map((cost, index) => subtract(cost, idle[index], paced.count));
-  print("one message, until delivered", each, describeCost);
+  const rows = busy.map((cost, index) => costAbove(cost, idle[index] ?? cost, paced.count));
+  print("one message, until delivered", rows, describeCost);
 }
 
-/** Runs `work` with all subjects at the same time. @returns the statements and waits of each in that time. */
-function costs(
-  subjects: readonly Subject[],
-  work: (subject: Subject) => Promise<unknown>,
-): Promise<(Cost | undefined)[]> {
+/** Runs `work` with all subjects at the same time. @returns what each used in that time. */
+function costs(subjects: readonly Subject[], work: (subject: Subject) => Promise<unknown>): Promise<Cost[]> {
   return Promise.all(
     subjects.map(async (subject) => {
       const before = await subject.counters();
       await work(subject);
       return costBetween(before, await subject.counters());
     }),
-  );
-}
-
-function subtract(cost: Cost | undefined, idle: Cost | undefined, count: number): Cost | undefined {
-  return (
-    cost &&
-    idle && {
-      statements: (cost.statements - idle.statements) / count,
-      waits: (cost.waits - idle.waits) / count,
-    }
   );
 }
 
@@ -217,7 +206,7 @@ async function measureAcceptAndDelivery(
     const before = await subject.counters();
     const accepted = await subject.send(64, (call) => runClosedLoop({ connections: 64, count }, call));
     const after = await subject.counters();
-    const yard = rateOf(await yardstick.run(sliceMs));
+    const bare = rateOf(await yardstick.run(sliceMs));
     await subject.stop();
     await subject.start();
     const start = await subject.counters();
@@ -225,13 +214,14 @@ async function measureAcceptAndDelivery(
     const end = await subject.awaitDelivery(after.queued, maxDeliveryMs);
     const delivered = end.delivered - start.delivered;
     return {
-      ...{ accepted, yard, accept: costBetween(before, after, count) },
+      accepted: [{ ...accepted, bare }],
+      ...{ accept: costBetween(before, after, count) },
       ...{ rate: rateSince(startedAt, delivered), deliver: costBetween(start, end, delivered) },
       failed: String(end.failed),
     };
   });
-  print("accepted without workers", rows, ({ accepted }) => describeLoad([accepted]));
-  print("  ÷ bare client", rows, ({ accepted, yard }) => (rateOf(accepted) / yard).toFixed(2), minRatio);
+  print("accepted without workers", rows, ({ accepted }) => describeLoad(accepted));
+  print("  ÷ bare client", rows, ({ accepted }) => describeRatio(accepted), minRatio);
   print("  of each message", rows, ({ accept }) => describeCost(accept));
   print("delivered from a backlog", rows, ({ rate }) => rate, minDelivery[engine]);
   print("  of each message", rows, ({ deliver }) => describeCost(deliver));
@@ -249,16 +239,16 @@ async function oneByOne<Result>(
   return results;
 }
 
-/** The slices of each subject, which run in turn. */
-async function inTurn(
+/** The slices of each subject, which run in turn, in each round in the other order. */
+async function inTurn<Result>(
   subjects: readonly Subject[],
-  measure: (subject: Subject) => Promise<LoadResult>,
-): Promise<LoadResult[][]> {
-  const results = subjects.map((): LoadResult[] => []);
+  measure: (subject: Subject) => Promise<Result>,
+): Promise<Result[][]> {
+  const results = new Map(subjects.map((subject): [Subject, Result[]] => [subject, []]));
   for (let round = 0; round < rounds; round += 1) {
-    for (const [index, subject] of subjects.entries()) {
-      results[index]?.push(await measure(subject));
+    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
+      results.get(subject)?.push(await measure(subject));
     }
   }
-  return results;
+  return [...results.values()];
 }
