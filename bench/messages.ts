@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
 const programs = ["dist/tidings.js", ...(options.program === undefined ? [] : [options.program])];
 /** Many short slices: what else runs on the machine then affects all alike. */
 const sliceMs = 500;
-const rounds = options.quick ? 2 : 4;
+const rounds = options.quick ? 2 : 3;
 const paced = { count: options.quick ? 10 : 30, everyMs: 300, settleMs: 2_000 };
 const maxP99Ms = 40;
 /** The search for the highest rate of messages a second. */
@@ -29,11 +29,14 @@ const search = { first: 25, factor: 1.4, attempts: 2 };
 const backlogs: Readonly<Record<Engine, number>> = options.quick
   ? { postgres: 1_000, embedded: 500 }
   : { postgres: 5_000, embedded: 1_000 };
-/** A backlog that takes longer is not awaited; its rate is that of the messages delivered until then. */
-const maxDeliveryMs = options.quick ? 15_000 : 30_000;
+/** A backlog that takes longer to send, or to deliver, is not awaited; its rates are those until then. */
+const maxMs = options.quick ? 15_000 : 30_000;
 /** Of the rate of the bare client. */
 const minRatio = "≥ 0.5";
 const minDelivery: Readonly<Record<Engine, string>> = { postgres: "≥ 1,000/s", embedded: "" };
+
+/** With the rate of the bare client right behind it. */
+type ComparedResult = LoadResult & { readonly bare: number };
 
 for (const engine of ["postgres", "embedded"] as const) {
   if ((options.engine ?? engine) === engine) {
@@ -94,8 +97,8 @@ async function measureClosedLoops(subjects: readonly Subject[], yardstick: Yards
   }
 }
 
-/** The median of each slice's rate ÷ that of the bare client right behind it. */
-function describeRatio(slices: readonly (LoadResult & { readonly bare: number })[]): string {
+/** The median of each slice's rate ÷ that of the bare client. */
+function describeRatio(slices: readonly ComparedResult[]): string {
   const ratio = median(slices.map((slice) => rateOf(slice) / slice.bare));
   return `${ratio.toFixed(2)} of ${median(slices.map(({ bare }) => bare)).toFixed(0)}/s`;
 }
@@ -174,10 +177,10 @@ async function measureBacklog(subjects: readonly Subject[], engine: Engine): Pro
   const rows = await oneByOne(subjects, async (subject) => {
     const before = await subject.counters();
     const startedAt = performance.now();
-    const accepted = await subject.send(64, (call) => runClosedLoop({ connections: 64, count }, call));
+    const accepted = await sendMany(subject, count);
     const last = await subject.counters();
     const lastAt = performance.now();
-    const end = await subject.awaitDelivery(before.queued + accepted.count, maxDeliveryMs);
+    const end = await subject.awaitDelivery(before.queued + accepted.count, maxMs);
     const [whole, rest] = [end.delivered - before.delivered, end.delivered - last.delivered];
     return {
       ...{ accepted, cost: costBetween(before, end, whole) },
@@ -202,30 +205,45 @@ async function measureAcceptAndDelivery(
     await subject.stop();
     await subject.startAccepting();
     // The first ones warm the process up.
-    await subject.send(16, (call) => runClosedLoop({ connections: 16, count: count / 5 }, call));
+    await sendMany(subject, count / 5);
     const before = await subject.counters();
-    const accepted = await subject.send(64, (call) => runClosedLoop({ connections: 64, count }, call));
+    const accepted = await repeatInPairs(subject, yardstick);
+    const afterSlices = await subject.counters();
+    await sendMany(subject, count - afterSlices.queued);
     const after = await subject.counters();
-    const bare = rateOf(await yardstick.run(sliceMs));
     await subject.stop();
     await subject.start();
     const start = await subject.counters();
     const startedAt = performance.now();
-    const end = await subject.awaitDelivery(after.queued, maxDeliveryMs);
+    const end = await subject.awaitDelivery(after.queued, maxMs);
     const delivered = end.delivered - start.delivered;
     return {
-      accepted: [{ ...accepted, bare }],
-      ...{ accept: costBetween(before, after, count) },
+      ...{ accepted, accept: costBetween(before, after, after.queued - before.queued) },
       ...{ rate: rateSince(startedAt, delivered), deliver: costBetween(start, end, delivered) },
       failed: String(end.failed),
     };
   });
-  print("accepted without workers", rows, ({ accepted }) => describeLoad(accepted));
+  print("16 connections, without workers", rows, ({ accepted }) => describeLoad(accepted));
   print("  ÷ bare client", rows, ({ accepted }) => describeRatio(accepted), minRatio);
   print("  of each message", rows, ({ accept }) => describeCost(accept));
   print("delivered from a backlog", rows, ({ rate }) => rate, minDelivery[engine]);
   print("  of each message", rows, ({ deliver }) => describeCost(deliver));
   print("messages that failed", rows, ({ failed }) => failed, "0");
+}
+
+async function sendMany(subject: Subject, count: number): Promise<LoadResult> {
+  return subject.send(64, (call) => runClosedLoop({ connections: 64, count, ms: maxMs }, call));
+}
+
+/** Slices of 16 connections, each with one of the bare client behind it. */
+async function repeatInPairs(subject: Subject, yardstick: Yardstick): Promise<ComparedResult[]> {
+  const slices: ComparedResult[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const run = { connections: 16, ms: sliceMs };
+    const result = await subject.send(16, (call) => runClosedLoop(run, call));
+    slices.push({ ...result, bare: rateOf(await yardstick.run(sliceMs)) });
+  }
+  return slices;
 }
 
 async function oneByOne<Result>(
