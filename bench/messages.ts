@@ -1,5 +1,5 @@
 /**
- * S1: sending messages over REST: rates and times, beside a bare `pg` client; database statements and waits of each message.
+ * S1: sending messages over REST: rates and times, beside a bare `pg` client; statements, waits and CPU time of each.
  *
  * `--engine postgres|embedded` (default both), `--quick` for shorter slices. `--program PATH` names the
  * `dist/tidings.js` of another checkout, which is measured in turn with this one: its figures follow behind "|".
@@ -12,14 +12,15 @@ import { median } from "./support/median.ts";
 import { describeCost, describeLoad, print, rateSince } from "./support/messages/report.ts";
 import { type Engine, Subject } from "./support/messages/subject.ts";
 import { startYardstick, type Yardstick } from "./support/messages/yardstick.ts";
-import { type Cost, costBetween } from "./support/pool-counters.ts";
+import { type Cost, costAbove, costBetween } from "./support/pool-counters.ts";
 
 const { values: options } = parseArgs({
   options: { engine: { type: "string" }, program: { type: "string" }, quick: { type: "boolean" } },
 });
 const programs = ["dist/tidings.js", ...(options.program === undefined ? [] : [options.program])];
-const sliceMs = options.quick ? 500 : 1_000;
-const rounds = 2;
+/** Many short slices: what else runs on the machine then affects all alike. */
+const sliceMs = 500;
+const rounds = options.quick ? 2 : 3;
 const paced = { count: options.quick ? 10 : 30, everyMs: 300, settleMs: 2_000 };
 const maxP99Ms = 40;
 /** The search for the highest rate of messages a second. */
@@ -28,11 +29,14 @@ const search = { first: 25, factor: 1.4, attempts: 2 };
 const backlogs: Readonly<Record<Engine, number>> = options.quick
   ? { postgres: 1_000, embedded: 500 }
   : { postgres: 5_000, embedded: 1_000 };
-/** A backlog that takes longer is not awaited; its rate is that of the messages delivered until then. */
-const maxDeliveryMs = options.quick ? 15_000 : 30_000;
+/** A backlog that takes longer to send, or to deliver, is not awaited; its rates are those until then. */
+const maxMs = options.quick ? 15_000 : 30_000;
 /** Of the rate of the bare client. */
 const minRatio = "≥ 0.5";
 const minDelivery: Readonly<Record<Engine, string>> = { postgres: "≥ 1,000/s", embedded: "" };
+
+/** With the rate of the bare client right behind it. */
+type ComparedResult = LoadResult & { readonly bare: number };
 
 for (const engine of ["postgres", "embedded"] as const) {
   if ((options.engine ?? engine) === engine) {
@@ -78,24 +82,25 @@ async function measureClosedLoops(subjects: readonly Subject[], yardstick: Yards
   await yardstick.run(sliceMs);
   for (const load of loads) {
     const isCompared = load.connections === 16 && !load.unknown;
-    const yardsticks: number[] = [];
     const results = await inTurn(subjects, async (subject) => {
       const run = { connections: load.connections, ms: sliceMs };
       const result = await subject.send(load.connections, (call) => runClosedLoop(run, call), load);
       await subject.drain();
-      if (isCompared) {
-        yardsticks.push(rateOf(await yardstick.run(sliceMs / 2)));
-      }
-      return result;
+      const bare = isCompared ? rateOf(await yardstick.run(sliceMs)) : 0;
+      return { ...result, bare };
     });
     const what = `${load.connections} connections${load.keyed ? ", idempotency key" : ""}${load.unknown ? ", new contacts" : ""}`;
     print(what, results, describeLoad);
     if (isCompared) {
-      const yard = median(yardsticks);
-      const ratio = (slices: readonly LoadResult[]) => (median(slices.map(rateOf)) / yard).toFixed(2);
-      print(`  ÷ bare client (${yard.toFixed(0)}/s)`, results, ratio, minRatio);
+      print("  ÷ bare client", results, describeRatio, minRatio);
     }
   }
+}
+
+/** The median of each slice's rate ÷ that of the bare client. */
+function describeRatio(slices: readonly ComparedResult[]): string {
+  const ratio = median(slices.map((slice) => rateOf(slice) / slice.bare));
+  return `${ratio.toFixed(2)} of ${median(slices.map(({ bare }) => bare)).toFixed(0)}/s`;
 }
 
 /** On a copy of the database of the first one, with the same rows. */
@@ -151,15 +156,12 @@ async function measurePaced(subjects: readonly Subject[]): Promise<void> {
     await sleep(paced.settleMs);
     await subject.awaitDelivery(queued + paced.count);
   });
-  const each = busy.map((cost, index) => subtract(cost, idle[index], paced.count));
-  print("one message, until delivered", each, describeCost);
+  const rows = busy.map((cost, index) => costAbove(cost, idle[index] ?? cost, paced.count));
+  print("one message, until delivered", rows, describeCost);
 }
 
-/** Runs `work` with all subjects at the same time. @returns the statements and waits of each in that time. */
-function costs(
-  subjects: readonly Subject[],
-  work: (subject: Subject) => Promise<unknown>,
-): Promise<(Cost | undefined)[]> {
+/** Runs `work` with all subjects at the same time. @returns what each used in that time. */
+function costs(subjects: readonly Subject[], work: (subject: Subject) => Promise<unknown>): Promise<Cost[]> {
   return Promise.all(
     subjects.map(async (subject) => {
       const before = await subject.counters();
@@ -169,26 +171,16 @@ function costs(
   );
 }
 
-function subtract(cost: Cost | undefined, idle: Cost | undefined, count: number): Cost | undefined {
-  return (
-    cost &&
-    idle && {
-      statements: (cost.statements - idle.statements) / count,
-      waits: (cost.waits - idle.waits) / count,
-    }
-  );
-}
-
 /** Messages sent as fast as possible while others are delivered, until the last one is. */
 async function measureBacklog(subjects: readonly Subject[], engine: Engine): Promise<void> {
   const count = backlogs[engine];
   const rows = await oneByOne(subjects, async (subject) => {
     const before = await subject.counters();
     const startedAt = performance.now();
-    const accepted = await subject.send(64, (call) => runClosedLoop({ connections: 64, count }, call));
+    const accepted = await sendMany(subject, count);
     const last = await subject.counters();
     const lastAt = performance.now();
-    const end = await subject.awaitDelivery(before.queued + accepted.count, maxDeliveryMs);
+    const end = await subject.awaitDelivery(before.queued + accepted.count, maxMs);
     const [whole, rest] = [end.delivered - before.delivered, end.delivered - last.delivered];
     return {
       ...{ accepted, cost: costBetween(before, end, whole) },
@@ -213,29 +205,45 @@ async function measureAcceptAndDelivery(
     await subject.stop();
     await subject.startAccepting();
     // The first ones warm the process up.
-    await subject.send(16, (call) => runClosedLoop({ connections: 16, count: count / 5 }, call));
+    await sendMany(subject, count / 5);
     const before = await subject.counters();
-    const accepted = await subject.send(64, (call) => runClosedLoop({ connections: 64, count }, call));
+    const accepted = await repeatInPairs(subject, yardstick);
+    const afterSlices = await subject.counters();
+    await sendMany(subject, count - afterSlices.queued);
     const after = await subject.counters();
-    const yard = rateOf(await yardstick.run(sliceMs));
     await subject.stop();
     await subject.start();
     const start = await subject.counters();
     const startedAt = performance.now();
-    const end = await subject.awaitDelivery(after.queued, maxDeliveryMs);
+    const end = await subject.awaitDelivery(after.queued, maxMs);
     const delivered = end.delivered - start.delivered;
     return {
-      ...{ accepted, yard, accept: costBetween(before, after, count) },
+      ...{ accepted, accept: costBetween(before, after, after.queued - before.queued) },
       ...{ rate: rateSince(startedAt, delivered), deliver: costBetween(start, end, delivered) },
       failed: String(end.failed),
     };
   });
-  print("accepted without workers", rows, ({ accepted }) => describeLoad([accepted]));
-  print("  ÷ bare client", rows, ({ accepted, yard }) => (rateOf(accepted) / yard).toFixed(2), minRatio);
+  print("16 connections, without workers", rows, ({ accepted }) => describeLoad(accepted));
+  print("  ÷ bare client", rows, ({ accepted }) => describeRatio(accepted), minRatio);
   print("  of each message", rows, ({ accept }) => describeCost(accept));
   print("delivered from a backlog", rows, ({ rate }) => rate, minDelivery[engine]);
   print("  of each message", rows, ({ deliver }) => describeCost(deliver));
   print("messages that failed", rows, ({ failed }) => failed, "0");
+}
+
+async function sendMany(subject: Subject, count: number): Promise<LoadResult> {
+  return subject.send(64, (call) => runClosedLoop({ connections: 64, count, ms: maxMs }, call));
+}
+
+/** Slices of 16 connections, each with one of the bare client behind it. */
+async function repeatInPairs(subject: Subject, yardstick: Yardstick): Promise<ComparedResult[]> {
+  const slices: ComparedResult[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const run = { connections: 16, ms: sliceMs };
+    const result = await subject.send(16, (call) => runClosedLoop(run, call));
+    slices.push({ ...result, bare: rateOf(await yardstick.run(sliceMs)) });
+  }
+  return slices;
 }
 
 async function oneByOne<Result>(
@@ -249,16 +257,16 @@ async function oneByOne<Result>(
   return results;
 }
 
-/** The slices of each subject, which run in turn. */
-async function inTurn(
+/** The slices of each subject, which run in turn, in each round in the other order. */
+async function inTurn<Result>(
   subjects: readonly Subject[],
-  measure: (subject: Subject) => Promise<LoadResult>,
-): Promise<LoadResult[][]> {
-  const results = subjects.map((): LoadResult[] => []);
+  measure: (subject: Subject) => Promise<Result>,
+): Promise<Result[][]> {
+  const results = new Map(subjects.map((subject): [Subject, Result[]] => [subject, []]));
   for (let round = 0; round < rounds; round += 1) {
-    for (const [index, subject] of subjects.entries()) {
-      results[index]?.push(await measure(subject));
+    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
+      results.get(subject)?.push(await measure(subject));
     }
   }
-  return results;
+  return [...results.values()];
 }

@@ -1,4 +1,4 @@
-/** Reads the counters of a service from its `/metrics`: statements and round trips of the database, and messages. */
+/** Reads the counters of a service from its `/metrics`: statements and waits of the database, CPU time, messages. */
 
 export const metricsToken = "a-token-for-the-bench";
 
@@ -6,6 +6,8 @@ export interface Counters {
   /** Undefined for a version that does not count them, as `waits`. */
   readonly statements: number | undefined;
   readonly waits: number | undefined;
+  /** Of the process and its threads; unlike rates it depends little on what else runs on the machine. */
+  readonly cpuSeconds: number;
   /** Messages that entered these states since the start of the process. */
   readonly queued: number;
   readonly delivered: number;
@@ -30,30 +32,42 @@ export async function readCounters(baseUrl: string): Promise<Counters> {
   return {
     statements: values.get("tidings_database_statements_total"),
     waits: values.get("tidings_database_waits_total"),
+    cpuSeconds: values.get("process_cpu_seconds_total") ?? 0,
     queued: messages("queued"),
     delivered: messages("delivered"),
     failed: messages("failed"),
   };
 }
 
-/** Statements and waits, for each of `count`. */
+/** What something took; the statements and waits are undefined for a version that does not count them. */
 export interface Cost {
-  readonly statements: number;
-  readonly waits: number;
+  readonly statements: number | undefined;
+  readonly waits: number | undefined;
+  readonly cpuMs: number;
 }
 
-/** What was sent between two readings, divided by `count`; undefined for a version that does not count. */
-export function costBetween(before: Counters, after: Counters, count = 1): Cost | undefined {
-  if (
-    before.statements === undefined ||
-    after.statements === undefined ||
-    before.waits === undefined ||
-    after.waits === undefined
-  ) {
-    return undefined;
-  }
+/** What was used between two readings, divided by `count`. */
+export function costBetween(before: Counters, after: Counters, count = 1): Cost {
   return {
-    statements: (after.statements - before.statements) / count,
-    waits: (after.waits - before.waits) / count,
+    statements: divide(subtract(after.statements, before.statements), count),
+    waits: divide(subtract(after.waits, before.waits), count),
+    cpuMs: ((after.cpuSeconds - before.cpuSeconds) * 1_000) / count,
   };
+}
+
+/** What `busy` took more than `idle`, divided by `count`. */
+export function costAbove(busy: Cost, idle: Cost, count: number): Cost {
+  return {
+    statements: divide(subtract(busy.statements, idle.statements), count),
+    waits: divide(subtract(busy.waits, idle.waits), count),
+    cpuMs: (busy.cpuMs - idle.cpuMs) / count,
+  };
+}
+
+function subtract(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? undefined : one - other;
+}
+
+function divide(value: number | undefined, count: number): number | undefined {
+  return value === undefined ? undefined : value / count;
 }

@@ -11,8 +11,12 @@ export function describeLoad(slices: readonly LoadResult[]): string {
   return `${rate}/s p50 ${p50} p99 ${p99} ms${all.errors > 0 ? ` ${all.errors} ERRORS` : ""}`;
 }
 
-export function describeCost(cost: Cost | undefined): string {
-  return cost ? `${cost.statements.toFixed(1)} statements, ${cost.waits.toFixed(1)} waits` : "not counted";
+export function describeCost({ statements, waits, cpuMs }: Cost): string {
+  const sent =
+    statements === undefined || waits === undefined
+      ? "not counted"
+      : `${statements.toFixed(1)} statements, ${waits.toFixed(1)} waits`;
+  return `${sent}, ${cpuMs.toFixed(1)} ms CPU`;
 }
 
 export function print<Row>(
@@ -21,7 +25,7 @@ export function print<Row>(
   describe: (row: Row) => string,
   target = "",
 ): void {
-  const columns = rows.map((row) => describe(row).padEnd(38));
+  const columns = rows.map((row) => describe(row).padEnd(44));
   console.log(`  ${what.padEnd(36)}${target.padEnd(14)}${columns.join("| ").trimEnd()}`);
 }
 
