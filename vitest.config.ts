@@ -1,13 +1,14 @@
 /**
  * How the tests run: on the embedded database, and on PostgreSQL the files that depend on the engine. Those that are
- * much faster there run on PostgreSQL alone. With TEST_ALL_ON_POSTGRES every file runs on both.
+ * much faster there run on PostgreSQL alone. With TEST_ALL_ON_POSTGRES every file runs on both, except those
+ * about the embedded engine itself.
  *
  * A test reads its engine from TIDINGS_TEST_ENGINE ("embedded" or "postgres"), and on PostgreSQL the
  * address of a server where it may create databases from TEST_DATABASE_URL.
  */
 import { Client } from "pg";
 import { defineConfig } from "vitest/config";
-import { engineDependent, fasterOnPostgres } from "./test/support/engine-dependent.ts";
+import { embeddedOnly, engineDependent, fasterOnPostgres } from "./test/support/engine-dependent.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 
@@ -36,6 +37,7 @@ const postgres = {
   ...shared,
   name: "postgres",
   include: isAllOnBoth ? everyFile : [...engineDependent, ...fasterOnPostgres],
+  exclude: [...embeddedOnly],
   env: { TIDINGS_TEST_ENGINE: "postgres", TEST_DATABASE_URL: server },
 };
 

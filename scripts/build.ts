@@ -2,8 +2,9 @@
  * Builds dist/: the command, which starts quickly, and the service, which the command loads when needed.
  *
  * `tidings.js` and its chunks contain everything for a forwarding MCP server, packages included, so that Node
- * reads few files before the first answer. The service is separate, with its packages in node_modules, because
- * PGlite looks for its data next to its own file. The worker thread of the database is a separate file.
+ * reads few files before the first answer. The service is separate. It contains its packages too, except those that
+ * `external` lists. The worker thread of the database is a separate file, and so is the archive of an empty database,
+ * from which a new one is made.
  *
  * Only white space and comments are removed, and there are no source maps: stack traces have the function names
  * of the source.
@@ -13,6 +14,7 @@ import { basename, resolve } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import * as built from "../src/cli/embedded-tools.ts";
 import * as listed from "../src/mcp/tool-list/definitions.ts";
+import { archiveDatabase } from "./archive-database.ts";
 
 /** Tests build into a separate folder, so that they do not overwrite a service that runs from `dist`. */
 const outdir = process.env.BUILD_DIR ?? "dist";
@@ -26,6 +28,18 @@ const embedded = new Map<string, object>([
   [resolve("src/cli/embedded-tools.ts"), built],
 ]);
 
+/** Packages of the service that stay in node_modules. */
+const external = [
+  // They look for files next to their own.
+  "@electric-sql/pglite",
+  "@node-rs/argon2",
+  // Loaded only with certain settings.
+  "prom-client",
+  "@opentelemetry/*",
+  // `pg` tries to load it, and it is not installed.
+  "pg-native",
+];
+
 const shared = {
   outdir,
   // All in one folder: chunks import the service and the worker as `./name.js`.
@@ -35,12 +49,14 @@ const shared = {
   format: "esm",
   platform: "node",
   target: "node20",
+  minifyWhitespace: true,
+  // Node prints the whole line of an uncaught error.
+  lineLimit: 120,
   logLevel: "warning",
 } satisfies BuildOptions;
 
 /** CommonJS packages call `require`, which does not exist in an ES module. */
-const banner = `#!/usr/bin/env node
-import { createRequire as __createRequire } from "node:module";
+const requireBanner = `import { createRequire as __createRequire } from "node:module";
 const require = __createRequire(import.meta.url);`;
 
 await rm(outdir, { recursive: true, force: true });
@@ -48,15 +64,19 @@ await Promise.all([
   build({
     ...shared,
     entryPoints: { tidings: "src/cli/main.ts" },
-    banner: { js: banner },
-    minifyWhitespace: true,
-    // Node prints the whole line of an uncaught error.
-    lineLimit: 120,
+    banner: { js: `#!/usr/bin/env node\n${requireBanner}` },
     plugins: [embedValues(), excludeService()],
   }),
-  build({ ...shared, entryPoints: service, packages: "external", plugins: [embedValues()] }),
+  build({
+    ...shared,
+    entryPoints: service,
+    banner: { js: requireBanner },
+    external,
+    plugins: [embedValues()],
+  }),
 ]);
 await chmod(`${outdir}/tidings.js`, 0o755);
+await archiveDatabase(outdir);
 
 /** Bundles the values of the embedded modules as JSON in place of their code. */
 function embedValues(): Plugin {

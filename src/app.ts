@@ -34,11 +34,13 @@ import { createPlatform, type Modules, modules, operationsOf, sealedColumns } fr
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
 
-export interface AppOptions extends Pick<DatabaseOptions, "ownership" | "onFailure"> {
+export interface AppOptions extends Pick<DatabaseOptions, "onFailure"> {
   readonly config: Config;
   readonly log: Log;
   /** Where to listen; by default the host and port of the configuration. */
   readonly listen?: { readonly host: string; readonly port: number };
+  /** Opened already; the app closes it. By default it opens the one of the configuration. */
+  readonly database?: Database;
   /** The API key that the processes of this data folder share. */
   readonly localKey?: string;
   readonly now?: Clock;
@@ -64,9 +66,8 @@ const concurrency = 32;
 const flushSpansMs = 2_000;
 
 export async function startApp(options: AppOptions): Promise<App> {
-  const { log, config, ownership, onFailure } = options;
-  const { databaseUrl: url, dataDir } = config;
-  const database = await openDatabase({ url, dataDir, ownership, log, onFailure });
+  const { databaseUrl: url, dataDir } = options.config;
+  const database = options.database ?? (await openDatabase({ ...options, url, dataDir }));
   try {
     await migrate(database);
     return await start(options, database);

@@ -5,8 +5,9 @@
  * With PostgreSQL there is no owner: every process runs the service itself.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type App, startApp } from "../app.ts";
+import type { App } from "../app.ts";
 import type { Config } from "../config/index.ts";
+import { openDatabase } from "../database/connect.ts";
 import type { BootstrapResult } from "../platform/bootstrap.ts";
 import type { Log } from "../ports/log.ts";
 import type { DataFolder } from "./data-folder.ts";
@@ -60,9 +61,9 @@ function createPostgresInstance(options: InstanceOptions): Instance {
   return {
     role: "owner",
     async address() {
-      starting ??= folder
-        .credential()
-        .then((localKey) => startApp({ config, log, listen, localKey, onFirstStart, runsJobs }));
+      starting ??= Promise.all([import("../app.ts"), folder.credential()]).then(([{ startApp }, localKey]) =>
+        startApp({ config, log, listen, localKey, onFirstStart, runsJobs }),
+      );
       app = await starting;
       return app.address;
     },
@@ -90,16 +91,13 @@ function createEmbeddedInstance(options: InstanceOptions): Instance {
     release = () => ownership.release();
     const listenOn = isFollower ? { host: "127.0.0.1", port: 0 } : listen;
     try {
-      app = await startApp({
-        config,
-        log,
-        ownership,
-        listen: listenOn,
-        localKey: await folder.credential(),
-        onFailure: onLost,
-        onFirstStart,
-        runsJobs,
-      });
+      // The engine opens in its thread while this one loads the code of the service.
+      const [database, { startApp }, localKey] = await Promise.all([
+        openDatabase({ url: undefined, dataDir: folder.path, ownership, log, onFailure: onLost }),
+        import("../app.ts"),
+        folder.credential(),
+      ]);
+      app = await startApp({ config, log, database, listen: listenOn, localKey, onFirstStart, runsJobs });
     } catch (error) {
       await ownership.release();
       throw error;

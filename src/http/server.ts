@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
-import type { Failure, Operation } from "../../tools/contract/index.ts";
+import type { Failure, JsonSchema, Operation } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -146,8 +146,12 @@ function createApp(options: ServerOptions): FastifyInstance {
   }
   addOperations(app, options);
   mountRoutes(app, options);
-  const document = describeApi(operations, options.version);
-  app.get("/v1/openapi.json", { config: { credential: "none" } }, () => document);
+  // Only at the first request: converting the schemas takes a seventh of the CPU time of a start.
+  let document: JsonSchema | undefined;
+  app.get("/v1/openapi.json", { config: { credential: "none" } }, () => {
+    document ??= describeApi(operations, options.version);
+    return document;
+  });
   return app;
 }
 

@@ -7,7 +7,8 @@ import type { JobDefinition } from "./job.ts";
 
 /** The first run after `now`, in UTC; throws if the pattern is invalid or matches no time. */
 export function nextRun(pattern: string, now: Date): Date {
-  const next = new Cron(pattern, { timezone: "UTC", mode: "5-part" }).nextRun(now);
+  // As an offset: the time zone by its name takes ten times as long.
+  const next = new Cron(pattern, { utcOffset: 0, mode: "5-part" }).nextRun(now);
   if (!next) {
     throw new Error(`The schedule "${pattern}" matches no time.`);
   }

@@ -72,6 +72,10 @@ async function createFirstOrganization(
   owner: OwnerOptions,
   now: Date,
 ): Promise<BootstrapResult | undefined> {
+  // Hashing a password is slow on purpose: only for the first start.
+  if (await readSetting(database, "first_organization")) {
+    return undefined;
+  }
   const created: BootstrapResult = {
     email: owner.email ?? "owner@example.com",
     password: owner.password ?? newPassword(),
@@ -149,13 +153,22 @@ async function registerLocalKey(database: Database, secret_key: string, now: Dat
 
 /** Returns the secret of the database; generated once and shared by every process on it. */
 async function loadOrCreateSecret(database: Database): Promise<string> {
-  await database.transaction((tx) => insertSetting(tx, "secret", randomSecret()));
-  const { value } = await database.queries
+  const existing = await readSetting(database, "secret");
+  if (existing !== undefined) {
+    return existing;
+  }
+  const created = randomSecret();
+  const isFirst = await database.transaction((tx) => insertSetting(tx, "secret", created));
+  return isFirst ? created : loadOrCreateSecret(database);
+}
+
+async function readSetting({ queries }: Database, name: string): Promise<string | undefined> {
+  const row = await queries
     .selectFrom("settings")
     .select("value")
-    .where("name", "=", "secret")
-    .executeTakeFirstOrThrow();
-  return value;
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return row?.value;
 }
 
 /** Inserts a setting; returns false if it exists. */

@@ -36,3 +36,6 @@ export const fasterOnPostgres: readonly string[] = [
   "test/secrets.test.ts",
   "test/upgrade.test.ts",
 ];
+
+/** Files about the embedded engine itself. They never run on PostgreSQL. */
+export const embeddedOnly: readonly string[] = ["test/embedded.test.ts", "test/new-database.test.ts"];

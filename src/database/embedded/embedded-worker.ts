@@ -9,10 +9,13 @@ import { on } from "node:events";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { PGlite, protocol } from "@electric-sql/pglite";
 import { type MessageGroup, MessageGroups } from "./message-groups.ts";
+import { unpackNew } from "./unpack.ts";
 
 export interface ThreadSettings {
   /** The folder of the database. */
   readonly data: string;
+  /** The archive with which a new database begins. It exists only beside the built program. */
+  readonly archive: string;
 }
 
 /** The version 3.0 of the protocol, in the startup message; other numbers there request encryption or cancellation. */
@@ -25,7 +28,8 @@ const readyStart = Buffer.from("Z\0\0\0\x05", "latin1");
 if (parentPort === null) {
   throw new Error("It runs only as a thread.");
 }
-const { data } = workerData as ThreadSettings; // started only by index.ts
+const { data, archive } = workerData as ThreadSettings; // started only by index.ts
+unpackNew(data, archive);
 const database = await PGlite.create({ dataDir: data });
 parentPort.postMessage("ready");
 

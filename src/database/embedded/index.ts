@@ -3,10 +3,11 @@ import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import type pg from "pg";
 import { claimOrFail, type Ownership } from "../ownership/index.ts";
+import { archiveName } from "./archive-name.ts";
 import type { ThreadSettings } from "./embedded-worker.ts";
 import { exitedThreadId, PortStream } from "./port-stream.ts";
 
@@ -51,8 +52,7 @@ async function start(
   data: string,
   { onFailure, lost }: Pick<EmbeddedOptions, "onFailure"> & { readonly lost: AbortSignal },
 ): Promise<Embedded> {
-  await mkdir(data, { recursive: true, mode: 0o700 });
-  const thread = startThread({ data });
+  const thread = startThread({ data, archive: fileURLToPath(new URL(archiveName(), import.meta.url)) });
   lost.addEventListener("abort", () => void thread.terminate());
   await waitUntilReady(thread, data);
   let isClosing = false;

@@ -1,0 +1,56 @@
+/** Unpacks the archive of an empty database, which takes a fraction of the time of initdb and the migrations. */
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+
+/** Of the tar format: a header of one block, then the content, filled up to a whole block. */
+const blockBytes = 512;
+
+/**
+ * Creates the folder `data` from the archive, in one step: after a crash it is complete or does not exist. A folder
+ * that holds something stays as it is. Without the archive, it is created empty.
+ */
+export function unpackNew(data: string, archive: string): void {
+  const draft = `${data}.new`;
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  if (readdirSync(data).length > 0 || !existsSync(archive)) {
+    return;
+  }
+  unpack(gunzipSync(readFileSync(archive)), draft);
+  // On Windows a folder can't be replaced.
+  rmdirSync(data);
+  renameSync(draft, data);
+}
+
+/** The engine writes plain files and folders, and names of fewer than 100 bytes. */
+function unpack(tar: Buffer, folder: string): void {
+  mkdirSync(folder, { mode: 0o700 });
+  for (let at = 0; tar[at]; ) {
+    const path = join(folder, readText(tar, at, 100));
+    const size = Number.parseInt(readText(tar, at + 124, 12), 8);
+    const isFolder = readText(tar, at + 156, 1) === "5";
+    at += blockBytes;
+    if (isFolder) {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+    } else {
+      writeFileSync(path, tar.subarray(at, at + size), { mode: 0o600 });
+    }
+    at += Math.ceil(size / blockBytes) * blockBytes;
+  }
+}
+
+/** A field of the header: text up to a null byte. */
+function readText(tar: Buffer, at: number, length: number): string {
+  const text = tar.toString("latin1", at, at + length);
+  return text.split("\0", 1)[0] ?? "";
+}
