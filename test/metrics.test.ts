@@ -84,7 +84,7 @@ test("statements and round trips of the database are counted, those of transacti
     await sql`select 2`.execute(tx);
   });
   const after = database.pool();
-  // With the statements that begin and end the transaction; each waits for the one before.
+  // With the statements that begin and end the transaction; BEGIN is sent with the first of the others.
   expect([after.statements - before.statements, after.waits - before.waits]).toEqual([4, 3]);
   const metrics = await scrape(app);
   const { statements, waits } = database.pool();

@@ -1,0 +1,58 @@
+/** What a message costs: the waits for the database until it is accepted, the statements until it is delivered. */
+import { beforeAll, expect, test } from "vitest";
+import { useTestApp } from "./support/app.ts";
+
+const app = useTestApp();
+
+let keys = 0;
+const newKey = () => ({ "idempotency-key": `key ${keys++}` });
+
+async function send(to: string, headers: Record<string, string> = {}): Promise<void> {
+  const json = { to, type: "text", text: { body: "hello" } };
+  const answer = await app.fetch("/v1/messages", { method: "POST", json, headers });
+  expect(answer.status).toBe(201);
+}
+
+async function count(work: () => Promise<unknown>) {
+  const before = app.server.database.pool();
+  await work();
+  const { statements, waits } = app.server.database.pool();
+  return { statements: statements - before.statements, waits: waits - before.waits };
+}
+
+const number = (n: number) => `+1415555${String(1000 + n)}`;
+
+// The first use of a key in a minute is recorded.
+beforeAll(() => send("+14155550199"));
+
+test("a message to a known contact is accepted after four waits, five with an idempotency key", async () => {
+  await send("+14155550200");
+  expect((await count(() => send("+14155550200"))).waits).toBe(4);
+  expect((await count(() => send("+14155550200", newKey()))).waits).toBe(5);
+});
+
+test("a message to a new contact is accepted after five waits, six with an idempotency key", async () => {
+  expect((await count(() => send("+14155550201"))).waits).toBe(5);
+  expect((await count(() => send("+14155550202", newKey()))).waits).toBe(6);
+});
+
+test("a message of a backlog costs at most two statements from its acceptance to its delivery", async () => {
+  await app.advanceTime(10_000);
+  const before = await countDelivered();
+  const messages = 100;
+  for (let n = 0; n < messages; n += 1) {
+    await send(number(n));
+  }
+  const { statements } = await count(() => app.advanceTime(10_000));
+  expect((await countDelivered()) - before).toBe(messages);
+  expect(statements / messages).toBeLessThanOrEqual(2);
+});
+
+async function countDelivered(): Promise<number> {
+  const { total } = await app.server.database.queries
+    .selectFrom("messages")
+    .select(({ fn }) => fn.countAll<number>().as("total"))
+    .where("status", "=", "delivered")
+    .executeTakeFirstOrThrow();
+  return total;
+}
