@@ -236,7 +236,9 @@ function addMcp(app: FastifyInstance, { mcp }: ServerOptions, admission: Admissi
         reply.hijack();
         const setHeader = (name: string, value: string) => void reply.raw.setHeader(name, value);
         setHeader("x-request-id", id);
-        await mcp(raw, reply.raw, admission.forMessages({ headers, address: ip, setHeader }));
+        const messages = admission.forMessages({ headers, address: ip, setHeader });
+        reply.raw.once("close", () => messages.end());
+        await mcp(raw, reply.raw, messages);
       },
     });
   });

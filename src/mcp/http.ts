@@ -33,6 +33,8 @@ export interface McpIdentity {
   /** The same for every spelling of the credential. */
   readonly credentialId: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** Sent with the requests for the messages. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Counts further messages. @throws Failure `rate_limited`. */
   count(messages: number): void;
 }
@@ -86,9 +88,10 @@ function createRequestHandler(options: McpHttpOptions, handle: Handle): Serve {
     if (handleCors(request, response)) {
       return;
     }
-    const { credentialId, scopes, count } = await identify(admission);
+    const { credentialId, scopes, headers, count } = await identify(admission);
     const filter = applyRequestFilter(toolFilter, request);
-    const auth = { token: tokenOf(request), clientId: "tidings", scopes: [...scopes], extra: { filter } };
+    const extra: AuthExtra = { filter, headers };
+    const auth = { token: tokenOf(request), clientId: "tidings", scopes: [...scopes], extra: { ...extra } };
     await limitConcurrency(credentialId, async () => {
       const text = await readBody(request, maxBodyBytes);
       const isLarge = text.length > largeLength;
@@ -140,13 +143,19 @@ function applyRequestFilter(operatorFilter: ToolFilter, { headers }: IncomingMes
   }
 }
 
+/** What the SDK passes on with the credential. */
+interface AuthExtra {
+  readonly filter: ToolFilter;
+  readonly headers: McpIdentity["headers"];
+}
+
 function toCaller(auth: AuthInfo | undefined): McpCaller {
   if (!auth) {
     throw new Error("a request reached the server without its credential");
   }
   const scopes = new Set(auth.scopes.flatMap((scope) => readScope(scope) ?? []));
-  const filter = auth.extra?.filter as ToolFilter; // set above, for every request
-  return { key: auth.token, filter, scopes: () => scopes };
+  const { filter, headers } = auth.extra as unknown as AuthExtra; // set above, for every request
+  return { key: auth.token, filter, headers, scopes: () => scopes };
 }
 
 /** In characters; a shorter message takes about a millisecond to parse. */

@@ -1,6 +1,7 @@
 /** The test files whose result may differ between the database engines; `npm test` runs them on both. */
 export const engineDependent: readonly string[] = [
   "test/contact-identities.test.ts",
+  "test/contact-search.test.ts",
   "test/contacts.test.ts",
   "test/database.test.ts",
   "test/events.test.ts",

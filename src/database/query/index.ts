@@ -6,6 +6,6 @@ export { deleteOld } from "./delete-old.ts";
 export { insertAll } from "./insert-all.ts";
 export { refersTo } from "./join.ts";
 export { onlyRow } from "./only-row.ts";
-export { isDeepPage, maxCountedMatches, readPage } from "./page.ts";
+export { estimateTotal, isDeepPage, readPage } from "./page.ts";
 export { readSnapshot, readWithSnapshot } from "./snapshot.ts";
 export { ReadTimeoutError, withTimeLimit } from "./time-limit.ts";

@@ -8,12 +8,6 @@ import type { Tables } from "../schema/index.ts";
  */
 const maxCountedRows = 100_000;
 
-/**
- * The same limit for a search, which has to read every match from the table. 1,000 matches take about 20 ms, and on the
- * embedded engine five times as long, during which no other query runs.
- */
-export const maxCountedMatches = { postgres: 1_000, embedded: 100 } as const;
-
 /** Rows to skip that make a page a slow read. */
 const deepOffset = 5_000;
 
@@ -32,33 +26,34 @@ export function isDeepPage({
 export async function readPage<From extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, From, Row>,
   { page, per_page }: { page: number; per_page: number },
-  maxCounted = maxCountedRows,
 ) {
   const rows = await query
     .limit(per_page)
     .offset((page - 1) * per_page)
     .execute();
-  return { rows, meta: { page, per_page, ...(await countRows(query, maxCounted)) } };
+  return { rows, meta: { page, per_page, ...(await countRows(query)) } };
 }
 
-async function countRows<From extends keyof Tables, Row>(
+/** The planner's estimate for a query, at least the rows that were `found`. */
+export async function estimateTotal<From extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, From, Row>,
-  maxCounted: number,
+  found: number,
 ) {
+  const [plan] = await query.clearSelect().clearOrderBy().select(sql`1`.as("one")).explain<Plan>("json");
+  const estimate = plan?.["QUERY PLAN"][0]?.Plan["Plan Rows"] ?? 0;
+  return { total: Math.max(found, Math.round(estimate)), total_is_estimate: true as const };
+}
+
+async function countRows<From extends keyof Tables, Row>(query: SelectQueryBuilder<Tables, From, Row>) {
   const matches = query.clearSelect().clearOrderBy();
-  const limited = matches.select(sql`1`.as("one")).limit(maxCounted + 1);
+  const limited = matches.select(sql`1`.as("one")).limit(maxCountedRows + 1);
   // A scalar subquery, so that the outer query yields one row, or none if nothing matches.
   const counted = await matches
     .select(sql<number>`(select count(*) from ${limited.as("counted")})`.as("total"))
     .limit(1)
     .executeTakeFirst();
   const total = counted?.total ?? 0;
-  if (total <= maxCounted) {
-    return { total };
-  }
-  const [plan] = await matches.select(sql`1`.as("one")).explain<Plan>("json");
-  const estimate = plan?.["QUERY PLAN"][0]?.Plan["Plan Rows"] ?? 0;
-  return { total: Math.max(total, Math.round(estimate)), total_is_estimate: true as const };
+  return total <= maxCountedRows ? { total } : estimateTotal(query, total);
 }
 
 /** The part of PostgreSQL's `explain (format json)` that is read. */

@@ -33,8 +33,12 @@ export async function withTimeLimit<Result>(
   const release = await queue.acquire();
   try {
     return await database.transaction(async (tx) => {
-      // For this transaction alone: a pooler would pass a setting of the session on to other clients.
-      await sql.raw(`set local statement_timeout = ${limitMs}`).execute(tx);
+      // For this transaction alone: a pooler would pass a setting of the session on to other clients. Without parallel
+      // workers: starting them takes 10 ms, and the planner uses them for a search, whose function has a high cost.
+      await sql`
+        select set_config('statement_timeout', ${String(limitMs)}, true),
+          set_config('max_parallel_workers_per_gather', '0', true)
+      `.execute(tx);
       return read(tx);
     });
   } catch (error) {

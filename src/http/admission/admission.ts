@@ -14,10 +14,9 @@ import type { Platform } from "../../platform/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { createAttemptWindows } from "./attempt-windows.ts";
 import { createBoundedMap } from "./bounded-map.ts";
+import { type Caller, createKnownCallers } from "./known-callers.ts";
 import { networkOf } from "./network.ts";
 import { createTokenBuckets, type Quota, type RateLimits } from "./token-buckets.ts";
-
-export type Caller = Awaited<ReturnType<Platform["authenticate"]>>;
 
 /** A request and the headers of its response, in either transport. */
 export interface Exchange {
@@ -31,6 +30,8 @@ export interface Admission {
   countAnonymous(exchange: Exchange): void;
   /** Returns the caller and counts one request. @throws Failure `credential_missing`, `credential_invalid`, `rate_limited`. */
   identify(exchange: Exchange): Promise<Caller>;
+  /** The caller of the MCP request for whose message this process sends a request with these headers, if it is known. */
+  findCaller(headers: IncomingHttpHeaders): Caller | undefined;
   /** For a request with several messages, each of which is counted. */
   forMessages(exchange: Exchange): MessageAdmission;
 }
@@ -42,8 +43,12 @@ export interface MessageAdmission {
   identify(): Promise<{
     readonly credentialId: string;
     readonly scopes: Caller["scopes"];
+    /** Sent with the requests for the messages. */
+    readonly headers: Readonly<Record<string, string>>;
     count(messages: number): void;
   }>;
+  /** Call this when the request is over. */
+  end(): void;
 }
 
 export interface AdmissionOptions {
@@ -60,6 +65,7 @@ export function createAdmission({ rateLimits, platform, now }: AdmissionOptions)
   const addresses = createTokenBuckets(rateLimits, now);
   sharedUse.onOthers(credentials.subtract);
   const lookUp = createLookUp({ platform, now });
+  const knownCallers = createKnownCallers();
 
   const count = (exchange: Exchange, id: string, points: number): void => {
     applyQuota(exchange, credentials.take(id, points));
@@ -80,14 +86,22 @@ export function createAdmission({ rateLimits, platform, now }: AdmissionOptions)
   return {
     countAnonymous,
     identify,
-    forMessages: (exchange) => ({
-      maxMessages: credentials.size,
-      async identify() {
-        const { credential, scopes } = await identify(exchange);
-        const { id: credentialId } = credential;
-        return { credentialId, scopes, count: (messages) => count(exchange, credentialId, messages) };
-      },
-    }),
+    findCaller: knownCallers.find,
+    forMessages(exchange) {
+      let end = () => {};
+      return {
+        maxMessages: credentials.size,
+        async identify() {
+          const caller = await identify(exchange);
+          const { headers, forget } = knownCallers.remember(readCredential(exchange.headers) ?? "", caller);
+          end = forget;
+          const { id: credentialId } = caller.credential;
+          const countMore = (messages: number) => count(exchange, credentialId, messages);
+          return { credentialId, scopes: caller.scopes, headers, count: countMore };
+        },
+        end: () => end(),
+      };
+    },
   };
 }
 

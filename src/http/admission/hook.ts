@@ -4,7 +4,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Credential, readCredential } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
 import type { Platform } from "../../platform/index.ts";
-import type { Admission, Caller, Exchange } from "./admission.ts";
+import type { Admission, Exchange } from "./admission.ts";
+import type { Caller } from "./known-callers.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -45,7 +46,7 @@ export function admitRequests(app: FastifyInstance, options: AdmitOptions): void
     if (credential !== "none") {
       request.caller = mustCount
         ? await admission.identify(toExchange(request, reply))
-        : await authenticate(platform, request);
+        : (admission.findCaller(request.headers) ?? (await authenticate(platform, request)));
     } else if (mustCount) {
       admission.countAnonymous(toExchange(request, reply));
     }

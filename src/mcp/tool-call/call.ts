@@ -9,6 +9,8 @@ export interface McpCaller {
   /** By default the client's own key. */
   readonly key?: string;
   readonly filter: ToolFilter;
+  /** Sent with every request for this caller. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Undefined while the scopes are unknown: then only the service checks them. */
   scopes(): ReadonlySet<Scope> | undefined;
   /** The tools that the service has, if known. */

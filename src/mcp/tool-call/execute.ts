@@ -93,7 +93,7 @@ async function callService({ client, log }: ExecuteOptions, prepared: PreparedCa
       ...(isRead(tool) ? { signal: call.signal } : { idempotencyKey }),
       timeoutMs,
       maxRetryWaitMs,
-      headers: traceHeadersOf(call.meta),
+      headers: { ...traceHeadersOf(call.meta), ...caller.headers },
       ...(file && { file }),
     });
     return { answer, input, ...resultMeta };

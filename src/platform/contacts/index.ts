@@ -2,7 +2,7 @@
 import { contacts as contract } from "../../../tools/contacts.ts";
 import { fail } from "../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
-import { isDeepPage, maxCountedMatches, readPage, withTimeLimit } from "../../database/query/index.ts";
+import { isDeepPage, readPage, withTimeLimit } from "../../database/query/index.ts";
 import {
   type Change,
   type ErasedContact,
@@ -12,7 +12,9 @@ import {
 } from "../kernel/index.ts";
 import { getPhoneRegion, hasCountryCode, normalizePhone, searchDigits } from "../phone/index.ts";
 import { type ContactLookup, findOrCreateContact } from "./find.ts";
-import { containsWords, hasTag, isNumber, readSearchWords, searchTextAfterRename } from "./search.ts";
+import { hasTag, isNumber, readSearchWords, searchTextAfterRename } from "./search.ts";
+import { readSearchPage } from "./search-page.ts";
+import { selectContacts } from "./select.ts";
 import { changeTags } from "./tags.ts";
 
 export { isBsuid } from "./bsuid.ts";
@@ -33,13 +35,14 @@ export const contacts = implement(contract, {
 
     async list_contacts({ search = "", tag, ...paging }, { world, db, organization }) {
       const words = await readSearch(db, organization, search);
-      // Counting matches costs more than counting contacts: every match is read from the table.
-      const maxCounted = words.length === 0 ? undefined : maxCountedMatches[world.database.engine];
       const read = (queries: Queries) => {
-        const matches = selectContacts(queries, organization)
-          .where((rows) => containsWords(rows, words))
-          .$if(tag !== undefined, (query) => query.where(hasTag(tag ?? "")));
-        return readPage(matches.selectAll().orderBy("id", "desc"), paging, maxCounted);
+        if (words.length > 0) {
+          return readSearchPage(queries, world.database.engine, { organization, words, tag }, paging);
+        }
+        const listed = selectContacts(queries, organization).$if(tag !== undefined, (query) =>
+          query.where(hasTag(tag ?? "")),
+        );
+        return readPage(listed.selectAll().orderBy("id", "desc"), paging);
       };
       const { rows, meta } = await (words.length > 0 || isDeepPage(paging)
         ? withTimeLimit(world.database, read)
@@ -181,8 +184,4 @@ async function eraseProfile(
     .where("organization_id", "=", organization_id)
     .where("contact_id", "=", contact_id)
     .execute();
-}
-
-function selectContacts(db: Queries, organization: string) {
-  return db.selectFrom("contacts").where("organization_id", "=", organization).where("erased_at", "is", null);
 }

@@ -1,8 +1,7 @@
 /** Search of contacts by words of a name or parts of a number, with an index. */
-import { type ExpressionBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import { failField } from "../../../tools/errors.ts";
 import { toLikePattern } from "../../database/query/index.ts";
-import type { Tables } from "../../database/schema/index.ts";
 import { removeAccents } from "../query/index.ts";
 
 /** Each word costs a search of the index. */
@@ -23,10 +22,17 @@ export function readSearchWords(search: string): readonly string[] {
 }
 
 /** Every word is part of the name, the number or the username, in any order. */
-export function containsWords(rows: ExpressionBuilder<Tables, "contacts">, words: readonly string[]) {
-  return words.length === 0
-    ? sql<boolean>`true`
-    : rows.and([containsTrigrams(words), ...words.map(containsWord)]);
+export function containsWords(words: readonly string[]) {
+  const conditions = words.map((word) => sql`search_text like ${toLikePattern(word)}`);
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`;
+}
+
+/**
+ * Finds candidates for `containsWords` in the index: necessary but not sufficient, since the trigrams may be in different
+ * places. One condition for all words, because a plan without the index computes the trigrams of a row for each.
+ */
+export function containsTrigrams(words: readonly string[]) {
+  return sql<boolean>`search_grams(search_text) @> ${words.flatMap(trigramsOf)}::text[]`;
 }
 
 /** Expects the tag as it is stored, in lower case. */
@@ -42,18 +48,6 @@ export function searchTextOf(...parts: readonly (string | null | undefined)[]): 
 /** The value of `search_text` after a change of the name, computed from the row's number and username. */
 export function searchTextAfterRename(name: string) {
   return sql<string>`${removeAccents(name)} || ' ' || coalesce(phone_number, '') || ' ' || lower(coalesce(username, ''))`;
-}
-
-function containsWord(word: string) {
-  return sql<boolean>`search_text like ${toLikePattern(word)}`;
-}
-
-/**
- * Uses the index. Necessary but not sufficient: the trigrams may be in different places, so `containsWord` filters. One
- * condition for all words, because a plan without the index computes the trigrams of a row for each condition.
- */
-function containsTrigrams(words: readonly string[]) {
-  return sql<boolean>`search_grams(search_text) @> ${words.flatMap(trigramsOf)}::text[]`;
 }
 
 /** As the SQL function `search_grams` computes them; a word of fewer than three characters is its own trigram. */

@@ -1,11 +1,11 @@
 /** The tools that a delegated operation may list and call: the catalogue's, by their tool names. */
 import {
+  allScopes,
   closeTexts,
-  describeTools,
   type Operation,
   permits,
   readArguments,
-  type Tool,
+  toJsonSchema,
   toolMappingsOf,
   toolNames,
 } from "../../../../tools/contract/index.ts";
@@ -19,13 +19,40 @@ const declaredTools = toolNames(declaredOperations);
 
 type Catalogue = Readonly<Record<string, Operation>>;
 
-/** Describing every tool takes a tenth of a second, so it is done once. */
-const describedTools = new WeakMap<Catalogue, readonly Tool[]>();
+/** Few sets of scopes are in use; above this number the oldest list is dropped. */
+const maxCachedLists = 64;
+
+/** Lists the tools that a caller with these scopes may call. */
+type ListTools = (scopes: Caller["scopes"]) => ReturnType<DelegatedContext["tools"]["list"]>;
+
+/** Converting the schemas takes 50 ms of CPU, so it is done once; closing the texts takes 1 ms, once for each list. */
+export function createToolLists(catalogue: Catalogue, hiddenBy: World["hiddenBy"]): ListTools {
+  let tools: ReturnType<typeof describeInputs> | undefined;
+  const lists = new Map<string, ReturnType<ListTools>>();
+  return (scopes) => {
+    const key = allScopes.filter((scope) => scopes.has(scope)).join();
+    const cached = lists.get(key);
+    if (cached) {
+      return cached;
+    }
+    tools ??= describeInputs(catalogue).filter(({ name }) => hiddenBy(name) === undefined);
+    const listed = closeTexts(
+      tools.filter(({ scope }) => permits(scopes, scope)),
+      declaredTools,
+    ).map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema }));
+    if (lists.size >= maxCachedLists) {
+      lists.delete(lists.keys().next().value ?? "");
+    }
+    lists.set(key, listed);
+    return listed;
+  };
+}
 
 interface DelegatedToolsOptions {
   readonly catalogue: Catalogue;
   readonly caller: Caller;
   readonly hiddenBy: World["hiddenBy"];
+  readonly listTools: ListTools;
   /** Runs an operation by name and returns the body of its response. */
   runOperation(name: string, input: unknown): Promise<unknown>;
 }
@@ -34,16 +61,11 @@ export function createDelegatedTools({
   catalogue,
   caller,
   hiddenBy,
+  listTools,
   runOperation,
 }: DelegatedToolsOptions): DelegatedContext["tools"] {
   return {
-    list: () =>
-      closeTexts(
-        describeOnce(catalogue).filter(
-          ({ name, scope }) => permits(caller.scopes, scope) && hiddenBy(name) === undefined,
-        ),
-        declaredTools,
-      ).map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
+    list: () => listTools(caller.scopes),
 
     async call(toolName, toolArguments) {
       const { name, operation, mapping } = findTool(catalogue, toolName);
@@ -60,10 +82,14 @@ export function createDelegatedTools({
   };
 }
 
-function describeOnce(catalogue: Catalogue): readonly Tool[] {
-  const tools = describedTools.get(catalogue) ?? describeTools(catalogue);
-  describedTools.set(catalogue, tools);
-  return tools;
+/** As `describeTools`, without the schemas of the output. */
+function describeInputs(catalogue: Catalogue) {
+  return Object.entries(catalogue).flatMap(([operationName, operation]) =>
+    Object.entries(toolMappingsOf(operationName, operation)).map(([name, { description, input }]) => ({
+      ...{ name, description, scope: operation.scope },
+      inputSchema: toJsonSchema(input, "tool"),
+    })),
+  );
 }
 
 function findTool(catalogue: Catalogue, toolName: string) {

@@ -18,7 +18,7 @@ import type { Caller, DelegatedContext, Form, PrepareContext, PublicContext, Wor
 import type { AnyOutwardHandler, Module } from "../module.ts";
 import { authorize } from "./authorize.ts";
 import { throwDatabaseFailure } from "./database-errors.ts";
-import { createDelegatedTools } from "./delegated-tools.ts";
+import { createDelegatedTools, createToolLists } from "./delegated-tools.ts";
 import { createResponse, createTenantContext, executeWrite, type OperationCall } from "./execute-write.ts";
 import type { CallResponse } from "./idempotency.ts";
 import { runOutward } from "./run-outward.ts";
@@ -88,6 +88,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
     {},
     ...modules.map(({ contract }) => contract),
   );
+  const listTools = createToolLists(catalogue, world.hiddenBy);
 
   const call: Call = (request) => runForCaller(request.caller?.organization_id ?? null, () => run(request));
 
@@ -128,7 +129,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
     const { key: idempotencyKey, route, context } = outer;
     let isReplay = false;
     const tools = createDelegatedTools({
-      ...{ catalogue, caller, hiddenBy: world.hiddenBy },
+      ...{ catalogue, caller, hiddenBy: world.hiddenBy, listTools },
       async runOperation(operation, input) {
         const options = { idempotencyKey, route, signal: context.signal };
         const response = await call({ operation, caller, input, ...options });
