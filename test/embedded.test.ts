@@ -1,7 +1,7 @@
 /** The connection to the embedded engine, and what happens when it breaks. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { rm } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -193,6 +193,19 @@ test("of three processes that open a folder at once one succeeds, and when it is
   const reader = await connect({}, reopened);
   expect((await reader.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
   await Promise.all(exits);
+});
+
+test("an engine whose folder another process has taken over is stopped", async () => {
+  await using copy = await createTestDatabase();
+  const onFailure = vi.fn();
+  await using stalled = await startEmbedded({ dataDir: folderOf(copy), ownership: undefined, onFailure });
+  const files = (await readdir(folderOf(copy))).filter((name) => name.startsWith("owner."));
+  const [own = ""] = files;
+  const record = JSON.parse(await readFile(join(folderOf(copy), own), "utf8"));
+  const next = `owner.${Number(own.slice("owner.".length)) + 1}`;
+  await writeFile(join(folderOf(copy), next), JSON.stringify({ ...record, nonce: "the new owner's" }));
+  await expect.poll(() => onFailure).toHaveBeenCalledOnce();
+  await expect(connect({}, stalled)).rejects.toThrow("The embedded database stopped");
 });
 
 /** Writes the parts to a new connection, one by one, and returns what it answers. */
