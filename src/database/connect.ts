@@ -9,7 +9,13 @@ import {
   type PostgresPool,
 } from "kysely";
 import type { Log } from "../ports/log.ts";
-import { type Database, type Queries, runAfterCommit, type Transaction } from "./database.ts";
+import {
+  type Database,
+  type Queries,
+  runAfterCommit,
+  type TransactionOptions,
+  type TransactionWork,
+} from "./database.ts";
 import { startEmbedded } from "./embedded/index.ts";
 import { startMaintenance } from "./maintenance.ts";
 import type { Ownership } from "./ownership/index.ts";
@@ -115,7 +121,7 @@ function assemble(
     engine,
     queries,
     pool,
-    transaction: (work) => transact(props, work),
+    transaction: (work, options = {}) => transact(props, work, options),
     async [Symbol.asyncDispose]() {
       closed ??= close();
       await closed;
@@ -125,30 +131,19 @@ function assemble(
 
 async function transact<Result>(
   props: KyselyProps,
-  work: (tx: Transaction) => Promise<Result>,
+  work: TransactionWork<Result>,
+  options: TransactionOptions,
 ): Promise<Result> {
   for (let number = 1; ; number += 1) {
-    const done = await attempt(props, work, number === maxAttempts);
+    const done = await runTransaction(props, work, options).catch((error: unknown) => {
+      if (number === maxAttempts || !retryable.has(sqlState(error) ?? "")) {
+        throw error;
+      }
+    });
     if (done) {
       runAfterCommit(done.tx);
       return done.result;
     }
     await sleep(number * (10 + Math.random() * 40));
-  }
-}
-
-/** Undefined when it failed and can be retried. */
-async function attempt<Result>(
-  props: KyselyProps,
-  work: (tx: Transaction) => Promise<Result>,
-  isLast: boolean,
-) {
-  try {
-    return await runTransaction(props, work);
-  } catch (error) {
-    if (isLast || !retryable.has(sqlState(error) ?? "")) {
-      throw error;
-    }
-    return undefined;
   }
 }

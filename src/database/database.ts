@@ -9,12 +9,19 @@ export type Queries = Kysely<Tables>;
 /** An open transaction, required by functions whose writes must commit together. */
 export type Transaction = KyselyTransaction<Tables>;
 
+export type TransactionWork<Result> = (tx: Transaction) => Promise<Result>;
+
+export interface TransactionOptions {
+  /** As `keepPlans`, for all statements of the transaction. */
+  readonly keepsPlans?: boolean;
+}
+
 export interface Database extends AsyncDisposable {
   readonly engine: "embedded" | "postgres";
   /** Single statements outside a transaction. Not to be used while one is open: the embedded engine has one connection. */
   readonly queries: Queries;
   /** Runs `work` in a transaction; at most three times in all after a retryable error such as 40001 or 40P01. */
-  transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: TransactionWork<Result>, options?: TransactionOptions): Promise<Result>;
   pool(): PoolUsage;
 }
 

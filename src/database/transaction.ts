@@ -6,7 +6,13 @@
  * PostgreSQL rejects the rest of the transaction and answers COMMIT with ROLLBACK.
  */
 import { CompiledQuery, type KyselyProps, Transaction as KyselyTransaction, sql } from "kysely";
-import { endingsOf, runBeforeCommit, type Transaction } from "./database.ts";
+import {
+  endingsOf,
+  runBeforeCommit,
+  type Transaction,
+  type TransactionOptions,
+  type TransactionWork,
+} from "./database.ts";
 import { sqlState } from "./pool.ts";
 import type { Tables } from "./schema/index.ts";
 
@@ -19,7 +25,8 @@ const [begin, commit, rollback] = ["begin", "commit", "rollback"].map((text) => 
 /** Runs `work` in a transaction, once. */
 export async function runTransaction<Result>(
   props: KyselyProps,
-  work: (tx: Transaction) => Promise<Result>,
+  work: TransactionWork<Result>,
+  { keepsPlans = false }: TransactionOptions,
 ): Promise<{ readonly tx: Transaction; readonly result: Result }> {
   return props.executor.provideConnection(async (connection) => {
     let isEnded = false;
@@ -32,7 +39,7 @@ export async function runTransaction<Result>(
       },
     });
     const tx = new KyselyTransaction<Tables>({ ...props, executor });
-    const begun = connection.executeQuery(begin);
+    const begun = together(connection.executeQuery(begin), keepsPlans && keepPlans(tx));
     // Its failure is that of every later statement, and is reported with the COMMIT at the latest.
     begun.catch(() => undefined);
     try {

@@ -102,14 +102,15 @@ export class Poller {
       return noJobs;
     }
     try {
-      const claimed = await this.#options.database.transaction(async (tx) => {
-        const [, , jobs] = await together(
-          settleJobs(tx, settlements),
-          renewLeases(tx, renewals),
-          capacity.limit > 0 ? this.#claim(tx, now, capacity) : noJobs,
-        );
-        return jobs;
-      });
+      const [, , claimed] = await this.#options.database.transaction(
+        (tx) =>
+          together(
+            settleJobs(tx, settlements),
+            renewLeases(tx, renewals),
+            capacity.limit > 0 ? this.#claim(tx, now, capacity) : noJobs,
+          ),
+        { keepsPlans: true },
+      );
       this.#leases.markRenewed(now);
       return claimed;
     } catch (error) {

@@ -16,7 +16,7 @@ const coalesceMs = 2;
  * database is. The jobs of this time share the statements of the next poll and of their batches, so that requests find
  * a connection. A job that comes after the pause does not wait.
  */
-const pause = { minMs: 20, maxMs: 200, pollTimes: 5 };
+const pause = { minMs: 20, maxMs: 200, pollTimes: 10 };
 /** Their batches are large enough. */
 const manyJobs = 32;
 /** The longest wait between polls during an outage of the database. */

@@ -60,7 +60,7 @@ const organizationOf = ({ organization_id }: MessageName) => organization_id;
 /** Marks a message as being sent; undefined if it is no longer to be sent. */
 export const claimMessage = coalesce(
   (world: World, requests: readonly ClaimRequest[]): Promise<readonly (ClaimedMessage | undefined)[]> =>
-    world.database.transaction((tx) => claimMessages(tx, world, requests)),
+    world.database.transaction((tx) => claimMessages(tx, world, requests), { keepsPlans: true }),
   organizationOf,
 );
 
@@ -161,7 +161,7 @@ export type SendOutcome = MessageName & Omit<StatusUpdate, "message_id">;
 /** Stores an outcome, and applies the receipts that arrived before the message had its channel id. */
 export const storeOutcome = coalesce(
   async (world: World, outcomes: readonly SendOutcome[]): Promise<readonly undefined[]> => {
-    await world.database.transaction((tx) => storeOutcomes(tx, world, outcomes));
+    await world.database.transaction((tx) => storeOutcomes(tx, world, outcomes), { keepsPlans: true });
     return outcomes.map(() => undefined);
   },
   organizationOf,

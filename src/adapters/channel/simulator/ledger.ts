@@ -67,8 +67,9 @@ const accept = coalesce(
   async (parts: LedgerParts, accepted: readonly Acceptance[]): Promise<readonly undefined[]> => {
     const messages = accepted.map(({ message }) => message);
     const receipts = accepted.flatMap((one) => one.receipts);
-    await parts.database.transaction((tx) =>
-      together(insertAll(tx, "simulator_messages", messages), enqueueReceipts(parts, tx, receipts)),
+    await parts.database.transaction(
+      (tx) => together(insertAll(tx, "simulator_messages", messages), enqueueReceipts(parts, tx, receipts)),
+      { keepsPlans: true },
     );
     return accepted.map(() => undefined);
   },

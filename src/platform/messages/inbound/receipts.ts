@@ -25,7 +25,9 @@ export async function receiveReceipts(world: World, receipts: readonly Receipt[]
 
 const receiveReceipt = coalesce(
   async (world: World, receipts: readonly Receipt[]): Promise<readonly undefined[]> => {
-    const parked = await world.database.transaction((tx) => applyReceipts(tx, world, receipts));
+    const parked = await world.database.transaction((tx) => applyReceipts(tx, world, receipts), {
+      keepsPlans: true,
+    });
     if (parked.length > 0) {
       await world.database.transaction((tx) => applyParkedReceipts(tx, world, parked));
     }
