@@ -15,7 +15,7 @@ import { getConversationDetails, requireConversation } from "./find.ts";
 import { listConversations } from "./list.ts";
 import { serveQueueIfWaiting, serveQueueJob } from "./queue.ts";
 import { requestRouting, routeJob } from "./route.ts";
-import { applyEvent, wakeJob } from "./status.ts";
+import { applyEvent, changedState, wakeJob } from "./status.ts";
 import { sweepQueueJob } from "./sweep-queue.ts";
 import { updateConversation } from "./update.ts";
 
@@ -119,6 +119,12 @@ export async function recordInbound(
   }
 }
 
+/** What a message to the contact needs of its conversation. */
+export type OutboundConversation = Pick<
+  ConversationRow,
+  "organization_id" | "id" | "status" | "snoozed_until" | "last_user_message_at"
+>;
+
 /**
  * Records a message to the contact; it does not restart the service window. The contact has been answered, and the
  * conversation is open, only if a person replied.
@@ -126,18 +132,20 @@ export async function recordInbound(
  */
 export async function recordOutbound(
   change: Change,
-  conversation: ConversationRow,
+  conversation: OutboundConversation,
   at: string,
 ): Promise<RawBuilder<unknown>> {
+  const { organization_id, id } = conversation;
   const isReply = isPerson(change.actor);
-  if (isReply) {
-    await applyEvent(change, conversation, { type: "reply" });
+  if (isReply && changedState(conversation, { type: "reply" })) {
+    const locked = await requireConversation(change.tx, organization_id, id, { locks: true });
+    await applyEvent(change, locked, { type: "reply" });
   }
   const reply = sql`last_agent_message_at = ${latest("last_agent_message_at", at)}, waiting_since = null, is_unread = false,`;
   return sql`
     update conversations set ${isReply ? reply : sql``}
       last_message_at = ${latest("last_message_at", at)}, updated_at = ${at}::timestamptz
-    where organization_id = ${conversation.organization_id} and id = ${conversation.id}
+    where organization_id = ${organization_id} and id = ${id}
   `;
 }
 

@@ -51,17 +51,24 @@ export async function setStatus(
   return updated;
 }
 
+/** The state after an event; undefined if it stays the same. */
+export function changedState(
+  before: ConversationState,
+  event: ConversationEvent,
+): ConversationState | undefined {
+  const after = transition(before, event);
+  const isSame = after?.status === before.status && after.snoozed_until === before.snoozed_until;
+  return isSame ? undefined : after;
+}
+
 /** Applies an event. A conversation that comes back may lose its agent; routing is requested if it needs one. */
 export async function applyEvent(
   change: Change,
   conversation: ConversationRow,
   event: ConversationEvent,
 ): Promise<ConversationRow> {
-  const state = transition(conversation, event);
-  if (
-    !state ||
-    (state.status === conversation.status && state.snoozed_until === conversation.snoozed_until)
-  ) {
+  const state = changedState(conversation, event);
+  if (!state) {
     return conversation;
   }
   const isReopened = !countsAsLoad(conversation.status) && countsAsLoad(state.status);

@@ -15,8 +15,16 @@ import { advanceStatus, type Step, statusOf, successes } from "./states.ts";
 
 export type MessageRow = Selectable<Tables["messages"]>;
 
+const columns = [
+  ...(["organization_id", "id", "conversation_id", "to", "type", "status", "channel_message_id"] as const),
+  ...(["sent_at", "delivered_at", "read_at", "failed_at", "error"] as const),
+] as const;
+
+/** An outbound message as its progress needs it, locked until the commit. */
+export type LockedMessage = Pick<MessageRow, (typeof columns)[number]>;
+
 /** By id. */
-export type Messages = ReadonlyMap<string, MessageRow>;
+export type Messages = ReadonlyMap<string, LockedMessage>;
 
 /** A receipt, the channel's acceptance, or a failure of our own. */
 export interface StatusUpdate {
@@ -39,8 +47,8 @@ export async function lockMessages(
   tx: Transaction,
   { organization, ids, channelIds = [] }: MessageNames,
 ): Promise<Messages> {
-  const { rows } = await sql<MessageRow>`
-    select * from messages
+  const { rows } = await sql<LockedMessage>`
+    select ${sql.join(columns.map((column) => sql.ref(column)))} from messages
     where organization_id = ${organization} and direction = 'outbound' and id = any(array(
       select unnest(${ids}::text[])
       union all
@@ -84,14 +92,17 @@ export async function applyUpdates(
 }
 
 /** The channel's text may contain the number of a contact who has been erased. */
-function withoutPersonalData(update: StatusUpdate, { to }: MessageRow): StatusUpdate {
+function withoutPersonalData(update: StatusUpdate, { to }: LockedMessage): StatusUpdate {
   return update.error && to === null
     ? { ...update, error: { ...update.error, title: "", detail: null } }
     : update;
 }
 
 /** The message after an update. */
-function advance(before: MessageRow, { type, at, error, channel_message_id }: StatusUpdate): MessageRow {
+function advance(
+  before: LockedMessage,
+  { type, at, error, channel_message_id }: StatusUpdate,
+): LockedMessage {
   const { status, sent_at, delivered_at, read_at, failed_at } = advanceStatus(before, type, at);
   return {
     ...before,
@@ -133,7 +144,7 @@ async function recordReceipts(
 }
 
 /** The ids are given twice: for a join alone, the planner may read the whole table first. */
-async function storeProgress(tx: Transaction, messages: readonly MessageRow[]): Promise<void> {
+async function storeProgress(tx: Transaction, messages: readonly LockedMessage[]): Promise<void> {
   const [first] = messages;
   if (!first) {
     return;
@@ -205,7 +216,7 @@ const sequences: Record<ReceiptType, number> = { sent: 1, failed: 2, delivered: 
 function emitStatuses(
   tx: Transaction,
   world: World,
-  { before, after }: { before: MessageRow; after: MessageRow },
+  { before, after }: { before: LockedMessage; after: LockedMessage },
   { type, at, error }: StatusUpdate,
 ): void {
   const status = statusOf(type);
@@ -221,7 +232,7 @@ function emitStatuses(
 function emitStatus(
   tx: Transaction,
   world: World,
-  message: MessageRow,
+  message: LockedMessage,
   { status, at, error }: { status: ReceiptType; at: string; error?: DeliveryError | undefined },
 ): void {
   emit(tx, world, {

@@ -6,15 +6,14 @@ import { onlyRow } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import { together } from "../../database/transaction.ts";
 import { createContact, type Identity, idOfOwner, isBsuid } from "../contacts/index.ts";
-import { findOrCreateConversation } from "../conversations/index.ts";
+import { findOrCreateConversation, type OutboundConversation } from "../conversations/index.ts";
 import { phoneKey } from "../phone/index.ts";
-import type { ConversationRow } from "../routing/index.ts";
 
 type Inbox = Pick<Selectable<Tables["inboxes"]>, "id" | "channel" | "phone_number" | "settings">;
 
 export interface Recipient {
   readonly inbox: Inbox;
-  readonly conversation: ConversationRow;
+  readonly conversation: OutboundConversation;
 }
 
 interface Address {
@@ -28,7 +27,7 @@ interface Address {
 interface Found {
   readonly contact_id: string | null;
   readonly inbox: Inbox | null;
-  readonly conversation: ConversationRow | null;
+  readonly conversation: OutboundConversation | null;
 }
 
 /** What exists, read by one statement. The contact and the conversation are locked until the commit. */
@@ -37,9 +36,11 @@ export async function findRecipient(
   { organization, to, inbox_id }: Address,
 ): Promise<Found> {
   const { kind, value } = identityOf(to);
+  const requested = inbox_id ?? null;
   const { rows } = await sql<FoundRow>`
-    select contact.id as found_contact_id, inbox.id as found_inbox_id, inbox.channel, inbox.phone_number,
-      inbox.settings, conversation.*
+    select contact.id as contact_id, inbox.id as inbox_id, inbox.channel, inbox.phone_number,
+      inbox.settings, conversation.id as conversation_id,
+      conversation.status, conversation.snoozed_until, conversation.last_user_message_at
     from (select 1) as request
     left join lateral (
       select contacts.id from contact_identities as identity
@@ -51,31 +52,33 @@ export async function findRecipient(
     left join lateral (
       select * from conversations
       where organization_id = ${organization} and contact_id = contact.id
-        and (${inbox_id ?? null}::text is null or inbox_id = ${inbox_id ?? null})
+        and (${requested}::text is null or inbox_id = ${requested})
       order by last_message_at desc nulls last, inbox_id
       limit 1
       for no key update
     ) as conversation on true
     left join inboxes as inbox on inbox.organization_id = ${organization} and inbox.id = coalesce(
       conversation.inbox_id,
-      ${inbox_id ?? null},
+      ${requested},
       (select min(id) from inboxes where organization_id = ${organization})
     )
   `.execute(tx);
-  const { found_contact_id, found_inbox_id: id, ...row } = onlyRow(rows);
-  const { channel, phone_number, settings, ...conversation } = row;
+  const { contact_id, inbox_id: id, conversation_id, ...row } = onlyRow(rows);
+  const { channel, phone_number, settings, ...state } = row;
   return {
-    contact_id: found_contact_id,
+    contact_id,
     inbox: id === null ? null : { id, channel, phone_number, settings },
-    conversation: conversation.id === null ? null : (conversation as ConversationRow),
+    conversation:
+      conversation_id === null ? null : { organization_id: organization, id: conversation_id, ...state },
   };
 }
 
-/** The columns of a conversation, all null if there is none, and those of the other rows. */
-type FoundRow = { [Column in keyof ConversationRow]: ConversationRow[Column] | null } & Omit<Inbox, "id"> & {
-    readonly found_contact_id: string | null;
-    readonly found_inbox_id: string | null;
-  };
+/** Of a conversation and an inbox that were not found, all columns are null. */
+interface FoundRow extends Omit<Inbox, "id">, Omit<OutboundConversation, "organization_id" | "id"> {
+  readonly contact_id: string | null;
+  readonly inbox_id: string | null;
+  readonly conversation_id: string | null;
+}
 
 /**
  * Creates what was not found: any phone number may be a recipient, but a business-scoped id, which the channel assigns,

@@ -4,15 +4,13 @@ import type { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
 import type { messages as contract } from "../../../tools/messages/index.ts";
 import { afterCommit, type Transaction } from "../../database/database.ts";
-import { onlyRow } from "../../database/query/index.ts";
 import { keepPlans, together } from "../../database/transaction.ts";
 import { newJob } from "../../jobs/job.ts";
 import { isBsuid } from "../contacts/index.ts";
-import { recordOutbound, windowOf } from "../conversations/index.ts";
+import { type OutboundConversation, recordOutbound, windowOf } from "../conversations/index.ts";
 import { isWindowStrict } from "../inboxes.ts";
 import { type Change, freshId, recordOf, type WriteContext } from "../kernel/index.ts";
 import { normalizePhone } from "../phone/index.ts";
-import type { ConversationRow } from "../routing/index.ts";
 import { deliverMessageJob } from "./deliver.ts";
 import { toMediaContent } from "./media.ts";
 import type { MessageRow } from "./progress.ts";
@@ -46,11 +44,21 @@ async function readAddress(tx: Transaction, organization: string, { to, inbox_id
 
 interface OutgoingMessage {
   readonly inbox: { readonly id: string; readonly phone_number: string };
-  readonly conversation: ConversationRow;
+  readonly conversation: OutboundConversation;
   readonly to: string;
   readonly type: Input["type"];
   readonly content: MessageRow["content"];
 }
+
+const notSent = {
+  channel_message_id: null,
+  claimed_at: null,
+  sent_at: null,
+  delivered_at: null,
+  read_at: null,
+  failed_at: null,
+  error: null,
+};
 
 /** Stores a message of the change's actor and enqueues its delivery, after earlier messages of the conversation. */
 export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) {
@@ -59,6 +67,12 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
   const { organization_id } = conversation;
   const id = freshId({ now }, "msg");
   const created_at = now.toISOString();
+  const message: Omit<MessageRow, "transaction_id"> = {
+    ...{ organization_id, id, conversation_id: conversation.id, type, content },
+    ...({ direction: "outbound", status: "queued" } as const),
+    ...{ from: inbox.phone_number, to, sent_by: recordOf(actor), created_at },
+    ...notSent,
+  };
   const job = newJob(
     deliverMessageJob,
     { organization_id, message_id: id },
@@ -68,16 +82,16 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
     world.jobs.insertion(tx, [job]),
     recordOutbound(change, conversation, created_at),
   );
-  const { rows } = await sql<MessageRow>`
+  await sql`
     with job as (${jobInsertion}), conversation as (${conversationUpdate})
     insert into messages
       (organization_id, id, conversation_id, direction, type, content, "from", "to", status, sent_by, created_at)
-    values (${organization_id}, ${id}, ${conversation.id}, 'outbound', ${type}, ${JSON.stringify(content)}::jsonb,
-      ${inbox.phone_number}, ${to}, 'queued', ${JSON.stringify(recordOf(actor))}::jsonb, ${created_at})
-    returning *
+    values (${organization_id}, ${id}, ${conversation.id}, ${message.direction}, ${type},
+      ${JSON.stringify(content)}::jsonb, ${message.from}, ${to}, ${message.status},
+      ${JSON.stringify(message.sent_by)}::jsonb, ${created_at})
   `.execute(tx);
   afterCommit(tx, () => world.metrics.message("queued"));
-  return onlyRow(rows);
+  return message;
 }
 
 /** @throws Failure `template_not_approved`, `upload_not_found`, `media_not_sendable`. */
