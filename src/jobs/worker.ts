@@ -17,8 +17,8 @@ const coalesceMs = 2;
  * a connection. A job that comes after the pause does not wait.
  */
 const pause = { minMs: 20, maxMs: 200, pollTimes: 10 };
-/** Their batches are large enough. */
-const manyJobs = 32;
+/** Their batches are large: the next poll does not wait. A message takes three jobs. */
+const manyJobs = 96;
 /** The longest wait between polls during an outage of the database. */
 const maxOutageWaitMs = 5_000;
 /** How long aborted jobs may take to end. */
