@@ -15,7 +15,7 @@ const port = 39_418;
 const baseUrl = `http://127.0.0.1:${port}`;
 const key = `sk_live_${"c".repeat(43)}`;
 const writes = 5_000;
-const kills = 5;
+const kills = 20;
 const headers = { "x-api-key": key, "content-type": "application/json" };
 
 await run("embedded", {});

@@ -16,11 +16,9 @@ import {
 import { sqlState } from "./pool.ts";
 import type { Tables } from "./schema/index.ts";
 
-const [begin, commit, rollback] = ["begin", "commit", "rollback"].map((text) => CompiledQuery.raw(text)) as [
-  CompiledQuery,
-  CompiledQuery,
-  CompiledQuery,
-];
+const begin = CompiledQuery.raw("begin");
+const commit = CompiledQuery.raw("commit");
+const rollback = CompiledQuery.raw("rollback");
 
 /** Runs `work` in a transaction, once. */
 export async function runTransaction<Result>(
