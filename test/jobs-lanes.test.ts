@@ -164,6 +164,17 @@ test("a lane that backs off repeatedly is paused, and tried again after the paus
   expect(await jobs.runDue()).toBe(1);
 });
 
+test("a lane without a free slot is full, unless its limit is low because it backs off", () => {
+  const lanes = new Lanes(16);
+  const now = fixture.now();
+  const ends = [1, 2, 3].map(() => start(lanes, "a"));
+  expect(lanes.hasFull).toBe(false);
+  ends.push(start(lanes, "a"));
+  expect(lanes.hasFull).toBe(true);
+  ends[0]?.({ mustBackOff: true, now });
+  expect(lanes.hasFull).toBe(false);
+});
+
 test("jobs that take a quarter of a slot run four times as many at once", () => {
   const lanes = new Lanes(16);
   const now = fixture.now();

@@ -65,6 +65,13 @@ export class Lanes {
     this.#initialLimit = Math.ceil(concurrency / 4);
   }
 
+  /** Whether a lane that does not back off has no slot left for another job. */
+  get hasFull(): boolean {
+    return [...this.#lanes.values()].some(
+      ({ limit, running, slotsPerJob }) => limit >= this.#initialLimit && running + slotsPerJob > limit,
+    );
+  }
+
   /** When the first paused lane resumes; infinity without one. */
   resumesAt(now: Date): number {
     const paused = [...this.#lanes.values()].filter((lane) => isPaused(lane, now));

@@ -32,6 +32,8 @@ export interface PollResult {
   readonly claimed: number;
   /** Every lane was read, and none has more that can be claimed now. */
   readonly isDrained: boolean;
+  /** A lane has no free slot: more of its jobs may be due. */
+  readonly hasFullLane: boolean;
   /** How long to wait for the next poll unless woken. */
   readonly waitMs: number;
 }
@@ -77,7 +79,8 @@ export class Poller {
       void this.#run(job, now);
     }
     const hasMore = limit > 0 && !isDrained;
-    return { claimed: jobs.length, isDrained, waitMs: hasMore ? 0 : this.#waitMs(now, dueAt) };
+    const waitMs = hasMore ? 0 : this.#waitMs(now, dueAt);
+    return { claimed: jobs.length, isDrained, hasFullLane: this.#lanes.hasFull, waitMs };
   }
 
   /** Registers the process, adds the scheduled rows, and warns about jobs that only a newer version can run. */

@@ -12,19 +12,18 @@ import { createSignal } from "./signal.ts";
 /** Jobs that are added or end within this time share a poll; more would noticeably delay a job's start. */
 const coalesceMs = 2;
 /**
- * The pause after a poll that claimed few jobs: several times as long as the poll took, which tells how busy the
- * database is. The jobs of this time share the statements of the next poll and of their batches, so that requests find
- * a connection. A job that comes after the pause does not wait.
+ * The pause after a poll that left slots free while requests wait for a connection: several times as long as the poll
+ * took. The jobs of this time share the statements of the next poll and of their batches, which leaves connections to
+ * the requests.
  */
 const pause = { minMs: 20, maxMs: 200, pollTimes: 10 };
-/** Their batches are large: the next poll does not wait. A message takes three jobs. */
-const manyJobs = 96;
 /** The longest wait between polls during an outage of the database. */
 const maxOutageWaitMs = 5_000;
 /** How long aborted jobs may take to end. */
 const abortedMs = 250;
 
 export class Worker {
+  readonly #database: PollerOptions["database"];
   readonly #log: PollerOptions["log"];
   readonly #work = createSignal();
   readonly #abort = new AbortController();
@@ -38,6 +37,7 @@ export class Worker {
     const { signal } = this.#abort;
     // Every running job may add a listener.
     setMaxListeners(0, signal);
+    this.#database = options.database;
     this.#log = options.log;
     this.#poller = new Poller({ ...options, signal, onEnd: this.#work.set });
   }
@@ -86,17 +86,18 @@ export class Worker {
   async #run(): Promise<void> {
     while (!this.#isStopped && !(this.#isStopping && this.#poller.isIdle)) {
       const startedAt = performance.now();
-      const { waitMs, claimed } = await this.#poll();
+      const { waitMs, hasFullLane } = await this.#poll();
       if (waitMs > 0) {
         const endedAt = performance.now();
         await this.#work.wait(waitMs);
-        const pausedMs = claimed < manyJobs ? pauseMs(endedAt - startedAt) : 0;
+        const mustPause = !hasFullLane && this.#database.pool().waiting > 0;
+        const pausedMs = mustPause ? pauseMs(endedAt - startedAt) : 0;
         await delay(Math.max(coalesceMs, endedAt + pausedMs - performance.now()));
       }
     }
   }
 
-  async #poll(): Promise<Pick<PollResult, "waitMs" | "claimed">> {
+  async #poll(): Promise<Pick<PollResult, "waitMs" | "hasFullLane">> {
     this.#work.clear();
     try {
       const result = await this.#poller.poll({ canClaim: !this.#isStopping });
@@ -107,7 +108,7 @@ export class Worker {
         this.#log.error({ err: error }, "The worker can't read its jobs and will retry");
       }
       this.#failedPolls += 1;
-      return { waitMs: Math.min(50 * 2 ** this.#failedPolls, maxOutageWaitMs), claimed: 0 };
+      return { waitMs: Math.min(50 * 2 ** this.#failedPolls, maxOutageWaitMs), hasFullLane: false };
     }
   }
 }
