@@ -12,11 +12,11 @@ import { createSignal } from "./signal.ts";
 /** Jobs that are added or end within this time share a poll; more would noticeably delay a job's start. */
 const coalesceMs = 2;
 /**
- * The pause after a poll that left slots free while requests wait for a connection: several times as long as the poll
- * took. The jobs of this time share the statements of the next poll and of their batches, which leaves connections to
- * the requests.
+ * The pause after a poll that left slots free: the jobs of this time share the statements of the next poll and of their
+ * batches. While requests wait for a connection, it is several times as long as the poll took, which leaves connections
+ * to them.
  */
-const pause = { minMs: 20, maxMs: 200, pollTimes: 10 };
+const pause = { minMs: 10, maxMs: 200, pollTimes: 10 };
 /** The longest wait between polls during an outage of the database. */
 const maxOutageWaitMs = 5_000;
 /** How long aborted jobs may take to end. */
@@ -90,11 +90,15 @@ export class Worker {
       if (waitMs > 0) {
         const endedAt = performance.now();
         await this.#work.wait(waitMs);
-        const mustPause = !hasFullLane && this.#database.pool().waiting > 0;
-        const pausedMs = mustPause ? pauseMs(endedAt - startedAt) : 0;
+        const pausedMs = hasFullLane ? 0 : this.#pauseMs(endedAt - startedAt);
         await delay(Math.max(coalesceMs, endedAt + pausedMs - performance.now()));
       }
     }
+  }
+
+  #pauseMs(pollMs: number): number {
+    const isBusy = this.#database.pool().waiting > 0;
+    return isBusy ? Math.min(Math.max(pause.minMs, pause.pollTimes * pollMs), pause.maxMs) : pause.minMs;
   }
 
   async #poll(): Promise<Pick<PollResult, "waitMs" | "hasFullLane">> {
@@ -111,10 +115,6 @@ export class Worker {
       return { waitMs: Math.min(50 * 2 ** this.#failedPolls, maxOutageWaitMs), hasFullLane: false };
     }
   }
-}
-
-function pauseMs(pollMs: number): number {
-  return Math.min(Math.max(pause.minMs, pause.pollTimes * pollMs), pause.maxMs);
 }
 
 /** Waits for the promise, at most this long. */
