@@ -107,9 +107,15 @@ async function readUnsent(
     select message.*, conversation.last_user_message_at, conversation.erased_at,
       inbox.channel, inbox.settings, inbox.phone_number
     from messages as message
-    join conversations as conversation on conversation.organization_id = message.organization_id
-      and conversation.id = message.conversation_id
-    join inboxes as inbox on inbox.organization_id = message.organization_id and inbox.id = conversation.inbox_id
+    -- Look-ups by the whole key: the planner might start a join with all rows of the organization, and keep that plan.
+    cross join lateral (
+      select * from conversations
+      where organization_id = message.organization_id and id = message.conversation_id
+      limit 1
+    ) as conversation
+    cross join lateral (
+      select * from inboxes where organization_id = message.organization_id and id = conversation.inbox_id limit 1
+    ) as inbox
     where message.organization_id = ${first?.organization_id}
       and message.id = any(${requests.map(({ message_id }) => message_id)}::text[])
       and message.direction = 'outbound' and message.status in ('queued', 'sending')

@@ -35,7 +35,6 @@ export async function findRecipient(
   tx: Transaction,
   { organization, to, inbox_id }: Address,
 ): Promise<Found> {
-  const { kind, value } = identityOf(to);
   const requested = inbox_id ?? null;
   const { rows } = await sql<FoundRow>`
     select contact.id as contact_id, inbox.id as inbox_id, inbox.channel, inbox.phone_number,
@@ -43,17 +42,17 @@ export async function findRecipient(
       conversation.status, conversation.snoozed_until, conversation.last_user_message_at
     from (select 1) as request
     left join lateral (
-      select contacts.id from contact_identities as identity
-      join contacts on contacts.organization_id = identity.organization_id and contacts.id = identity.contact_id
-      where identity.organization_id = ${organization} and identity.kind = ${kind} and identity.value = ${value}
-        and contacts.erased_at is null
-      for key share of contacts
+      select id from contacts
+      where organization_id = ${organization} and erased_at is null
+        and id = ${idOfOwner(organization, identityOf(to))}
+      for key share
     ) as contact on true
     left join lateral (
       select * from conversations
       where organization_id = ${organization} and contact_id = contact.id
         and (${requested}::text is null or inbox_id = ${requested})
-      order by last_message_at desc nulls last, inbox_id
+      -- Not by the column itself: the index of its order covers every conversation of the organization.
+      order by coalesce(last_message_at, '-infinity') desc, inbox_id
       limit 1
       for no key update
     ) as conversation on true
