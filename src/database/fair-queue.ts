@@ -24,6 +24,11 @@ export function runFor<Result>(organization: string, work: () => Result): Result
   return owners.run(organization, work);
 }
 
+/** In whose queue the queries of the present work wait. */
+export function currentOwner(): string {
+  return owners.getStore() ?? service;
+}
+
 /** No place became free in time. */
 export class NoFreePlaceError extends Error {
   override readonly name = "NoFreePlaceError";
@@ -63,7 +68,7 @@ export class FairQueue {
 
   /** Waits for a place, and returns the function that gives it back. @throws NoFreePlaceError */
   async acquire(): Promise<() => void> {
-    const owner = owners.getStore() ?? service;
+    const owner = currentOwner();
     this.#noteActive(owner);
     if (this.#waiting.has(owner) || !this.#mayTake(owner)) {
       await this.#wait(owner);
