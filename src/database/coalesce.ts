@@ -5,6 +5,7 @@
  * hundreds a second that is most of the database's capacity. So items that arrive while a batch runs form
  * the next one, and each key has one batch, and one connection, at a time in this process.
  */
+import { currentOwner } from "./fair-queue.ts";
 import { sqlState } from "./pool.ts";
 
 interface PendingItem<Item, Result> {
@@ -19,7 +20,7 @@ const maxBatchSize = 128;
 /**
  * `runBatch` returns one result for each item, in the same order, and is safe to repeat. If it throws, every item of
  * the batch fails; but if the database rejects a value, each item runs alone, so that only its own failure counts. Items
- * with different keys are never in one batch. Do not call the returned function inside a transaction: the batch is not
+ * with different keys are never in one batch, nor are those whose queries wait in different queues. Do not call the returned function inside a transaction: the batch is not
  * part of it.
  * @returns a function whose batches are separate for each `scope`, the object that it works with.
  */
@@ -33,7 +34,7 @@ export function coalesce<Scope extends object, Item, Result>(
       const pending = { item, resolve, reject };
       const queues = queuesByScope.get(scope) ?? new Map<string, PendingItem<Item, Result>[]>();
       queuesByScope.set(scope, queues);
-      const key = keyOf(item);
+      const key = `${currentOwner()} ${keyOf(item)}`;
       const running = queues.get(key);
       if (running) {
         running.push(pending);

@@ -11,7 +11,6 @@ import {
 import { fail, failField } from "../../tools/errors.ts";
 import { coalesce } from "../database/coalesce.ts";
 import type { Queries, Transaction } from "../database/database.ts";
-import { currentOwner } from "../database/fair-queue.ts";
 import { newId } from "../database/id.ts";
 import { hashSecret, isLiveKey, keyPrefix, newKeySecret, scopesOfKey, selectKeys } from "./identity/index.ts";
 import {
@@ -154,17 +153,14 @@ export async function findKey({ database: { queries }, now }: World, secret: str
   return key;
 }
 
-/**
- * The key with this hash, read after the call. Look-ups that wait for a connection in the same queue share one
- * statement; in another one, they would wait behind another organization.
- */
+/** The key with this hash, read after the call: look-ups that wait for a connection share one statement. */
 const readKey = coalesce(async (queries: Queries, hashes: readonly string[]) => {
   const rows = await selectKeys(queries)
     .where((row) => row("api_keys.hash", "=", row.fn.any(row.val(hashes))))
     .execute();
   const keys = new Map(rows.map((row) => [row.hash, row]));
   return hashes.map((hash) => keys.get(hash));
-}, currentOwner);
+});
 
 /** Inserts a key with a generated secret, or with one that the operator chose. */
 export async function insertKey(
