@@ -103,7 +103,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
       const simulator = createSimulator({ store, callbacks, now });
       simulatorRoutes = config.isSimulatorControllable ? simulator.routes : [];
       const channel = instrumentChannel("simulator", simulator.channel, telemetry);
-      return { channels: { simulator: channel }, jobs: [simulator.receiptJob] };
+      return { channels: { simulator: channel }, templateAuthorities: {}, jobs: [simulator.receiptJob] };
     },
   });
   const operations = operationsOf(enabledModules);

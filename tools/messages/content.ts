@@ -1,7 +1,7 @@
 /** The content of an outbound message, by its type. */
 import { z } from "zod";
 import { inboxId, jsonObject, recipient } from "../contract/index.ts";
-import { templateLanguage, templateName } from "../templates.ts";
+import { templateLanguage, templateName } from "../templates/index.ts";
 import { Interactive } from "./interactive.ts";
 import { messageTypes } from "./message.ts";
 
