@@ -45,6 +45,7 @@ import { organization } from "./organization.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing/index.ts";
 import { teams } from "./teams/index.ts";
+import { requestSync, templates } from "./templates/index.ts";
 import { uploads } from "./uploads/index.ts";
 import { users } from "./users.ts";
 import { webhooks } from "./webhooks/index.ts";
@@ -55,6 +56,7 @@ export const modules: Modules = {
   conversations,
   messages,
   "quick-replies": quickReplies,
+  templates,
   users,
   teams,
   routing,
@@ -141,7 +143,7 @@ export function createPlatform(parts: PlatformParts): Platform {
   const callbacks: ChannelCallbacks & TemplateAuthorityCallbacks = {
     onMessage: (message) => receiveMessage(world, message),
     onReceipts: (receipts) => receiveReceipts(world, receipts),
-    onTemplatesChanged: async () => {},
+    onTemplatesChanged: (notices) => requestSync(world, notices),
   };
   const { jobs: channelJobs, ...reached } = openChannels(callbacks, (tx, newJobs) =>
     jobs.enqueueAll(tx, newJobs),

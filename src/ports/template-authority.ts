@@ -4,7 +4,7 @@
  * Names are compared without regard to case: an authority may store them in lower case. A name may exist once for each
  * language of an inbox.
  */
-import type { TemplateButton, TemplateCategory, TemplateHeader } from "../../tools/templates/index.ts";
+import type { TemplateCategory, TemplateData, Variable } from "../../tools/templates/index.ts";
 
 /** The inbox whose templates these are. */
 export interface TemplateInbox {
@@ -16,20 +16,10 @@ export interface TemplateInbox {
 
 export interface TemplateVersion {
   readonly category: TemplateCategory;
-  readonly template_data: {
-    /** The address of a media header's sample can be fetched by the authority. */
-    readonly header?: TemplateHeader | undefined;
-    readonly body: string;
-    readonly footer?: string | undefined;
-    readonly buttons?: readonly TemplateButton[] | undefined;
-  };
+  /** In a submission, the authority can fetch the sample of a media header from its address. */
+  readonly template_data: TemplateData;
   /** In the order of their places: header, body, buttons. */
-  readonly variables: readonly {
-    readonly name: string;
-    readonly component: "HEADER" | "BODY" | "BUTTONS";
-    readonly button_index?: number | undefined;
-    readonly example?: string | undefined;
-  }[];
+  readonly variables: Variable[];
 }
 
 export interface TemplateSubmission extends TemplateVersion {

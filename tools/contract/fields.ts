@@ -49,6 +49,11 @@ export const country = z
   .toUpperCase()
   .regex(/^[A-Z]{2}$/, "Send a two-letter country code (ISO 3166), for example DE.");
 
+/** The address of a file. */
+export const fileAddress = z
+  .url({ protocol: /^https?$/, error: "Send an address that begins with http:// or https://." })
+  .max(2048, "At most 2048 characters.");
+
 /** The recipient of a message; a contact who hides the number has a bsuid instead. */
 export const recipient = z
   .string()

@@ -12,6 +12,7 @@ export {
   chosenPassword,
   country,
   Deleted,
+  fileAddress,
   id,
   inboxId,
   inputTimestamp,

@@ -3,10 +3,19 @@ import { z } from "zod";
 import { Contact } from "../contacts.ts";
 import { id, one, operation, paged, paging, recipient } from "../contract/index.ts";
 import { Assignment, Conversation, conversationStatuses } from "../conversations.ts";
-import { body, caption, components, file_name, media_url, NewMessage, TemplateContent } from "./content.ts";
+import {
+  body,
+  caption,
+  file_name,
+  media_url,
+  NewMessage,
+  TemplateContent,
+  templateValues,
+} from "./content.ts";
 import { interactiveFields } from "./interactive.ts";
 import { ListedMessage, Message, mediaTypes } from "./message.ts";
 
+export type { TemplateContent } from "./content.ts";
 export { messageErrors } from "./errors.ts";
 export { messageEvents } from "./events.ts";
 export { MessageError, mediaTypes, messageStatuses, messageTypes } from "./message.ts";
@@ -74,13 +83,14 @@ export const messages = {
           to: recipient,
           template_name: TemplateContent.shape.name,
           language: TemplateContent.shape.language,
-          components,
+          ...templateValues,
         }),
         fixed: { type: "template" },
         place: {
           template_name: "template.name",
           language: "template.language",
-          components: "template.components",
+          variables: "template.variables",
+          header_media_url: "template.header_media_url",
         },
       },
       send_interactive_message: {

@@ -1,6 +1,6 @@
 /** The content of a template, and the template resource. */
 import { z } from "zod";
-import { timestamp, untrusted } from "../contract/index.ts";
+import { fileAddress, timestamp, untrusted } from "../contract/index.ts";
 
 export const templateStatuses = ["draft", "pending", "approved", "rejected", "paused", "disabled"] as const;
 export const templateCategories = ["authentication", "utility", "marketing"] as const;
@@ -27,10 +27,7 @@ export const templateLanguage = z
 const Header = z.object({
   type: z.enum(["text", ...mediaHeaderTypes]),
   text: z.string().min(1).max(1024).optional().describe("For type text"),
-  media_url: z
-    .string()
-    .min(1)
-    .max(2048)
+  media_url: fileAddress
     .optional()
     .describe("For the other types: a sample, its public address or an upload's storage_url"),
 });

@@ -16,7 +16,7 @@ export type TemplateContent = {
     readonly body: string;
     readonly footer?: string | undefined;
     readonly buttons?:
-      | readonly {
+      | {
           readonly type: "quick_reply" | "url" | "phone_number";
           readonly text: string;
           readonly url?: string | undefined;
@@ -25,7 +25,7 @@ export type TemplateContent = {
       | undefined;
   };
   /** In the order of their places: header, body, buttons. */
-  readonly variables: readonly {
+  readonly variables: {
     readonly name: string;
     readonly component: "HEADER" | "BODY" | "BUTTONS";
     readonly button_index?: number | undefined;
@@ -55,7 +55,7 @@ export type SentTemplate = {
     | null;
   readonly body: string;
   readonly footer: string | null;
-  readonly buttons: readonly (Button & { readonly payload?: string | undefined })[];
+  readonly buttons: (Button & { readonly payload?: string | undefined })[];
   readonly values: {
     readonly header: readonly string[];
     readonly body: readonly string[];

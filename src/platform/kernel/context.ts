@@ -207,6 +207,14 @@ export interface Erase {
 export interface Hooks {
   /** Agents may have become free: waiting conversations may be assigned. */
   capacityFreed(change: Change, organization: string): Promise<void>;
+  /**
+   * An approved template is about to be submitted again or deleted, and can't be sent from then on.
+   * @throws Failure `template_in_use` if something waits to be sent with it.
+   */
+  templateWithdrawn(
+    change: Change,
+    template: { readonly organization: string; readonly inbox_id: string; readonly template_id: string },
+  ): Promise<void>;
   /** A team is being deleted. Called before its members are locked, and again afterwards. */
   teamDeleted(
     change: Change,

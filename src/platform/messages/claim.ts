@@ -14,6 +14,7 @@ import type { World } from "../kernel/index.ts";
 import { type DeliveryError, internalFailures } from "./failures.ts";
 import {
   applyUpdates,
+  type LockedMessage,
   lockMessages,
   type MessageRow,
   type StatusUpdate,
@@ -80,7 +81,7 @@ async function claimMessages(
   const sending = claims.flatMap((claim) => (claim && !failed.includes(claim) ? [claim] : []));
   await markSending(tx, sending, at);
   await applyUpdates(tx, world, {
-    messages: new Map(failed.map(({ message }) => [message.id, message])),
+    messages: new Map(failed.map(({ message }) => [message.id, toLocked(message)])),
     updates: failed.map(({ message: { id }, blockingError: error }) => {
       return { message_id: id, type: "failed", at, error };
     }),
@@ -140,11 +141,15 @@ function toClaim(
   };
 }
 
+function toLocked(message: MessageRow): LockedMessage {
+  return { ...message, template_name: message.content.template?.name ?? null };
+}
+
 function findBlockingError(row: UnsentMessage, now: Date): DeliveryError | undefined {
   if (row.erased_at !== null) {
     return internalFailures.recipient_erased;
   }
-  if (isWindowStrict(row) && !windowOf(row, now).is_within_24h_window) {
+  if (row.type !== "template" && isWindowStrict(row) && !windowOf(row, now).is_within_24h_window) {
     return internalFailures.window_closed;
   }
   return now.getTime() - Date.parse(row.created_at) > maxWaitMs ? internalFailures.expired : undefined;

@@ -1,0 +1,36 @@
+/** Calls the review authority of an inbox's channel. */
+import { fail } from "../../../tools/errors.ts";
+import type { ReviewedTemplate, TemplateAuthority, TemplateInbox } from "../../ports/template-authority.ts";
+import type { World } from "../kernel/index.ts";
+
+/** How long a call may take. */
+export const callTimeoutMs = 20_000;
+/** When a submission has ended in any case. Longer, because the clocks of two machines differ. */
+export const submissionEndedMs = callTimeoutMs + 10_000;
+
+export function authorityOf(world: World, channel: string): TemplateAuthority {
+  const authority = world.templateAuthorities[channel];
+  if (!authority) {
+    throw fail("unavailable", { reason: `the channel ${channel} has no template review.` });
+  }
+  return authority;
+}
+
+interface Listing {
+  readonly inbox: TemplateInbox & { readonly channel: string };
+  readonly name?: string | undefined;
+}
+
+/** The pages of the authority's list, one after the other. */
+export async function* readPages(
+  world: World,
+  { inbox, name }: Listing,
+): AsyncGenerator<readonly ReviewedTemplate[]> {
+  const authority = authorityOf(world, inbox.channel);
+  let cursor: string | null = null;
+  do {
+    const page = await authority.list({ inbox, name, cursor }, AbortSignal.timeout(callTimeoutMs));
+    yield page.templates;
+    cursor = page.next;
+  } while (cursor !== null);
+}
