@@ -6,17 +6,26 @@ import { containsText, readPage } from "../../database/query/index.ts";
 import { getOrDefaultInbox } from "../inboxes.ts";
 import { countLocked, freshId, implement, requireBelowQuota } from "../kernel/index.ts";
 import { toMediaContent } from "../media.ts";
-import { deleteTemplate } from "./delete.ts";
 import { getTemplate, lockTemplate, selectTemplates, stateOf, storeState, toColumns } from "./find.ts";
+import {
+  deleteTemplate,
+  submitTemplate,
+  syncPendingTemplatesJob,
+  syncTemplates,
+  syncTemplatesJob,
+} from "./review/index.ts";
 import { serializeTemplate } from "./serialize.ts";
 import { createState, edit, isEditable, type TemplateRow } from "./states.ts";
-import { submitTemplate } from "./submit.ts";
-import { syncPendingTemplatesJob, syncTemplates, syncTemplatesJob } from "./sync.ts";
 import { resolveVariables } from "./variables.ts";
 
-export { findTemplates, requireApproved, suggestTemplates } from "./approved.ts";
-export { composeTemplate, type SentTemplate } from "./compose.ts";
-export { requestSync } from "./sync.ts";
+export { requestSync } from "./review/index.ts";
+export {
+  composeTemplate,
+  findTemplates,
+  requireApproved,
+  type SentTemplate,
+  suggestTemplates,
+} from "./sending/index.ts";
 
 export const templates = implement(contract, {
   tables: ["templates"],

@@ -1,8 +1,8 @@
 /** Reads the values of a template from components, the form of the WhatsApp Cloud API. */
 import { z } from "zod";
-import { failInput, fileAddress, inputMessages } from "../../../tools/contract/index.ts";
-import { type Place, placesOf } from "./placeholders.ts";
-import type { TemplateValues, Version } from "./version.ts";
+import { failInput, fileAddress, inputMessages } from "../../../../tools/contract/index.ts";
+import { type Place, placesOf } from "../placeholders.ts";
+import type { TemplateValues, Version } from "../version.ts";
 
 const text = z.string().min(1).max(1024);
 const Media = z.object({ link: fileAddress, filename: z.string().max(240).optional() });

@@ -5,15 +5,14 @@
  * the answer is lost, the authority's list tells; if that fails too, the template stays pending until a sync finds out.
  */
 import { z } from "zod";
-import { fail } from "../../../tools/errors.ts";
-import { TemplateData, templateCategories, Variable } from "../../../tools/templates/index.ts";
-import type { SubmissionResult } from "../../ports/template-authority.ts";
-import { type OutwardContext, outward, type World } from "../kernel/index.ts";
-import { createChannelLink, findUploadAt } from "../uploads/index.ts";
-import { authorityOf, callTimeoutMs, readPages } from "./authority.ts";
-import { getTemplateInbox, lockTemplate, stateOf, storeState } from "./find.ts";
-import { lintTemplate } from "./lint.ts";
-import { serializeTemplate } from "./serialize.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { TemplateData, templateCategories, Variable } from "../../../../tools/templates/index.ts";
+import type { SubmissionResult } from "../../../ports/template-authority.ts";
+import { type OutwardContext, outward, type World } from "../../kernel/index.ts";
+import { createChannelLink, findUploadAt } from "../../uploads/index.ts";
+import { getTemplateInbox, lockTemplate, stateOf, storeState } from "../find.ts";
+import { lintTemplate } from "../lint.ts";
+import { serializeTemplate } from "../serialize.ts";
 import {
   acceptSubmission,
   beginSubmission,
@@ -22,7 +21,8 @@ import {
   hasAccepted,
   isSendable,
   type TemplateRow,
-} from "./states.ts";
+} from "../states.ts";
+import { authorityOf, callTimeoutMs, readPages } from "./authority.ts";
 
 const Inbox = z.object({
   organization_id: z.string(),

@@ -1,14 +1,14 @@
 /** Composes a message from a template: its texts with the values of the variables, and what the channel needs. */
 
 import type { Selectable } from "kysely";
-import { fail } from "../../../tools/errors.ts";
-import type { TemplateContent } from "../../../tools/messages/index.ts";
-import type { Transaction } from "../../database/database.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { toMediaContent } from "../media.ts";
-import { fillIn, type Place, placesOf } from "./placeholders.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { TemplateContent } from "../../../../tools/messages/index.ts";
+import type { Transaction } from "../../../database/database.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { toMediaContent } from "../../media.ts";
+import { fillIn, type Place, placesOf } from "../placeholders.ts";
+import type { TemplateValues, Version } from "../version.ts";
 import { readValues } from "./values.ts";
-import type { TemplateValues, Version } from "./version.ts";
 
 export type SentTemplate = NonNullable<Selectable<Tables["messages"]>["content"]["template"]>;
 

@@ -1,11 +1,11 @@
 /** Deletes a template at the review authority, then here. It can be repeated if the authority does not respond. */
 import { z } from "zod";
-import { Failure } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import { outward } from "../kernel/index.ts";
+import { Failure } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { outward } from "../../kernel/index.ts";
+import { getTemplateInbox, lockTemplate } from "../find.ts";
+import { isSendable } from "../states.ts";
 import { authorityOf, callTimeoutMs } from "./authority.ts";
-import { getTemplateInbox, lockTemplate } from "./find.ts";
-import { isSendable } from "./states.ts";
 
 const Inbox = z.object({
   organization_id: z.string(),

@@ -5,13 +5,13 @@
  * sync that is repeated, or runs twice at once, applies nothing twice. A template that is only at the authority is added.
  * One that is no longer there is marked and kept.
  */
-import type { Transaction } from "../../database/database.ts";
-import { newId } from "../../database/id.ts";
-import type { ReviewedTemplate, TemplateInbox } from "../../ports/template-authority.ts";
-import type { World } from "../kernel/index.ts";
+import type { Transaction } from "../../../database/database.ts";
+import { newId } from "../../../database/id.ts";
+import type { ReviewedTemplate, TemplateInbox } from "../../../ports/template-authority.ts";
+import type { World } from "../../kernel/index.ts";
+import { stateOf, storeState, toColumns } from "../find.ts";
+import { applyReview, createState, markMissing, type TemplateRow, type TemplateState } from "../states.ts";
 import { readPages, submissionEndedMs } from "./authority.ts";
-import { stateOf, storeState, toColumns } from "./find.ts";
-import { applyReview, createState, markMissing, type TemplateRow, type TemplateState } from "./states.ts";
 
 interface Target {
   readonly inbox: TemplateInbox & { readonly channel: string };

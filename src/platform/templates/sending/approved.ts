@@ -1,10 +1,10 @@
 /** Finds the approved templates of a name and language, and suggests others. */
 import { sql } from "kysely";
-import { nearestName } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
+import { nearestName } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Queries, Transaction } from "../../../database/database.ts";
+import { isSendable, type TemplateRow } from "../states.ts";
 import type { ApprovedTemplate } from "./compose.ts";
-import { isSendable, type TemplateRow } from "./states.ts";
 
 interface TemplateName {
   readonly organization: string;

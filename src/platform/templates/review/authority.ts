@@ -1,7 +1,11 @@
 /** Calls the review authority of an inbox's channel. */
-import { fail } from "../../../tools/errors.ts";
-import type { ReviewedTemplate, TemplateAuthority, TemplateInbox } from "../../ports/template-authority.ts";
-import type { World } from "../kernel/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type {
+  ReviewedTemplate,
+  TemplateAuthority,
+  TemplateInbox,
+} from "../../../ports/template-authority.ts";
+import type { World } from "../../kernel/index.ts";
 
 /** How long a call may take. */
 export const callTimeoutMs = 20_000;

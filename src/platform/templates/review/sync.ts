@@ -1,12 +1,18 @@
 /** Reads from the review authority what became of the templates: when asked, when it reports, and while one waits. */
 import { z } from "zod";
-import { Failure } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import { newJob } from "../../jobs/job.ts";
-import type { TemplateNotice } from "../../ports/template-authority.ts";
-import { getInbox, getOrDefaultInbox } from "../inboxes.ts";
-import { defineJob, defineScheduledJob, type OutwardContext, outward, type World } from "../kernel/index.ts";
-import { getTemplateInbox } from "./find.ts";
+import { Failure } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { newJob } from "../../../jobs/job.ts";
+import type { TemplateNotice } from "../../../ports/template-authority.ts";
+import { getInbox, getOrDefaultInbox } from "../../inboxes.ts";
+import {
+  defineJob,
+  defineScheduledJob,
+  type OutwardContext,
+  outward,
+  type World,
+} from "../../kernel/index.ts";
+import { getTemplateInbox } from "../find.ts";
 import { type SyncedInbox, syncInbox } from "./sync-inbox.ts";
 
 const Intent = z.object({ inbox_ids: z.array(z.string()) });
