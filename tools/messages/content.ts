@@ -34,11 +34,13 @@ export const templateValues = {
   variables: z
     .record(z.string().max(255), z.string().min(1).max(1024))
     .optional()
-    .describe('Values of its variables by name (from get_template) or by number in the body: {"1":"Ann"}'),
+    .describe(
+      'Value of each variable by its name, or by its number in the body: {"1":"Ann"}. The names are in get_template',
+    ),
   header_media_url: fileAddress
     .optional()
     .describe(
-      "File of an image, video or document header: its public address or an upload's storage_url. Default: the template's sample",
+      "File of an image, video or document header: public address, or an upload's storage_url. Default: the template's sample",
     ),
 };
 

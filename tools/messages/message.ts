@@ -21,20 +21,20 @@ const SentTemplate = z.object({
   language: z.string(),
   category: z.enum(templateCategories),
   /** A text, or the file of an image, video or document. */
-  header: untrusted(
-    z.object({
+  header: z
+    .object({
       type: z.enum(["text", ...mediaHeaderTypes]),
       text: z.string().optional(),
       media: z.object({ url: z.string(), file_name: z.string().nullable() }).optional(),
-    }),
-  ).nullable(),
-  body: untrusted(z.string()),
+    })
+    .nullable(),
+  body: z.string(),
   footer: z.string().nullable(),
   buttons: z.array(
     z.object({
       type: z.string(),
       text: z.string(),
-      url: untrusted(z.string()).optional(),
+      url: z.string().optional(),
       phone_number: z.string().optional(),
       payload: z.string().optional(),
     }),
@@ -62,7 +62,7 @@ export const Message = z.object({
     z.object({ url: z.string(), caption: z.string().nullable(), file_name: z.string().nullable() }),
   ).nullable(),
   interactive: z.record(z.string(), z.unknown()).nullable(),
-  template: SentTemplate.nullable(),
+  template: untrusted(SentTemplate).nullable(),
   reply: untrusted(z.object({ id: z.string(), title: z.string() })).nullable(),
   status: z.enum(messageStatuses),
   /** Who sent it; null for inbound messages and in older records. */

@@ -108,7 +108,7 @@ export const templates = {
     effect: "outward",
     title: "Submit template",
     description:
-      "Submit a draft template for review. Its status becomes pending. The outcome arrives by itself, or at once with sync_templates; see it with get_template.",
+      "Submit a draft template for review. Its status becomes pending. See the outcome with get_template. It arrives by itself. Fetch it at once with sync_templates.",
     input: z.object({ id: templateId }),
     output: one(
       Template.pick({
@@ -147,6 +147,5 @@ export const templates = {
     input: z.object({ id: templateId }),
     output: one(z.object({ id: z.string(), deleted: z.literal(true) })),
     hints: { openWorld: true },
-    tier: "extended",
   }),
 };
