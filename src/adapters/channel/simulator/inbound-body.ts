@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { InboundMessage } from "../../../ports/channel.ts";
 import type { SimulatorControls } from "./controls.ts";
 import { channelUserId, phoneNumber } from "./phone-number.ts";
+import { textField } from "./text-field.ts";
 
 /** The kinds of content; a message has exactly one. */
 const contentFields = {
@@ -60,16 +61,4 @@ export async function toInboundContent(
     type: "interactive",
     reply: reply ?? (await controls.findChoice(organization_id, from ?? user_id ?? "", button ?? "")),
   };
-}
-
-/** A string that PostgreSQL can store as JSON: no NUL, no lone surrogate. */
-function textField(length: number) {
-  return z
-    .string()
-    .min(1)
-    .max(length)
-    .refine(
-      (value) => !value.includes("\0") && !/\p{Surrogate}/u.test(value),
-      "Holds a character that is not text.",
-    );
 }
