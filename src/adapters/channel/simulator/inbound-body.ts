@@ -8,7 +8,8 @@ import { textField } from "./text-field.ts";
 /** The kinds of content; a message has exactly one. */
 const contentFields = {
   text: textField(4096).describe("A text"),
-  reply: z.object({ id: textField(256), title: textField(24) }).describe("The chosen button or row"),
+  // A template's button may have 25 characters, a row of a list 24, any other button 20.
+  reply: z.object({ id: textField(256), title: textField(25) }).describe("The chosen button or row"),
   button: textField(256).describe("The id or title of a button or row that was sent to this phone"),
   media: z
     .object({
