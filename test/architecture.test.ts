@@ -138,7 +138,7 @@ const tablesOfLayers: Readonly<Record<string, readonly string[]>> = {
   jobs: ["jobs", "dead_jobs", "processes"],
   kernel: ["idempotency", "erasures", "outward_calls"],
   bootstrap: ["settings"],
-  simulator: ["simulator_messages", "simulator_faults"],
+  simulator: ["simulator_messages", "simulator_faults", "simulator_templates", "simulator_reviews"],
 };
 
 function tablesOfModules(): Record<string, readonly string[]> {

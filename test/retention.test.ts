@@ -21,6 +21,7 @@ const kept: Readonly<Record<string, readonly string[]>> = {
   "until they are erased": ["contacts", "contact_identities", "conversations", "messages", "uploads"],
   "until they end": ["jobs", "processes", "outward_calls"],
   "like messages": ["simulator_messages"],
+  "like templates": ["simulator_templates"],
 };
 
 const startsAt = new Date("2027-06-01T00:00:30Z");

@@ -22,6 +22,8 @@ export const engineDependent: readonly string[] = [
   "test/receipts.test.ts",
   "test/routing-concurrency.test.ts",
   "test/sessions.test.ts",
+  "test/simulator-reviews.test.ts",
+  "test/simulator-templates.test.ts",
   "test/wait.test.ts",
   "test/webhook-deliveries.test.ts",
   "test/webhook-events.test.ts",

@@ -38,9 +38,11 @@ const statements = [
   `create index templates_awaiting_review on templates (organization_id, inbox_id)
     where submitting_since is not null or review_status in ('pending', 'paused')`,
 
+  // All of 15 digits, so that the ids sort as text.
+  "create sequence simulator_template_ids start with 100000000000001",
   `create table simulator_templates (
     organization_id text collate "C" not null,
-    external_id text collate "C" not null,
+    external_id text collate "C" not null default nextval('simulator_template_ids')::text,
     -- The number of the inbox.
     phone_number text not null,
     name text not null,
@@ -52,7 +54,7 @@ const statements = [
     template_data jsonb not null,
     variables jsonb not null,
     pauses integer not null default 0,
-    -- Rises with each change: a decision about an earlier version is void.
+    -- Rises with each submission and decision: a review or the end of a pause that was scheduled before is void.
     revision integer not null default 0,
     created_at timestamptz not null,
     primary key (organization_id, external_id)

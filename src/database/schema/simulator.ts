@@ -16,14 +16,15 @@ export interface SimulatorTables {
   };
   simulator_templates: {
     organization_id: string;
-    external_id: string;
+    /** Digits; later ones are higher. */
+    external_id: Generated<string>;
     phone_number: string;
     name: string;
     language: string;
     category: TemplateContent["category"];
-    status: string;
+    status: "PENDING" | "APPROVED" | "REJECTED" | "PAUSED" | "DISABLED";
     rejection_reason: string | null;
-    quality_rating: string;
+    quality_rating: "GREEN" | "YELLOW" | "RED" | "UNKNOWN";
     template_data: Json<TemplateContent["template_data"]>;
     variables: Json<TemplateContent["variables"]>;
     pauses: Generated<number>;
