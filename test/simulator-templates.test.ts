@@ -69,7 +69,7 @@ describe("a submission", () => {
 });
 
 describe("a change", () => {
-  const changed = { category: "marketing", template_data: { body: "Buy now." }, variables: [] } as const;
+  const changed = { category: "marketing" as const, template_data: { body: "Buy now." }, variables: [] };
 
   test.each(["approve", "reject", "pause"])(
     "after %s replaces the content, and is reviewed",

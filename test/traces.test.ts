@@ -97,7 +97,7 @@ test("each call of the review authority is a span without the template's data", 
     delete: async () => ({ outcome: "deleted" }),
   });
   const { signal } = new AbortController();
-  const version = { category: "utility", template_data: { body: "A secret word" }, variables: [] } as const;
+  const version = { category: "utility" as const, template_data: { body: "A secret word" }, variables: [] };
   const template = { inbox, name: "secret_name", language: "en", external_id: null, ...version };
   expect(await instrumented.submit(template, signal)).toEqual({ outcome: "accepted", external_id: "1" });
   expect(await instrumented.list({ inbox, cursor: null }, signal)).toEqual({ templates: [], next: null });

@@ -127,13 +127,19 @@ export function applyReview(before: TemplateState, reviewed: ReviewedTemplate): 
   const { raw_status, quality_rating, external_id } = reviewed;
   const review_status = toReviewStatus(raw_status, state.review_status);
   const submitted = toSubmitted(state, reviewed);
-  const isDraft = state.status === "draft";
+  const hasNewContent = submitted !== state.submitted;
   return {
     ...state,
     ...{ review_status, raw_status, quality_rating, external_id, submitted, missing_at_authority: false },
-    ...(isDraft ? {} : { ...submitted, status: review_status }),
+    ...(state.status === "draft" ? {} : { ...(hasNewContent ? submitted : {}), status: review_status }),
     rejection_reason: review_status === "rejected" ? reviewed.rejection_reason : null,
   };
+}
+
+/** Whether one state differs from another that was made from it. */
+export function hasChanged(before: TemplateState, after: TemplateState): boolean {
+  // Both have the keys of the same type.
+  return (Object.keys(after) as (keyof TemplateState)[]).some((key) => after[key] !== before[key]);
 }
 
 /** Ends a submission whose answer was lost. */
@@ -166,6 +172,9 @@ function toSubmitted(
   const known = submitted ?? { category, template_data, variables };
   const { version } = reviewed;
   const content = version === null || hasSameTexts(version, known) ? known : version;
+  if (submitted && content === submitted && reviewed.category === submitted.category) {
+    return submitted;
+  }
   return { template_data: content.template_data, variables: content.variables, category: reviewed.category };
 }
 

@@ -10,7 +10,14 @@ import { newId } from "../../../database/id.ts";
 import type { ReviewedTemplate, TemplateInbox } from "../../../ports/template-authority.ts";
 import type { World } from "../../kernel/index.ts";
 import { stateOf, storeState, toColumns } from "../find.ts";
-import { applyReview, createState, markMissing, type TemplateRow, type TemplateState } from "../states.ts";
+import {
+  applyReview,
+  createState,
+  hasChanged,
+  markMissing,
+  type TemplateRow,
+  type TemplateState,
+} from "../states.ts";
 import { readPages, submissionEndedMs } from "./authority.ts";
 
 interface Target {
@@ -127,7 +134,7 @@ async function applyOne(
   const { id, status } = row;
   const state = stateOf(row);
   const after = isCurrent(row, snapshot) ? applyReview(state, reviewed) : state;
-  const isChanged = JSON.stringify(after) !== JSON.stringify(state);
+  const isChanged = hasChanged(state, after);
   if (isChanged) {
     await storeState(tx, row, { state: after, now: snapshot.now });
   }
@@ -198,7 +205,7 @@ async function markAllMissing(
   for (const row of rows.filter((one) => isCurrent(one, snapshot))) {
     const before = stateOf(row);
     const after: TemplateState = markMissing(before);
-    if (JSON.stringify(after) !== JSON.stringify(before)) {
+    if (hasChanged(before, after)) {
       await storeState(tx, row, { state: after, now: snapshot.now });
       marked += 1;
     }
