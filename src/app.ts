@@ -28,6 +28,7 @@ import { type BootstrapResult, bootstrap } from "./platform/bootstrap.ts";
 import { createPlatform, type Modules, modules, operationsOf, sealedColumns } from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
+import type { TemplateAuthority } from "./ports/template-authority.ts";
 
 export interface AppOptions extends Pick<DatabaseOptions, "onFailure"> {
   readonly config: Config;
@@ -40,6 +41,8 @@ export interface AppOptions extends Pick<DatabaseOptions, "onFailure"> {
   readonly localKey?: string;
   readonly now?: Clock;
   readonly enabledModules?: Modules;
+  /** Puts another authority in the place of the simulated one. */
+  replaceAuthority?(simulated: TemplateAuthority): TemplateAuthority;
   /** Called once, when the first organization is created. */
   onFirstStart?(created: BootstrapResult): void;
   /** Whether due jobs run automatically; a test with its own clock runs them itself. */
@@ -98,7 +101,8 @@ async function start(options: AppOptions, database: Database): Promise<App> {
       const simulator = openSimulator({ database, enqueueAll, callbacks, now });
       simulatorRoutes = config.isSimulatorControllable ? simulator.routes : [];
       const channels = { simulator: instruments.channel("simulator", simulator.channel) };
-      const templateAuthorities = { simulator: instruments.authority("simulator", simulator.authority) };
+      const authority = options.replaceAuthority?.(simulator.authority) ?? simulator.authority;
+      const templateAuthorities = { simulator: instruments.authority("simulator", authority) };
       return { channels, templateAuthorities, jobs: simulator.jobs };
     },
   });

@@ -12,7 +12,7 @@ export const messageErrors = {
     "business_rule",
     422,
     "The 24-hour service window is closed: the contact has not written in the last 24 hours.",
-    "Send an approved template with send_template_message (POST /v1/messages with type template), such as one of suggestions, or wait until the contact writes again.",
+    "Send an approved template with send_template_message (POST /v1/messages with type template), or wait until the contact writes again.",
   ),
   template_not_approved: errorEntry(
     "business_rule",

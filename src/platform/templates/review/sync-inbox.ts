@@ -31,6 +31,8 @@ export interface SyncedInbox {
   readonly statuses: readonly TemplateRow["status"][];
   /** How many templates changed or were added. */
   readonly updated: number;
+  /** Whether a template was left to the next sync. */
+  readonly isPartial: boolean;
 }
 
 /** What is known of the inbox's templates when the sync begins. */
@@ -45,21 +47,23 @@ export async function syncInbox(world: World, target: Target): Promise<SyncedInb
   const statuses: TemplateRow["status"][] = [];
   const seen = new Set<string>();
   let updated = 0;
+  let isPartial = false;
   for await (const page of readPages(world, target)) {
     const applied = await world.database.transaction((tx) =>
       applyPage(tx, target, { snapshot, templates: page }),
     );
-    for (const { id, status, isChanged } of applied) {
+    for (const { id, status, isChanged, isSkipped } of applied) {
       if (!seen.has(id)) {
         statuses.push(status);
       }
       seen.add(id);
       updated += isChanged ? 1 : 0;
+      isPartial ||= isSkipped;
     }
   }
   const missing = [...snapshot.revisions.keys()].filter((id) => !seen.has(id));
   updated += await world.database.transaction((tx) => markAllMissing(tx, target, { snapshot, missing }));
-  return { statuses, updated };
+  return { statuses, updated, isPartial };
 }
 
 async function readSnapshot({ database, now }: World, { inbox, name }: Target): Promise<Snapshot> {
@@ -79,6 +83,7 @@ interface Applied {
   readonly id: string;
   readonly status: TemplateRow["status"];
   readonly isChanged: boolean;
+  readonly isSkipped: boolean;
 }
 
 interface Page {
@@ -133,12 +138,13 @@ async function applyOne(
 ): Promise<Applied> {
   const { id, status } = row;
   const state = stateOf(row);
-  const after = isCurrent(row, snapshot) ? applyReview(state, reviewed) : state;
+  const isSkipped = !isCurrent(row, snapshot);
+  const after = isSkipped ? state : applyReview(state, reviewed);
   const isChanged = hasChanged(state, after);
   if (isChanged) {
     await storeState(tx, row, { state: after, now: snapshot.now });
   }
-  return { id, status: isChanged ? after.status : status, isChanged };
+  return { id, status: isChanged ? after.status : status, isChanged, isSkipped };
 }
 
 /** Not changed since the sync began, and not being submitted. */
@@ -173,7 +179,7 @@ async function addTemplate(
     .onConflict((conflict) => conflict.doNothing())
     .returning(["id", "status"])
     .executeTakeFirst();
-  return added ? [{ ...added, isChanged: true }] : [];
+  return added ? [{ ...added, isChanged: true, isSkipped: false }] : [];
 }
 
 interface Missing {

@@ -74,6 +74,9 @@ async function syncOne(
   }
 }
 
+/** After a sync that left out a template, which was being submitted, for example. */
+const repeatMs = 5_000;
+
 export const syncTemplatesJob = defineJob({
   name: "template.sync",
   payload: z.object({ organization_id: z.string(), inbox_id: z.string(), name: z.string().optional() }),
@@ -82,8 +85,8 @@ export const syncTemplatesJob = defineJob({
 
   async run({ name, ...target }, world) {
     const inbox = await getTemplateInbox(world.database.queries, target);
-    await syncInbox(world, { inbox, name });
-    return undefined;
+    const { isPartial } = await syncInbox(world, { inbox, name });
+    return isPartial ? { runAgainAt: new Date(world.now().getTime() + repeatMs) } : undefined;
   },
 });
 

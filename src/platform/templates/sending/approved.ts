@@ -51,7 +51,9 @@ export async function requireApproved(
 }
 
 function describeStatus({ status, missing_at_authority }: TemplateRow): string {
-  return missing_at_authority ? "the review authority no longer has it." : `it is ${status}.`;
+  return missing_at_authority
+    ? "the review authority no longer has it."
+    : `it is ${status === "draft" ? "a draft" : status}.`;
 }
 
 /** Names that are compared with a name that is not known. */
