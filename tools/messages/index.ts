@@ -124,7 +124,11 @@ export const messages = {
       z.object({
         conversation: Conversation,
         /** Without attributes if the credential can't read contacts. */
-        contact: Contact.omit({ organization_id: true }).partial({ metadata: true, tags: true }),
+        contact: Contact.omit({ organization_id: true }).partial({
+          metadata: true,
+          tags: true,
+          blocked_reason: true,
+        }),
         /** The latest assignment; null if there was none. */
         assignment: Assignment.nullable(),
         /** Oldest first. */

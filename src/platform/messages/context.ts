@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
 import type { messages as contract } from "../../../tools/messages/index.ts";
 import { readWithSnapshot, refersTo } from "../../database/query/index.ts";
+import { serializeContact } from "../contacts/index.ts";
 import { getConversationDetails, latestAssignment } from "../conversations/index.ts";
 import type { ReadContext } from "../kernel/index.ts";
 import { describeActions } from "./actions.ts";
@@ -21,11 +22,12 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
     readContactAndInbox(context, id),
     readLatest(context, id, maxMessages),
   ]);
-  const { channel, settings, tags, metadata, ...contact } = parties;
+  const { channel, settings, ...contact } = parties;
+  const { tags: _tags, metadata: _metadata, blocked_reason: _reason, ...summary } = contact;
   const isContactShown = caller.scopes.has("contacts:read");
   return {
     conversation,
-    contact: isContactShown ? { ...contact, tags, metadata } : contact,
+    contact: serializeContact(isContactShown ? contact : summary),
     assignment,
     messages: latest.rows.reverse().map(serializeMessage),
     actions: describeActions(

@@ -89,6 +89,12 @@ export const internalFailures = {
     title: "The contact was deleted",
     detail: null,
   },
+  contact_blocked: {
+    ...meaning("contact_blocked", false, "Unblock the contact only if they agreed to get messages again."),
+    channel_code: null,
+    title: "The contact was blocked before the message could be sent",
+    detail: null,
+  },
   expired: {
     ...meaning("expired", true, "Send it again if it still matters."),
     channel_code: null,

@@ -34,7 +34,8 @@ export async function receiveMessage(world: World, inbound: InboundMessage) {
     if (message_id === undefined) {
       return findExisting(tx, inbound);
     }
-    await recordInbound(change, conversation, inbound.occurred_at);
+    const isBlocked = contact.blocked_at !== null;
+    await recordInbound(change, conversation, { at: inbound.occurred_at, isBlocked });
     afterCommit(tx, () => getWaiters(world).notify(organization, conversation.id));
     emitReceived(tx, world, inbound, { message_id, conversation_id: conversation.id });
     if (inbound.content.type === "text") {
