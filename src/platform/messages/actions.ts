@@ -30,7 +30,7 @@ export interface ActionContext {
 /** Returns why the tool may not be used and what to do instead; undefined if it may. */
 type Rule = (context: ActionContext) => string | undefined;
 
-const blockedReason =
+export const blockedReason =
   "The contact is blocked and gets no message by any path: unblock with update_contact only if the contact agreed.";
 
 const always: Rule = () => undefined;

@@ -57,7 +57,7 @@ async function lockContact(tx: Transaction, { organization_id, id }: InboundText
 }
 
 /** True for a stop word, false for a start word, undefined for anything else. */
-function readConsent(text: string, settings: InboxSettings): boolean | undefined {
+export function readConsent(text: string, settings: InboxSettings): boolean | undefined {
   const message = bareWords(text);
   const isOneOf = (words: readonly string[]) =>
     message !== "" && words.some((word) => bareWords(word) === message);

@@ -11,7 +11,9 @@ import { emit, system, type World } from "../../kernel/index.ts";
 import { getWaiters } from "../waiting/index.ts";
 import { applyConsentWords } from "./consent.ts";
 
+export { readConsent } from "./consent.ts";
 export { deleteOldReceiptsJob, receiveReceipts } from "./receipts.ts";
+export { asksToStop } from "./stop-request.ts";
 
 /** Stores an inbound message with its contact and conversation, once per `channel_message_id`. */
 export async function receiveMessage(world: World, inbound: InboundMessage) {
