@@ -1,6 +1,7 @@
 /** Messages with templates: which template is meant, its media, and when it is allowed. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
+import { contacts } from "../tools/contacts.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
 import { templates } from "../tools/templates/index.ts";
@@ -19,6 +20,8 @@ const shipped = {
   name: "shipped",
   template_data: { body: "Hello {{1}}, your order {{2}} is on its way to you." },
 };
+
+const variables = { "1": "Ann", "2": "A-17" };
 
 /** Outside the window a strict inbox takes nothing but templates. */
 async function requireWindow() {
@@ -141,7 +144,7 @@ describe("outside the window", () => {
 });
 
 test("events of a message name its template", async () => {
-  await sendAndRead("+14155550117", { name: "shipped", variables: { "1": "Ann", "2": "A-17" } });
+  await sendAndRead("+14155550117", { name: "shipped", variables });
   await app.advanceTime(1_000);
   const rows = await app.server.database.queries.selectFrom("events").selectAll().execute();
   const sent = rows.map(({ body }) => JSON.parse(body)).filter(({ data }) => data.to === "+14155550117");
@@ -149,4 +152,46 @@ test("events of a message name its template", async () => {
     ["message.sent", "shipped"],
     ["message.delivered", "shipped"],
   ]);
+});
+
+describe("a contact who does not want messages", () => {
+  const optOut = async (to: string, opted_out: boolean) => {
+    const { data } = await app.call(contacts.upsert_contact, { phone_number: to });
+    await app.call(contacts.update_contact, { id: data.id, opted_out });
+  };
+
+  test("and opted out gets no marketing template, and every other one", async () => {
+    const to = "+14155550118";
+    await approve({ name: "sale", category: "marketing" });
+    await optOut(to, true);
+    expect(await expectFailure(send(to, { name: "sale" }))).toMatchObject({
+      status: 422,
+      code: "contact_opted_out",
+    });
+    expect((await send(to, { name: "shipped", variables })).data.status).toBe("queued");
+    await optOut(to, false);
+    expect((await send(to, { name: "sale" })).data.status).toBe("queued");
+  });
+
+  test("and is blocked gets no template at all", async () => {
+    const to = "+14155550120";
+    const { data } = await app.call(contacts.upsert_contact, { phone_number: to });
+    await app.call(contacts.update_contact, { id: data.id, blocked: true });
+    expect(await expectFailure(send(to, { name: "shipped", variables }))).toMatchObject({
+      status: 422,
+      code: "contact_blocked",
+    });
+  });
+
+  test("gets no marketing template that waited while the contact opted out", async () => {
+    const to = "+14155550119";
+    await approve({ name: "sale_again", category: "marketing" });
+    const { data } = await send(to, { name: "sale_again" });
+    await optOut(to, true);
+    await app.advanceTime(1_000);
+    const { conversation_id, id: message_id } = data;
+    const message = await app.call(messages.get_message, { conversation_id, message_id });
+    expect(message.data).toMatchObject({ status: "failed", error: { code: "marketing_opt_out" } });
+    expect(await openPhone(app, to).listMessages()).toEqual([]);
+  });
 });

@@ -1,5 +1,6 @@
 /** The test files whose result may differ between the database engines; `npm test` runs them on both. */
 export const engineDependent: readonly string[] = [
+  "test/contact-blocking.test.ts",
   "test/contact-identities.test.ts",
   "test/contact-search.test.ts",
   "test/contacts.test.ts",

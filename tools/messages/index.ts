@@ -31,6 +31,12 @@ const Action = z.object({
   statuses: z.array(z.enum(conversationStatuses)).optional(),
 });
 
+/** What to know before writing to the contact, and what to do about it. */
+export const ContextWarning = z.object({
+  code: z.enum(["contact_blocked", "opted_out", "asks_to_stop"]),
+  message: z.string(),
+});
+
 const sendHints = { destructive: true, openWorld: true } as const;
 const windowRule =
   "Allowed only within 24 hours of the contact's last message; later it fails (the simulated channel warns and sends).";
@@ -125,7 +131,7 @@ export const messages = {
     scope: "inbox:read",
     title: "Get conversation context",
     description:
-      "Get everything needed to act on a conversation: the contact, the latest messages, the assignment and its reason, the 24-hour window, and the allowed actions, with the reason for each that is not allowed. Call it before answering.",
+      "Get everything needed to act on a conversation: the contact, the latest messages, the assignment and its reason, the 24-hour window, the allowed actions, with the reason for each that is not allowed, and warnings, such as an opt-out. Call it before answering.",
     input: z.object({
       id: id("Conversation", "list_conversations"),
       messages: z.int().min(1).max(50).default(10).describe("Number of latest messages, at most 50"),
@@ -134,12 +140,17 @@ export const messages = {
       z.object({
         conversation: Conversation,
         /** Without attributes if the credential can't read contacts. */
-        contact: Contact.omit({ organization_id: true }).partial({ metadata: true, tags: true }),
+        contact: Contact.omit({ organization_id: true }).partial({
+          metadata: true,
+          tags: true,
+          blocked_reason: true,
+        }),
         /** The latest assignment; null if there was none. */
         assignment: Assignment.nullable(),
         /** Oldest first. */
         messages: z.array(ListedMessage),
         actions: z.array(Action),
+        warnings: z.array(ContextWarning),
         /** For wait_for_message: returns messages after this point. */
         cursor: z.string(),
       }),

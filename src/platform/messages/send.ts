@@ -30,8 +30,11 @@ export async function sendMessage(input: Input, context: WriteContext) {
     readContent(tx, organization, input),
     findRecipient(tx, address),
   );
-  const { inbox, conversation } = await createRecipient(tx, found, { ...address, now });
+  const { contact, inbox, conversation } = await createRecipient(tx, found, { ...address, now });
   const content = await contentFor(inbox.id);
+  if (contact?.opted_out && content.template?.category === "marketing") {
+    throw fail("contact_opted_out", { param: "template.name" });
+  }
   const isFree = content.template !== undefined || windowOf(conversation, now).is_within_24h_window;
   if (!isFree && isWindowStrict(inbox)) {
     throw await failOutsideWindow(context, { inbox, conversation });
@@ -44,7 +47,7 @@ export async function sendMessage(input: Input, context: WriteContext) {
 /** Names approved templates, which may be sent instead, to a caller who may read them. */
 async function failOutsideWindow(
   { tx, organization, now, caller }: WriteContext,
-  { inbox, conversation }: Recipient,
+  { inbox, conversation }: Pick<Recipient, "inbox" | "conversation">,
 ): Promise<Failure> {
   const suggestions = permits(caller.scopes, "templates:read")
     ? await suggestTemplates(tx, { organization, inbox_id: inbox.id })
