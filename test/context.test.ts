@@ -12,6 +12,7 @@ import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { openPhone } from "./support/simulator.ts";
+import { createTemplateHelpers } from "./support/templates.ts";
 
 const hours = 3_600_000;
 const app = useTestApp();
@@ -20,6 +21,7 @@ let user: string;
 beforeAll(async () => {
   const login = { email: ownerEmail, password: ownerPassword };
   user = (await app.call(auth.login, login)).data.user.id;
+  await createTemplateHelpers(app).approve({ name: "greeting" });
 });
 
 const read = async (id: string, key?: string) =>
@@ -240,6 +242,10 @@ const attempts: Readonly<Record<string, (target: Target, statuses: string[]) => 
   send_interactive_message: ({ to }) => [
     "send_interactive_message",
     { to, body: "?", buttons: [{ id: "y", title: "Yes" }] },
+  ],
+  send_template_message: ({ to }) => [
+    "send_template_message",
+    { to, template_name: "greeting", language: "en" },
   ],
   wait_for_message: ({ id }) => ["wait_for_message", { conversation_id: id, timeout_seconds: 0 }],
   assign_conversation: ({ id }) => ["assign_conversation", { id, assigned_to: user }],
