@@ -6,6 +6,7 @@ import { messages } from "../tools/messages/index.ts";
 import { templates } from "../tools/templates/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
+import { setReview } from "./support/templates.ts";
 
 /** Called instead of the simulated authority; by default they call it. */
 let authority: TemplateAuthority;
@@ -39,7 +40,7 @@ const create = async () => {
 const get = async (id: string) => (await app.call(templates.get_template, { id })).data;
 const submit = (id: string) => app.call(templates.submit_template, { id });
 const sync = async () => (await app.call(templates.sync_templates, {})).data;
-const review = (settings: object) => app.fetch("/simulator/templates", { method: "PUT", json: settings });
+const review = (settings: object) => setReview(app, settings);
 
 const inbox = async () => {
   const { data } = await app.call(inboxes.list_inboxes, {});

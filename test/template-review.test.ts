@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { templates } from "../tools/templates/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
+import { setReview } from "./support/templates.ts";
 
 const app = useTestApp();
 
@@ -18,7 +19,7 @@ const create = async (changes: Partial<Input> = {}) => {
 
 const get = async (id: string) => (await app.call(templates.get_template, { id })).data;
 const submit = (id: string) => app.call(templates.submit_template, { id });
-const review = (settings: object) => app.fetch("/simulator/templates", { method: "PUT", json: settings });
+const review = (settings: object) => setReview(app, settings);
 
 /** A template after its review; the simulated authority decides after a second. */
 async function createReviewed(outcome: "approve" | "reject" | "hold", changes?: Partial<Input>) {

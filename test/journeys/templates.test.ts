@@ -3,11 +3,12 @@ import { expect, test } from "vitest";
 import { ownerKey, useTestApp } from "../support/app.ts";
 import { connectAssistant } from "../support/assistant.ts";
 import { openPhone } from "../support/simulator.ts";
+import { setReview } from "../support/templates.ts";
 
 const app = useTestApp();
 const customer = "+14155550301";
 
-const review = (settings: object) => app.fetch("/simulator/templates", { method: "PUT", json: settings });
+const review = (settings: object) => setReview(app, settings);
 
 test("from the first template to the answer in the window, in 12 calls without a guess", async () => {
   await using assistant = await connectAssistant(app, ownerKey);
