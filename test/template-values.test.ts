@@ -161,6 +161,23 @@ describe("values", () => {
       "the body has 2 variables, and components gives 3 values for it.",
     ],
     [
+      "a picture for a text header",
+      {
+        components: [
+          { type: "header", parameters: [{ type: "image", image: { link: "https://example.com/a.png" } }] },
+          ...components.slice(1),
+        ],
+      },
+      "the header takes values of type text.",
+    ],
+    [
+      "a value for a button that does not exist",
+      {
+        components: [...components, { type: "button", index: 2, parameters: [{ type: "text", text: "a" }] }],
+      },
+      "button 2 takes no values.",
+    ],
+    [
       "a value for a button that has none",
       {
         components: [
@@ -168,7 +185,7 @@ describe("values", () => {
           { type: "button", sub_type: "url", index: 0, parameters: [{ type: "text", text: "a" }] },
         ],
       },
-      "button 0 takes no such value.",
+      "button 0 takes values of type payload.",
     ],
   ];
 

@@ -5,19 +5,12 @@ import { fail } from "../../../../tools/errors.ts";
 import { outward } from "../../kernel/index.ts";
 import { getTemplateInbox, lockTemplate } from "../find.ts";
 import { isSendable } from "../states.ts";
-import { authorityOf, callTimeoutMs } from "./authority.ts";
-
-const Inbox = z.object({
-  organization_id: z.string(),
-  id: z.string(),
-  phone_number: z.string(),
-  channel: z.string(),
-});
+import { authorityOf, callTimeoutMs, InboxOfTemplate } from "./authority.ts";
 
 const Intent = z.object({
   template_id: z.string(),
   /** As the authority knows it; null if it was never submitted. */
-  submitted: z.object({ inbox: Inbox, external_id: z.string(), name: z.string() }).nullable(),
+  submitted: z.object({ inbox: InboxOfTemplate, external_id: z.string(), name: z.string() }).nullable(),
 });
 type Intent = z.infer<typeof Intent>;
 

@@ -22,20 +22,13 @@ import {
   isSendable,
   type TemplateRow,
 } from "../states.ts";
-import { authorityOf, callTimeoutMs, readPages } from "./authority.ts";
-
-const Inbox = z.object({
-  organization_id: z.string(),
-  id: z.string(),
-  phone_number: z.string(),
-  channel: z.string(),
-});
+import { authorityOf, callTimeoutMs, InboxOfTemplate, readPages } from "./authority.ts";
 
 const Intent = z.object({
   template_id: z.string(),
   /** Proves that no other submission has begun since. */
   submitting_since: z.string(),
-  inbox: Inbox,
+  inbox: InboxOfTemplate,
   name: z.string(),
   language: z.string(),
   external_id: z.string().nullable(),

@@ -18,10 +18,10 @@ import {
   type TemplateRow,
   type TemplateState,
 } from "../states.ts";
-import { readPages, submissionEndedMs } from "./authority.ts";
+import { type InboxOfTemplate, readPages, submissionEndedMs } from "./authority.ts";
 
 interface Target {
-  readonly inbox: TemplateInbox & { readonly channel: string };
+  readonly inbox: InboxOfTemplate;
   /** Only the templates of this name. */
   readonly name?: string | undefined;
 }

@@ -36,45 +36,30 @@ export function readComponents(
   version: Version,
   input: readonly Readonly<Record<string, unknown>>[],
 ): TemplateValues {
-  const parsed = z.array(Component).safeParse(input, { error: inputMessages });
-  if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) => ({
+  const components = parseComponents(input);
+  const places = placesOf(version.template_data);
+  const ofPlace = (place: Place) => components.filter((component) => isOf(component, place)).flatMap(textsOf);
+  return {
+    texts: places.flatMap(ofPlace),
+    media: components.flatMap(mediaOf)[0],
+    payloads: new Map(components.flatMap((component) => payloadsOf(component))),
+    problems: [
+      ...components.flatMap((component) => typeProblems(version, component)),
+      ...places.flatMap((place) => countProblem(place, ofPlace(place).length)),
+    ],
+  };
+}
+
+function parseComponents(input: readonly Readonly<Record<string, unknown>>[]): readonly Component[] {
+  const { data, error } = z.array(Component).safeParse(input, { error: inputMessages });
+  if (error) {
+    const issues = error.issues.map((issue) => ({
       ...issue,
       path: ["template", "components", ...issue.path],
     }));
     throw failInput(issues, { template: { components: input } });
   }
-  const places = placesOf(version.template_data);
-  const replies = new Map(
-    (version.template_data.buttons ?? []).flatMap(({ type }, index) =>
-      type === "quick_reply" ? [[index, type]] : [],
-    ),
-  );
-  const ofPlace = (place: Place) =>
-    parsed.data.filter((component) => isOf(component, place)).flatMap(textsOf);
-  const known = (component: Component) =>
-    places.some((place) => place.numbers.length > 0 && isOf(component, place)) ||
-    (component.type === "header" && mediaOf(component) !== undefined) ||
-    (component.type === "button" && payloadOf(component) !== undefined && replies.has(component.index ?? 0));
-  return {
-    texts: places.flatMap(ofPlace),
-    media: parsed.data
-      .filter(({ type }) => type === "header")
-      .map(mediaOf)
-      .find((media) => media !== undefined),
-    payloads: new Map(
-      parsed.data.flatMap((component) => {
-        const payload = payloadOf(component);
-        return payload === undefined ? [] : [[component.index ?? 0, payload] as const];
-      }),
-    ),
-    problems: [
-      ...places.flatMap((place) => countProblem(place, ofPlace(place).length)),
-      ...parsed.data
-        .filter((component) => component.parameters.length > 0 && !known(component))
-        .map(unknownProblem),
-    ],
-  };
+  return data;
 }
 
 const componentOf = { HEADER: "header", BODY: "body", BUTTONS: "button" } as const;
@@ -87,33 +72,49 @@ function textsOf({ parameters }: Component): readonly string[] {
   return parameters.flatMap((parameter) => (parameter.type === "text" ? [parameter.text] : []));
 }
 
-function payloadOf({ parameters }: Component): string | undefined {
-  return parameters.flatMap((parameter) => (parameter.type === "payload" ? [parameter.payload] : []))[0];
+function payloadsOf({ index = 0, parameters }: Component): readonly (readonly [number, string])[] {
+  return parameters.flatMap((parameter) =>
+    parameter.type === "payload" ? [[index, parameter.payload] as const] : [],
+  );
 }
 
 function mediaOf({ parameters }: Component) {
-  const [media] = parameters.flatMap(toMedia);
-  return media && { url: media.link, file_name: media.filename };
+  return parameters.flatMap((parameter) => {
+    const { image, video, document } = {
+      image: undefined,
+      video: undefined,
+      document: undefined,
+      ...parameter,
+    };
+    const media = image ?? video ?? document;
+    return media ? [{ url: media.link, file_name: media.filename }] : [];
+  });
 }
 
-function toMedia(parameter: Parameter): readonly z.output<typeof Media>[] {
-  return "image" in parameter
-    ? [parameter.image]
-    : "video" in parameter
-      ? [parameter.video]
-      : "document" in parameter
-        ? [parameter.document]
-        : [];
+/** The values must be of the type that this part of the template takes. */
+function typeProblems(version: Version, component: Component): readonly string[] {
+  const taken = takenType(version, component);
+  const isOther = component.parameters.some(({ type }) => type !== taken);
+  return isOther ? [`${nameOf(component)} takes ${taken ? `values of type ${taken}` : "no values"}.`] : [];
 }
 
-function countProblem({ component, button_index, numbers }: Place, count: number): readonly string[] {
-  const name = button_index === undefined ? `the ${componentOf[component]}` : `button ${button_index}`;
+function takenType(
+  { template_data: { header, buttons = [] } }: Version,
+  { type, index = 0 }: Component,
+): Parameter["type"] | undefined {
+  const takenByButton = { quick_reply: "payload", url: "text", phone_number: undefined } as const;
+  const button = buttons[index];
+  const taken = { header: header?.type, body: "text", button: button && takenByButton[button.type] } as const;
+  return taken[type];
+}
+
+function countProblem({ component, button_index: index, numbers }: Place, count: number): readonly string[] {
+  const name = nameOf({ type: componentOf[component], index });
   return count === numbers.length
     ? []
     : [`${name} has ${numbers.length} variables, and components gives ${count} values for it.`];
 }
 
-function unknownProblem({ type, index = 0 }: Component): string {
-  const name = type === "button" ? `button ${index}` : `the ${type}`;
-  return `${name} takes no such value.`;
+function nameOf({ type, index = 0 }: Pick<Component, "type" | "index">): string {
+  return type === "button" ? `button ${index}` : `the ${type}`;
 }
