@@ -17,6 +17,7 @@ export {
   inboxId,
   inputTimestamp,
   jsonObject,
+  limitedObject,
   maxMetadata,
   metadata,
   normalizeTag,

@@ -1,6 +1,6 @@
 /** The content of an outbound message, by its type. */
 import { z } from "zod";
-import { fileAddress, inboxId, jsonObject, recipient } from "../contract/index.ts";
+import { fileAddress, inboxId, jsonObject, limitedObject, recipient } from "../contract/index.ts";
 import { templateLanguage, templateName } from "../templates/index.ts";
 import { Interactive } from "./interactive.ts";
 import { messageTypes } from "./message.ts";
@@ -29,10 +29,16 @@ const components = z
   .optional()
   .describe('Instead of variables: [{"type":"body","parameters":[{"type":"text","text":"Ann"}]}]');
 
+/** More than a template can have. */
+const maxVariables = 100;
+
 /** The values of a template's variables, in the simple form. */
 export const templateValues = {
-  variables: z
-    .record(z.string().max(255), z.string().min(1).max(1024))
+  variables: limitedObject(
+    (value) => Object.keys(value ?? {}).length <= maxVariables,
+    `At most ${maxVariables} variables.`,
+    z.record(z.string().max(255), z.string().min(1).max(1024)),
+  )
     .optional()
     .describe(
       'Value of each variable by its name, or by its number in the body: {"1":"Ann"}. The names are in get_template',

@@ -154,7 +154,7 @@ function isCurrent({ id, revision, submitting_since }: TemplateRow, { revisions,
   return revisions.get(id) === revision && !isSubmitting;
 }
 
-/** Adds a template that was created at the authority, unless another transaction has added it. */
+/** Adds a template that was created at the authority, unless another sync has added it meanwhile. */
 async function addTemplate(
   tx: Transaction,
   { organization_id, id: inbox_id }: TemplateInbox,
@@ -169,17 +169,18 @@ async function addTemplate(
     { ...createState({ category, template_data, variables }), status: "pending" },
     reviewed,
   );
+  const id = newId("tpl", now);
   const added = await tx
     .insertInto("templates")
     .values({
-      ...{ organization_id, id: newId("tpl", now), inbox_id, name, language },
+      ...{ organization_id, id, inbox_id, name, language },
       ...toColumns(state),
       ...{ created_at: now.toISOString(), updated_at: now.toISOString() },
     })
     .onConflict((conflict) => conflict.doNothing())
-    .returning(["id", "status"])
+    .returning("id")
     .executeTakeFirst();
-  return added ? [{ ...added, isChanged: true, isSkipped: false }] : [];
+  return [{ id, status: state.status, isChanged: added !== undefined, isSkipped: false }];
 }
 
 interface Missing {
