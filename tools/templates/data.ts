@@ -29,15 +29,15 @@ const Header = z.object({
   text: z.string().min(1).max(1024).optional().describe("For type text"),
   media_url: fileAddress
     .optional()
-    .describe("For the other types: a sample, its public address or an upload's storage_url"),
+    .describe("Sample of the other types: public address, or an upload's storage_url"),
 });
 export type TemplateHeader = z.infer<typeof Header>;
 
 const Button = z.object({
   type: z.enum(buttonTypes),
   text: z.string().min(1).max(1024),
-  url: z.string().max(2048).optional().describe("For url; may end with {{1}}"),
-  phone_number: z.string().max(32).optional().describe("For phone_number"),
+  url: z.string().max(2048).optional().describe("May end with {{1}}"),
+  phone_number: z.string().max(32).optional(),
 });
 export type TemplateButton = z.infer<typeof Button>;
 
@@ -86,7 +86,7 @@ export type TemplateData = z.infer<typeof parts>;
 export const Variable = z.object({
   name: z.string().trim().min(1).max(255),
   component: z.enum(components),
-  button_index: z.int32().min(0).max(2).optional().describe("From 0; for BUTTONS"),
+  button_index: z.int32().min(0).max(2).optional().describe("Of BUTTONS, from 0"),
   example: z.string().min(1).max(1024).optional().describe("Sample value for the review"),
 });
 export type Variable = z.infer<typeof Variable>;

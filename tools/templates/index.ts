@@ -20,7 +20,7 @@ const variables = z
   .array(Variable)
   .max(100)
   .optional()
-  .describe("Name of each variable in the order of their numbers, by component; by default 1, 2");
+  .describe("Names of the variables in the order of their numbers; by default 1, 2");
 
 export const templates = {
   create_template: operation({
