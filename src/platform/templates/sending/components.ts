@@ -7,8 +7,9 @@ import type { TemplateValues, Version } from "../version.ts";
 const text = z.string().min(1).max(1024);
 const Media = z.object({ link: fileAddress, filename: z.string().max(240).optional() });
 
-const Parameter = z.union([
-  z.object({ type: z.literal("text"), text }),
+const Parameter = z.discriminatedUnion("type", [
+  // Strict: with parameter_name, the order may be another one than that of the places.
+  z.strictObject({ type: z.literal("text"), text }),
   z.object({ type: z.literal("image"), image: Media }),
   z.object({ type: z.literal("video"), video: Media }),
   z.object({ type: z.literal("document"), document: Media }),
@@ -26,7 +27,7 @@ const Component = z.object({
     .toLowerCase()
     .pipe(z.enum(["url", "quick_reply"]))
     .optional(),
-  index: z.coerce.number().int().min(0).max(9).optional(),
+  index: z.union([z.int().min(0).max(9), z.string().regex(/^\d$/).transform(Number)]).optional(),
   parameters: z.array(Parameter).max(100).default([]),
 });
 type Component = z.output<typeof Component>;
@@ -44,18 +45,16 @@ export function readComponents(
     }));
     throw failInput(issues, { template: { components: input } });
   }
+  const { header, buttons = [] } = version.template_data;
   const places = placesOf(version.template_data);
-  const replies = new Map(
-    (version.template_data.buttons ?? []).flatMap(({ type }, index) =>
-      type === "quick_reply" ? [[index, type]] : [],
-    ),
-  );
   const ofPlace = (place: Place) =>
     parsed.data.filter((component) => isOf(component, place)).flatMap(textsOf);
-  const known = (component: Component) =>
-    places.some((place) => place.numbers.length > 0 && isOf(component, place)) ||
-    (component.type === "header" && mediaOf(component) !== undefined) ||
-    (component.type === "button" && payloadOf(component) !== undefined && replies.has(component.index ?? 0));
+  const takes = (component: Component, { type }: Parameter) =>
+    type === "text"
+      ? places.some((place) => place.numbers.length > 0 && isOf(component, place))
+      : type === "payload"
+        ? component.type === "button" && buttons[component.index ?? 0]?.type === "quick_reply"
+        : component.type === "header" && header?.type === type;
   return {
     texts: places.flatMap(ofPlace),
     media: parsed.data
@@ -71,7 +70,7 @@ export function readComponents(
     problems: [
       ...places.flatMap((place) => countProblem(place, ofPlace(place).length)),
       ...parsed.data
-        .filter((component) => component.parameters.length > 0 && !known(component))
+        .filter((component) => component.parameters.some((parameter) => !takes(component, parameter)))
         .map(unknownProblem),
     ],
   };
