@@ -123,11 +123,16 @@ describe("values", () => {
     ["no values", {}, "the value of number is missing."],
     ["a surplus variable", { variables: { ...values, total: "9" } }, "it has no variable total."],
     ["a number that the body lacks", { variables: { ...values, "3": "9" } }, "it has no variable 3."],
-    ["a blank value", { variables: { ...values, order: " " } }, "a value is blank."],
+    ["a blank value", { variables: { ...values, order: " " } }, "the value of order is blank."],
     [
       "a value with a line break",
       { variables: { ...values, order: "a\nb" } },
-      "a value can't have line breaks, tabs or more than four spaces in a row.",
+      "the value of order can't have line breaks, tabs or more than four spaces in a row.",
+    ],
+    [
+      "a value by name and another by number",
+      { variables: { ...values, "2": "B-2" } },
+      "the value of order is given by its name and by its number.",
     ],
     [
       "values that make the body too long",
@@ -187,6 +192,33 @@ describe("values", () => {
       },
       "button 0 takes values of type payload.",
     ],
+    [
+      "a payload for a button that is no quick reply",
+      {
+        components: [
+          ...components,
+          { type: "button", index: 1, parameters: [{ type: "payload", payload: "ok" }] },
+        ],
+      },
+      "button 1 takes values of type text.",
+    ],
+    [
+      "a payload in the body",
+      {
+        components: [...components, { type: "body", parameters: [{ type: "payload", payload: "ok" }] }],
+      },
+      "the body takes values of type text.",
+    ],
+    [
+      "a file in the body",
+      {
+        components: [
+          ...components,
+          { type: "body", parameters: [{ type: "image", image: { link: "https://example.com/a.png" } }] },
+        ],
+      },
+      "the body takes values of type text.",
+    ],
   ];
 
   test.each(mismatches)("with %s are rejected, and nothing is stored", async (_, content, reason) => {
@@ -215,7 +247,19 @@ describe("values", () => {
       }),
     );
     expect(failure).toMatchObject({ status: 400, code: "invalid_request" });
-    expect(failure.error?.param).toBe("template.components.0.parameters.0");
+    expect(failure.error?.param).toBe("template.components.0.parameters.0.type");
+    const named = { type: "text", parameter_name: "order", text: "A-17" };
+    const byName = await expectFailure(
+      send("+14155550113", { name: "shipped", components: [{ type: "body", parameters: [named] }] }),
+    );
+    expect(byName).toMatchObject({
+      status: 400,
+      error: { param: "template.components.0.parameters.0.parameter_name" },
+    });
+    const noIndex = await expectFailure(
+      send("+14155550113", { name: "shipped", components: [{ type: "button", index: null }] }),
+    );
+    expect(noIndex).toMatchObject({ status: 400, error: { param: "template.components.0.index" } });
     const both = await expectFailure(
       send("+14155550113", { name: "shipped", components, variables: values }),
     );

@@ -49,10 +49,9 @@ export function createState({ category, template_data, variables }: Version): Te
 
 /** Whether messages can be sent with the submitted version. */
 export function isSendable(state: TemplateState): boolean {
-  const { status, review_status, missing_at_authority } = state;
-  return (
-    review_status === "approved" && !missing_at_authority && (status === "approved" || status === "draft")
-  );
+  const { status, submitted, review_status, missing_at_authority } = state;
+  const isApproved = review_status === "approved" && !missing_at_authority;
+  return submitted !== null && isApproved && (status === "approved" || status === "draft");
 }
 
 /** A template in review can't be changed, nor one that the authority has taken out of use. */
@@ -164,13 +163,19 @@ export function hasAccepted(
   );
 }
 
-/** The authority may change the category, and its owner the texts; our names and examples of variables are kept. */
+/**
+ * The authority may change the category, and its owner the texts; our names and examples of variables are kept. Null if
+ * it has only a version that can't be sent: a draft of the same name was not reviewed.
+ */
 function toSubmitted(
   { submitted, category, template_data, variables }: TemplateState,
   reviewed: ReviewedTemplate,
-): Version {
-  const known = submitted ?? { category, template_data, variables };
+): Version | null {
   const { version } = reviewed;
+  if (submitted === null && version === null) {
+    return null;
+  }
+  const known = submitted ?? { category, template_data, variables };
   const content = version === null || hasSameTexts(version, known) ? known : version;
   if (submitted && content === submitted && reviewed.category === submitted.category) {
     return submitted;

@@ -1,6 +1,7 @@
 /** Calls the review authority of an inbox's channel. */
 import { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
+import { Template } from "../../../../tools/templates/index.ts";
 import type { ReviewedTemplate, TemplateAuthority } from "../../../ports/template-authority.ts";
 import type { World } from "../../kernel/index.ts";
 
@@ -31,21 +32,28 @@ interface Listing {
   readonly name?: string | undefined;
 }
 
-/** The pages of the authority's list, one after the other. */
+/** The pages of the authority's list, one after the other. @throws Error if a cursor repeats: the list has no end. */
 export async function* readPages(
   world: World,
   { inbox, name }: Listing,
 ): AsyncGenerator<readonly ReviewedTemplate[]> {
   const authority = authorityOf(world, inbox.channel);
-  const cursors = new Set<string | null>();
-  for (let cursor: string | null = null; !cursors.has(cursor); ) {
+  const cursors = new Set<string>();
+  let cursor: string | null = null;
+  do {
     const page = await authority.list({ inbox, name, cursor }, AbortSignal.timeout(callTimeoutMs));
-    yield page.templates;
-    if (page.next === null) {
-      return;
-    }
-    cursors.add(cursor);
+    yield page.templates.map(withKnownVersion);
     cursor = page.next;
-  }
-  throw new Error("The pages of the review authority repeat.");
+    if (cursor !== null && cursors.has(cursor)) {
+      throw new Error("The review authority's list repeats a page.");
+    }
+    cursors.add(cursor ?? "");
+  } while (cursor !== null);
+}
+
+const Version = Template.pick({ category: true, template_data: true, variables: true });
+
+/** What breaks a limit of this service can't be sent, such as a template with ten buttons. */
+function withKnownVersion(reviewed: ReviewedTemplate): ReviewedTemplate {
+  return Version.safeParse(reviewed.version).success ? reviewed : { ...reviewed, version: null };
 }

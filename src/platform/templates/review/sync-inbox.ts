@@ -39,6 +39,8 @@ export interface SyncedInbox {
 interface Snapshot {
   /** By id. */
   readonly revisions: ReadonlyMap<string, number>;
+  /** By name and language. */
+  readonly keys: ReadonlySet<string>;
   readonly now: Date;
 }
 
@@ -46,16 +48,14 @@ export async function syncInbox(world: World, target: Target): Promise<SyncedInb
   const snapshot = await readSnapshot(world, target);
   const statuses: TemplateRow["status"][] = [];
   const seen = new Set<string>();
+  const listed = new Set<string>();
   let updated = 0;
   let isPartial = false;
   for await (const page of readPages(world, target)) {
-    const applied = await world.database.transaction((tx) =>
-      applyPage(tx, target, { snapshot, templates: page }),
-    );
+    const templates = takeNew(page, listed);
+    const applied = await world.database.transaction((tx) => applyPage(tx, target, { snapshot, templates }));
     for (const { id, status, isChanged, isSkipped } of applied) {
-      if (!seen.has(id)) {
-        statuses.push(status);
-      }
+      statuses.push(status);
       seen.add(id);
       updated += isChanged ? 1 : 0;
       isPartial ||= isSkipped;
@@ -66,17 +66,30 @@ export async function syncInbox(world: World, target: Target): Promise<SyncedInb
   return { statuses, updated, isPartial };
 }
 
+/** A template that the authority lists twice counts once. Adds the keys of the others to `listed`. */
+function takeNew(page: readonly ReviewedTemplate[], listed: Set<string>): readonly ReviewedTemplate[] {
+  return page.filter((reviewed) => {
+    const isNew = !listed.has(keyOf(reviewed));
+    listed.add(keyOf(reviewed));
+    return isNew;
+  });
+}
+
 async function readSnapshot({ database, now }: World, { inbox, name }: Target): Promise<Snapshot> {
   const rows = await database.queries
     .selectFrom("templates")
-    .select(["id", "revision"])
+    .select(["id", "name", "language", "revision"])
     .where("organization_id", "=", inbox.organization_id)
     .where("inbox_id", "=", inbox.id)
     .$if(name !== undefined, (query) =>
       query.where((row) => row(row.fn<string>("lower", ["name"]), "=", (name ?? "").toLowerCase())),
     )
     .execute();
-  return { revisions: new Map(rows.map(({ id, revision }) => [id, revision])), now: now() };
+  return {
+    revisions: new Map(rows.map(({ id, revision }) => [id, revision])),
+    keys: new Set(rows.map(keyOf)),
+    now: now(),
+  };
 }
 
 interface Applied {
@@ -158,10 +171,11 @@ function isCurrent({ id, revision, submitting_since }: TemplateRow, { revisions,
 async function addTemplate(
   tx: Transaction,
   { organization_id, id: inbox_id }: TemplateInbox,
-  { reviewed, snapshot: { now } }: { readonly reviewed: ReviewedTemplate; readonly snapshot: Snapshot },
+  { reviewed, snapshot: { keys, now } }: { readonly reviewed: ReviewedTemplate; readonly snapshot: Snapshot },
 ): Promise<readonly Applied[]> {
   const { name, language, version } = reviewed;
-  if (version === null) {
+  // One of the snapshot was deleted since: the page may be older than the deletion.
+  if (version === null || keys.has(keyOf(reviewed))) {
     return [];
   }
   const { category, template_data, variables } = version;

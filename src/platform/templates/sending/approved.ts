@@ -78,7 +78,8 @@ function selectApproved(db: Queries, organization: string) {
     .where("organization_id", "=", organization)
     .where("review_status", "=", "approved")
     .where("status", "in", ["approved", "draft"])
-    .where("missing_at_authority", "=", false);
+    .where("missing_at_authority", "=", false)
+    .where("submitted", "is not", null);
 }
 
 const maxSuggestions = 3;

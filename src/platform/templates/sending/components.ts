@@ -7,8 +7,9 @@ import type { TemplateValues, Version } from "../version.ts";
 const text = z.string().min(1).max(1024);
 const Media = z.object({ link: fileAddress, filename: z.string().max(240).optional() });
 
-const Parameter = z.union([
-  z.object({ type: z.literal("text"), text }),
+const Parameter = z.discriminatedUnion("type", [
+  // Strict: with parameter_name, the order may be another one than that of the places.
+  z.strictObject({ type: z.literal("text"), text }),
   z.object({ type: z.literal("image"), image: Media }),
   z.object({ type: z.literal("video"), video: Media }),
   z.object({ type: z.literal("document"), document: Media }),
@@ -26,7 +27,7 @@ const Component = z.object({
     .toLowerCase()
     .pipe(z.enum(["url", "quick_reply"]))
     .optional(),
-  index: z.coerce.number().int().min(0).max(9).optional(),
+  index: z.union([z.int().min(0).max(9), z.string().regex(/^\d$/).transform(Number)]).optional(),
   parameters: z.array(Parameter).max(100).default([]),
 });
 type Component = z.output<typeof Component>;

@@ -35,7 +35,7 @@ export async function composeTemplate(
 ): Promise<SentTemplate> {
   const { id, name, language, version } = template;
   const values = readValues(version, content);
-  throwIfMismatched(template, [...values.problems, ...fileProblems(version, values)]);
+  throwIfMismatched(template, values.problems);
   const { body, footer = null } = version.template_data;
   const filled = placesOf(version.template_data).map((place) => ({
     place,
@@ -116,12 +116,6 @@ function composeButtons(
       ...(payload === undefined ? {} : { payload }),
     };
   });
-}
-
-/** A template that was created at the authority may have no sample. */
-function fileProblems({ template_data: { header } }: Version, { media }: TemplateValues): readonly string[] {
-  const needsFile = header !== undefined && header.type !== "text" && header.media_url === undefined;
-  return needsFile && media === undefined ? ["its header needs a file: send header_media_url."] : [];
 }
 
 function lengthProblems({ header, body }: SentTemplate): readonly string[] {

@@ -13,7 +13,15 @@ export function readValues(version: Version, content: TemplateContent): Template
   const { header } = version.template_data;
   const hasMedia = mediaHeaderTypes.some((type) => type === header?.type);
   const unwanted = values.media && !hasMedia ? ["it has no image, video or document header."] : [];
-  return { ...values, problems: [...values.problems, ...unwanted, ...values.texts.flatMap(problemOf)] };
+  const isMissing = hasMedia && !values.media && header?.media_url === undefined;
+  const missing = isMissing ? ["the file of its header is missing: send header_media_url."] : [];
+  const problems = [...values.problems, ...unwanted, ...missing];
+  // With a problem, the texts may be fewer than the variables.
+  const invalid =
+    problems.length === 0
+      ? version.variables.flatMap(({ name }, index) => problemOf(name, values.texts[index] ?? ""))
+      : [];
+  return { ...values, problems: [...problems, ...invalid] };
 }
 
 /** A key is the name of a variable or else the number of one in the body. */
@@ -24,7 +32,9 @@ function readNamed(
   const names = [...new Set(version.variables.map(({ name }) => name))];
   const byNumber = numberedNames(version);
   const nameOf = (key: string) => (names.includes(key) ? key : (byNumber.get(key) ?? key));
-  const values = new Map(Object.entries(variables).map(([key, value]) => [nameOf(key), value]));
+  const entries = Object.entries(variables).map(([key, value]) => [nameOf(key), value] as const);
+  const values = new Map(entries);
+  const repeated = entries.length > values.size ? names.filter((name) => countOf(entries, name) > 1) : [];
   const missing = names.filter((name) => !values.has(name));
   const surplus = [...values.keys()].filter((name) => !names.includes(name));
   return {
@@ -34,8 +44,13 @@ function readNamed(
     problems: [
       ...missing.map((name) => `the value of ${name} is missing.`),
       ...surplus.map((name) => `it has no variable ${name}.`),
+      ...repeated.map((name) => `the value of ${name} is given by its name and by its number.`),
     ],
   };
+}
+
+function countOf(entries: readonly (readonly [name: string, value: string])[], wanted: string): number {
+  return entries.filter(([name]) => name === wanted).length;
 }
 
 /** The names of the body's variables by their numbers. */
@@ -46,11 +61,11 @@ function numberedNames({ template_data, variables }: Version): ReadonlyMap<strin
 }
 
 /** WhatsApp rejects these characters in a value. */
-function problemOf(text: string): readonly string[] {
+function problemOf(name: string, text: string): readonly string[] {
   if (text.trim() === "") {
-    return ["a value is blank."];
+    return [`the value of ${name} is blank.`];
   }
   return /[\n\r\t]| {5}/.test(text)
-    ? ["a value can't have line breaks, tabs or more than four spaces in a row."]
+    ? [`the value of ${name} can't have line breaks, tabs or more than four spaces in a row.`]
     : [];
 }
