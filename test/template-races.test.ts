@@ -268,3 +268,21 @@ test("an approved template is not submitted or deleted while messages wait for i
   await app.runDueJobs();
   expect((await submit(id)).data.status).toBe("pending");
 });
+
+test("a deletion whose answer is lost is not called without effect, and can be repeated", async () => {
+  const { id, name } = await create();
+  await submit(id);
+  await app.advanceTime(1_000);
+  authority = {
+    ...simulated,
+    async delete(...args) {
+      await simulated.delete(...args);
+      throw new Error("timed out");
+    },
+  };
+  const remove = () => app.call(templates.delete_template, { id });
+  expect(await expectFailure(remove())).toMatchObject({ status: 409, code: "outcome_unknown" });
+  expect(await listAtAuthority(name)).toEqual([]);
+  authority = simulated;
+  expect(await remove()).toEqual({ data: { id, deleted: true } });
+});

@@ -87,6 +87,17 @@ const invalid: readonly [what: string, changes: object, param: string][] = [
   ["a language that is not a code", { language: "English" }, "language"],
   ["a body of 1,025 characters", { template_data: { body: "b".repeat(1025) } }, "template_data.body"],
   ["no body", { template_data: { footer: "f" } }, "template_data.body"],
+  ["a blank body", { template_data: { body: " \n " } }, "template_data.body"],
+  [
+    "a blank button",
+    { template_data: { body, buttons: [{ type: "quick_reply", text: " " }] } },
+    "template_data.buttons.0.text",
+  ],
+  [
+    "a blank header",
+    { template_data: { body, header: { type: "text", text: " " } } },
+    "template_data.header.text",
+  ],
   [
     "four buttons",
     { template_data: { body, buttons: ["a", "b", "c", "d"].map((text) => ({ type: "quick_reply", text })) } },

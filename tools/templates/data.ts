@@ -24,9 +24,12 @@ export const templateLanguage = z
   .max(8)
   .regex(/^[a-z]{2,3}(_[A-Za-z]{2,4})?$/, "Send en or en_US.");
 
+const isVisible = (text: string) => text.trim() !== "";
+const blankMessage = "Send a text that is not blank.";
+
 const Header = z.object({
   type: z.enum(["text", ...mediaHeaderTypes]),
-  text: z.string().min(1).max(1024).optional().describe("For type text"),
+  text: z.string().min(1).max(1024).refine(isVisible, blankMessage).optional().describe("For type text"),
   media_url: fileAddress
     .optional()
     .describe("Sample of the other types: public address, or an upload's storage_url"),
@@ -35,7 +38,7 @@ export type TemplateHeader = z.infer<typeof Header>;
 
 const Button = z.object({
   type: z.enum(buttonTypes),
-  text: z.string().min(1).max(1024),
+  text: z.string().min(1).max(1024).refine(isVisible, blankMessage),
   url: z.string().max(2048).optional().describe("May end with {{1}}"),
   phone_number: z.string().max(32).optional(),
 });
@@ -56,6 +59,7 @@ const parts = z.object({
     .string()
     .min(1)
     .max(1024)
+    .refine(isVisible, blankMessage)
     .describe("Text, at most 1024 characters; variables {{1}}, {{2}} in order from 1, with text around them"),
   header: Header.optional(),
   footer: z.string().max(1024).optional(),

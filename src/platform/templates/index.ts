@@ -1,4 +1,5 @@
 /** Templates: the operations of `tools/templates/`, and the functions that other modules call. */
+import type { Failure } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
 import { templates as contract, type TemplateData } from "../../../tools/templates/index.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
@@ -38,7 +39,6 @@ export const templates = implement(contract, {
       const inbox = await getOrDefaultInbox(tx, organization, input.inbox_id);
       const variables = resolveVariables(template_data, input.variables);
       await requireSample(tx, organization, template_data);
-      await requireUnusedName(tx, { organization_id: organization, inbox_id: inbox.id, name, language });
       const template = await tx
         .insertInto("templates")
         .values({
@@ -52,8 +52,12 @@ export const templates = implement(contract, {
           ...toColumns(createState({ category, template_data, variables })),
           ...{ created_at: now.toISOString(), updated_at: now.toISOString() },
         })
+        .onConflict((conflict) => conflict.doNothing())
         .returningAll()
-        .executeTakeFirstOrThrow();
+        .executeTakeFirst();
+      if (!template) {
+        throw await failExisting(tx, { organization_id: organization, inbox_id: inbox.id, name, language });
+      }
       return { data: { ...serializeTemplate(template), channel: inbox.platform } };
     },
 
@@ -118,8 +122,8 @@ async function requireSample(tx: Transaction, organization: string, { header }: 
   }
 }
 
-/** The organization is locked, so that two calls at once can't both take a name. */
-async function requireUnusedName(
+/** Another call or a sync, which adds the authority's templates, has taken the name. */
+async function failExisting(
   db: Queries,
   {
     organization_id,
@@ -127,16 +131,14 @@ async function requireUnusedName(
     name,
     language,
   }: Pick<TemplateRow, "organization_id" | "inbox_id" | "name" | "language">,
-): Promise<void> {
-  const existing = await db
+): Promise<Failure> {
+  const { id: existing_id } = await db
     .selectFrom("templates")
     .select("id")
     .where("organization_id", "=", organization_id)
     .where((row) => row(row.fn<string>("lower", ["name"]), "=", name.toLowerCase()))
     .where("language", "=", language)
     .where("inbox_id", "=", inbox_id)
-    .executeTakeFirst();
-  if (existing) {
-    throw fail("template_exists", { existing_id: existing.id, param: "name" });
-  }
+    .executeTakeFirstOrThrow();
+  return fail("template_exists", { existing_id, param: "name" });
 }

@@ -52,7 +52,7 @@ export const deleteTemplate = outward({
       }
       return {};
     } catch (error) {
-      throw error instanceof Failure ? error : fail("authority_unavailable", {}, error);
+      throw error instanceof Failure ? error : fail("outcome_unknown", {}, error);
     }
   },
 
