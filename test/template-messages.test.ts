@@ -108,7 +108,7 @@ describe("a template that is not approved", () => {
     });
     const { inbox_id } = await approve({ name: "one_inbox" });
     expect(await reasonOf({ name: "one_inbox" }, { inbox_id: second.id })).toBe(
-      `it is approved for the inbox ${inbox_id}.`,
+      `it is approved for another inbox: send inbox_id ${inbox_id}.`,
     );
   });
 });

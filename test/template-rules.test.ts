@@ -121,6 +121,12 @@ const rules: readonly [code: string, data: Data, field: string, message: string]
     "Send a complete address, for example https://example.com/orders/{{1}}; a variable may only be at its end.",
   ],
   [
+    "url_invalid",
+    { buttons: [url("Track", "https://example.com{{1}}")] },
+    "template_data.buttons.0.url",
+    "Send a complete address, for example https://example.com/orders/{{1}}; a variable may only be at its end.",
+  ],
+  [
     "phone_number_invalid",
     { buttons: [{ ...call("Call us"), phone_number: "0415 555" }] },
     "template_data.buttons.0.phone_number",

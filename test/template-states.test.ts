@@ -10,6 +10,7 @@ import {
   edit,
   findEditLimit,
   isEditable,
+  isNewAtAuthority,
   isSendable,
   markMissing,
   type TemplateState,
@@ -237,6 +238,21 @@ test("the authority's category and text replace ours, the names of variables sta
     template_data: versionOf("elsewhere").template_data,
     submitted: { category: "marketing", template_data: versionOf("elsewhere").template_data },
   });
+});
+
+test("a change back to what the authority has ends the draft", () => {
+  const changed = edit(edit(approved, versionOf("b")), versionOf("a"));
+  expect(changed).toEqual(approved);
+});
+
+test("a template that the authority lost is a draft after a change, and is submitted as a new one", () => {
+  const draftAgain = edit(markMissing(approved), versionOf("a"));
+  expect(draftAgain.status).toBe("draft");
+  const submitting = beginSubmission(draftAgain, new Date("2030-01-02T00:00:00Z"));
+  expect(isNewAtAuthority(submitting)).toBe(true);
+  const accepted = acceptSubmission(submitting, "2");
+  expect(accepted).toMatchObject({ status: "pending", external_id: "2", missing_at_authority: false });
+  expect(markMissing(submitting)).toEqual(draftAgain);
 });
 
 test("a template that is missing at the authority can't be sent, and can again once it is back", () => {

@@ -124,6 +124,12 @@ describe("values", () => {
     ["a surplus variable", { variables: { ...values, total: "9" } }, "it has no variable total."],
     ["a number that the body lacks", { variables: { ...values, "3": "9" } }, "it has no variable 3."],
     ["a blank value", { variables: { ...values, order: " " } }, "the value of order is blank."],
+    ["an invisible value", { variables: { ...values, order: "\u200b" } }, "the value of order is blank."],
+    [
+      "a value that can't be part of an address",
+      { variables: { ...values, path: "a 17" } },
+      "the value of path is part of an address: send it without spaces, or encoded.",
+    ],
     [
       "a value with a line break",
       { variables: { ...values, order: "a\nb" } },

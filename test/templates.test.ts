@@ -161,7 +161,7 @@ test("an inbox that does not exist is not found", async () => {
 
 const counts: readonly [variables: Input["variables"], message: string][] = [
   [[{ name: "customer", component: "BODY" }], "The BODY has 2 variables, and variables names 1."],
-  [[{ name: "topic", component: "HEADER" }], "The content has 0 variables, and variables names 1."],
+  [[{ name: "topic", component: "HEADER" }], "The HEADER has 0 variables, and variables names 1."],
   [
     [1, 2, 3].map((number) => ({ name: `v${number}`, component: "BODY" as const })),
     "The BODY has 2 variables, and variables names 3.",
@@ -226,6 +226,7 @@ test("lists are filtered, searched, sorted and paged", async () => {
       language: "de",
       inbox_id: expect.stringMatching(/^inb_/),
       status: "draft",
+      is_sendable: false,
       quality_rating: null,
       rejection_reason: null,
       created_at: expect.any(String),

@@ -7,6 +7,7 @@ import {
   body,
   caption,
   file_name,
+  inbox_id,
   media_url,
   NewMessage,
   TemplateContent,
@@ -90,6 +91,7 @@ export const messages = {
           template_name: TemplateContent.shape.name,
           language: TemplateContent.shape.language,
           ...templateValues,
+          inbox_id,
         }),
         fixed: { type: "template" },
         place: {

@@ -29,7 +29,7 @@ export const templateErrors = {
   template_in_use: errorEntry(
     "conflict",
     409,
-    "{uses} waiting to be sent with the approved version, which can't be sent during a review.",
+    "{uses} waiting to be sent with this template.",
     "Try again when they have been sent.",
   ),
   template_variables_mismatch: errorEntry(
@@ -66,6 +66,6 @@ export const templateErrors = {
     "channel",
     503,
     "The review authority does not respond or is busy.",
-    "Nothing was changed. Try again in a minute.",
+    "Try again in a minute.",
   ),
 } as const satisfies Record<string, ErrorEntry>;

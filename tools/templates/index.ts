@@ -66,6 +66,7 @@ export const templates = {
         language: true,
         inbox_id: true,
         status: true,
+        is_sendable: true,
         quality_rating: true,
         rejection_reason: true,
         created_at: true,

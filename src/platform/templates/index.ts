@@ -16,7 +16,7 @@ import {
   syncTemplatesJob,
 } from "./review/index.ts";
 import { serializeTemplate } from "./serialize.ts";
-import { createState, edit, isEditable, type TemplateRow } from "./states.ts";
+import { createState, edit, isEditable, isSendable, type TemplateRow } from "./states.ts";
 import { resolveVariables } from "./variables.ts";
 
 export { requestSync } from "./review/index.ts";
@@ -68,7 +68,7 @@ export const templates = implement(contract, {
         .$if(language !== undefined, (rows) => rows.where("language", "=", language ?? ""))
         .$if(search !== undefined, (rows) => rows.where(containsText(search ?? "", "templates.name")));
       const { rows, meta } = await readPage(orders[sort](query), paging);
-      return { data: rows, meta };
+      return { data: rows.map((row) => ({ ...row, is_sendable: isSendable(row) })), meta };
     },
 
     async get_template({ id }, { db, organization }) {

@@ -103,6 +103,16 @@ const rules: readonly Rule[] = [
     ],
   },
   {
+    // Only of a template that was created at the authority.
+    code: "sample_missing",
+    check: ({ template_data: { header } }) =>
+      problem(
+        header !== undefined && header.type !== "text" && header.media_url === undefined,
+        "template_data.header.media_url",
+        "Send a sample of the header: a public address, or an upload's storage_url.",
+      ),
+  },
+  {
     code: "header_formatted",
     check: ({ template_data: { header } }) =>
       problem(
@@ -247,7 +257,9 @@ function hasVariable(text: string): boolean {
 
 function isValidUrl(url: string): boolean {
   const fixed = url.replace(/\{\{[1-9]\d{0,2}\}\}$/, "");
-  return !hasVariable(fixed) && /^https?:\/\/[^\s/]+/.test(fixed) && URL.canParse(fixed);
+  // A value may not become part of the host.
+  const isHostFixed = fixed === url || /^https?:\/\/[^/]+\//.test(fixed);
+  return isHostFixed && !hasVariable(fixed) && /^https?:\/\/[^\s/]+/.test(fixed) && URL.canParse(fixed);
 }
 
 function listOf(numbers: readonly number[]): string {

@@ -59,9 +59,15 @@ export function isEditable({ status }: Pick<TemplateState, "status">): boolean {
   return status === "draft" || status === "approved" || status === "rejected";
 }
 
-/** The draft after a change. */
+/**
+ * The template after a change. It is a draft, unless it has what the authority has; one that the authority lost has to
+ * be submitted again.
+ */
 export function edit(state: TemplateState, changes: Partial<Version>): TemplateState {
-  return { ...state, ...changes, status: "draft" };
+  const changed = { ...state, ...changes };
+  const { submitted, review_status, missing_at_authority } = changed;
+  const isUnchanged = submitted !== null && !missing_at_authority && isSameVersion(changed, submitted);
+  return { ...changed, status: isUnchanged && review_status !== null ? review_status : "draft" };
 }
 
 /** How often an approved template may be changed (WhatsApp). */
@@ -115,7 +121,7 @@ export function cancelSubmission(state: TemplateState): TemplateState {
 
 /** The authority does not list the template. It stays: what was sent with it refers to it. */
 export function markMissing(state: TemplateState): TemplateState {
-  return state.submitting_since !== null && state.external_id === null
+  return state.submitting_since !== null && isNewAtAuthority(state)
     ? cancelSubmission(state)
     : { ...resolveSubmission(state, undefined), missing_at_authority: state.external_id !== null };
 }
@@ -141,12 +147,24 @@ export function hasChanged(before: TemplateState, after: TemplateState): boolean
   return (Object.keys(after) as (keyof TemplateState)[]).some((key) => after[key] !== before[key]);
 }
 
+/** Whether a submission creates the template at the authority, instead of changing it. */
+export function isNewAtAuthority({
+  external_id,
+  missing_at_authority,
+}: Pick<TemplateState, "external_id" | "missing_at_authority">): boolean {
+  return external_id === null || missing_at_authority;
+}
+
 /** Ends a submission whose answer was lost. */
 function resolveSubmission(state: TemplateState, reviewed: ReviewedTemplate | undefined): TemplateState {
   if (state.submitting_since === null) {
     return state;
   }
-  return reviewed && hasAccepted(state, reviewed)
+  const submission = {
+    external_id: isNewAtAuthority(state) ? null : state.external_id,
+    template_data: state.template_data,
+  };
+  return reviewed && hasAccepted(submission, reviewed)
     ? acceptSubmission(state, reviewed.external_id)
     : cancelSubmission(state);
 }
@@ -186,6 +204,14 @@ function toSubmitted(
 /** Compared without addresses of media, which the authority replaces, and without the names of variables. */
 function hasSameTexts(one: { template_data: TemplateData }, other: { template_data: TemplateData }): boolean {
   return describe(one.template_data) === describe(other.template_data);
+}
+
+function isSameVersion(one: Version, other: Version): boolean {
+  const namesOf = ({ variables }: Version) =>
+    variables.map(({ name, component, button_index, example }) => [name, component, button_index, example]);
+  const rest = (version: Version) =>
+    JSON.stringify([version.category, version.template_data.header?.media_url, namesOf(version)]);
+  return hasSameTexts(one, other) && rest(one) === rest(other);
 }
 
 function describe({ header, body, footer, buttons = [] }: TemplateData): string {

@@ -15,10 +15,8 @@ export function resolveVariables(
 ): Variable[] {
   const places = placesOf(data);
   const owners = given.map((variable) => places.find((place) => isAt(variable, place, places)));
-  requireCount(
-    given.filter((_, index) => owners[index] === undefined),
-    { component: "content", expected: 0 },
-  );
+  const misplaced = given.filter((_, index) => owners[index] === undefined);
+  requireCount(misplaced, { component: misplaced[0]?.component ?? "", expected: 0 });
   return places.flatMap((place) => {
     const named = given.filter((_, index) => owners[index] === place);
     const { length: expected } = place.numbers;

@@ -1,9 +1,9 @@
 /** Calls the review authority of an inbox's channel. */
 import { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
-import { Template } from "../../../../tools/templates/index.ts";
 import type { ReviewedTemplate, TemplateAuthority } from "../../../ports/template-authority.ts";
 import type { World } from "../../kernel/index.ts";
+import { readTemplate } from "./read-template.ts";
 
 /** How long a call may take. */
 export const callTimeoutMs = 20_000;
@@ -32,28 +32,30 @@ interface Listing {
   readonly name?: string | undefined;
 }
 
+interface Page {
+  readonly templates: readonly ReviewedTemplate[];
+  /** Whether a template of the page could not be read. */
+  readonly isPartial: boolean;
+}
+
 /** The pages of the authority's list, one after the other. @throws Error if a cursor repeats: the list has no end. */
-export async function* readPages(
-  world: World,
-  { inbox, name }: Listing,
-): AsyncGenerator<readonly ReviewedTemplate[]> {
+export async function* readPages(world: World, { inbox, name }: Listing): AsyncGenerator<Page> {
   const authority = authorityOf(world, inbox.channel);
   const cursors = new Set<string>();
   let cursor: string | null = null;
   do {
     const page = await authority.list({ inbox, name, cursor }, AbortSignal.timeout(callTimeoutMs));
-    yield page.templates.map(withKnownVersion);
+    const templates = page.templates.flatMap((one) => readTemplate(one) ?? []);
+    const isPartial = templates.length < page.templates.length;
+    if (isPartial) {
+      const { organization_id, id: inbox_id } = inbox;
+      world.log.warn({ organization_id, inbox_id }, "Templates of the review authority could not be read");
+    }
+    yield { templates, isPartial };
     cursor = page.next;
     if (cursor !== null && cursors.has(cursor)) {
       throw new Error("The review authority's list repeats a page.");
     }
     cursors.add(cursor ?? "");
   } while (cursor !== null);
-}
-
-const Version = Template.pick({ category: true, template_data: true, variables: true });
-
-/** What breaks a limit of this service can't be sent, such as a template with ten buttons. */
-function withKnownVersion(reviewed: ReviewedTemplate): ReviewedTemplate {
-  return Version.safeParse(reviewed.version).success ? reviewed : { ...reviewed, version: null };
 }

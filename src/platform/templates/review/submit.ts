@@ -6,7 +6,12 @@
  */
 import { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
-import { TemplateData, templateCategories, Variable } from "../../../../tools/templates/index.ts";
+import {
+  Template,
+  type TemplateData,
+  templateCategories,
+  Variable,
+} from "../../../../tools/templates/index.ts";
 import type { SubmissionResult } from "../../../ports/template-authority.ts";
 import { type OutwardContext, outward, type World } from "../../kernel/index.ts";
 import { createChannelLink, findUploadAt } from "../../uploads/index.ts";
@@ -19,6 +24,7 @@ import {
   cancelSubmission,
   findEditLimit,
   hasAccepted,
+  isNewAtAuthority,
   isSendable,
   type TemplateRow,
 } from "../states.ts";
@@ -33,7 +39,7 @@ const Intent = z.object({
   language: z.string(),
   external_id: z.string().nullable(),
   category: z.enum(templateCategories),
-  template_data: TemplateData,
+  template_data: Template.shape.template_data,
   variables: z.array(Variable),
   /** The storage key of a header's sample that was uploaded here. */
   sample_key: z.string().nullable(),
@@ -56,7 +62,8 @@ export const submitTemplate = outward({
       await world.hooks.templateWithdrawn(context, { organization, inbox_id, template_id: id });
     }
     const stored = await storeState(tx, template, { state: beginSubmission(stateOf(template), now), now });
-    const { name, language, external_id, category, template_data, variables } = stored;
+    const { name, language, category, template_data, variables } = stored;
+    const external_id = isNewAtAuthority(stored) ? null : stored.external_id;
     return {
       ...{ template_id: id, submitting_since: stored.submitting_since ?? "", inbox },
       ...{ name, language, external_id, category, template_data, variables },
@@ -132,8 +139,8 @@ async function withSampleLink(world: World, { template_data, sample_key }: Inten
 
 /** Undefined if the authority does not list the submission; it may still arrive. */
 async function findSubmission(world: World, intent: Intent) {
-  for await (const page of readPages(world, intent)) {
-    const found = page.find(({ language }) => language === intent.language);
+  for await (const { templates } of readPages(world, intent)) {
+    const found = templates.find(({ language }) => language === intent.language);
     if (found && hasAccepted(intent, found)) {
       return { outcome: "accepted" as const, external_id: found.external_id };
     }

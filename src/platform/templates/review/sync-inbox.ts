@@ -51,8 +51,10 @@ export async function syncInbox(world: World, target: Target): Promise<SyncedInb
   const listed = new Set<string>();
   let updated = 0;
   let isPartial = false;
+  let isReadable = true;
   for await (const page of readPages(world, target)) {
-    const templates = takeNew(page, listed);
+    const templates = takeNew(page.templates, listed);
+    isReadable &&= !page.isPartial;
     const applied = await world.database.transaction((tx) => applyPage(tx, target, { snapshot, templates }));
     for (const { id, status, isChanged, isSkipped } of applied) {
       statuses.push(status);
@@ -61,7 +63,8 @@ export async function syncInbox(world: World, target: Target): Promise<SyncedInb
       isPartial ||= isSkipped;
     }
   }
-  const missing = [...snapshot.revisions.keys()].filter((id) => !seen.has(id));
+  // What could not be read may be any of the others.
+  const missing = isReadable ? [...snapshot.revisions.keys()].filter((id) => !seen.has(id)) : [];
   updated += await world.database.transaction((tx) => markAllMissing(tx, target, { snapshot, missing }));
   return { statuses, updated, isPartial };
 }

@@ -51,27 +51,29 @@ export const syncTemplates = outward({
   },
 });
 
+/** An inbox whose authority fails does not keep the others from their sync. */
 async function syncAll(
   { inbox_ids }: Intent,
   { world, organization }: OutwardContext,
 ): Promise<SyncedInbox[]> {
   const synced: SyncedInbox[] = [];
+  const failures: Failure[] = [];
   for (const inbox_id of inbox_ids) {
-    synced.push(await syncOne(world, { organization_id: organization, inbox_id }));
+    try {
+      const inbox = await getTemplateInbox(world.database.queries, {
+        organization_id: organization,
+        inbox_id,
+      });
+      synced.push(await syncInbox(world, { inbox }));
+    } catch (error) {
+      failures.push(error instanceof Failure ? error : fail("authority_unavailable", { inbox_id }, error));
+    }
+  }
+  const [failure] = failures;
+  if (failure) {
+    throw failure;
   }
   return synced;
-}
-
-async function syncOne(
-  world: World,
-  target: { organization_id: string; inbox_id: string },
-): Promise<SyncedInbox> {
-  try {
-    const inbox = await getTemplateInbox(world.database.queries, target);
-    return await syncInbox(world, { inbox });
-  } catch (error) {
-    throw error instanceof Failure ? error : fail("authority_unavailable", {}, error);
-  }
 }
 
 /** After a sync that left out a template, which was being submitted, for example. */

@@ -42,10 +42,11 @@ export async function requireApproved(
   }
   const { organization, name, language } = wanted;
   const elsewhere = rows.find(isSendable);
+  const known = row ?? rows[0];
   const reason = elsewhere
-    ? `it is approved for the inbox ${elsewhere.inbox_id}.`
-    : row
-      ? describeStatus(row)
+    ? `it is approved for another inbox: send inbox_id ${elsewhere.inbox_id}.`
+    : known
+      ? describeStatus(known)
       : await describeOthers(tx, { organization, name });
   throw fail("template_not_approved", { name, language, reason, param: "template.name" });
 }

@@ -19,7 +19,7 @@ export function readValues(version: Version, content: TemplateContent): Template
   // With a problem, the texts may be fewer than the variables.
   const invalid =
     problems.length === 0
-      ? version.variables.flatMap(({ name }, index) => problemOf(name, values.texts[index] ?? ""))
+      ? version.variables.flatMap((variable, index) => problemOf(variable, values.texts[index] ?? ""))
       : [];
   return { ...values, problems: [...problems, ...invalid] };
 }
@@ -60,12 +60,15 @@ function numberedNames({ template_data, variables }: Version): ReadonlyMap<strin
   return new Map(inBody.map(({ name }, index) => [String(numbers[index]), name]));
 }
 
-/** WhatsApp rejects these characters in a value. */
-function problemOf(name: string, text: string): readonly string[] {
-  if (text.trim() === "") {
+/** WhatsApp rejects these characters in a text; an address can't have others. */
+function problemOf({ name, component }: Version["variables"][number], text: string): readonly string[] {
+  if (/^[\s\p{Cf}]*$/u.test(text)) {
     return [`the value of ${name} is blank.`];
   }
-  return /[\n\r\t]| {5}/.test(text)
+  if (component === "BUTTONS" && /[\s\p{C}"<>\\^`{|}]/u.test(text)) {
+    return [`the value of ${name} is part of an address: send it without spaces, or encoded.`];
+  }
+  return /[\n\v\f\r\t\u2028\u2029]| {5}/.test(text)
     ? [`the value of ${name} can't have line breaks, tabs or more than four spaces in a row.`]
     : [];
 }
