@@ -90,7 +90,7 @@ async function measure(database: Database): Promise<void> {
     addresses: { service: () => "", cdn: undefined },
     quotas: config.quotas,
     retention: config.retention,
-    openChannels: () => ({ channels: {}, jobs: [] }),
+    openChannels: () => ({ channels: {}, templateAuthorities: {}, jobs: [] }),
   });
   const caller = await platform.authenticate(key);
   await using jobs = platform.jobs;

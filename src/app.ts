@@ -7,14 +7,9 @@
 import { setMaxListeners } from "node:events";
 import { toolNames } from "../tools/contract/index.ts";
 import { fail } from "../tools/errors.ts";
-import { createSimulator, createSimulatorStore, type Simulator } from "./adapters/channel/simulator/index.ts";
+import { type OpenSimulator, openSimulator } from "./adapters/channel/simulator/index.ts";
 import { openStorage } from "./adapters/storage/index.ts";
-import {
-  createInstruments,
-  instrumentChannel,
-  instrumentTools,
-  openTelemetry,
-} from "./adapters/telemetry/index.ts";
+import { createInstruments, instrumentTools, openTelemetry } from "./adapters/telemetry/index.ts";
 import { createWebs } from "./adapters/web/index.ts";
 import { createProofRoutes } from "./cli/key-proof.ts";
 import { version } from "./cli/version.ts";
@@ -33,6 +28,7 @@ import { type BootstrapResult, bootstrap } from "./platform/bootstrap.ts";
 import { createPlatform, type Modules, modules, operationsOf, sealedColumns } from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
+import type { TemplateAuthority } from "./ports/template-authority.ts";
 
 export interface AppOptions extends Pick<DatabaseOptions, "onFailure"> {
   readonly config: Config;
@@ -45,6 +41,8 @@ export interface AppOptions extends Pick<DatabaseOptions, "onFailure"> {
   readonly localKey?: string;
   readonly now?: Clock;
   readonly enabledModules?: Modules;
+  /** Puts another authority in the place of the simulated one. */
+  replaceAuthority?(simulated: TemplateAuthority): TemplateAuthority;
   /** Called once, when the first organization is created. */
   onFirstStart?(created: BootstrapResult): void;
   /** Whether due jobs run automatically; a test with its own clock runs them itself. */
@@ -87,23 +85,25 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const { token, collector } = config.telemetry;
   const telemetry = await openTelemetry({ isScraped: token !== undefined, collector, version });
   const { web, receivers } = createWebs(config.web);
+  const instruments = createInstruments(telemetry, now);
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // one listener for each waiting call
   const enabledModules = options.enabledModules ?? modules;
   let address = "";
-  let simulatorRoutes: Simulator["routes"] = [];
+  let simulatorRoutes: OpenSimulator["routes"] = [];
   const platform = createPlatform({
     ...{ database, now, log, web, receivers, enabledModules, concurrency, metrics: telemetry.metrics },
     ...{ stopping: stopping.signal, retention: config.retention },
     addresses: { service: () => config.publicUrl ?? address, cdn: config.cdnUrl },
     ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), hiddenBy },
-    instruments: createInstruments(telemetry, now),
+    instruments,
     openChannels(callbacks, enqueueAll) {
-      const store = createSimulatorStore({ database, enqueueAll });
-      const simulator = createSimulator({ store, callbacks, now });
+      const simulator = openSimulator({ database, enqueueAll, callbacks, now });
       simulatorRoutes = config.isSimulatorControllable ? simulator.routes : [];
-      const channel = instrumentChannel("simulator", simulator.channel, telemetry);
-      return { channels: { simulator: channel }, jobs: [simulator.receiptJob] };
+      const channels = { simulator: instruments.channel("simulator", simulator.channel) };
+      const authority = options.replaceAuthority?.(simulator.authority) ?? simulator.authority;
+      const templateAuthorities = { simulator: instruments.authority("simulator", authority) };
+      return { channels, templateAuthorities, jobs: simulator.jobs };
     },
   });
   const operations = operationsOf(enabledModules);

@@ -8,7 +8,19 @@ import { modules } from "../src/platform/index.ts";
 /** The platform's modules in order: each may import only those before it. */
 const moduleOrder = [
   ...["kernel", "query", "identity", "phone", "organization"],
-  ...["contacts", "users", "inboxes", "quick-replies", "uploads", "api-keys", "auth", "mcp", "webhooks"],
+  ...[
+    "contacts",
+    "users",
+    "inboxes",
+    "quick-replies",
+    "uploads",
+    "media",
+    "templates",
+    "api-keys",
+    "auth",
+    "mcp",
+    "webhooks",
+  ],
   ...["teams", "routing", "conversations", "messages", "imports", "bootstrap", "index"],
 ];
 
@@ -126,7 +138,7 @@ const tablesOfLayers: Readonly<Record<string, readonly string[]>> = {
   jobs: ["jobs", "dead_jobs", "processes"],
   kernel: ["idempotency", "erasures", "outward_calls"],
   bootstrap: ["settings"],
-  simulator: ["simulator_messages", "simulator_faults"],
+  simulator: ["simulator_messages", "simulator_faults", "simulator_templates", "simulator_reviews"],
 };
 
 function tablesOfModules(): Record<string, readonly string[]> {

@@ -115,6 +115,7 @@ const things: Readonly<Record<string, keyof OtherTenant>> = {
   teams: "team_id",
   members: "member_id",
   policies: "policy_id",
+  templates: "template_id",
 };
 
 /** Input for operations that require one of several optional fields. */

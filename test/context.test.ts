@@ -12,6 +12,7 @@ import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { openPhone } from "./support/simulator.ts";
+import { createTemplateHelpers } from "./support/templates.ts";
 
 const hours = 3_600_000;
 const app = useTestApp();
@@ -20,6 +21,7 @@ let user: string;
 beforeAll(async () => {
   const login = { email: ownerEmail, password: ownerPassword };
   user = (await app.call(auth.login, login)).data.user.id;
+  await createTemplateHelpers(app).approve({ name: "greeting" });
 });
 
 const read = async (id: string, key?: string) =>
@@ -59,12 +61,17 @@ test("the context says who the conversation is assigned to, and why", async () =
   });
 });
 
-test("without contacts:read the contact's tags and attributes are not shown", async () => {
+test("without contacts:read the contact's tags, attributes and blocked_reason are not shown", async () => {
   const { conversation_id } = await openPhone(app, "+14155550622").write("hi", { name: "Bo" });
+  const { id } = (await read(conversation_id)).contact;
+  await app.call(contacts.update_contact, { id, blocked: true, blocked_reason: "Fraud" });
   const { contact } = await read(conversation_id, await keyWith(["inbox:read"]));
-  expect(contact).toMatchObject({ name: "Bo", phone_number: "+14155550622" });
-  expect(contact).not.toHaveProperty("tags");
-  expect(contact).not.toHaveProperty("metadata");
+  const blocked_at = app.now().toISOString();
+  expect(contact).toMatchObject({ name: "Bo", phone_number: "+14155550622", blocked: true, blocked_at });
+  for (const hidden of ["tags", "metadata", "blocked_reason"]) {
+    expect(contact).not.toHaveProperty(hidden);
+  }
+  expect((await read(conversation_id)).contact).toMatchObject({ blocked: true, blocked_reason: "Fraud" });
 });
 
 test("the cursor continues after the last message", async () => {
@@ -135,9 +142,13 @@ interface State {
   readonly window: (typeof windows)[number];
   readonly rule: "strict" | "advisory";
   readonly isAssigned: boolean;
+  readonly isBlocked?: boolean;
 }
 const states: readonly State[] = [
   ...statuses.map((status) => ({ status, window: "open", rule: "strict", isAssigned: true }) as const),
+  ...windows.map(
+    (window) => ({ status: "open", window, rule: "strict", isAssigned: true, isBlocked: true }) as const,
+  ),
   ...windows.flatMap((window) =>
     (["strict", "advisory"] as const).flatMap((rule) =>
       [false, true].map((isAssigned) => ({ status: "open", window, rule, isAssigned }) as const),
@@ -203,14 +214,21 @@ async function createInState(state: State, to: string): Promise<Target> {
   return { id, contact_id, to };
 }
 
-async function setState({ status, window, rule, isAssigned }: State, id: string): Promise<void> {
+async function setState(state: State, id: string): Promise<void> {
+  const { status, window, rule, isAssigned, isBlocked = false } = state;
   await setRule(rule);
   const age = { open: 1, closed: 25, never: undefined }[window];
   const wroteAt = age === undefined ? null : new Date(app.now().getTime() - age * hours).toISOString();
-  await app.server.database.queries
+  const { contact_id } = await app.server.database.queries
     .updateTable("conversations")
     .set({ status, last_user_message_at: wroteAt, assigned_to: isAssigned ? user : null })
     .where("id", "=", id)
+    .returning("contact_id")
+    .executeTakeFirstOrThrow();
+  await app.server.database.queries
+    .updateTable("contacts")
+    .set({ blocked_at: isBlocked ? app.now().toISOString() : null })
+    .where("id", "=", contact_id)
     .execute();
 }
 
@@ -224,6 +242,10 @@ const attempts: Readonly<Record<string, (target: Target, statuses: string[]) => 
   send_interactive_message: ({ to }) => [
     "send_interactive_message",
     { to, body: "?", buttons: [{ id: "y", title: "Yes" }] },
+  ],
+  send_template_message: ({ to }) => [
+    "send_template_message",
+    { to, template_name: "greeting", language: "en" },
   ],
   wait_for_message: ({ id }) => ["wait_for_message", { conversation_id: id, timeout_seconds: 0 }],
   assign_conversation: ({ id }) => ["assign_conversation", { id, assigned_to: user }],

@@ -189,6 +189,17 @@ describe("after an erasure", () => {
     expect(await app.server.database.queries.selectFrom("erasures").selectAll().execute()).toEqual([]);
   });
 
+  test("the reason for which a contact was blocked is deleted", async () => {
+    const { data } = await call(contacts.create_contact, { phone_number: "+14155550128" });
+    const { id } = data;
+    await call(contacts.update_contact, { id, blocked: true, blocked_reason: marked("Insulted Ben") });
+    const planted = await findColumns(app.server.database.queries, [marker]);
+    expect(planted).toEqual(expect.arrayContaining(["contacts.blocked_reason", "idempotency.body"]));
+    await call(contacts.delete_contact, { id });
+    await app.runDueJobs();
+    expect(await findColumns(app.server.database.queries, [marker])).toEqual([]);
+  });
+
   test("every operation that writes about a contact or a conversation was part of it", () => {
     const writing = Object.entries(operationsOf()).filter(([, { effect, input, scope }]) => {
       const isAbout = Object.entries(input.shape).some(

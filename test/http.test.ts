@@ -102,9 +102,11 @@ test("a response contains only the fields that the contract names", async () => 
   await app.fetch("/v1/contacts", { method: "POST", json: { phone_number: "+14155550183" } });
   const { data } = (await (await app.fetch("/v1/contacts")).json()) as { data: object[] };
   expect(Object.keys(data[0] ?? {}).sort()).toEqual([
+    "blocked",
     "created_at",
     "id",
     "name",
+    "opted_out",
     "phone_number",
     "tags",
     "updated_at",

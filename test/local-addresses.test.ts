@@ -43,6 +43,8 @@ describe("TIDINGS_SIMULATOR=off", () => {
     ["POST", "/simulator/phones/+14155550123/read"],
     ["GET", "/simulator/faults"],
     ["PUT", "/simulator/faults"],
+    ["GET", "/simulator/templates"],
+    ["PUT", "/simulator/templates"],
   ])("%s %s answers 404", async (method, path) => {
     const answer = await app.fetch(path, { method, ...(method === "GET" ? {} : { json: {} }) });
     expect(answer.status).toBe(404);

@@ -1,14 +1,17 @@
 /** What a message costs: the waits for the database until it is accepted, the statements until it is delivered. */
 import { beforeAll, expect, test } from "vitest";
 import { useTestApp } from "./support/app.ts";
+import { createTemplateHelpers } from "./support/templates.ts";
 
 const app = useTestApp();
 
 let keys = 0;
 const newKey = () => ({ "idempotency-key": `key ${keys++}` });
 
-async function send(to: string, headers: Record<string, string> = {}): Promise<void> {
-  const json = { to, type: "text", text: { body: "hello" } };
+const text = { type: "text", text: { body: "hello" } };
+
+async function send(to: string, headers: Record<string, string> = {}, content: object = text): Promise<void> {
+  const json = { to, ...content };
   const answer = await app.fetch("/v1/messages", { method: "POST", json, headers });
   expect(answer.status).toBe(201);
 }
@@ -34,6 +37,14 @@ test("a message to a known contact is accepted after four waits, five with an id
 test("a message to a new contact is accepted after five waits, six with an idempotency key", async () => {
   expect((await count(() => send("+14155550201"))).waits).toBe(5);
   expect((await count(() => send("+14155550202", newKey()))).waits).toBe(6);
+});
+
+test("a template is accepted after as many waits as a text", async () => {
+  await createTemplateHelpers(app).approve({ name: "greeting" });
+  const content = { type: "template", template: { name: "greeting", language: "en" } };
+  await send("+14155550203", {}, content);
+  expect((await count(() => send("+14155550203", {}, content))).waits).toBe(4);
+  expect((await count(() => send("+14155550203", newKey(), content))).waits).toBe(5);
 });
 
 test("a message of a backlog costs at most three statements from its acceptance to its delivery", async () => {

@@ -13,6 +13,7 @@ import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { createTeamWithMembers } from "./support/teams.ts";
+import { createTemplateHelpers } from "./support/templates.ts";
 
 const app = useTestApp({
   env: {
@@ -22,6 +23,7 @@ const app = useTestApp({
     TIDINGS_QUOTA_IMPORTS: "2",
     TIDINGS_QUOTA_INBOXES: "3",
     TIDINGS_QUOTA_QUICK_REPLIES: "2",
+    TIDINGS_QUOTA_TEMPLATES: "2",
     TIDINGS_QUOTA_ROUTING_POLICIES: "2",
     TIDINGS_QUOTA_TEAM_MEMBERS: "2",
     TIDINGS_QUOTA_WAITING_CALLS: "2",
@@ -58,13 +60,14 @@ test("webhooks", async () => {
   expect(await callAtOnce(create)).toMatchObject({ succeeded: 2, failure: { code: "too_many_webhooks" } });
 });
 
-test("inboxes, quick replies and routing policies", async () => {
+test("inboxes, quick replies, templates and routing policies", async () => {
   let number = 0;
   const next = () => String(++number);
   const createInbox = () =>
     app.call(inboxes.create_inbox, { name: "one", phone_number: `+1415555012${next()}` });
   const createReply = () =>
     app.call(quickReplies.create_quick_reply, { short_code: next(), content: "Hello" });
+  const createTemplate = () => createTemplateHelpers(app).create({ name: `template_${next()}` });
   const createPolicy = () =>
     app.call(routing.create_routing_policy, {
       name: next(),
@@ -78,6 +81,7 @@ test("inboxes, quick replies and routing policies", async () => {
   // One of the three is the first inbox.
   expect(await callAtOnce(createInbox)).toMatchObject(rejected(3, "TIDINGS_QUOTA_INBOXES"));
   expect(await callAtOnce(createReply)).toMatchObject(rejected(2, "TIDINGS_QUOTA_QUICK_REPLIES"));
+  expect(await callAtOnce(createTemplate)).toMatchObject(rejected(2, "TIDINGS_QUOTA_TEMPLATES"));
   expect(await callAtOnce(createPolicy)).toMatchObject(rejected(2, "TIDINGS_QUOTA_ROUTING_POLICIES"));
 });
 

@@ -16,11 +16,12 @@ const rules = jobsOf(modules).flatMap(({ retention = [] }) => retention);
 const kept: Readonly<Record<string, readonly string[]>> = {
   "what an organization has set up": [
     ...["organizations", "users", "api_keys", "inboxes", "teams", "team_members"],
-    ...["routing_policies", "quick_replies", "webhooks"],
+    ...["routing_policies", "quick_replies", "templates", "webhooks"],
   ],
   "until they are erased": ["contacts", "contact_identities", "conversations", "messages", "uploads"],
   "until they end": ["jobs", "processes", "outward_calls"],
   "like messages": ["simulator_messages"],
+  "like templates": ["simulator_templates"],
 };
 
 const startsAt = new Date("2027-06-01T00:00:30Z");

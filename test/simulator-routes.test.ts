@@ -57,6 +57,52 @@ test("a phone can choose a row of a list; a choice that it was not sent is rejec
   });
 });
 
+const longestTitle = "Yes, ship it to my house!";
+const template = {
+  name: "order_update",
+  language: "en",
+  header: { type: "image", media: { url: "https://example.com/box.png", file_name: null } },
+  body: "Ana, your order 42 is ready.",
+  footer: "The shop",
+  buttons: [
+    { type: "quick_reply", text: longestTitle, payload: "ship" },
+    { type: "quick_reply", text: "Stop" },
+    { type: "url", text: "Open", url: "https://example.com/42" },
+  ],
+  values: { header: [], body: ["Ana", "42"], buttons: [{ index: 2, value: "42" }] },
+} as const;
+
+test("a template message is on the phone with all its parts", async () => {
+  const app = createMemorySimulator();
+  await app.send({ content: { type: "template", template } });
+  const listed = await call(app, messagesLine, { params: { number: phone } });
+  expect(listed).toMatchObject({ body: { data: [{ type: "template", template }] } });
+});
+
+test.each([
+  ["its payload", "ship", { id: "ship", title: longestTitle }],
+  ["its text", longestTitle, { id: "ship", title: longestTitle }],
+  ["its text, without a payload", "Stop", { id: "Stop", title: "Stop" }],
+])("a phone can tap a quick reply of a template by %s", async (_, button, reply) => {
+  const app = createMemorySimulator();
+  await app.send({ content: { type: "template", template } });
+  await call(app, inboundLine, { body: { from: phone, button } });
+  await call(app, inboundLine, { body: { from: phone, reply } });
+  const content = { type: "interactive", reply };
+  expect(app.inbound).toMatchObject([{ content }, { content }]);
+});
+
+test("a link of a template is no choice: a tap on it sends nothing", async () => {
+  const app = createMemorySimulator();
+  await app.send({ content: { type: "template", template } });
+  expect(await call(app, inboundLine, { body: { from: phone, button: "Open" } })).toEqual({
+    invalid: {
+      field: "button",
+      message: `No choice Open was sent to this phone. Choose one of: ${longestTitle} (ship), Stop (Stop).`,
+    },
+  });
+});
+
 test.each([
   [{ text: "Hi" }, { type: "text", text: { body: "Hi" } }],
   [{ reply: { id: "a", title: "A" } }, { type: "interactive", reply: { id: "a", title: "A" } }],

@@ -1,5 +1,6 @@
 /** Traces: one from a tool call to the channel, continued from the caller's, and without delays by the collector. */
 import { expect, test } from "vitest";
+import { createInstruments, openTelemetry } from "../src/adapters/telemetry/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
 import { startTestApp } from "./support/app.ts";
@@ -84,3 +85,30 @@ function pathTo(name: string, spans: readonly CollectedSpan[]): string[] {
   }
   return names;
 }
+
+test("each call of the review authority is a span without the template's data", async () => {
+  await using collector = await startTraceCollector();
+  const telemetry = await openTelemetry({ isScraped: false, collector: collector.url, version: "1" });
+  const inbox = { organization_id: "org_1", id: "inb_1", phone_number: "+15550000001" };
+  const { authority } = createInstruments(telemetry, () => new Date());
+  const instrumented = authority("simulator", {
+    submit: async () => ({ outcome: "accepted", external_id: "1" }),
+    list: async () => ({ templates: [], next: null }),
+    delete: async () => ({ outcome: "deleted" }),
+  });
+  const { signal } = new AbortController();
+  const version = { category: "utility" as const, template_data: { body: "A secret word" }, variables: [] };
+  const template = { inbox, name: "secret_name", language: "en", external_id: null, ...version };
+  expect(await instrumented.submit(template, signal)).toEqual({ outcome: "accepted", external_id: "1" });
+  expect(await instrumented.list({ inbox, cursor: null }, signal)).toEqual({ templates: [], next: null });
+  expect(await instrumented.delete({ ...template, external_id: "1" }, signal)).toEqual({
+    outcome: "deleted",
+  });
+  await telemetry.close(2_000);
+  expect(collector.spans.map(({ name }) => name).sort()).toEqual([
+    "delete templates at simulator",
+    "list templates at simulator",
+    "submit templates at simulator",
+  ]);
+  expect(collector.text).not.toMatch(/secret|15550000001|org_1|inb_1/);
+});

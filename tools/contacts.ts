@@ -29,6 +29,11 @@ export const Contact = z.object({
   metadata: untrusted(z.record(z.string(), z.unknown())),
   /** Whether the contact opted out of marketing, by a stop word or an update. */
   opted_out: z.boolean(),
+  /** Whether every message to the contact is rejected. */
+  blocked: z.boolean(),
+  /** Written by who blocked the contact; null without a reason. */
+  blocked_reason: z.string().nullable(),
+  blocked_at: timestamp.nullable(),
   created_at: timestamp,
   updated_at: timestamp,
 });
@@ -72,6 +77,8 @@ export const contacts = {
         phone_number: true,
         name: true,
         tags: true,
+        opted_out: true,
+        blocked: true,
         created_at: true,
         updated_at: true,
       }),
@@ -94,13 +101,25 @@ export const contacts = {
     scope: "contacts:write",
     title: "Update contact",
     description:
-      "Change a contact's name, attributes or marketing consent. Only the fields sent change. An empty name removes the name; metadata replaces all attributes. The phone number can't be changed.",
-    input: z.object({
-      id: contactId,
-      name: name.optional(),
-      metadata: attributes.optional(),
-      opted_out: z.boolean().optional().describe("true: send no marketing; replies stay allowed"),
-    }),
+      "Change a contact's name, attributes or marketing consent, or block it. Only the fields sent change. An empty name removes the name; metadata replaces all attributes. The phone number can't be changed.",
+    input: z
+      .object({
+        id: contactId,
+        name: name.optional(),
+        metadata: attributes.optional(),
+        opted_out: z.boolean().optional().describe("true: send no marketing; replies stay allowed"),
+        blocked: z.boolean().optional().describe("true: the contact gets no message by any path"),
+        blocked_reason: z.string().trim().max(500).optional().describe("Why it is blocked"),
+      })
+      .superRefine(({ blocked, blocked_reason }, context) => {
+        if (blocked === false && blocked_reason) {
+          context.addIssue({
+            code: "custom",
+            path: ["blocked_reason"],
+            message: "Send it only for a contact that is blocked, not with blocked: false.",
+          });
+        }
+      }),
     output: one(Contact.omit({ organization_id: true })),
   }),
 
@@ -155,6 +174,18 @@ export const contactErrors = {
     404,
     "There is no contact with this id.",
     "Find the id with list_contacts (GET /v1/contacts).",
+  ),
+  contact_blocked: errorEntry(
+    "business_rule",
+    422,
+    "The contact is blocked and gets no message by any path.",
+    "Unblock it with update_contact (PUT /v1/contacts/{id}) only if the contact agreed to get messages again.",
+  ),
+  contact_not_blocked: errorEntry(
+    "invalid_request",
+    400,
+    "The contact is not blocked, so it can't have a blocked_reason.",
+    "Add blocked: true to block the contact, or remove blocked_reason.",
   ),
   too_many_words: errorEntry(
     "invalid_request",

@@ -26,6 +26,7 @@ import { organizationErrors } from "./organization.ts";
 import { quickReplyErrors } from "./quick-replies.ts";
 import { routingErrors } from "./routing.ts";
 import { teamErrors } from "./teams.ts";
+import { templateErrors } from "./templates/index.ts";
 import { uploadErrors } from "./uploads.ts";
 import { userErrors } from "./users.ts";
 import { webhookErrors } from "./webhooks.ts";
@@ -44,6 +45,7 @@ export const errors = {
   ...conversationErrors,
   ...webhookErrors,
   ...messageErrors,
+  ...templateErrors,
   ...uploadErrors,
   ...importErrors,
   ...routingErrors,

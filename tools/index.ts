@@ -18,7 +18,7 @@ import { pricing } from "./pricing.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing.ts";
 import { teams } from "./teams.ts";
-import { templates } from "./templates.ts";
+import { templates } from "./templates/index.ts";
 import { uploads } from "./uploads.ts";
 import { users } from "./users.ts";
 import { webhooks } from "./webhooks.ts";

@@ -3,6 +3,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ownerEmail, ownerPassword, type TestApp } from "../../test/support/app.ts";
 import { openPhone, setFaults } from "../../test/support/simulator.ts";
+import { createTemplateHelpers, setReview } from "../../test/support/templates.ts";
 import { apiKeys } from "../../tools/api-keys.ts";
 import { contacts } from "../../tools/contacts.ts";
 import { conversations } from "../../tools/conversations.ts";
@@ -11,6 +12,7 @@ import { messages } from "../../tools/messages/index.ts";
 import { quickReplies } from "../../tools/quick-replies.ts";
 import { routing } from "../../tools/routing.ts";
 import { teams } from "../../tools/teams.ts";
+import { templates } from "../../tools/templates/index.ts";
 import { uploads } from "../../tools/uploads.ts";
 import { users } from "../../tools/users.ts";
 
@@ -27,6 +29,7 @@ export async function fill(app: TestApp): Promise<void> {
   await addStaff(app);
   await addFiles(app);
   await addContacts(app);
+  await addTemplates(app);
   await addConversations(app);
 }
 
@@ -89,7 +92,7 @@ async function listFiles(app: TestApp): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** With tags and attributes, opted out, and erased after a message. */
+/** With tags and attributes, opted out, blocked, and erased after a message. */
 async function addContacts(app: TestApp): Promise<void> {
   const metadata = {
     plan: "premium",
@@ -103,10 +106,33 @@ async function addContacts(app: TestApp): Promise<void> {
   await create(grace, "Grace Hopper");
   const optedOut = await create(alan, "Alan O'Turing");
   await app.call(contacts.update_contact, { id: optedOut.id, opted_out: true });
+  const blocked = await create("+14155550116", "Mallory");
+  await app.call(contacts.update_contact, { id: blocked.id, blocked: true, blocked_reason: "Sends spam" });
   const erased = await create(eve, "Eve");
   await openPhone(app, eve).write("Please delete my data.");
   await app.runDueJobs();
   await app.call(contacts.delete_contact, { id: erased.id });
+}
+
+/** A draft, a pending, a rejected and an approved template, one that was changed after its approval, and a message. */
+async function addTemplates(app: TestApp): Promise<void> {
+  const { approve, create, send: sendTemplate } = createTemplateHelpers(app);
+  const submit = async (name: string, review: object) => {
+    await setReview(app, review);
+    const { id } = await create({ name });
+    await app.call(templates.submit_template, { id });
+    await app.advanceTime(1_000);
+  };
+  await create({ name: "draft" });
+  await submit("pending", { outcome: "hold" });
+  await submit("rejected", { outcome: "reject", reason: "PROMOTIONAL" });
+  await setReview(app, {});
+  const body = "Hello {{1}}, your order {{2}} is on its way to you.";
+  await approve({ name: "shipped", template_data: { body } });
+  const { id } = await approve({ name: "changed" });
+  await app.call(templates.update_template, { id, template_data: { body: "Hello again." } });
+  await sendTemplate(grace, { name: "shipped", variables: { "1": "Grace", "2": "A-17" } });
+  await app.advanceTime(minute);
 }
 
 /** Messages in both directions and in every final status; one conversation waits in the team's queue. */

@@ -33,6 +33,9 @@ export async function readAnswers(app: TestApp): Promise<Record<string, object>>
   for (const { id } of (await read<Listed>("/v1/contacts?per_page=100")).data) {
     await read(`/v1/contacts/${id}`);
   }
+  for (const { id } of (await read<Listed>("/v1/templates?per_page=100")).data) {
+    await read(`/v1/templates/${id}`);
+  }
   for (const { id } of (await read<Listed>("/v1/conversations?per_page=100")).data) {
     await read(`/v1/conversations/${id}`);
     await read(`/v1/conversations/${id}/assignments`);

@@ -85,6 +85,7 @@ function toConfig(env: z.output<typeof Environment>) {
       imports: env.TIDINGS_QUOTA_IMPORTS,
       inboxes: env.TIDINGS_QUOTA_INBOXES,
       quickReplies: env.TIDINGS_QUOTA_QUICK_REPLIES,
+      templates: env.TIDINGS_QUOTA_TEMPLATES,
       routingPolicies: env.TIDINGS_QUOTA_ROUTING_POLICIES,
       teamMembers: env.TIDINGS_QUOTA_TEAM_MEMBERS,
       waitingCalls: env.TIDINGS_QUOTA_WAITING_CALLS,

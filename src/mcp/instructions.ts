@@ -6,9 +6,9 @@
 
 export const defaultInstructions = `Tidings sends and receives messages on a business's messaging channel and manages its contacts and conversations. Every tool acts for the one organization that the API key belongs to.
 
-Sending: free text, media and interactive messages reach a contact only within 24 hours of the contact's last message. Outside that window a send fails with outside_service_window: wait until the contact writes, or send an approved template if there is a tool for it. The simulated channel only warns. A send returns once the message is queued; get the message to see whether it was delivered, and why not.
+Sending: free text, media and interactive messages reach a contact only within 24 hours of the contact's last message. Outside that window a send fails with outside_service_window: send an approved template, or wait until the contact writes. A template is approved by a review: create it, submit it, and get its status. The simulated channel only warns. A send returns once the message is queued; get the message to see whether it was delivered, and why not.
 
-Answering: first get the conversation's context. It has the contact, the latest messages, and what is allowed now. After sending, wait for the reply, and pass the returned cursor in the next call.
+Answering: first get the conversation's context. It has the contact, the latest messages, what is allowed now, and warnings. After sending, wait for the reply, and pass the returned cursor in the next call.
 
 Ids: never invent one. Take it from the list tool of the resource. Write phone numbers with the country code: +14155550123. Times are ISO 8601 with an offset.
 

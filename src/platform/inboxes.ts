@@ -104,6 +104,22 @@ export async function getInbox(db: Queries, organization: string, phone_number: 
     .executeTakeFirst();
 }
 
+/** The inbox with this id; without an id, the first one. @throws Failure `inbox_not_found`, `no_inbox`. */
+export async function getOrDefaultInbox(db: Queries, organization: string, id: string | undefined) {
+  const inbox = await db
+    .selectFrom("inboxes")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .$if(id !== undefined, (query) => query.where("id", "=", id ?? ""))
+    .orderBy("id")
+    .limit(1)
+    .executeTakeFirst();
+  if (!inbox) {
+    throw id === undefined ? fail("no_inbox") : fail("inbox_not_found", { param: "inbox_id" });
+  }
+  return inbox;
+}
+
 /** Whether free text outside the service window is rejected; otherwise (the simulator's default) it causes a warning. */
 export function isWindowStrict(inbox: { channel: string; settings: Record<string, unknown> }): boolean {
   const rule = inbox.settings.service_window ?? (inbox.channel === "simulator" ? "advisory" : "strict");

@@ -13,6 +13,7 @@ import type {
   HttpRoute,
   RouteWithBody,
 } from "../ports/http-route.ts";
+import type { TemplateAuthorityCallbacks } from "../ports/template-authority.ts";
 import { apiKeys } from "./api-keys.ts";
 import { auth, authenticate } from "./auth/index.ts";
 import { contacts } from "./contacts/index.ts";
@@ -44,6 +45,7 @@ import { organization } from "./organization.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing/index.ts";
 import { teams } from "./teams/index.ts";
+import { requestSync, templates } from "./templates/index.ts";
 import { uploads } from "./uploads/index.ts";
 import { users } from "./users.ts";
 import { webhooks } from "./webhooks/index.ts";
@@ -54,6 +56,7 @@ export const modules: Modules = {
   conversations,
   messages,
   "quick-replies": quickReplies,
+  templates,
   users,
   teams,
   routing,
@@ -94,7 +97,15 @@ export interface Platform {
 export interface PlatformParts
   extends Omit<
     World,
-    "jobs" | "channels" | "listeners" | "recorders" | "hooks" | "erasers" | "jobsKeptByErasure" | "tools"
+    | "jobs"
+    | "channels"
+    | "templateAuthorities"
+    | "listeners"
+    | "recorders"
+    | "hooks"
+    | "erasers"
+    | "jobsKeptByErasure"
+    | "tools"
   > {
   /** Default: all. */
   readonly enabledModules?: Modules;
@@ -103,9 +114,9 @@ export interface PlatformParts
   readonly instruments?: Instruments;
   /** Opens the channels. They report to `callbacks` and may have jobs of their own. */
   openChannels(
-    callbacks: ChannelCallbacks,
+    callbacks: ChannelCallbacks & TemplateAuthorityCallbacks,
     enqueueAll: EnqueueAll,
-  ): { readonly channels: World["channels"]; readonly jobs: readonly JobDefinition[] };
+  ): Pick<World, "channels" | "templateAuthorities"> & { readonly jobs: readonly JobDefinition[] };
 }
 
 /** Wraps calls and jobs with telemetry. */
@@ -129,11 +140,12 @@ export function createPlatform(parts: PlatformParts): Platform {
     ...outside
   } = parts;
   const { database, now, log } = outside;
-  const callbacks: ChannelCallbacks = {
+  const callbacks: ChannelCallbacks & TemplateAuthorityCallbacks = {
     onMessage: (message) => receiveMessage(world, message),
     onReceipts: (receipts) => receiveReceipts(world, receipts),
+    onTemplatesChanged: (notices) => requestSync(world, notices),
   };
-  const { channels, jobs: channelJobs } = openChannels(callbacks, (tx, newJobs) =>
+  const { jobs: channelJobs, ...reached } = openChannels(callbacks, (tx, newJobs) =>
     jobs.enqueueAll(tx, newJobs),
   );
   const moduleList = Object.values(enabledModules);
@@ -148,8 +160,8 @@ export function createPlatform(parts: PlatformParts): Platform {
   });
   const world: World = {
     ...outside,
+    ...reached,
     jobs,
-    channels,
     listeners: listenersOf(enabledModules),
     recorders: recordersOf(enabledModules),
     hooks: combineHooks(moduleList.map(({ hooks }) => hooks)),

@@ -1,4 +1,5 @@
 /** The port to a messaging channel. Called outside any transaction. */
+import type { TemplateButton } from "../../tools/templates/index.ts";
 
 export type MessageContent =
   | { readonly type: "text"; readonly text: { readonly body: string } }
@@ -10,7 +11,32 @@ export type MessageContent =
         readonly file_name: string | null;
       };
     }
-  | { readonly type: "interactive"; readonly interactive: Readonly<Record<string, unknown>> };
+  | { readonly type: "interactive"; readonly interactive: Readonly<Record<string, unknown>> }
+  | { readonly type: "template"; readonly template: TemplateMessage };
+
+/** A template with the values of its variables, and the texts that result. */
+export interface TemplateMessage {
+  readonly name: string;
+  readonly language: string;
+  readonly header:
+    | { readonly type: "text"; readonly text: string }
+    | {
+        readonly type: "image" | "video" | "document";
+        readonly media: { readonly url: string; readonly file_name: string | null };
+      }
+    | null;
+  readonly body: string;
+  readonly footer: string | null;
+  /** A quick reply's `payload` is returned when the contact taps it; by default its text is. */
+  readonly buttons: readonly (TemplateButton & { readonly payload?: string | undefined })[];
+  /** What the channel fills in, in the order of the placeholders. */
+  readonly values: {
+    readonly header: readonly string[];
+    readonly body: readonly string[];
+    /** The variable end of a url button's address. */
+    readonly buttons: readonly { readonly index: number; readonly value: string }[];
+  };
+}
 
 export interface OutboundMessage {
   readonly organization_id: string;
@@ -88,7 +114,7 @@ export interface InboundMessage {
   readonly name: string | null;
   readonly occurred_at: string;
   readonly content:
-    | MessageContent
+    | Exclude<MessageContent, { readonly type: "template" }>
     | { readonly type: "interactive"; readonly reply: { readonly id: string; readonly title: string } };
 }
 

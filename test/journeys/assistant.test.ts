@@ -1,8 +1,8 @@
 /** An assistant talks to a customer over MCP, in both protocol revisions, against a running app. */
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
 import { apiKeys } from "../../tools/api-keys.ts";
 import { ownerKey, useTestApp } from "../support/app.ts";
+import { connectAssistant } from "../support/assistant.ts";
 import { openPhone } from "../support/simulator.ts";
 
 const revisions = {
@@ -16,7 +16,7 @@ describe.each(Object.entries(revisions))("in revision %s", (revision, options) =
   const number = revision === "2025" ? "+14155550201" : "+14155550202";
 
   test("sends a message, sees it delivered and read, and reads the answer", async () => {
-    await using assistant = await connect(ownerKey, options);
+    await using assistant = await connectAssistant(app, ownerKey, options);
     const contact = await assistant.call("create_contact", { phone_number: number, name: "Ada" });
     const sent = await assistant.call("send_message", { to: number, body: "Your order is on its way." });
     expect(sent.data).toMatchObject({ status: "queued", to: number });
@@ -40,7 +40,7 @@ describe.each(Object.entries(revisions))("in revision %s", (revision, options) =
 
   test("a key with only contacts:read sees only those tools, and a rejection names the missing scope", async () => {
     const { data } = await app.call(apiKeys.create_api_key, { name: "reader", scopes: ["contacts:read"] });
-    await using assistant = await connect(data.secret_key, options);
+    await using assistant = await connectAssistant(app, data.secret_key, options);
     const { tools } = await assistant.client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(["list_contacts", "get_contact", "whoami"]);
     const rejected = await assistant.client.callTool({
@@ -54,32 +54,8 @@ describe.each(Object.entries(revisions))("in revision %s", (revision, options) =
 
 test("a revoked key is rejected at the next request", async () => {
   const { data } = await app.call(apiKeys.create_api_key, { name: "short", scopes: ["contacts:read"] });
-  await using assistant = await connect(data.secret_key, {});
+  await using assistant = await connectAssistant(app, data.secret_key);
   await assistant.client.listTools();
   await app.call(apiKeys.delete_api_key, { id: data.id });
   await expect(assistant.client.listTools()).rejects.toThrow(/401|credential|unauthorized/i);
 });
-
-interface Answer {
-  // The tests check the fields of each result.
-  // biome-ignore lint/suspicious/noExplicitAny: one type for every tool's result
-  readonly data: any;
-}
-
-async function connect(key: string, options: ConstructorParameters<typeof Client>[1]) {
-  const client = new Client({ name: "journey", version: "1.0.0" }, options);
-  const requestInit = { headers: { authorization: `Bearer ${key}` } };
-  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", app.address), { requestInit }));
-  return {
-    client,
-    async call(name: string, args: Record<string, unknown>): Promise<Answer> {
-      const result = await client.callTool({ name, arguments: args });
-      expect(result.isError ?? false, JSON.stringify(result.content)).toBe(false);
-      expect(JSON.parse((result.content as { text: string }[])[0]?.text ?? "")).toEqual(
-        result.structuredContent,
-      );
-      return result.structuredContent as unknown as Answer;
-    },
-    [Symbol.asyncDispose]: () => client.close(),
-  };
-}

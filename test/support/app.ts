@@ -1,6 +1,6 @@
 /** A running app for tests: its own database, a clock that the test advances, and a client with a key. */
 import { afterAll, beforeAll } from "vitest";
-import { type App, startApp } from "../../src/app.ts";
+import { type App, type AppOptions, startApp } from "../../src/app.ts";
 import { type CallOptions, createClient } from "../../src/client/index.ts";
 import { readConfig } from "../../src/config/index.ts";
 import type { Modules } from "../../src/platform/index.ts";
@@ -30,7 +30,7 @@ export interface TestApp extends AsyncDisposable {
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-interface TestAppOptions {
+interface TestAppOptions extends Pick<AppOptions, "replaceAuthority"> {
   readonly enabledModules?: Modules;
   readonly env?: Record<string, string>;
   /** Runs jobs in the background too; false by default, so that only the test runs them. */
@@ -100,6 +100,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     now,
     runsJobs: options.runsJobs ?? false,
     ...(options.enabledModules ? { enabledModules: options.enabledModules } : {}),
+    ...(options.replaceAuthority ? { replaceAuthority: options.replaceAuthority } : {}),
   });
   const client = createClient({ baseUrl: app.address, key: ownerKey, retries: 0 });
   const runDueJobs = async () => {

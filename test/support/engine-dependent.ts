@@ -1,5 +1,6 @@
 /** The test files whose result may differ between the database engines; `npm test` runs them on both. */
 export const engineDependent: readonly string[] = [
+  "test/contact-blocking.test.ts",
   "test/contact-identities.test.ts",
   "test/contact-search.test.ts",
   "test/contacts.test.ts",
@@ -22,6 +23,8 @@ export const engineDependent: readonly string[] = [
   "test/receipts.test.ts",
   "test/routing-concurrency.test.ts",
   "test/sessions.test.ts",
+  "test/simulator-reviews.test.ts",
+  "test/simulator-templates.test.ts",
   "test/wait.test.ts",
   "test/webhook-deliveries.test.ts",
   "test/webhook-events.test.ts",

@@ -10,6 +10,7 @@ import { inboxes } from "../../tools/inboxes.ts";
 import { messages } from "../../tools/messages/index.ts";
 import { quickReplies } from "../../tools/quick-replies.ts";
 import { routing } from "../../tools/routing.ts";
+import { templates } from "../../tools/templates/index.ts";
 import { uploads } from "../../tools/uploads.ts";
 import { webhooks } from "../../tools/webhooks.ts";
 import type { TestApp } from "./app.ts";
@@ -33,6 +34,7 @@ export interface OtherTenant {
   readonly team_id: string;
   readonly member_id: string;
   readonly policy_id: string;
+  readonly template_id: string;
 }
 
 export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
@@ -79,6 +81,11 @@ export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
     { name: "theirs", strategy: "round_robin", target_type: "team", target_id: team.id },
     { key },
   );
+  const { data: template } = await app.call(
+    templates.create_template,
+    { name: "private", category: "utility", template_data: { body: "private" } },
+    { key },
+  );
   return {
     key,
     organization_id: organization,
@@ -95,6 +102,7 @@ export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
     team_id: team.id,
     member_id: team.members.Member ?? "",
     policy_id: policy.id,
+    template_id: template.id,
   };
 }
 

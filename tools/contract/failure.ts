@@ -165,5 +165,5 @@ function shorten(text: string, limit: number): string {
 }
 
 function fill(sentence: string, detail: FailureDetail): string {
-  return sentence.replace(/\{(\w+)\}/g, (_, name: string) => String(detail[name] ?? name));
+  return sentence.replace(/\{(\w+)\}/g, (placeholder, name: string) => String(detail[name] ?? placeholder));
 }

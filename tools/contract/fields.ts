@@ -49,6 +49,11 @@ export const country = z
   .toUpperCase()
   .regex(/^[A-Z]{2}$/, "Send a two-letter country code (ISO 3166), for example DE.");
 
+/** The address of a file. */
+export const fileAddress = z
+  .url({ protocol: /^https?$/, error: "Send an address that begins with http:// or https://." })
+  .max(2048, "At most 2048 characters.");
+
 /** The recipient of a message; a contact who hides the number has a bsuid instead. */
 export const recipient = z
   .string()
@@ -78,17 +83,23 @@ export const inputTimestamp = timestamp
 
 type JsonObject = Record<string, unknown>;
 
-/** An open object of which `fits` is true. It is called before Zod copies the members, of which there may be many. */
+/** An object of which `fits` is true. It is called before Zod looks at the members, of which there may be many. */
+export function limitedObject<Schema extends z.ZodType>(
+  fits: (value: JsonObject) => boolean,
+  error: string,
+  schema: Schema,
+) {
+  return z.preprocess((value: JsonObject | undefined, context) => {
+    if (value !== undefined && !fits(value)) {
+      context.addIssue(error);
+    }
+    return value;
+  }, schema);
+}
+
+/** An open object of which `fits` is true. */
 export function openObject(fits: (value: JsonObject) => boolean, error: string) {
-  return z.preprocess(
-    (value: JsonObject | undefined, context) => {
-      if (value !== undefined && !fits(value)) {
-        context.addIssue(error);
-      }
-      return value;
-    },
-    z.record(z.string(), z.unknown()),
-  );
+  return limitedObject(fits, error, z.record(z.string(), z.unknown()));
 }
 
 function limitedJson(limit: number) {

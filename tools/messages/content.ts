@@ -1,7 +1,7 @@
 /** The content of an outbound message, by its type. */
 import { z } from "zod";
-import { inboxId, jsonObject, recipient } from "../contract/index.ts";
-import { templateLanguage, templateName } from "../templates.ts";
+import { fileAddress, inboxId, jsonObject, limitedObject, recipient } from "../contract/index.ts";
+import { templateLanguage, templateName } from "../templates/index.ts";
 import { Interactive } from "./interactive.ts";
 import { messageTypes } from "./message.ts";
 
@@ -11,10 +11,7 @@ export const body = z
   .max(4096)
   .refine((text) => text.trim() !== "", "Send a text that is not blank.")
   .describe("Text of the message, at most 4096 characters");
-export const media_url = z
-  .url({ protocol: /^https?$/, error: "Send an address that begins with http:// or https://." })
-  .max(2048, "At most 2048 characters.")
-  .describe("Public address of the file, or an upload's storage_url");
+export const media_url = fileAddress.describe("Public address of the file, or an upload's storage_url");
 export const caption = z
   .string()
   .max(1024)
@@ -26,17 +23,40 @@ export const inbox_id = inboxId
   .optional()
   .describe("Inbox id, from list_inboxes; by default that of the latest message");
 
-export const components = z
+const components = z
   .array(jsonObject)
   .max(10)
   .optional()
-  .describe('Values of its variables: [{"type":"body","parameters":[{"type":"text","text":"Ann"}]}]');
+  .describe('Instead of variables: [{"type":"body","parameters":[{"type":"text","text":"Ann"}]}]');
+
+/** More than a template can have. */
+const maxVariables = 100;
+
+/** The values of a template's variables, in the simple form. */
+export const templateValues = {
+  variables: limitedObject(
+    (value) => Object.keys(value ?? {}).length <= maxVariables,
+    `At most ${maxVariables} variables.`,
+    z.record(z.string().max(255), z.string().min(1).max(1024)),
+  )
+    .optional()
+    .describe(
+      'Value of each variable by its name, or by its number in the body: {"1":"Ann"}. The names are in get_template',
+    ),
+  header_media_url: fileAddress
+    .optional()
+    .describe(
+      "File of an image, video or document header: public address, or an upload's storage_url. Default: the template's sample",
+    ),
+};
 
 export const TemplateContent = z.object({
   name: templateName.describe("Name of an approved template"),
   language: templateLanguage.describe("Its language, for example en_US"),
   components,
+  ...templateValues,
 });
+export type TemplateContent = z.output<typeof TemplateContent>;
 
 /** The field with the content of each type. */
 const contentOf = { text: "text", template: "template", interactive: "interactive" } as const;
@@ -60,6 +80,11 @@ export const NewMessage = z
   .superRefine((message, context) => {
     if (message.type === "audio" && message.caption !== undefined) {
       context.addIssue({ code: "custom", path: ["caption"], message: "Audio has no caption." });
+    }
+    const { components, variables, header_media_url } = message.template ?? {};
+    if (components !== undefined && (variables !== undefined || header_media_url !== undefined)) {
+      const text = "Send either components, or variables and header_media_url.";
+      context.addIssue({ code: "custom", path: ["template", "components"], message: text });
     }
     const needed = message.type in contentOf ? (message.type as keyof typeof contentOf) : "media_url";
     if (message[needed] === undefined) {

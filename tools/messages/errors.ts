@@ -12,13 +12,25 @@ export const messageErrors = {
     "business_rule",
     422,
     "The 24-hour service window is closed: the contact has not written in the last 24 hours.",
-    "Wait until the contact writes again.",
+    "Send an approved template with send_template_message (POST /v1/messages with type template), or wait until the contact writes again.",
   ),
   template_not_approved: errorEntry(
     "business_rule",
     422,
-    "There is no approved template named {name} in the language {language}.",
-    "Send text, media or an interactive message within the service window.",
+    "There is no approved template named {name} in the language {language}: {reason}",
+    "Find the approved ones with list_templates (GET /v1/templates?status=approved).",
+  ),
+  template_values_mismatch: errorEntry(
+    "business_rule",
+    422,
+    "The values do not fit the template {name}: {reason}",
+    "Send exactly these variables: {expected}. Their places are in get_template (GET /v1/templates/{id}).",
+  ),
+  contact_opted_out: errorEntry(
+    "business_rule",
+    422,
+    "The contact opted out of marketing, and this template is marketing.",
+    "Send a utility template. Set opted_out to false with update_contact (PUT /v1/contacts/{id}) only if the contact asks for it.",
   ),
   media_not_sendable: errorEntry(
     "business_rule",

@@ -16,6 +16,8 @@ const Progress = z.object({
   conversation_id: z.string(),
   to: z.string(),
   type: z.enum(messageTypes),
+  /** Of a message of type template. */
+  template_name: z.string().optional(),
   status: z.enum(messageStatuses),
   timestamp,
   /** Increases with each event of one message, so that receivers can order them. */

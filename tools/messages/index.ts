@@ -3,10 +3,20 @@ import { z } from "zod";
 import { Contact } from "../contacts.ts";
 import { id, one, operation, paged, paging, recipient } from "../contract/index.ts";
 import { Assignment, Conversation, conversationStatuses } from "../conversations.ts";
-import { body, caption, components, file_name, media_url, NewMessage, TemplateContent } from "./content.ts";
+import {
+  body,
+  caption,
+  file_name,
+  inbox_id,
+  media_url,
+  NewMessage,
+  TemplateContent,
+  templateValues,
+} from "./content.ts";
 import { interactiveFields } from "./interactive.ts";
 import { ListedMessage, Message, mediaTypes } from "./message.ts";
 
+export type { TemplateContent } from "./content.ts";
 export { messageErrors } from "./errors.ts";
 export { messageEvents } from "./events.ts";
 export { MessageError, mediaTypes, messageStatuses, messageTypes } from "./message.ts";
@@ -20,6 +30,12 @@ const Action = z.object({
   reason: z.string().nullable(),
   /** For update_conversation: the allowed new statuses. */
   statuses: z.array(z.enum(conversationStatuses)).optional(),
+});
+
+/** What to know before writing to the contact, and what to do about it. */
+export const ContextWarning = z.object({
+  code: z.enum(["contact_blocked", "opted_out", "asks_to_stop"]),
+  message: z.string(),
 });
 
 const sendHints = { destructive: true, openWorld: true } as const;
@@ -74,13 +90,15 @@ export const messages = {
           to: recipient,
           template_name: TemplateContent.shape.name,
           language: TemplateContent.shape.language,
-          components,
+          ...templateValues,
+          inbox_id,
         }),
         fixed: { type: "template" },
         place: {
           template_name: "template.name",
           language: "template.language",
-          components: "template.components",
+          variables: "template.variables",
+          header_media_url: "template.header_media_url",
         },
       },
       send_interactive_message: {
@@ -115,7 +133,7 @@ export const messages = {
     scope: "inbox:read",
     title: "Get conversation context",
     description:
-      "Get everything needed to act on a conversation: the contact, the latest messages, the assignment and its reason, the 24-hour window, and the allowed actions, with the reason for each that is not allowed. Call it before answering.",
+      "Get everything needed to act on a conversation: the contact, the latest messages, the assignment and its reason, the 24-hour window, the allowed actions, with the reason for each that is not allowed, and warnings, such as an opt-out. Call it before answering.",
     input: z.object({
       id: id("Conversation", "list_conversations"),
       messages: z.int().min(1).max(50).default(10).describe("Number of latest messages, at most 50"),
@@ -124,12 +142,17 @@ export const messages = {
       z.object({
         conversation: Conversation,
         /** Without attributes if the credential can't read contacts. */
-        contact: Contact.omit({ organization_id: true }).partial({ metadata: true, tags: true }),
+        contact: Contact.omit({ organization_id: true }).partial({
+          metadata: true,
+          tags: true,
+          blocked_reason: true,
+        }),
         /** The latest assignment; null if there was none. */
         assignment: Assignment.nullable(),
         /** Oldest first. */
         messages: z.array(ListedMessage),
         actions: z.array(Action),
+        warnings: z.array(ContextWarning),
         /** For wait_for_message: returns messages after this point. */
         cursor: z.string(),
       }),

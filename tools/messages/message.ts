@@ -1,6 +1,7 @@
 /** The message resource. */
 import { z } from "zod";
 import { Actor, timestamp, untrusted } from "../contract/index.ts";
+import { mediaHeaderTypes, templateCategories } from "../templates/index.ts";
 
 export const messageTypes = [
   "text",
@@ -13,6 +14,32 @@ export const messageTypes = [
 ] as const;
 export const mediaTypes = ["image", "video", "document", "audio"] as const;
 export const messageStatuses = ["queued", "sent", "delivered", "read", "failed", "received"] as const;
+
+/** A template as it was sent: its texts with the values of their variables, which may come from contacts. */
+const SentTemplate = z.object({
+  name: z.string(),
+  language: z.string(),
+  category: z.enum(templateCategories),
+  /** A text, or the file of an image, video or document. */
+  header: z
+    .object({
+      type: z.enum(["text", ...mediaHeaderTypes]),
+      text: z.string().optional(),
+      media: z.object({ url: z.string(), file_name: z.string().nullable() }).optional(),
+    })
+    .nullable(),
+  body: z.string(),
+  footer: z.string().nullable(),
+  buttons: z.array(
+    z.object({
+      type: z.string(),
+      text: z.string(),
+      url: z.string().optional(),
+      phone_number: z.string().optional(),
+      payload: z.string().optional(),
+    }),
+  ),
+});
 
 export const MessageError = z.object({
   code: z.string(),
@@ -35,6 +62,7 @@ export const Message = z.object({
     z.object({ url: z.string(), caption: z.string().nullable(), file_name: z.string().nullable() }),
   ).nullable(),
   interactive: z.record(z.string(), z.unknown()).nullable(),
+  template: untrusted(SentTemplate).nullable(),
   reply: untrusted(z.object({ id: z.string(), title: z.string() })).nullable(),
   status: z.enum(messageStatuses),
   /** Who sent it; null for inbound messages and in older records. */
@@ -56,6 +84,7 @@ export const ListedMessage = Message.pick({
   text: true,
   media: true,
   interactive: true,
+  template: true,
   reply: true,
   status: true,
   sent_by: true,

@@ -49,7 +49,7 @@ export async function startPlatform(
     ...{ stopping: new AbortController().signal, retention: config.retention, quotas: config.quotas },
     ...{ storage: openStorage(config), hiddenBy: () => undefined },
     addresses: { service: () => "http://127.0.0.1", cdn: undefined },
-    openChannels: () => ({ channels: { simulator: channel }, jobs: [] }),
+    openChannels: () => ({ channels: { simulator: channel }, templateAuthorities: {}, jobs: [] }),
   });
   return {
     ...{ platform, database },

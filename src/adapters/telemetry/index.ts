@@ -27,4 +27,4 @@ export async function openTelemetry(options: TelemetryOptions): Promise<Telemetr
     close: async (graceMs) => traces?.close(graceMs),
   };
 }
-export { createInstruments, instrumentChannel, instrumentTools } from "./instrument.ts";
+export { createInstruments, instrumentTools } from "./instrument.ts";

@@ -1,5 +1,5 @@
 /**
- * Adds spans and metrics to calls, jobs, channels and tools, which do not depend on telemetry.
+ * Adds spans and metrics to calls, jobs, channels, review authorities and tools, which do not depend on telemetry.
  *
  * Each function returns its argument, instrumented. The types are structural, because an adapter imports
  * only ports.
@@ -7,10 +7,11 @@
 import type { Channel } from "../../ports/channel.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Telemetry, Tracer } from "../../ports/telemetry.ts";
+import type { TemplateAuthority } from "../../ports/template-authority.ts";
 
 type Instruments = Pick<Telemetry, "metrics" | "tracer">;
 
-/** The wrappers for the platform's calls and jobs. */
+/** The wrappers for the platform's calls and jobs, and for channels and review authorities by name. */
 export function createInstruments(telemetry: Instruments, now: Clock) {
   return {
     call: <Request extends { readonly operation: string }, Answer>(
@@ -20,6 +21,9 @@ export function createInstruments(telemetry: Instruments, now: Clock) {
       insertion: (tx: Tx, jobs: readonly Job[]) => Promise<Statement>,
     ) => instrumentInsertion(insertion, telemetry.tracer),
     job: <Job extends RunnableJob>(job: Job) => instrumentJob(job, telemetry, now),
+    channel: (name: string, channel: Channel) => instrumentChannel(name, channel, telemetry),
+    authority: (name: string, authority: TemplateAuthority) =>
+      instrumentAuthority(name, authority, telemetry.tracer),
   };
 }
 
@@ -89,7 +93,7 @@ function instrumentJob<Job extends RunnableJob>(job: Job, { metrics, tracer }: I
 }
 
 /** A span and a metric for each message that is sent by a channel. */
-export function instrumentChannel(name: string, channel: Channel, { metrics, tracer }: Instruments): Channel {
+function instrumentChannel(name: string, channel: Channel, { metrics, tracer }: Instruments): Channel {
   return {
     async send(message, signal) {
       const seconds = startTimer();
@@ -106,6 +110,17 @@ export function instrumentChannel(name: string, channel: Channel, { metrics, tra
     },
     find: (token, organization) =>
       tracer.withSpan({ name: `find by ${name}`, kind: "client" }, () => channel.find(token, organization)),
+  };
+}
+
+/** A span for each call of the authority that reviews templates. */
+function instrumentAuthority(name: string, authority: TemplateAuthority, tracer: Tracer): TemplateAuthority {
+  const withSpan = <Result>(action: string, work: () => Promise<Result>) =>
+    tracer.withSpan({ name: `${action} templates at ${name}`, kind: "client" }, work);
+  return {
+    submit: (submission, signal) => withSpan("submit", () => authority.submit(submission, signal)),
+    list: (query, signal) => withSpan("list", () => authority.list(query, signal)),
+    delete: (template, signal) => withSpan("delete", () => authority.delete(template, signal)),
   };
 }
 

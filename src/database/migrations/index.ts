@@ -13,6 +13,7 @@ import * as organizationSettings from "./0010-organization-settings.ts";
 import * as indexes from "./0011-indexes.ts";
 import * as uploadCreators from "./0012-upload-creators.ts";
 import * as tags from "./0013-tags.ts";
+import * as templates from "./0014-templates.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -28,4 +29,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0011-indexes": indexes,
   "0012-upload-creators": uploadCreators,
   "0013-tags": tags,
+  "0014-templates": templates,
 };

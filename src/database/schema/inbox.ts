@@ -1,6 +1,7 @@
 /** The tables of contacts, conversations, messages, uploads and imports. */
 import type { Generated } from "kysely";
 import type { Actor, Json } from "./columns.ts";
+import type { SentTemplate } from "./templates.ts";
 
 /** What a message contains, by its type; nothing once its contact has been erased. */
 type MessageContent = {
@@ -13,6 +14,7 @@ type MessageContent = {
     readonly upload?: string;
   };
   readonly interactive?: Readonly<Record<string, unknown>>;
+  readonly template?: SentTemplate;
   /** The choice that an inbound message makes. */
   readonly reply?: { readonly id: string; readonly title: string };
 };
@@ -41,6 +43,9 @@ export interface InboxTables {
     tags: Generated<string[]>;
     metadata: Json<Record<string, unknown>>;
     opted_out: Generated<boolean>;
+    /** Null unless it is blocked. */
+    blocked_at: string | null;
+    blocked_reason: string | null;
     bsuid: string | null;
     username: string | null;
     created_at: string;

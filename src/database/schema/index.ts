@@ -3,8 +3,15 @@ import type { AccountTables } from "./account.ts";
 import type { InboxTables } from "./inbox.ts";
 import type { JobTables } from "./jobs.ts";
 import type { SimulatorTables } from "./simulator.ts";
+import type { TemplateTables } from "./templates.ts";
 import type { WebhookTables } from "./webhooks.ts";
 
 export type { Sealed } from "./columns.ts";
 
-export interface Tables extends AccountTables, InboxTables, JobTables, SimulatorTables, WebhookTables {}
+export interface Tables
+  extends AccountTables,
+    InboxTables,
+    JobTables,
+    SimulatorTables,
+    TemplateTables,
+    WebhookTables {}

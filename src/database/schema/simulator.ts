@@ -1,5 +1,7 @@
 /** The tables of the simulated channel. */
+import type { Generated } from "kysely";
 import type { Json } from "./columns.ts";
+import type { TemplateContent } from "./templates.ts";
 
 export interface SimulatorTables {
   simulator_messages: {
@@ -12,5 +14,23 @@ export interface SimulatorTables {
     status: string;
     created_at: string;
   };
+  simulator_templates: {
+    organization_id: string;
+    /** Digits; later ones are higher. */
+    external_id: Generated<string>;
+    phone_number: string;
+    name: string;
+    language: string;
+    category: TemplateContent["category"];
+    status: "PENDING" | "APPROVED" | "REJECTED" | "PAUSED" | "DISABLED";
+    rejection_reason: string | null;
+    quality_rating: "GREEN" | "YELLOW" | "RED" | "UNKNOWN";
+    template_data: Json<TemplateContent["template_data"]>;
+    variables: Json<TemplateContent["variables"]>;
+    pauses: Generated<number>;
+    revision: Generated<number>;
+    created_at: string;
+  };
+  simulator_reviews: { organization_id: string; review: Json<Record<string, unknown>> };
   simulator_faults: { organization_id: string; faults: Json<Record<string, unknown>> };
 }

@@ -1,6 +1,7 @@
 /** Contacts: the operations of `tools/contacts.ts`, and the functions that other modules call. */
+import { sql } from "kysely";
 import { contacts as contract } from "../../../tools/contacts.ts";
-import { fail } from "../../../tools/errors.ts";
+import { fail, failField } from "../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { isDeepPage, readPage, withTimeLimit } from "../../database/query/index.ts";
 import {
@@ -15,10 +16,12 @@ import { type ContactLookup, findOrCreateContact } from "./find.ts";
 import { hasTag, isNumber, readSearchWords, searchTextAfterRename } from "./search.ts";
 import { readSearchPage } from "./search-page.ts";
 import { selectContacts } from "./select.ts";
+import { serializeContact } from "./serialize.ts";
 import { changeTags } from "./tags.ts";
 
 export { isBsuid } from "./bsuid.ts";
 export { createContact, findOrCreateContact, type Identity, idOfOwner } from "./find.ts";
+export { serializeContact } from "./serialize.ts";
 export { changeTags } from "./tags.ts";
 export { type ContactInput, type UpsertOutcome, upsertContacts } from "./upsert-many.ts";
 
@@ -30,7 +33,7 @@ export const contacts = implement(contract, {
       if (!created) {
         throw fail("contact_exists", { existing_id: contact.id, param: "phone_number" });
       }
-      return { data: contact };
+      return { data: serializeContact(contact) };
     },
 
     async list_contacts({ search = "", tag, ...paging }, { world, db, organization }) {
@@ -47,30 +50,30 @@ export const contacts = implement(contract, {
       const { rows, meta } = await (words.length > 0 || isDeepPage(paging)
         ? withTimeLimit(world.database, read)
         : read(db));
-      return { data: rows, meta };
+      return { data: rows.map(serializeContact), meta };
     },
 
     async get_contact({ id }, { db, organization }) {
-      return { data: await getContact(db, organization, id) };
+      return { data: serializeContact(await getContact(db, organization, id)) };
     },
 
     async update_contact({ id, ...changes }, context) {
-      return { data: await changeContact(context, id, changes) };
+      return { data: serializeContact(await changeContact(context, id, changes)) };
     },
 
     async upsert_contact(input, context) {
       const { contact, created } = await findOrCreateByPhone(context, input);
       if (created) {
-        return { data: { ...contact, created } };
+        return { data: { ...serializeContact(contact), created } };
       }
       const { phone_number: _, ...changes } = input;
-      return { data: { ...(await changeContact(context, contact.id, changes)), created } };
+      return { data: { ...serializeContact(await changeContact(context, contact.id, changes)), created } };
     },
 
     async tag_contact({ id, add, remove }, context) {
       const contact = await getContact(context.tx, context.organization, id, { forUpdate: true });
       const tags = changeTags(contact.tags, { add, remove }, "add");
-      return { data: await changeContact(context, id, { tags }) };
+      return { data: serializeContact(await changeContact(context, id, { tags })) };
     },
 
     async delete_contact({ id }, context) {
@@ -90,21 +93,28 @@ interface ContactChanges {
   readonly name?: string | undefined;
   readonly metadata?: Record<string, unknown> | undefined;
   readonly opted_out?: boolean | undefined;
+  readonly blocked?: boolean | undefined;
+  readonly blocked_reason?: string | undefined;
   readonly tags?: string[];
 }
 
-/** Sets the given fields; an empty name removes the name. @throws Failure `contact_not_found`. */
+/**
+ * Sets the given fields; an empty name or reason removes it.
+ * @throws Failure `contact_not_found`, `contact_not_blocked`.
+ */
 export async function changeContact(
   { tx, organization, now }: ContactScope,
   id: string,
-  { name, metadata, opted_out, tags }: ContactChanges,
+  changes: ContactChanges,
 ) {
+  const { name, metadata, opted_out, blocked_reason, tags } = changes;
   const contact = await tx
     .updateTable("contacts")
     .set({
       ...(name === undefined ? {} : { name: name || null, search_text: searchTextAfterRename(name) }),
       metadata: metadata && JSON.stringify(metadata),
       opted_out,
+      ...blockColumns(changes, now),
       tags,
       updated_at: now.toISOString(),
     })
@@ -116,7 +126,21 @@ export async function changeContact(
   if (!contact) {
     throw fail("contact_not_found");
   }
+  if (contact.blocked_at === null && blocked_reason) {
+    throw failField("blocked_reason", "contact_not_blocked");
+  }
   return contact;
+}
+
+/** A contact that is blocked already keeps its time. */
+function blockColumns({ blocked, blocked_reason }: ContactChanges, now: Date) {
+  if (blocked === false) {
+    return { blocked_at: null, blocked_reason: null };
+  }
+  return {
+    ...(blocked ? { blocked_at: sql<string>`coalesce(blocked_at, ${now.toISOString()}::timestamptz)` } : {}),
+    ...(blocked_reason === undefined ? {} : { blocked_reason: blocked_reason || null }),
+  };
 }
 
 /** @throws Failure `contact_not_found`, also for another tenant's id. */
@@ -173,7 +197,7 @@ async function eraseProfile(
     .updateTable("contacts")
     .set({
       ...{ phone_number: null, bsuid: null, username: null, name: null },
-      ...{ search_text: "", tags: [], metadata: "{}" },
+      ...{ search_text: "", tags: [], metadata: "{}", blocked_reason: null },
       erased_at: now.toISOString(),
     })
     .where("organization_id", "=", organization_id)

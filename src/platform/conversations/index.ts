@@ -93,25 +93,32 @@ export async function findOrCreateConversation(
     .executeTakeFirstOrThrow();
 }
 
-/** Records a message from the contact: restarts the service window, reopens the conversation and requests routing. */
+/**
+ * Records a message from the contact: restarts the service window, reopens the conversation and requests routing.
+ * A blocked contact's message starts nothing, and waits for no answer.
+ */
 export async function recordInbound(
   change: Change,
   conversation: ConversationRow,
-  at: string,
+  { at, isBlocked }: { readonly at: string; readonly isBlocked: boolean },
 ): Promise<void> {
+  const needsAnswer = !isBlocked && conversation.status !== "spam";
   const updated = await change.tx
     .updateTable("conversations")
     .set({
       last_message_at: latest("last_message_at", at),
       last_user_message_at: latest("last_user_message_at", at),
       // The contact has waited since the first of several unanswered messages.
-      waiting_since: conversation.status === "spam" ? null : sql`coalesce(waiting_since, ${at}::timestamptz)`,
+      waiting_since: needsAnswer ? sql`coalesce(waiting_since, ${at}::timestamptz)` : null,
       is_unread: true,
     })
     .where("organization_id", "=", conversation.organization_id)
     .where("id", "=", conversation.id)
     .returningAll()
     .executeTakeFirstOrThrow();
+  if (isBlocked) {
+    return;
+  }
   const current = await applyEvent(change, updated, { type: "inbound" });
   // A change of the status has requested routing already.
   if (current === updated) {

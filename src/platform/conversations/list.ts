@@ -120,7 +120,7 @@ async function addDetails<Row extends { id: string }>(
     left join lateral (
       select direction, type,
         coalesce(content #>> '{text,body}', content #>> '{media,caption}', content #>> '{reply,title}',
-          content #>> '{interactive,body}') as text
+          content #>> '{interactive,body}', content #>> '{template,body}') as text
       from messages
       where organization_id = conversations.organization_id and conversation_id = conversations.id
       order by id desc limit 1

@@ -10,6 +10,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Storage } from "../../ports/storage.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
+import type { TemplateAuthority } from "../../ports/template-authority.ts";
 import type { Web } from "../../ports/web.ts";
 import type { Quotas, RetentionDays } from "./limits.ts";
 
@@ -25,6 +26,8 @@ export interface World {
   readonly metrics: Metrics;
   /** By the name that an inbox's row holds. */
   readonly channels: Readonly<Record<string, Channel>>;
+  /** Reviews the templates of a channel; by the channel's name. */
+  readonly templateAuthorities: Readonly<Record<string, TemplateAuthority>>;
   /** The only way to reach an address that a customer provided, except that of a webhook. */
   readonly web: Web;
   /** The only way to reach the receiver of a webhook, which may be on this machine during development. */
@@ -204,6 +207,14 @@ export interface Erase {
 export interface Hooks {
   /** Agents may have become free: waiting conversations may be assigned. */
   capacityFreed(change: Change, organization: string): Promise<void>;
+  /**
+   * An approved template is about to be submitted again or deleted, and can't be sent from then on.
+   * @throws Failure `template_in_use` if something waits to be sent with it.
+   */
+  templateWithdrawn(
+    change: Change,
+    template: { readonly organization: string; readonly inbox_id: string; readonly template_id: string },
+  ): Promise<void>;
   /** A team is being deleted. Called before its members are locked, and again afterwards. */
   teamDeleted(
     change: Change,

@@ -9,6 +9,11 @@ export function combineHooks(parts: readonly Partial<Hooks>[]): Hooks {
         await capacityFreed?.(...args);
       }
     },
+    async templateWithdrawn(...args) {
+      for (const { templateWithdrawn } of parts) {
+        await templateWithdrawn?.(...args);
+      }
+    },
     async teamDeleted(...args) {
       for (const { teamDeleted } of parts) {
         await teamDeleted?.(...args);

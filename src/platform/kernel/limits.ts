@@ -14,6 +14,7 @@ export interface Quotas {
   readonly imports: number;
   readonly inboxes: number;
   readonly quickReplies: number;
+  readonly templates: number;
   readonly routingPolicies: number;
   /** A user counts once for each team. */
   readonly teamMembers: number;
@@ -46,6 +47,7 @@ type Countable =
   | "quick_replies"
   | "routing_policies"
   | "team_members"
+  | "templates"
   | "webhooks";
 
 /** Counts rows of an organization that is locked until the commit, so that two calls at once can't both pass a limit. */

@@ -18,7 +18,11 @@ export interface ActionContext {
     readonly is_within_24h_window: boolean;
     readonly window_expires_at: string | null;
   };
-  readonly contact: { readonly phone_number: string | null; readonly bsuid: string | null };
+  readonly contact: {
+    readonly phone_number: string | null;
+    readonly bsuid: string | null;
+    readonly blocked_at: string | null;
+  };
   readonly inbox: Parameters<typeof isWindowStrict>[0];
   readonly tools: World["tools"];
 }
@@ -26,27 +30,33 @@ export interface ActionContext {
 /** Returns why the tool may not be used and what to do instead; undefined if it may. */
 type Rule = (context: ActionContext) => string | undefined;
 
+export const blockedReason =
+  "The contact is blocked and gets no message by any path: unblock with update_contact only if the contact agreed.";
+
 const always: Rule = () => undefined;
 
 /** A contact who hides the number is addressed by the business-scoped id (bsuid) of the channel. */
-const requiresAddress: Rule = ({ contact }) =>
-  contact.phone_number === null && !isBsuid(contact.bsuid ?? "")
+const requiresRecipient: Rule = ({ contact }) => {
+  if (contact.blocked_at !== null) {
+    return blockedReason;
+  }
+  return contact.phone_number === null && !isBsuid(contact.bsuid ?? "")
     ? "The contact has neither a phone number nor a bsuid: wait until they write, with wait_for_message."
     : undefined;
+};
 
 const requiresWindow: Rule = (context) => {
-  const { conversation, inbox, tools } = context;
-  const addressReason = requiresAddress(context);
-  if (addressReason !== undefined || conversation.is_within_24h_window || !isWindowStrict(inbox)) {
-    return addressReason;
+  const { conversation, inbox } = context;
+  const recipientReason = requiresRecipient(context);
+  if (recipientReason !== undefined || conversation.is_within_24h_window || !isWindowStrict(inbox)) {
+    return recipientReason;
   }
   const { window_expires_at } = conversation;
   const state =
     window_expires_at === null
       ? "The contact has never written, so the 24-hour window is closed"
       : `The 24-hour window closed at ${window_expires_at}`;
-  const template = tools.has("send_template_message") ? "use send_template_message, or " : "";
-  return `${state}: ${template}wait until the contact writes, with wait_for_message.`;
+  return `${state}: use send_template_message, or wait until the contact writes, with wait_for_message.`;
 };
 
 const requiresAgent: Rule = ({ conversation }) =>
@@ -56,7 +66,7 @@ const rules: Readonly<Record<string, Rule>> = {
   send_message: requiresWindow,
   send_media_message: requiresWindow,
   send_interactive_message: requiresWindow,
-  send_template_message: requiresAddress,
+  send_template_message: requiresRecipient,
   wait_for_message: always,
   assign_conversation: always,
   transfer_conversation: requiresAgent,

@@ -14,6 +14,7 @@ import type { World } from "../kernel/index.ts";
 import { type DeliveryError, internalFailures } from "./failures.ts";
 import {
   applyUpdates,
+  type LockedMessage,
   lockMessages,
   type MessageRow,
   type StatusUpdate,
@@ -80,7 +81,7 @@ async function claimMessages(
   const sending = claims.flatMap((claim) => (claim && !failed.includes(claim) ? [claim] : []));
   await markSending(tx, sending, at);
   await applyUpdates(tx, world, {
-    messages: new Map(failed.map(({ message }) => [message.id, message])),
+    messages: new Map(failed.map(({ message }) => [message.id, toLocked(message)])),
     updates: failed.map(({ message: { id }, blockingError: error }) => {
       return { message_id: id, type: "failed", at, error };
     }),
@@ -88,10 +89,12 @@ async function claimMessages(
   return claims.map((claim) => (claim && failed.includes(claim) ? undefined : claim));
 }
 
-/** A message with its conversation and inbox. */
+/** A message with its conversation, contact and inbox. */
 interface UnsentMessage extends MessageRow {
   readonly last_user_message_at: string | null;
   readonly erased_at: string | null;
+  readonly blocked_at: string | null;
+  readonly opted_out: boolean;
   readonly channel: string;
   readonly settings: Record<string, unknown>;
   readonly phone_number: string;
@@ -105,7 +108,7 @@ async function readUnsent(
   const [first] = requests;
   const { rows } = await sql<UnsentMessage>`
     select message.*, conversation.last_user_message_at, conversation.erased_at,
-      inbox.channel, inbox.settings, inbox.phone_number
+      contact.blocked_at, contact.opted_out, inbox.channel, inbox.settings, inbox.phone_number
     from messages as message
     -- Look-ups by the whole key: the planner might start a join with all rows of the organization, and keep that plan.
     cross join lateral (
@@ -113,6 +116,11 @@ async function readUnsent(
       where organization_id = message.organization_id and id = message.conversation_id
       limit 1
     ) as conversation
+    cross join lateral (
+      select blocked_at, opted_out from contacts
+      where organization_id = message.organization_id and id = conversation.contact_id
+      limit 1
+    ) as contact
     cross join lateral (
       select * from inboxes where organization_id = message.organization_id and id = conversation.inbox_id limit 1
     ) as inbox
@@ -129,7 +137,8 @@ function toClaim(
   row: UnsentMessage,
   { now, isTakeover }: { readonly now: Date; readonly isTakeover: boolean },
 ): ClaimedMessage {
-  const { last_user_message_at, erased_at, channel, settings, phone_number: from, ...message } = row;
+  const { last_user_message_at, erased_at, blocked_at, opted_out, ...sending } = row;
+  const { channel, settings, phone_number: from, ...message } = sending;
   const previousClaimAt = message.claimed_at;
   return {
     ...{ channel, message, from, previousClaimAt },
@@ -140,11 +149,21 @@ function toClaim(
   };
 }
 
+function toLocked(message: MessageRow): LockedMessage {
+  return { ...message, template_name: message.content.template?.name ?? null };
+}
+
 function findBlockingError(row: UnsentMessage, now: Date): DeliveryError | undefined {
   if (row.erased_at !== null) {
     return internalFailures.recipient_erased;
   }
-  if (isWindowStrict(row) && !windowOf(row, now).is_within_24h_window) {
+  if (row.blocked_at !== null) {
+    return internalFailures.contact_blocked;
+  }
+  if (row.opted_out && row.content.template?.category === "marketing") {
+    return internalFailures.opted_out;
+  }
+  if (row.type !== "template" && isWindowStrict(row) && !windowOf(row, now).is_within_24h_window) {
     return internalFailures.window_closed;
   }
   return now.getTime() - Date.parse(row.created_at) > maxWaitMs ? internalFailures.expired : undefined;

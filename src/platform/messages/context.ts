@@ -4,34 +4,43 @@ import type { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
 import type { messages as contract } from "../../../tools/messages/index.ts";
 import { readWithSnapshot, refersTo } from "../../database/query/index.ts";
+import { serializeContact } from "../contacts/index.ts";
 import { getConversationDetails, latestAssignment } from "../conversations/index.ts";
 import type { ReadContext } from "../kernel/index.ts";
 import { describeActions } from "./actions.ts";
+import type { MessageRow } from "./progress.ts";
 import { serializeMessage } from "./serialize.ts";
 import { cursorAt, writeCursor } from "./waiting/index.ts";
+import { describeWarnings } from "./warnings.ts";
 
 type Input = z.output<typeof contract.get_conversation_context.input>;
 
 /** @throws Failure `conversation_not_found`. */
 export async function readConversationContext({ id, messages: maxMessages }: Input, context: ReadContext) {
   const { caller, now, world } = context;
-  const [conversation, assignment, parties, latest] = await Promise.all([
+  const [conversation, assignment, parties, latest, latestInbound] = await Promise.all([
     getConversationDetails(context.db, context.organization, { id, now }),
     latestAssignment(context.db, context.organization, id),
     readContactAndInbox(context, id),
     readLatest(context, id, maxMessages),
+    readLatestInbound(context, id),
   ]);
-  const { channel, settings, tags, metadata, ...contact } = parties;
+  const { channel, settings, ...contact } = parties;
+  const { tags: _tags, metadata: _metadata, blocked_reason: _reason, ...summary } = contact;
   const isContactShown = caller.scopes.has("contacts:read");
+  const isInbound = ({ direction }: MessageRow) => direction === "inbound";
+  // The one that is listed, if any: a later one may have arrived between the queries.
+  const received = latest.rows.find(isInbound) ?? latestInbound;
   return {
     conversation,
-    contact: isContactShown ? { ...contact, tags, metadata } : contact,
+    contact: serializeContact(isContactShown ? contact : summary),
     assignment,
     messages: latest.rows.reverse().map(serializeMessage),
     actions: describeActions(
       { conversation, contact, inbox: { channel, settings }, tools: world.tools },
       caller,
     ),
+    warnings: describeWarnings({ contact, inbox: { settings }, received }),
     cursor: writeCursor(world, cursorAt(latest.snapshot, now)),
   };
 }
@@ -63,4 +72,16 @@ function readLatest({ db, organization }: ReadContext, id: string, maxMessages: 
     .orderBy("id", "desc")
     .limit(maxMessages);
   return readWithSnapshot(db, latest, sql`id desc`);
+}
+
+async function readLatestInbound({ db, organization }: ReadContext, id: string) {
+  return db
+    .selectFrom("messages")
+    .select("content")
+    .where("organization_id", "=", organization)
+    .where("conversation_id", "=", id)
+    .where("direction", "=", "inbound")
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
 }

@@ -10,9 +10,11 @@
 import { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
-import type { Channel, MessageContent, OutboundMessage } from "../../ports/channel.ts";
+import type { Channel, MessageContent, OutboundMessage, TemplateMessage } from "../../ports/channel.ts";
 import { isBsuid } from "../contacts/index.ts";
 import { defineJob, type World } from "../kernel/index.ts";
+import { toChannelMedia } from "../media.ts";
+import type { SentTemplate } from "../templates/index.ts";
 import {
   type ClaimedMessage,
   claimMessage,
@@ -22,7 +24,6 @@ import {
   storeOutcome,
 } from "./claim.ts";
 import { type DeliveryError, internalFailures, toDeliveryError } from "./failures.ts";
-import { toChannelMedia } from "./media.ts";
 
 const Payload = z.object({ organization_id: z.string(), message_id: z.string() });
 type Payload = Readonly<z.infer<typeof Payload>>;
@@ -143,11 +144,12 @@ async function enqueueConfirmation(world: World, payload: Payload, since: string
 
 async function toOutboundMessage(world: World, { message, from }: ClaimedMessage): Promise<OutboundMessage> {
   const to = message.to ?? "";
-  const { media } = message.content;
+  const { media, template } = message.content;
   const content = {
     type: message.type,
     ...message.content,
     ...(media && { media: await toChannelMedia(world, media) }),
+    ...(template && { template: await toChannelTemplate(world, template) }),
   };
   return {
     organization_id: message.organization_id,
@@ -158,6 +160,14 @@ async function toOutboundMessage(world: World, { message, from }: ClaimedMessage
     // `sendMessage` stored it from a validated input, so the content has the member that its type requires.
     content: content as MessageContent,
   };
+}
+
+async function toChannelTemplate(world: World, template: SentTemplate): Promise<TemplateMessage> {
+  const { name, language, header, body, footer, buttons, values } = template;
+  const message = { name, language, body, footer, buttons, values };
+  return header === null || header.type === "text"
+    ? { ...message, header }
+    : { ...message, header: { type: header.type, media: await toChannelMedia(world, header.media) } };
 }
 
 function channelOf(world: World, { channel: name }: ClaimedMessage): Channel {

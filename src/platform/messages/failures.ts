@@ -19,6 +19,8 @@ interface Meaning {
 
 const meaning = (code: string, retryable: boolean, hint: string): Meaning => ({ code, retryable, hint });
 
+const windowHint = "Send an approved template, or wait until the contact writes again.";
+
 /** By the error codes of the WhatsApp Cloud API. */
 const meanings: Readonly<Record<number, Meaning>> = {
   4: meaning("channel_throttled", true, "Send again in a minute."),
@@ -37,7 +39,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
     false,
     "The number may not be registered with this channel; check it with the contact.",
   ),
-  131047: meaning("outside_service_window", false, "Wait until the contact writes again."),
+  131047: meaning("outside_service_window", false, windowHint),
   131048: meaning(
     "spam_limit",
     false,
@@ -72,7 +74,7 @@ export function toDeliveryError(failure: ChannelFailure): DeliveryError {
 /** Failures of the service itself, without a channel's code. */
 export const internalFailures = {
   window_closed: {
-    ...meaning("outside_service_window", false, "Wait until the contact writes again."),
+    ...meaning("outside_service_window", false, windowHint),
     channel_code: null,
     title: "The 24-hour window closed before the message could be sent",
     detail: null,
@@ -87,6 +89,18 @@ export const internalFailures = {
     ...meaning("recipient_erased", false, "The contact was deleted before the message was sent."),
     channel_code: null,
     title: "The contact was deleted",
+    detail: null,
+  },
+  contact_blocked: {
+    ...meaning("contact_blocked", false, "Unblock the contact only if they agreed to get messages again."),
+    channel_code: null,
+    title: "The contact was blocked before the message could be sent",
+    detail: null,
+  },
+  opted_out: {
+    ...meaning("marketing_opt_out", false, "The contact opted out of marketing messages."),
+    channel_code: null,
+    title: "The contact opted out of marketing before the message could be sent",
     detail: null,
   },
   expired: {

@@ -10,12 +10,12 @@ import { eraseMessages } from "./erase.ts";
 import { deleteOldReceiptsJob } from "./inbound/index.ts";
 import { sendMessage } from "./send.ts";
 import { serializeMessage } from "./serialize.ts";
+import { requireNoneWaiting } from "./template-uses.ts";
 import { waitForMessage } from "./waiting/index.ts";
 
 export { receiveMessage, receiveReceipts } from "./inbound/index.ts";
 
 export const messages = implement(contract, {
-  unbuiltTools: ["send_template_message"],
   tables: ["messages", "message_receipts", "parked_receipts"],
   operations: {
     async send_message(input, context) {
@@ -58,5 +58,6 @@ export const messages = implement(contract, {
     },
   },
   jobs: [deliverMessageJob, confirmMessageJob, deleteOldReceiptsJob],
+  hooks: { templateWithdrawn: requireNoneWaiting },
   erase: { later: eraseMessages },
 });

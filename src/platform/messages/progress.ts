@@ -21,7 +21,10 @@ const columns = [
 ] as const;
 
 /** An outbound message as its progress needs it, locked until the commit. */
-export type LockedMessage = Pick<MessageRow, (typeof columns)[number]>;
+export interface LockedMessage extends Pick<MessageRow, (typeof columns)[number]> {
+  /** Null unless it is a template. */
+  readonly template_name: string | null;
+}
 
 /** By id. */
 export type Messages = ReadonlyMap<string, LockedMessage>;
@@ -48,7 +51,8 @@ export async function lockMessages(
   { organization, ids, channelIds = [] }: MessageNames,
 ): Promise<Messages> {
   const { rows } = await sql<LockedMessage>`
-    select ${sql.join(columns.map((column) => sql.ref(column)))} from messages
+    select ${sql.join(columns.map((column) => sql.ref(column)))}, content #>> '{template,name}' as template_name
+    from messages
     where organization_id = ${organization} and direction = 'outbound' and id = any(array(
       select unnest(${ids}::text[])
       union all
@@ -244,6 +248,7 @@ function emitStatus(
       conversation_id: message.conversation_id,
       to: message.to ?? "",
       type: message.type,
+      ...(message.template_name === null ? {} : { template_name: message.template_name }),
       status,
       timestamp: at,
       sequence: sequences[status],

@@ -10,8 +10,11 @@ import { findOrCreateConversation, type OutboundConversation } from "../conversa
 import { phoneKey } from "../phone/index.ts";
 
 type Inbox = Pick<Selectable<Tables["inboxes"]>, "id" | "channel" | "phone_number" | "settings">;
+type Contact = Pick<Selectable<Tables["contacts"]>, "id" | "opted_out" | "blocked_at">;
 
 export interface Recipient {
+  /** Null if the contact is new. */
+  readonly contact: Pick<Contact, "opted_out"> | null;
   readonly inbox: Inbox;
   readonly conversation: OutboundConversation;
 }
@@ -25,7 +28,7 @@ interface Address {
 }
 
 interface Found {
-  readonly contact_id: string | null;
+  readonly contact: Contact | null;
   readonly inbox: Inbox | null;
   readonly conversation: OutboundConversation | null;
 }
@@ -37,12 +40,12 @@ export async function findRecipient(
 ): Promise<Found> {
   const requested = inbox_id ?? null;
   const { rows } = await sql<FoundRow>`
-    select contact.id as contact_id, inbox.id as inbox_id, inbox.channel, inbox.phone_number,
-      inbox.settings, conversation.id as conversation_id,
+    select contact.id as contact_id, contact.opted_out, contact.blocked_at,
+      inbox.id as inbox_id, inbox.channel, inbox.phone_number, inbox.settings, conversation.id as conversation_id,
       conversation.status, conversation.snoozed_until, conversation.last_user_message_at
     from (select 1) as request
     left join lateral (
-      select id from contacts
+      select id, opted_out, blocked_at from contacts
       where organization_id = ${organization} and erased_at is null
         and id = ${idOfOwner(organization, identityOf(to))}
       for key share
@@ -62,18 +65,21 @@ export async function findRecipient(
       (select min(id) from inboxes where organization_id = ${organization})
     )
   `.execute(tx);
-  const { contact_id, inbox_id: id, conversation_id, ...row } = onlyRow(rows);
+  const { contact_id, opted_out, blocked_at, inbox_id: id, conversation_id, ...row } = onlyRow(rows);
   const { channel, phone_number, settings, ...state } = row;
   return {
-    contact_id,
+    contact: contact_id === null ? null : { id: contact_id, opted_out, blocked_at },
     inbox: id === null ? null : { id, channel, phone_number, settings },
     conversation:
       conversation_id === null ? null : { organization_id: organization, id: conversation_id, ...state },
   };
 }
 
-/** Of a conversation and an inbox that were not found, all columns are null. */
-interface FoundRow extends Omit<Inbox, "id">, Omit<OutboundConversation, "organization_id" | "id"> {
+/** Of a contact, a conversation and an inbox that were not found, all columns are null. */
+interface FoundRow
+  extends Omit<Contact, "id">,
+    Omit<Inbox, "id">,
+    Omit<OutboundConversation, "organization_id" | "id"> {
   readonly contact_id: string | null;
   readonly inbox_id: string | null;
   readonly conversation_id: string | null;
@@ -82,33 +88,37 @@ interface FoundRow extends Omit<Inbox, "id">, Omit<OutboundConversation, "organi
 /**
  * Creates what was not found: any phone number may be a recipient, but a business-scoped id, which the channel assigns,
  * must be a contact's.
- * @throws Failure `contact_not_found`, `no_inbox`, `inbox_not_found`.
+ * @throws Failure `contact_blocked`, `contact_not_found`, `no_inbox`, `inbox_not_found`.
  */
 export async function createRecipient(
   tx: Transaction,
-  { contact_id, inbox, conversation }: Found,
+  { contact, inbox, conversation }: Found,
   { organization, to, inbox_id, now }: Address & { readonly now: Date },
 ): Promise<Recipient> {
-  if (contact_id === null && isBsuid(to)) {
+  if (contact && contact.blocked_at !== null) {
+    throw failField("to", "contact_blocked", { contact_id: contact.id });
+  }
+  if (!contact && isBsuid(to)) {
     throw failField("to", "contact_not_found");
   }
   if (!inbox) {
     throw inbox_id === undefined ? fail("no_inbox") : fail("inbox_not_found", { param: "inbox_id" });
   }
   if (conversation) {
-    return { inbox, conversation };
+    return { contact, inbox, conversation };
   }
   const identity = identityOf(to);
   const created = { organization, inbox_id: inbox.id, now };
-  if (contact_id !== null) {
-    return { inbox, conversation: await findOrCreateConversation(tx, { ...created, contact_id }) };
+  if (contact) {
+    const conversation = await findOrCreateConversation(tx, { ...created, contact_id: contact.id });
+    return { contact, inbox, conversation };
   }
   // Another transaction may create the contact at the same time: the identity tells whose conversation it is.
   const [, added] = await together(
     createContact(tx, { organization, phone_number: to, now }, identity),
     findOrCreateConversation(tx, { ...created, contact_id: idOfOwner(organization, identity) }),
   );
-  return { inbox, conversation: added };
+  return { contact, inbox, conversation: added };
 }
 
 function identityOf(to: string): Identity {

@@ -1,6 +1,7 @@
 /** Sends a message: finds or creates its contact and conversation, stores it, and enqueues its delivery. */
 import { sql } from "kysely";
 import type { z } from "zod";
+import { type Failure, permits } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
 import type { messages as contract } from "../../../tools/messages/index.ts";
 import { afterCommit, type Transaction } from "../../database/database.ts";
@@ -10,11 +11,12 @@ import { isBsuid } from "../contacts/index.ts";
 import { type OutboundConversation, recordOutbound, windowOf } from "../conversations/index.ts";
 import { isWindowStrict } from "../inboxes.ts";
 import { type Change, freshId, recordOf, type WriteContext } from "../kernel/index.ts";
+import { type MediaType, toMediaContent } from "../media.ts";
 import { normalizePhone } from "../phone/index.ts";
+import { composeTemplate, findTemplates, requireApproved, suggestTemplates } from "../templates/index.ts";
 import { deliverMessageJob } from "./deliver.ts";
-import { toMediaContent } from "./media.ts";
 import type { MessageRow } from "./progress.ts";
-import { createRecipient, findRecipient } from "./recipient.ts";
+import { createRecipient, findRecipient, type Recipient } from "./recipient.ts";
 
 type Input = z.output<typeof contract.send_message.input>;
 
@@ -23,23 +25,44 @@ export async function sendMessage(input: Input, context: WriteContext) {
   const { inbox_id } = input;
   const to = await readAddress(tx, organization, input);
   const address = { organization, to, inbox_id };
-  const [, content, found] = await together(
+  const [, contentFor, found] = await together(
     keepPlans(tx),
-    toStoredContent(tx, organization, input),
+    readContent(tx, organization, input),
     findRecipient(tx, address),
   );
-  const { inbox, conversation } = await createRecipient(tx, found, { ...address, now });
-  const { is_within_24h_window: isOpen, window_expires_at } = windowOf(conversation, now);
-  if (!isOpen && isWindowStrict(inbox)) {
-    throw fail("outside_service_window", { window_expired_at: window_expires_at });
+  const { contact, inbox, conversation } = await createRecipient(tx, found, { ...address, now });
+  const content = await contentFor(inbox.id);
+  if (contact?.opted_out && content.template?.category === "marketing") {
+    throw fail("contact_opted_out", { param: "template.name" });
+  }
+  const isFree = content.template !== undefined || windowOf(conversation, now).is_within_24h_window;
+  if (!isFree && isWindowStrict(inbox)) {
+    throw await failOutsideWindow(context, { inbox, conversation });
   }
   const outgoing = { inbox, conversation, to, type: input.type, content };
   const message = await enqueueMessage(context, outgoing);
-  return { ...message, ...(isOpen ? {} : { warnings: ["outside_service_window"] }) };
+  return { ...message, ...(isFree ? {} : { warnings: ["outside_service_window"] }) };
+}
+
+/** Names approved templates, which may be sent instead, to a caller who may read them. */
+async function failOutsideWindow(
+  { tx, organization, now, caller }: WriteContext,
+  { inbox, conversation }: Pick<Recipient, "inbox" | "conversation">,
+): Promise<Failure> {
+  const suggestions = permits(caller.scopes, "templates:read")
+    ? await suggestTemplates(tx, { organization, inbox_id: inbox.id })
+    : [];
+  const { window_expires_at } = windowOf(conversation, now);
+  return fail("outside_service_window", { window_expired_at: window_expires_at, suggestions });
 }
 
 async function readAddress(tx: Transaction, organization: string, { to, inbox_id }: Input): Promise<string> {
   return isBsuid(to) ? to : normalizePhone(tx, organization, { text: to, field: "to", inbox_id });
+}
+
+/** The lane of an inbox's deliveries. */
+export function laneOf(inbox_id: string): string {
+  return `channel:${inbox_id}`;
 }
 
 interface OutgoingMessage {
@@ -76,7 +99,7 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
   const job = newJob(
     deliverMessageJob,
     { organization_id, message_id: id },
-    { lane: `channel:${inbox.id}`, key: conversation.id, subject: conversation.id },
+    { lane: laneOf(inbox.id), key: conversation.id, subject: conversation.id },
   );
   const [jobInsertion, conversationUpdate] = await together(
     world.jobs.insertion(tx, [job]),
@@ -94,22 +117,37 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
   return message;
 }
 
-/** @throws Failure `template_not_approved`, `upload_not_found`, `media_not_sendable`. */
+type ContentOf = (inbox_id: string) => Promise<MessageRow["content"]>;
+
+/** Reads what the content needs. Which template it is depends on the inbox, which is not known yet. */
+async function readContent(tx: Transaction, organization: string, input: Input): Promise<ContentOf> {
+  const { template } = input;
+  if (template) {
+    const { name, language } = template;
+    const candidates = await findTemplates(tx, { organization, name, language });
+    return async (inbox_id) => {
+      const wanted = { organization, name, language, inbox_id };
+      const approved = await requireApproved(tx, candidates, wanted);
+      return { template: await composeTemplate(tx, approved, template) };
+    };
+  }
+  const content = await toStoredContent(tx, organization, input);
+  return async () => content;
+}
+
+/** @throws Failure `upload_not_found`, `media_not_sendable`. */
 async function toStoredContent(
   tx: Transaction,
   organization: string,
-  input: Input,
+  { type, text, interactive, caption, file_name, media_url = "" }: Input,
 ): Promise<MessageRow["content"]> {
-  const { type, text, interactive, template, caption, file_name, media_url = "" } = input;
-  if (type === "template") {
-    // Templates are not implemented yet, so none is approved.
-    throw fail("template_not_approved", { name: template?.name, language: template?.language });
-  }
   if (type === "text") {
     return { text };
   }
   if (type === "interactive") {
     return { interactive };
   }
-  return { media: await toMediaContent(tx, { organization, type, media_url, caption, file_name }) };
+  // `NewMessage` requires the template of a message of type template.
+  const media = { organization, type: type as MediaType, media_url, caption, file_name };
+  return { media: await toMediaContent(tx, media) };
 }

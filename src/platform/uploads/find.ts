@@ -16,7 +16,7 @@ export async function getUpload(db: Queries, organization: string, id: string, p
  * The upload of a link to one of our files, even if the link has expired; undefined for any other URL.
  * @throws Failure `upload_not_found` if it is not an upload of the organization.
  */
-export async function findUploadAt(db: Queries, organization: string, url: string) {
+export async function findUploadAt(db: Queries, organization: string, url: string, field = "media_url") {
   const file = fileKeyFromUrl(url);
   if (!file) {
     return undefined;
@@ -26,7 +26,7 @@ export async function findUploadAt(db: Queries, organization: string, url: strin
       ? await selectUploads(db, organization).where("key", "=", file.key).executeTakeFirst()
       : undefined;
   if (!upload) {
-    throw failField("media_url", "upload_not_found");
+    throw failField(field, "upload_not_found");
   }
   return upload;
 }

@@ -6,10 +6,18 @@ import type { LedgerMessage } from "./store.ts";
 const ReplyChoice = z.object({ id: z.string(), title: z.string() });
 export type ReplyChoice = z.output<typeof ReplyChoice>;
 
-const Choices = z.object({
-  interactive: z.object({
-    buttons: z.array(ReplyChoice).default([]),
-    list: z.object({ sections: z.array(z.object({ rows: z.array(ReplyChoice) })) }).optional(),
+const InteractiveMessage = z.object({
+  interactive: z
+    .object({
+      buttons: z.array(ReplyChoice).default([]),
+      list: z.object({ sections: z.array(z.object({ rows: z.array(ReplyChoice) })) }).optional(),
+    })
+    .transform(({ buttons, list }) => [...buttons, ...(list?.sections.flatMap(({ rows }) => rows) ?? [])]),
+});
+
+const SentTemplate = z.object({
+  template: z.object({
+    buttons: z.array(z.object({ type: z.string(), text: z.string(), payload: z.string().optional() })),
   }),
 });
 
@@ -28,12 +36,12 @@ function wasDelivered({ direction, status }: LedgerMessage): boolean {
 }
 
 function choicesOf({ content }: LedgerMessage): ReplyChoice[] {
-  const { data } = Choices.safeParse(content);
-  if (!data) {
-    return [];
-  }
-  const { buttons, list } = data.interactive;
-  return [...buttons, ...(list?.sections.flatMap((section) => section.rows) ?? [])];
+  const template = SentTemplate.safeParse(content).data?.template;
+  const quickReplies = template?.buttons.filter(({ type }) => type === "quick_reply") ?? [];
+  return [
+    ...(InteractiveMessage.safeParse(content).data?.interactive ?? []),
+    ...quickReplies.map(({ text, payload }) => ({ id: payload ?? text, title: text })),
+  ];
 }
 
 function describeMissing(button: string, choices: readonly ReplyChoice[]): string {

@@ -3,11 +3,13 @@ import { z } from "zod";
 import type { InboundMessage } from "../../../ports/channel.ts";
 import type { SimulatorControls } from "./controls.ts";
 import { channelUserId, phoneNumber } from "./phone-number.ts";
+import { textField } from "./text-field.ts";
 
 /** The kinds of content; a message has exactly one. */
 const contentFields = {
   text: textField(4096).describe("A text"),
-  reply: z.object({ id: textField(256), title: textField(24) }).describe("The chosen button or row"),
+  // A template's button may have 25 characters, a row of a list 24, any other button 20.
+  reply: z.object({ id: textField(256), title: textField(25) }).describe("The chosen button or row"),
   button: textField(256).describe("The id or title of a button or row that was sent to this phone"),
   media: z
     .object({
@@ -60,16 +62,4 @@ export async function toInboundContent(
     type: "interactive",
     reply: reply ?? (await controls.findChoice(organization_id, from ?? user_id ?? "", button ?? "")),
   };
-}
-
-/** A string that PostgreSQL can store as JSON: no NUL, no lone surrogate. */
-function textField(length: number) {
-  return z
-    .string()
-    .min(1)
-    .max(length)
-    .refine(
-      (value) => !value.includes("\0") && !/\p{Surrogate}/u.test(value),
-      "Holds a character that is not text.",
-    );
 }

@@ -7,14 +7,45 @@
  * the ledger. The 24-hour window is not enforced; inject 131047 for that.
  */
 import { setTimeout } from "node:timers/promises";
-import type { JobType } from "../../../jobs/job.ts";
-import type { Channel, OutboundMessage, SendResult } from "../../../ports/channel.ts";
-import type { CredentialRoute } from "../../../ports/http-route.ts";
+import type { JobDefinition, JobType } from "../../../jobs/job.ts";
+import type { Channel, ChannelCallbacks, OutboundMessage, SendResult } from "../../../ports/channel.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { TemplateAuthority, TemplateAuthorityCallbacks } from "../../../ports/template-authority.ts";
+import type { ControlRoute } from "./control-route.ts";
 import { type ControlOptions, createControls, type SimulatorControls } from "./controls.ts";
 import { findInjectedFailure, isTriggered } from "./faults.ts";
+import { createSimulatorStore, type LedgerParts } from "./ledger.ts";
 import { previousStatuses, scheduleAcceptReceipts } from "./receipts.ts";
 import { createSimulatorRoutes } from "./routes.ts";
 import { type DueReceipt, type LedgerMessage, receiptJobType } from "./store.ts";
+import { createSimulatedAuthority } from "./templates/index.ts";
+
+export interface OpenSimulatorOptions extends LedgerParts {
+  readonly callbacks: ChannelCallbacks & TemplateAuthorityCallbacks;
+  readonly now: Clock;
+}
+
+/** The simulated channel and the authority that reviews its templates. */
+export interface OpenSimulator {
+  readonly channel: Channel;
+  readonly authority: TemplateAuthority;
+  /** The routes that control both. */
+  readonly routes: readonly ControlRoute[];
+  readonly jobs: readonly JobDefinition[];
+}
+
+/** Opens both on the database. */
+export function openSimulator(options: OpenSimulatorOptions): OpenSimulator {
+  const { callbacks, now } = options;
+  const simulator = createSimulator({ store: createSimulatorStore(options), callbacks, now });
+  const { authority, ...reviews } = createSimulatedAuthority(options);
+  return {
+    channel: simulator.channel,
+    authority,
+    routes: [...simulator.routes, ...reviews.routes],
+    jobs: [simulator.receiptJob, ...reviews.jobs],
+  };
+}
 
 export interface SimulatorOptions extends ControlOptions {
   /** Waits; throws when the signal aborts. */
@@ -24,7 +55,7 @@ export interface SimulatorOptions extends ControlOptions {
 export interface Simulator {
   readonly channel: Channel;
   readonly controls: SimulatorControls;
-  readonly routes: readonly CredentialRoute<"json">[];
+  readonly routes: readonly ControlRoute[];
   /** The job that delivers the due receipts of the store. Safe to repeat. */
   readonly receiptJob: JobType<DueReceipt> & {
     readonly slots: number;
@@ -105,5 +136,3 @@ function toLedgerMessage(message: OutboundMessage, id: string, at: Date): Ledger
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal });
 }
-
-export { createSimulatorStore } from "./ledger.ts";

@@ -18,7 +18,7 @@ import {
 /** Only the simulator writes this table, so its columns hold only these values. */
 type Message = Selectable<Tables["simulator_messages"]> & LedgerMessage;
 
-interface LedgerParts {
+export interface LedgerParts {
   readonly database: Database;
   readonly enqueueAll: EnqueueAll;
 }

@@ -2,7 +2,7 @@
  * Opts a contact out of marketing who writes nothing but a stop word, and in again after a start word.
  *
  * The whole message must be the word: "stop, o Zé não vem" is an ordinary message. Replies to the contact stay
- * possible. A change is confirmed, once, in the same conversation.
+ * possible. A change is confirmed, once, in the same conversation; not to a blocked contact, nor in spam.
  */
 import type { Selectable } from "kysely";
 import { InboxSettings } from "../../../../tools/inboxes.ts";
@@ -29,34 +29,35 @@ export async function applyConsentWords(change: Change, inbound: InboundText): P
   const { inbox, contact, conversation, to } = inbound;
   const settings = InboxSettings.parse(inbox.settings);
   const opted_out = readConsent(inbound.text, settings);
-  if (opted_out === undefined || opted_out === (await isOptedOut(tx, contact))) {
+  if (opted_out === undefined) {
+    return;
+  }
+  const current = await lockContact(tx, contact);
+  if (opted_out === current.opted_out) {
     return;
   }
   await changeContact({ tx, organization: contact.organization_id, now }, contact.id, { opted_out });
   const body = opted_out ? stopReply(settings) : (settings.start_reply ?? startReply);
-  if (body.trim() === "" || to === null || conversation.status === "spam") {
+  const isConfirmed = current.blocked_at === null && conversation.status !== "spam";
+  if (body.trim() === "" || to === null || !isConfirmed) {
     return;
   }
   await enqueueMessage(change, { inbox, conversation, to, type: "text", content: { text: { body } } });
 }
 
 /** Locks and reads the contact again: the same word may arrive twice at once, and is confirmed once. */
-async function isOptedOut(
-  tx: Transaction,
-  { organization_id, id }: InboundText["contact"],
-): Promise<boolean> {
-  const { opted_out } = await tx
+async function lockContact(tx: Transaction, { organization_id, id }: InboundText["contact"]) {
+  return tx
     .selectFrom("contacts")
-    .select("opted_out")
+    .select(["opted_out", "blocked_at"])
     .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow();
-  return opted_out;
 }
 
 /** True for a stop word, false for a start word, undefined for anything else. */
-function readConsent(text: string, settings: InboxSettings): boolean | undefined {
+export function readConsent(text: string, settings: InboxSettings): boolean | undefined {
   const message = bareWords(text);
   const isOneOf = (words: readonly string[]) =>
     message !== "" && words.some((word) => bareWords(word) === message);

@@ -11,7 +11,9 @@ import { emit, system, type World } from "../../kernel/index.ts";
 import { getWaiters } from "../waiting/index.ts";
 import { applyConsentWords } from "./consent.ts";
 
+export { readConsent } from "./consent.ts";
 export { deleteOldReceiptsJob, receiveReceipts } from "./receipts.ts";
+export { asksToStop } from "./stop-request.ts";
 
 /** Stores an inbound message with its contact and conversation, once per `channel_message_id`. */
 export async function receiveMessage(world: World, inbound: InboundMessage) {
@@ -34,7 +36,8 @@ export async function receiveMessage(world: World, inbound: InboundMessage) {
     if (message_id === undefined) {
       return findExisting(tx, inbound);
     }
-    await recordInbound(change, conversation, inbound.occurred_at);
+    const isBlocked = contact.blocked_at !== null;
+    await recordInbound(change, conversation, { at: inbound.occurred_at, isBlocked });
     afterCommit(tx, () => getWaiters(world).notify(organization, conversation.id));
     emitReceived(tx, world, inbound, { message_id, conversation_id: conversation.id });
     if (inbound.content.type === "text") {

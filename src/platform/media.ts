@@ -1,10 +1,9 @@
-/** Media of messages. An address of one of our uploads stands for its file, which must meet the channel's limits. */
-import { fail } from "../../../tools/errors.ts";
-import type { mediaTypes } from "../../../tools/messages/index.ts";
-import type { Transaction } from "../../database/database.ts";
-import type { World } from "../kernel/index.ts";
-import { createChannelLink, findUploadAt } from "../uploads/index.ts";
-import type { MessageRow } from "./progress.ts";
+/** Media of messages and templates. An address of one of our uploads stands for its file, which must meet the channel's limits. */
+import { fail } from "../../tools/errors.ts";
+import type { mediaTypes } from "../../tools/messages/index.ts";
+import type { Transaction } from "../database/database.ts";
+import type { World } from "./kernel/index.ts";
+import { createChannelLink, findUploadAt } from "./uploads/index.ts";
 
 export type MediaType = (typeof mediaTypes)[number];
 
@@ -40,17 +39,25 @@ interface MediaInput {
   readonly media_url: string;
   readonly caption?: string | undefined;
   readonly file_name?: string | undefined;
+  /** The field with the address, for errors. */
+  readonly field?: string;
 }
 
-type StoredMedia = NonNullable<MessageRow["content"]["media"]>;
+export interface StoredMedia {
+  readonly url: string;
+  readonly caption: string | null;
+  readonly file_name: string | null;
+  /** The storage key of a file that was uploaded here. */
+  readonly upload?: string;
+}
 
 /**
  * Returns the media as it is stored; `upload` is the storage key if the address is that of an upload.
  * @throws Failure `upload_not_found`, also for another tenant's upload; `media_not_sendable`.
  */
 export async function toMediaContent(tx: Transaction, input: MediaInput): Promise<StoredMedia> {
-  const { organization, type, media_url: url, caption = null, file_name = null } = input;
-  const upload = await findUploadAt(tx, organization, url);
+  const { organization, type, media_url: url, caption = null, file_name = null, field = "media_url" } = input;
+  const upload = await findUploadAt(tx, organization, url, field);
   if (!upload) {
     return { url, caption, file_name };
   }
@@ -63,7 +70,7 @@ export async function toMediaContent(tx: Transaction, input: MediaInput): Promis
       reason: isKnownType ? `it has ${size} bytes.` : `it is ${upload.content_type}.`,
       limit: bytes,
       known: types.join(", "),
-      param: "media_url",
+      param: field,
     });
   }
   const shownName = type === "document" ? (file_name ?? upload.file_name) : file_name;
@@ -71,6 +78,8 @@ export async function toMediaContent(tx: Transaction, input: MediaInput): Promis
 }
 
 /** Returns the media as the channel receives it. The link to an upload is signed now, because it expires. */
-export async function toChannelMedia(world: World, { upload, ...media }: StoredMedia) {
+export async function toChannelMedia<
+  Media extends { readonly url: string; readonly upload?: string | undefined },
+>(world: World, { upload, ...media }: Media) {
   return upload === undefined ? media : { ...media, url: await createChannelLink(world, upload) };
 }

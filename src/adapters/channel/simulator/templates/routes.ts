@@ -1,0 +1,54 @@
+/** The routes that control the simulated review authority. */
+import {
+  type ControlHandler,
+  type ControlRoute,
+  createRouteFactory,
+  ListQuery,
+  parseInput,
+} from "../control-route.ts";
+import type { TemplateControls } from "./controls.ts";
+import { Decision, ReviewSettings } from "./input.ts";
+import type { StoredTemplate } from "./store.ts";
+
+export function createTemplateRoutes(controls: TemplateControls): readonly ControlRoute[] {
+  const route = createRouteFactory(controls, { read: "templates:read", write: "templates:manage" });
+  return [
+    route("GET", "/simulator/templates", getTemplates),
+    route("PUT", "/simulator/templates", putTemplates),
+  ];
+}
+
+type RouteHandler = ControlHandler<TemplateControls>;
+
+const getTemplates: RouteHandler = async (controls, { organization_id, query }) => {
+  const { limit } = parseInput(ListQuery, query);
+  const review = await controls.getSettings(organization_id);
+  const { templates, total } = await controls.listTemplates(organization_id, limit);
+  return {
+    status: 200,
+    body: { data: { review, templates: templates.map(toListedTemplate) }, meta: { limit, total } },
+  };
+};
+
+const unknownSetting = "There is no such setting.";
+
+/** With a name, the body is a decision about templates; without one, the settings of the review. */
+const putTemplates: RouteHandler = async (controls, { organization_id, body }) => {
+  if (typeof body === "object" && body !== null && "name" in body) {
+    const decision = parseInput(Decision, body, unknownSetting);
+    const templates = await controls.decide(organization_id, decision);
+    return { status: 200, body: { data: { templates: templates.map(toListedTemplate) } } };
+  }
+  const settings = parseInput(ReviewSettings, body, unknownSetting);
+  const review = await controls.replaceSettings(organization_id, settings);
+  return { status: 200, body: { data: { review } } };
+};
+
+function toListedTemplate(template: StoredTemplate) {
+  const { external_id, phone_number, name, language, category, status, rejection_reason } = template;
+  const { quality_rating, template_data, variables, created_at } = template;
+  return {
+    ...{ external_id, phone_number, name, language, category, status, rejection_reason, quality_rating },
+    ...{ template_data, variables, created_at },
+  };
+}

@@ -1,0 +1,41 @@
+/** What to know before a contact is written to: a block, an opt-out, a request to stop. */
+import type { z } from "zod";
+import { InboxSettings } from "../../../tools/inboxes.ts";
+import type { ContextWarning } from "../../../tools/messages/index.ts";
+import { blockedReason } from "./actions.ts";
+import { asksToStop, readConsent } from "./inbound/index.ts";
+import type { MessageRow } from "./progress.ts";
+
+interface WarningContext {
+  readonly contact: { readonly opted_out: boolean; readonly blocked_at: string | null };
+  readonly inbox: { readonly settings: unknown };
+  /** The contact's latest message; undefined if the contact never wrote. */
+  readonly received: Pick<MessageRow, "content"> | undefined;
+}
+
+type Warning = z.output<typeof ContextWarning>;
+
+/** The texts do not repeat what the contact wrote, which is not to be trusted. */
+export function describeWarnings({ contact, inbox, received }: WarningContext): Warning[] {
+  const { opted_out, blocked_at } = contact;
+  const warnings: Warning[] = [];
+  if (blocked_at !== null) {
+    warnings.push({ code: "contact_blocked", message: blockedReason });
+  }
+  if (opted_out) {
+    const message = "The contact opted out of marketing: send no marketing. Replies stay allowed.";
+    warnings.push({ code: "opted_out", message });
+  } else if (received && seemsToAskToStop(received.content, InboxSettings.parse(inbox.settings))) {
+    const message =
+      "The contact's latest message seems to ask for no more messages: ask the contact, or set opted_out with update_contact.";
+    warnings.push({ code: "asks_to_stop", message });
+  }
+  return warnings;
+}
+
+/** A stop word has changed the consent already, but only as a text: as a caption or a button's title it does not. */
+function seemsToAskToStop({ text, media, reply }: MessageRow["content"], settings: InboxSettings): boolean {
+  return text
+    ? readConsent(text.body, settings) !== true && asksToStop(text.body)
+    : asksToStop(media?.caption ?? reply?.title ?? "");
+}

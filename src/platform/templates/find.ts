@@ -1,0 +1,95 @@
+/** Reads and stores templates. */
+import { sql } from "kysely";
+import { fail } from "../../../tools/errors.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
+import { refersTo } from "../../database/query/index.ts";
+import type { TemplateInbox } from "../../ports/template-authority.ts";
+import type { TemplateRow, TemplateState } from "./states.ts";
+
+/** Templates with the platform of their inbox. */
+export function selectTemplates(db: Queries, organization: string) {
+  return db
+    .selectFrom("templates")
+    .innerJoin("inboxes", (join) => join.on(refersTo("templates.inbox_id", "inboxes")))
+    .selectAll("templates")
+    .select("inboxes.platform as channel")
+    .where("templates.organization_id", "=", organization);
+}
+
+/** A template, as `selectTemplates` reads it. @throws Failure `template_not_found`. */
+export async function getTemplate(db: Queries, organization: string, id: string) {
+  const template = await selectTemplates(db, organization).where("templates.id", "=", id).executeTakeFirst();
+  if (!template) {
+    throw fail("template_not_found");
+  }
+  return template;
+}
+
+/** A template, locked until the commit. @throws Failure `template_not_found`. */
+export async function lockTemplate(tx: Transaction, organization: string, id: string) {
+  const template = await selectTemplates(tx, organization)
+    .where("templates.id", "=", id)
+    .forUpdate("templates")
+    .executeTakeFirst();
+  if (!template) {
+    throw fail("template_not_found");
+  }
+  return template;
+}
+
+/** The inbox of a template, with the name of its channel. */
+export async function getTemplateInbox(
+  db: Queries,
+  { organization_id, inbox_id }: Pick<TemplateRow, "organization_id" | "inbox_id">,
+): Promise<TemplateInbox & { readonly channel: string }> {
+  return db
+    .selectFrom("inboxes")
+    .select(["organization_id", "id", "phone_number", "channel"])
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", inbox_id)
+    .executeTakeFirstOrThrow();
+}
+
+/** The columns of a state, as they are written. */
+export function toColumns({
+  template_data,
+  variables,
+  submitted,
+  edits_submitted_at,
+  ...state
+}: TemplateState) {
+  return {
+    ...state,
+    template_data: JSON.stringify(template_data),
+    variables: JSON.stringify(variables),
+    submitted: submitted && JSON.stringify(submitted),
+    edits_submitted_at: JSON.stringify(edits_submitted_at),
+  };
+}
+
+/** Stores the new state of a locked template. */
+export async function storeState(
+  tx: Transaction,
+  { organization_id, id }: Pick<TemplateRow, "organization_id" | "id">,
+  { state, now }: { readonly state: TemplateState; readonly now: Date },
+) {
+  return tx
+    .updateTable("templates")
+    .set({ ...toColumns(state), revision: sql<number>`revision + 1`, updated_at: now.toISOString() })
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** The part of a row that its state consists of. */
+export function stateOf(row: TemplateRow): TemplateState {
+  const { category, status, template_data, variables, submitted, review_status, raw_status } = row;
+  const { rejection_reason, quality_rating, external_id, missing_at_authority } = row;
+  const { submitting_since, edits_submitted_at } = row;
+  return {
+    ...{ category, status, template_data, variables, submitted, review_status, raw_status },
+    ...{ rejection_reason, quality_rating, external_id, missing_at_authority },
+    ...{ submitting_since, edits_submitted_at },
+  };
+}

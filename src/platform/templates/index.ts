@@ -1,0 +1,144 @@
+/** Templates: the operations of `tools/templates/`, and the functions that other modules call. */
+import type { Failure } from "../../../tools/contract/index.ts";
+import { fail } from "../../../tools/errors.ts";
+import { templates as contract, type TemplateData } from "../../../tools/templates/index.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
+import { containsText, readPage } from "../../database/query/index.ts";
+import { getOrDefaultInbox } from "../inboxes.ts";
+import { countLocked, freshId, implement, requireBelowQuota } from "../kernel/index.ts";
+import { toMediaContent } from "../media.ts";
+import { getTemplate, lockTemplate, selectTemplates, stateOf, storeState, toColumns } from "./find.ts";
+import {
+  deleteTemplate,
+  submitTemplate,
+  syncPendingTemplatesJob,
+  syncTemplates,
+  syncTemplatesJob,
+} from "./review/index.ts";
+import { serializeTemplate } from "./serialize.ts";
+import { createState, edit, isEditable, isSendable, type TemplateRow } from "./states.ts";
+import { resolveVariables } from "./variables.ts";
+
+export { requestSync } from "./review/index.ts";
+export {
+  composeTemplate,
+  findTemplates,
+  requireApproved,
+  type SentTemplate,
+  suggestTemplates,
+} from "./sending/index.ts";
+
+export const templates = implement(contract, {
+  tables: ["templates"],
+  operations: {
+    async create_template(input, { tx, world, organization, now }) {
+      const { name, language, category, template_data } = input;
+      const count = await countLocked(tx, organization, tx.selectFrom("templates"));
+      const limit = world.quotas.templates;
+      requireBelowQuota(count, { thing: "templates", setting: "TIDINGS_QUOTA_TEMPLATES", limit });
+      const inbox = await getOrDefaultInbox(tx, organization, input.inbox_id);
+      const variables = resolveVariables(template_data, input.variables);
+      await requireSample(tx, organization, template_data);
+      const template = await tx
+        .insertInto("templates")
+        .values({
+          ...{
+            organization_id: organization,
+            id: freshId({ now }, "tpl"),
+            inbox_id: inbox.id,
+            name,
+            language,
+          },
+          ...toColumns(createState({ category, template_data, variables })),
+          ...{ created_at: now.toISOString(), updated_at: now.toISOString() },
+        })
+        .onConflict((conflict) => conflict.doNothing())
+        .returningAll()
+        .executeTakeFirst();
+      if (!template) {
+        throw await failExisting(tx, { organization_id: organization, inbox_id: inbox.id, name, language });
+      }
+      return { data: { ...serializeTemplate(template), channel: inbox.platform } };
+    },
+
+    async list_templates({ status, category, language, search, sort, ...paging }, { db, organization }) {
+      const query = selectTemplates(db, organization)
+        .$if(status !== undefined, (rows) => rows.where("status", "=", status ?? "draft"))
+        .$if(category !== undefined, (rows) => rows.where("category", "=", category ?? "utility"))
+        .$if(language !== undefined, (rows) => rows.where("language", "=", language ?? ""))
+        .$if(search !== undefined, (rows) => rows.where(containsText(search ?? "", "templates.name")));
+      const { rows, meta } = await readPage(orders[sort](query), paging);
+      return { data: rows.map((row) => ({ ...row, is_sendable: isSendable(row) })), meta };
+    },
+
+    async get_template({ id }, { db, organization }) {
+      return { data: serializeTemplate(await getTemplate(db, organization, id)) };
+    },
+
+    async update_template({ id, category, template_data, variables }, { tx, organization, now }) {
+      const template = await lockTemplate(tx, organization, id);
+      const { channel, status: current_state, review_status } = template;
+      if (!isEditable(template)) {
+        throw fail("template_not_editable", { current_state });
+      }
+      if (category !== undefined && category !== template.category && review_status === "approved") {
+        throw fail("template_category_fixed", { category: template.category, param: "category" });
+      }
+      const data = template_data ?? template.template_data;
+      await requireSample(tx, organization, data);
+      const changes = {
+        category: category ?? template.category,
+        template_data: data,
+        variables: resolveVariables(data, variables, template.variables),
+      };
+      const state = edit(stateOf(template), changes);
+      const stored = await storeState(tx, template, { state, now });
+      return { data: { ...serializeTemplate(stored), channel } };
+    },
+
+    submit_template: submitTemplate,
+    sync_templates: syncTemplates,
+    delete_template: deleteTemplate,
+  },
+  jobs: [syncTemplatesJob, syncPendingTemplatesJob],
+});
+
+type TemplateQuery = ReturnType<typeof selectTemplates>;
+
+const orders: Readonly<
+  Record<"latest" | "oldest" | "name-asc" | "name-desc", (rows: TemplateQuery) => TemplateQuery>
+> = {
+  latest: (rows) => rows.orderBy("templates.id", "desc"),
+  oldest: (rows) => rows.orderBy("templates.id"),
+  "name-asc": (rows) => rows.orderBy("templates.name").orderBy("templates.id"),
+  "name-desc": (rows) => rows.orderBy("templates.name", "desc").orderBy("templates.id", "desc"),
+};
+
+/** The sample of a media header is one of our uploads, or a public address. */
+async function requireSample(tx: Transaction, organization: string, { header }: TemplateData): Promise<void> {
+  if (header?.media_url !== undefined && header.type !== "text") {
+    const { type, media_url } = header;
+    await toMediaContent(tx, { organization, type, media_url, field: "template_data.header.media_url" });
+  }
+}
+
+/** Another call or a sync, which adds the authority's templates, has taken the name. */
+async function failExisting(
+  db: Queries,
+  {
+    organization_id,
+    inbox_id,
+    name,
+    language,
+  }: Pick<TemplateRow, "organization_id" | "inbox_id" | "name" | "language">,
+): Promise<Failure> {
+  const { id: existing_id } = await db
+    .selectFrom("templates")
+    .select("id")
+    .where("organization_id", "=", organization_id)
+    .where((row) => row(row.fn<string>("lower", ["name"]), "=", name.toLowerCase()))
+    .where("language", "=", language)
+    .where("inbox_id", "=", inbox_id)
+    .executeTakeFirstOrThrow();
+  return fail("template_exists", { existing_id, param: "name" });
+}

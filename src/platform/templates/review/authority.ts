@@ -1,0 +1,61 @@
+/** Calls the review authority of an inbox's channel. */
+import { z } from "zod";
+import { fail } from "../../../../tools/errors.ts";
+import type { ReviewedTemplate, TemplateAuthority } from "../../../ports/template-authority.ts";
+import type { World } from "../../kernel/index.ts";
+import { readTemplate } from "./read-template.ts";
+
+/** How long a call may take. */
+export const callTimeoutMs = 20_000;
+/** When a submission has ended in any case. Longer, because the clocks of two machines differ. */
+export const submissionEndedMs = callTimeoutMs + 10_000;
+
+/** The inbox as the authority knows it, with the name of its channel. */
+export const InboxOfTemplate = z.object({
+  organization_id: z.string(),
+  id: z.string(),
+  phone_number: z.string(),
+  channel: z.string(),
+});
+export type InboxOfTemplate = z.infer<typeof InboxOfTemplate>;
+
+export function authorityOf(world: World, channel: string): TemplateAuthority {
+  const authority = world.templateAuthorities[channel];
+  if (!authority) {
+    throw fail("unavailable", { reason: `the channel ${channel} has no template review.` });
+  }
+  return authority;
+}
+
+interface Listing {
+  readonly inbox: InboxOfTemplate;
+  readonly name?: string | undefined;
+}
+
+interface Page {
+  readonly templates: readonly ReviewedTemplate[];
+  /** Whether a template of the page could not be read. */
+  readonly isPartial: boolean;
+}
+
+/** The pages of the authority's list, one after the other. @throws Error if a cursor repeats: the list has no end. */
+export async function* readPages(world: World, { inbox, name }: Listing): AsyncGenerator<Page> {
+  const authority = authorityOf(world, inbox.channel);
+  const cursors = new Set<string>();
+  let cursor: string | null = null;
+  do {
+    const page = await authority.list({ inbox, name, cursor }, AbortSignal.timeout(callTimeoutMs));
+    const templates = page.templates.flatMap((one) => readTemplate(one) ?? []);
+    const isPartial = templates.length < page.templates.length;
+    if (isPartial) {
+      const { organization_id, id: inbox_id } = inbox;
+      world.log.warn({ organization_id, inbox_id }, "Templates of the review authority could not be read");
+    }
+    yield { templates, isPartial };
+    cursor = page.next;
+    if (cursor !== null && cursors.has(cursor)) {
+      throw new Error("The review authority's list repeats a page.");
+    }
+    cursors.add(cursor ?? "");
+  } while (cursor !== null);
+}

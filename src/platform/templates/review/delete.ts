@@ -1,0 +1,67 @@
+/** Deletes a template at the review authority, then here. It can be repeated if the authority does not respond. */
+import { z } from "zod";
+import { Failure } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { outward } from "../../kernel/index.ts";
+import { getTemplateInbox, lockTemplate } from "../find.ts";
+import { isSendable } from "../states.ts";
+import { authorityOf, callTimeoutMs, InboxOfTemplate } from "./authority.ts";
+
+const Intent = z.object({
+  template_id: z.string(),
+  /** As the authority knows it; null if it was never submitted. */
+  submitted: z.object({ inbox: InboxOfTemplate, external_id: z.string(), name: z.string() }).nullable(),
+});
+type Intent = z.infer<typeof Intent>;
+
+export const deleteTemplate = outward({
+  intent: Intent,
+
+  async begin({ id }: { readonly id: string }, context): Promise<Intent> {
+    const { tx, world, organization } = context;
+    const template = await lockTemplate(tx, organization, id);
+    const { external_id, name } = template;
+    if (template.submitting_since !== null) {
+      throw fail("template_not_editable", { current_state: "being submitted" });
+    }
+    if (isSendable(template)) {
+      const { inbox_id } = template;
+      await world.hooks.templateWithdrawn(context, { organization, inbox_id, template_id: id });
+    }
+    if (external_id === null) {
+      // Now: a submission that began before `record` would leave the template at the authority.
+      await tx
+        .deleteFrom("templates")
+        .where("organization_id", "=", organization)
+        .where("id", "=", id)
+        .execute();
+      return { template_id: id, submitted: null };
+    }
+    return { template_id: id, submitted: { inbox: await getTemplateInbox(tx, template), external_id, name } };
+  },
+
+  async call({ submitted }, { world }) {
+    if (submitted === null) {
+      return {};
+    }
+    try {
+      const signal = AbortSignal.timeout(callTimeoutMs);
+      const result = await authorityOf(world, submitted.inbox.channel).delete(submitted, signal);
+      if (result.outcome === "refused") {
+        throw fail("template_refused", { reason: result.reason });
+      }
+      return {};
+    } catch (error) {
+      throw error instanceof Failure ? error : fail("outcome_unknown", {}, error);
+    }
+  },
+
+  async record(_, { template_id: id }, { tx, organization }) {
+    await tx
+      .deleteFrom("templates")
+      .where("organization_id", "=", organization)
+      .where("id", "=", id)
+      .execute();
+    return { data: { id, deleted: true as const } };
+  },
+});

@@ -1,0 +1,4 @@
+/** The review of templates: submission, sync with the authority, and deletion there. */
+export { deleteTemplate } from "./delete.ts";
+export { submitTemplate } from "./submit.ts";
+export { requestSync, syncPendingTemplatesJob, syncTemplates, syncTemplatesJob } from "./sync.ts";

@@ -1,0 +1,38 @@
+/** Reads a template as the review authority describes it, which may have what this service can't store or send. */
+import { z } from "zod";
+import {
+  Template,
+  templateCategories,
+  templateLanguage,
+  templateName,
+} from "../../../../tools/templates/index.ts";
+import type { ReviewedTemplate } from "../../../ports/template-authority.ts";
+
+/** Control characters, which a database or a reader can't take, are removed. */
+const text = z.string().transform((value) =>
+  value
+    .replace(/\p{Cc}/gu, " ")
+    .trim()
+    .slice(0, 512)
+    .toWellFormed(),
+);
+
+const Described = z.object({
+  external_id: z.string().min(1).max(128),
+  name: templateName,
+  // Notices and some lists write en-US.
+  language: z
+    .string()
+    .transform((value) => value.replace("-", "_"))
+    .pipe(templateLanguage),
+  raw_status: text,
+  rejection_reason: text.nullable(),
+  quality_rating: text.nullable(),
+  category: z.enum(templateCategories),
+  version: Template.pick({ category: true, template_data: true, variables: true }).nullable().catch(null),
+});
+
+/** Undefined if it can't be stored. A version that breaks a limit of this service, such as ten buttons, is null. */
+export function readTemplate(described: ReviewedTemplate): ReviewedTemplate | undefined {
+  return Described.safeParse(described).data;
+}

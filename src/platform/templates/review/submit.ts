@@ -1,0 +1,159 @@
+/**
+ * Submits a draft to the review authority, at most once.
+ *
+ * The template is pending from the commit before the call. If the authority does not accept it, it is a draft again. If
+ * the answer is lost, the authority's list tells; if that fails too, the template stays pending until a sync finds out.
+ */
+import { z } from "zod";
+import { fail } from "../../../../tools/errors.ts";
+import {
+  Template,
+  type TemplateData,
+  templateCategories,
+  Variable,
+} from "../../../../tools/templates/index.ts";
+import type { SubmissionResult } from "../../../ports/template-authority.ts";
+import { type OutwardContext, outward, type World } from "../../kernel/index.ts";
+import { createChannelLink, findUploadAt } from "../../uploads/index.ts";
+import { getTemplateInbox, lockTemplate, stateOf, storeState } from "../find.ts";
+import { lintTemplate } from "../lint.ts";
+import { serializeTemplate } from "../serialize.ts";
+import {
+  acceptSubmission,
+  beginSubmission,
+  cancelSubmission,
+  findEditLimit,
+  hasAccepted,
+  isNewAtAuthority,
+  isSendable,
+  type TemplateRow,
+} from "../states.ts";
+import { authorityOf, callTimeoutMs, InboxOfTemplate, readPages } from "./authority.ts";
+
+const Intent = z.object({
+  template_id: z.string(),
+  /** Proves that no other submission has begun since. */
+  submitting_since: z.string(),
+  inbox: InboxOfTemplate,
+  name: z.string(),
+  language: z.string(),
+  external_id: z.string().nullable(),
+  category: z.enum(templateCategories),
+  template_data: Template.shape.template_data,
+  variables: z.array(Variable),
+  /** The storage key of a header's sample that was uploaded here. */
+  sample_key: z.string().nullable(),
+});
+type Intent = z.infer<typeof Intent>;
+
+export const submitTemplate = outward({
+  intent: Intent,
+
+  async begin({ id }: { readonly id: string }, context): Promise<Intent> {
+    const { tx, world, organization, now } = context;
+    const template = await lockTemplate(tx, organization, id);
+    requireSubmittable(template, now);
+    const inbox = await getTemplateInbox(tx, template);
+    const sample_url = template.template_data.header?.media_url;
+    const sample = sample_url === undefined ? undefined : await findUploadAt(tx, organization, sample_url);
+    authorityOf(world, inbox.channel);
+    if (isSendable(template)) {
+      const { inbox_id } = template;
+      await world.hooks.templateWithdrawn(context, { organization, inbox_id, template_id: id });
+    }
+    const stored = await storeState(tx, template, { state: beginSubmission(stateOf(template), now), now });
+    const { name, language, category, template_data, variables } = stored;
+    const external_id = isNewAtAuthority(stored) ? null : stored.external_id;
+    return {
+      ...{ template_id: id, submitting_since: stored.submitting_since ?? "", inbox },
+      ...{ name, language, external_id, category, template_data, variables },
+      sample_key: sample?.key ?? null,
+    };
+  },
+
+  async call(intent, context) {
+    const result = await submit(context.world, intent);
+    if (result.outcome === "accepted") {
+      return result;
+    }
+    await cancel(context, intent);
+    throw result.outcome === "busy"
+      ? fail("authority_unavailable")
+      : fail("template_refused", { reason: result.reason });
+  },
+
+  find: (intent, { world }) => findSubmission(world, intent),
+
+  async record({ external_id }, { template_id, submitting_since }, { tx, organization, now }) {
+    const template = await lockTemplate(tx, organization, template_id);
+    const isRunning = template.submitting_since === submitting_since;
+    const stored = isRunning
+      ? await storeState(tx, template, { state: acceptSubmission(stateOf(template), external_id), now })
+      : template;
+    return { data: serializeTemplate(stored) };
+  },
+});
+
+/** @throws Failure `template_not_draft`, `template_not_submittable`, `template_edit_limit`. */
+function requireSubmittable(template: TemplateRow, now: Date): void {
+  if (template.status !== "draft") {
+    throw fail("template_not_draft", { current_state: template.status });
+  }
+  const [first, ...others] = lintTemplate(template).filter(({ isAdvice }) => !isAdvice);
+  if (first) {
+    throw fail("template_not_submittable", {
+      reason: first.message,
+      param: first.field,
+      details: [first, ...others].map(({ field, code, message }) => ({ field, code, message })),
+    });
+  }
+  const allowedAt = findEditLimit(template, now);
+  if (allowedAt) {
+    throw fail("template_edit_limit", { allowed_at: allowedAt.toISOString() });
+  }
+}
+
+async function submit(world: World, intent: Intent): Promise<SubmissionResult> {
+  const { inbox, name, language, external_id, category, variables } = intent;
+  const submission = { inbox, name, language, external_id, category, variables };
+  const template_data = await withSampleLink(world, intent);
+  try {
+    const signal = AbortSignal.timeout(callTimeoutMs);
+    return await authorityOf(world, inbox.channel).submit({ ...submission, template_data }, signal);
+  } catch (error) {
+    const found = await findSubmission(world, intent).catch(() => undefined);
+    if (!found) {
+      throw fail("outcome_unknown", {}, error);
+    }
+    return found;
+  }
+}
+
+/** The authority fetches a sample that was uploaded here by a signed link. */
+async function withSampleLink(world: World, { template_data, sample_key }: Intent): Promise<TemplateData> {
+  const { header } = template_data;
+  return header && sample_key !== null
+    ? { ...template_data, header: { ...header, media_url: await createChannelLink(world, sample_key) } }
+    : template_data;
+}
+
+/** Undefined if the authority does not list the submission; it may still arrive. */
+async function findSubmission(world: World, intent: Intent) {
+  for await (const { templates } of readPages(world, intent)) {
+    const found = templates.find(({ language }) => language === intent.language);
+    if (found && hasAccepted(intent, found)) {
+      return { outcome: "accepted" as const, external_id: found.external_id };
+    }
+  }
+  return undefined;
+}
+
+/** The authority did not accept the submission: the template is a draft again. */
+async function cancel({ world, organization, now }: OutwardContext, intent: Intent): Promise<void> {
+  await world.database.transaction(async (tx) => {
+    const template = await lockTemplate(tx, organization, intent.template_id);
+    if (template.submitting_since === intent.submitting_since) {
+      await storeState(tx, template, { state: cancelSubmission(stateOf(template)), now });
+    }
+  });
+}

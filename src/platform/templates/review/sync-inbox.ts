@@ -1,0 +1,238 @@
+/**
+ * Applies what the review authority says of an inbox's templates to ours, page by page.
+ *
+ * A template that has changed since the sync began is left to the next one: the page may be older than the change. So a
+ * sync that is repeated, or runs twice at once, applies nothing twice. A template that is only at the authority is added.
+ * One that is no longer there is marked and kept.
+ */
+import type { Transaction } from "../../../database/database.ts";
+import { newId } from "../../../database/id.ts";
+import type { ReviewedTemplate, TemplateInbox } from "../../../ports/template-authority.ts";
+import type { World } from "../../kernel/index.ts";
+import { stateOf, storeState, toColumns } from "../find.ts";
+import {
+  applyReview,
+  createState,
+  hasChanged,
+  markMissing,
+  type TemplateRow,
+  type TemplateState,
+} from "../states.ts";
+import { type InboxOfTemplate, readPages, submissionEndedMs } from "./authority.ts";
+
+interface Target {
+  readonly inbox: InboxOfTemplate;
+  /** Only the templates of this name. */
+  readonly name?: string | undefined;
+}
+
+export interface SyncedInbox {
+  /** The status of each template that the authority has and this service can send. */
+  readonly statuses: readonly TemplateRow["status"][];
+  /** How many templates changed or were added. */
+  readonly updated: number;
+  /** Whether a template was left to the next sync. */
+  readonly isPartial: boolean;
+}
+
+/** What is known of the inbox's templates when the sync begins. */
+interface Snapshot {
+  /** By id. */
+  readonly revisions: ReadonlyMap<string, number>;
+  /** By name and language. */
+  readonly keys: ReadonlySet<string>;
+  readonly now: Date;
+}
+
+export async function syncInbox(world: World, target: Target): Promise<SyncedInbox> {
+  const snapshot = await readSnapshot(world, target);
+  const statuses: TemplateRow["status"][] = [];
+  const seen = new Set<string>();
+  const listed = new Set<string>();
+  let updated = 0;
+  let isPartial = false;
+  let isReadable = true;
+  for await (const page of readPages(world, target)) {
+    const templates = takeNew(page.templates, listed);
+    isReadable &&= !page.isPartial;
+    const applied = await world.database.transaction((tx) => applyPage(tx, target, { snapshot, templates }));
+    for (const { id, status, isChanged, isSkipped } of applied) {
+      statuses.push(status);
+      seen.add(id);
+      updated += isChanged ? 1 : 0;
+      isPartial ||= isSkipped;
+    }
+  }
+  // What could not be read may be any of the others.
+  const missing = isReadable ? [...snapshot.revisions.keys()].filter((id) => !seen.has(id)) : [];
+  updated += await world.database.transaction((tx) => markAllMissing(tx, target, { snapshot, missing }));
+  return { statuses, updated, isPartial };
+}
+
+/** A template that the authority lists twice counts once. Adds the keys of the others to `listed`. */
+function takeNew(page: readonly ReviewedTemplate[], listed: Set<string>): readonly ReviewedTemplate[] {
+  return page.filter((reviewed) => {
+    const isNew = !listed.has(keyOf(reviewed));
+    listed.add(keyOf(reviewed));
+    return isNew;
+  });
+}
+
+async function readSnapshot({ database, now }: World, { inbox, name }: Target): Promise<Snapshot> {
+  const rows = await database.queries
+    .selectFrom("templates")
+    .select(["id", "name", "language", "revision"])
+    .where("organization_id", "=", inbox.organization_id)
+    .where("inbox_id", "=", inbox.id)
+    .$if(name !== undefined, (query) =>
+      query.where((row) => row(row.fn<string>("lower", ["name"]), "=", (name ?? "").toLowerCase())),
+    )
+    .execute();
+  return {
+    revisions: new Map(rows.map(({ id, revision }) => [id, revision])),
+    keys: new Set(rows.map(keyOf)),
+    now: now(),
+  };
+}
+
+interface Applied {
+  readonly id: string;
+  readonly status: TemplateRow["status"];
+  readonly isChanged: boolean;
+  readonly isSkipped: boolean;
+}
+
+interface Page {
+  readonly snapshot: Snapshot;
+  readonly templates: readonly ReviewedTemplate[];
+}
+
+async function applyPage(
+  tx: Transaction,
+  { inbox }: Target,
+  { snapshot, templates }: Page,
+): Promise<readonly Applied[]> {
+  const rows = await lockNamed(tx, inbox, templates);
+  const applied: Applied[] = [];
+  for (const reviewed of templates) {
+    const row = rows.get(keyOf(reviewed));
+    applied.push(
+      ...(row
+        ? [await applyOne(tx, snapshot, { row, reviewed })]
+        : await addTemplate(tx, inbox, { reviewed, snapshot })),
+    );
+  }
+  return applied;
+}
+
+/** The inbox's templates of these names, locked in the order of their ids, by name and language. */
+async function lockNamed(tx: Transaction, inbox: TemplateInbox, templates: readonly ReviewedTemplate[]) {
+  const names = [...new Set(templates.map(({ name }) => name.toLowerCase()))];
+  const rows =
+    names.length === 0
+      ? []
+      : await tx
+          .selectFrom("templates")
+          .selectAll()
+          .where("organization_id", "=", inbox.organization_id)
+          .where((row) => row(row.fn<string>("lower", ["name"]), "in", names))
+          .where("inbox_id", "=", inbox.id)
+          .orderBy("id")
+          .forUpdate()
+          .execute();
+  return new Map(rows.map((row) => [keyOf(row), row]));
+}
+
+function keyOf({ name, language }: { readonly name: string; readonly language: string }): string {
+  return `${name.toLowerCase()} ${language}`;
+}
+
+async function applyOne(
+  tx: Transaction,
+  snapshot: Snapshot,
+  { row, reviewed }: { readonly row: TemplateRow; readonly reviewed: ReviewedTemplate },
+): Promise<Applied> {
+  const { id, status } = row;
+  const state = stateOf(row);
+  const isSkipped = !isCurrent(row, snapshot);
+  const after = isSkipped ? state : applyReview(state, reviewed);
+  const isChanged = hasChanged(state, after);
+  if (isChanged) {
+    await storeState(tx, row, { state: after, now: snapshot.now });
+  }
+  return { id, status: isChanged ? after.status : status, isChanged, isSkipped };
+}
+
+/** Not changed since the sync began, and not being submitted. */
+function isCurrent({ id, revision, submitting_since }: TemplateRow, { revisions, now }: Snapshot): boolean {
+  const isSubmitting =
+    submitting_since !== null && Date.parse(submitting_since) + submissionEndedMs > now.getTime();
+  return revisions.get(id) === revision && !isSubmitting;
+}
+
+/** Adds a template that was created at the authority, unless another sync has added it meanwhile. */
+async function addTemplate(
+  tx: Transaction,
+  { organization_id, id: inbox_id }: TemplateInbox,
+  { reviewed, snapshot: { keys, now } }: { readonly reviewed: ReviewedTemplate; readonly snapshot: Snapshot },
+): Promise<readonly Applied[]> {
+  const { name, language, version } = reviewed;
+  // One of the snapshot was deleted since: the page may be older than the deletion.
+  if (version === null || keys.has(keyOf(reviewed))) {
+    return [];
+  }
+  const { category, template_data, variables } = version;
+  const state = applyReview(
+    { ...createState({ category, template_data, variables }), status: "pending" },
+    reviewed,
+  );
+  const id = newId("tpl", now);
+  const added = await tx
+    .insertInto("templates")
+    .values({
+      ...{ organization_id, id, inbox_id, name, language },
+      ...toColumns(state),
+      ...{ created_at: now.toISOString(), updated_at: now.toISOString() },
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  return [{ id, status: state.status, isChanged: added !== undefined, isSkipped: false }];
+}
+
+interface Missing {
+  readonly snapshot: Snapshot;
+  /** Ids. */
+  readonly missing: readonly string[];
+}
+
+async function markAllMissing(
+  tx: Transaction,
+  { inbox }: Target,
+  { snapshot, missing }: Missing,
+): Promise<number> {
+  const rows =
+    missing.length === 0
+      ? []
+      : await tx
+          .selectFrom("templates")
+          .selectAll()
+          .where("organization_id", "=", inbox.organization_id)
+          .where("id", "in", missing)
+          .where((row) =>
+            row.or([row("submitting_since", "is not", null), row("external_id", "is not", null)]),
+          )
+          .orderBy("id")
+          .forUpdate()
+          .execute();
+  let marked = 0;
+  for (const row of rows.filter((one) => isCurrent(one, snapshot))) {
+    const before = stateOf(row);
+    const after: TemplateState = markMissing(before);
+    if (hasChanged(before, after)) {
+      await storeState(tx, row, { state: after, now: snapshot.now });
+      marked += 1;
+    }
+  }
+  return marked;
+}

@@ -1,0 +1,134 @@
+/** Reads from the review authority what became of the templates: when asked, when it reports, and while one waits. */
+import { z } from "zod";
+import { Failure } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { newJob } from "../../../jobs/job.ts";
+import type { TemplateNotice } from "../../../ports/template-authority.ts";
+import { getInbox, getOrDefaultInbox } from "../../inboxes.ts";
+import {
+  defineJob,
+  defineScheduledJob,
+  type OutwardContext,
+  outward,
+  type World,
+} from "../../kernel/index.ts";
+import { getTemplateInbox } from "../find.ts";
+import { type SyncedInbox, syncInbox } from "./sync-inbox.ts";
+
+const Intent = z.object({ inbox_ids: z.array(z.string()) });
+type Intent = z.infer<typeof Intent>;
+
+/** A sync can be repeated, so one whose process died is run again. */
+export const syncTemplates = outward({
+  intent: Intent,
+
+  async begin(
+    { inbox_id }: { readonly inbox_id?: string | undefined },
+    { tx, organization },
+  ): Promise<Intent> {
+    if (inbox_id !== undefined) {
+      await getOrDefaultInbox(tx, organization, inbox_id);
+      return { inbox_ids: [inbox_id] };
+    }
+    const rows = await tx
+      .selectFrom("inboxes")
+      .select("id")
+      .where("organization_id", "=", organization)
+      .execute();
+    return { inbox_ids: rows.map(({ id }) => id) };
+  },
+
+  call: syncAll,
+  find: syncAll,
+
+  async record(inboxes) {
+    const statuses: Record<string, number> = {};
+    for (const status of inboxes.flatMap((inbox) => inbox.statuses)) {
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    }
+    const updated = inboxes.reduce((sum, inbox) => sum + inbox.updated, 0);
+    return { data: { synced: inboxes.flatMap((inbox) => inbox.statuses).length, updated, statuses } };
+  },
+});
+
+/** An inbox whose authority fails does not keep the others from their sync. */
+async function syncAll(
+  { inbox_ids }: Intent,
+  { world, organization }: OutwardContext,
+): Promise<SyncedInbox[]> {
+  const synced: SyncedInbox[] = [];
+  const failures: Failure[] = [];
+  for (const inbox_id of inbox_ids) {
+    try {
+      const inbox = await getTemplateInbox(world.database.queries, {
+        organization_id: organization,
+        inbox_id,
+      });
+      synced.push(await syncInbox(world, { inbox }));
+    } catch (error) {
+      failures.push(error instanceof Failure ? error : fail("authority_unavailable", { inbox_id }, error));
+    }
+  }
+  const [failure] = failures;
+  if (failure) {
+    throw failure;
+  }
+  return synced;
+}
+
+/** After a sync that left out a template, which was being submitted, for example. */
+const repeatMs = 5_000;
+
+export const syncTemplatesJob = defineJob({
+  name: "template.sync",
+  payload: z.object({ organization_id: z.string(), inbox_id: z.string(), name: z.string().optional() }),
+  // The job of the schedule tries again.
+  maxAttempts: 3,
+
+  async run({ name, ...target }, world) {
+    const inbox = await getTemplateInbox(world.database.queries, target);
+    const { isPartial } = await syncInbox(world, { inbox, name });
+    return isPartial ? { runAgainAt: new Date(world.now().getTime() + repeatMs) } : undefined;
+  },
+});
+
+/** The authority reports a change: its list is read, because a report may be late, or older than another. */
+export async function requestSync(world: World, notices: readonly TemplateNotice[]): Promise<void> {
+  await world.database.transaction(async (tx) => {
+    for (const { organization_id, phone_number, name } of notices) {
+      const inbox = await getInbox(tx, organization_id, phone_number);
+      if (inbox) {
+        const payload = { organization_id, inbox_id: inbox.id, name };
+        const key = `template.sync:${inbox.id}`;
+        await world.jobs.enqueue(tx, syncTemplatesJob, payload, { key, isDeduplicated: true });
+      }
+    }
+  });
+}
+
+/** Until a review ends, or a pause, and after a submission whose answer was lost. */
+export const syncPendingTemplatesJob = defineScheduledJob({
+  name: "template.sync-pending",
+  schedule: "*/5 * * * *",
+
+  async run(world) {
+    await world.database.transaction(async (tx) => {
+      const inboxes = await tx
+        .selectFrom("templates")
+        .select(["organization_id", "inbox_id"])
+        .distinct()
+        .where((row) =>
+          row.or([
+            row("submitting_since", "is not", null),
+            row("review_status", "in", ["pending", "paused"]),
+          ]),
+        )
+        .execute();
+      const jobs = inboxes.map((payload) => {
+        const key = `template.sync:${payload.inbox_id}`;
+        return newJob(syncTemplatesJob, payload, { key, isDeduplicated: true });
+      });
+      await world.jobs.enqueueAll(tx, jobs);
+    });
+  },
+});

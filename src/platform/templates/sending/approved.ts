@@ -1,0 +1,105 @@
+/** Finds the approved templates of a name and language, and suggests others. */
+import { sql } from "kysely";
+import { nearestName } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Queries, Transaction } from "../../../database/database.ts";
+import { isSendable, type TemplateRow } from "../states.ts";
+import type { ApprovedTemplate } from "./compose.ts";
+
+interface TemplateName {
+  readonly organization: string;
+  readonly name: string;
+  readonly language: string;
+}
+
+/** The templates of this name and language: at most one in each inbox. */
+export async function findTemplates(
+  tx: Transaction,
+  { organization, name, language }: TemplateName,
+): Promise<readonly TemplateRow[]> {
+  return tx
+    .selectFrom("templates")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .where((row) => row(row.fn<string>("lower", ["name"]), "=", name.toLowerCase()))
+    .where("language", "=", language)
+    .execute();
+}
+
+/**
+ * The one of these templates that the inbox may send.
+ * @throws Failure `template_not_approved`, with what is approved instead.
+ */
+export async function requireApproved(
+  tx: Transaction,
+  rows: readonly TemplateRow[],
+  wanted: TemplateName & { readonly inbox_id: string },
+): Promise<ApprovedTemplate> {
+  const row = rows.find(({ inbox_id }) => inbox_id === wanted.inbox_id);
+  if (row?.submitted && isSendable(row)) {
+    const { organization_id, id, name, language, submitted: version } = row;
+    return { organization_id, id, name, language, version };
+  }
+  const { organization, name, language } = wanted;
+  const elsewhere = rows.find(isSendable);
+  const known = row ?? rows[0];
+  const reason = elsewhere
+    ? `it is approved for another inbox: send inbox_id ${elsewhere.inbox_id}.`
+    : known
+      ? describeStatus(known)
+      : await describeOthers(tx, { organization, name });
+  throw fail("template_not_approved", { name, language, reason, param: "template.name" });
+}
+
+function describeStatus({ status, missing_at_authority }: TemplateRow): string {
+  return missing_at_authority
+    ? "the review authority no longer has it."
+    : `it is ${status === "draft" ? "a draft" : status}.`;
+}
+
+/** Names that are compared with a name that is not known. */
+const maxNames = 500;
+
+async function describeOthers(tx: Transaction, { organization, name }: Omit<TemplateName, "language">) {
+  const rows = await selectApproved(tx, organization).select(["name", "language"]).limit(maxNames).execute();
+  const languages = rows
+    .filter((row) => row.name.toLowerCase() === name.toLowerCase())
+    .map((row) => row.language);
+  if (languages.length > 0) {
+    return `it is approved in ${[...new Set(languages)].sort().join(", ")}.`;
+  }
+  const nearest = nearestName(name, [...new Set(rows.map((row) => row.name))]);
+  return nearest === undefined ? "there is none of this name." : `did you mean ${nearest}?`;
+}
+
+/** The condition of `isSendable`. */
+function selectApproved(db: Queries, organization: string) {
+  return db
+    .selectFrom("templates")
+    .where("organization_id", "=", organization)
+    .where("review_status", "=", "approved")
+    .where("status", "in", ["approved", "draft"])
+    .where("missing_at_authority", "=", false)
+    .where("submitted", "is not", null);
+}
+
+const maxSuggestions = 3;
+
+/** Approved utility templates of the inbox, those with the fewest variables first. */
+export async function suggestTemplates(
+  tx: Transaction,
+  { organization, inbox_id }: { readonly organization: string; readonly inbox_id: string },
+) {
+  const rows = await selectApproved(tx, organization)
+    .select(["name", "language", "submitted"])
+    .where("inbox_id", "=", inbox_id)
+    .where(sql<boolean>`submitted ->> 'category' = 'utility'`)
+    .orderBy(sql`jsonb_array_length(submitted -> 'variables')`)
+    .orderBy("id", "desc")
+    .limit(maxSuggestions)
+    .execute();
+  return rows.map(({ name, language, submitted }) => ({
+    ...{ name, language },
+    variables: submitted?.variables.map((variable) => variable.name) ?? [],
+  }));
+}

@@ -1,0 +1,142 @@
+/** Composes a message from a template: its texts with the values of the variables, and what the channel needs. */
+
+import type { Selectable } from "kysely";
+import { fail } from "../../../../tools/errors.ts";
+import type { TemplateContent } from "../../../../tools/messages/index.ts";
+import type { Transaction } from "../../../database/database.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { toMediaContent } from "../../media.ts";
+import { fillIn, type Place, placesOf } from "../placeholders.ts";
+import type { TemplateValues, Version } from "../version.ts";
+import { readValues } from "./values.ts";
+
+export type SentTemplate = NonNullable<Selectable<Tables["messages"]>["content"]["template"]>;
+
+/** A template that can be sent. */
+export interface ApprovedTemplate {
+  readonly organization_id: string;
+  readonly id: string;
+  readonly name: string;
+  readonly language: string;
+  readonly version: Version;
+}
+
+/** WhatsApp's limits for texts with their values. */
+const limits = { body: 1024, header: 60 } as const;
+
+/**
+ * The content of the message.
+ * @throws Failure `template_values_mismatch`, `invalid_request`, `upload_not_found`, `media_not_sendable`.
+ */
+export async function composeTemplate(
+  tx: Transaction,
+  template: ApprovedTemplate,
+  content: TemplateContent,
+): Promise<SentTemplate> {
+  const { id, name, language, version } = template;
+  const values = readValues(version, content);
+  throwIfMismatched(template, values.problems);
+  const { body, footer = null } = version.template_data;
+  const filled = placesOf(version.template_data).map((place) => ({
+    place,
+    values: textsAt(template, place, values),
+  }));
+  const valuesOf = (component: Place["component"]) =>
+    filled.find(({ place }) => place.component === component)?.values ?? [];
+  const sent: SentTemplate = {
+    ...{ id, name, language, category: version.category },
+    header: await composeHeader(tx, template, { values, texts: valuesOf("HEADER") }),
+    body: fillIn(body, valuesOf("BODY")),
+    footer,
+    buttons: composeButtons(version, { values, texts: (index) => buttonValues(filled, index) }),
+    values: {
+      header: valuesOf("HEADER"),
+      body: valuesOf("BODY"),
+      buttons: filled.flatMap(({ place: { button_index: index }, values: [value] }) =>
+        index === undefined || value === undefined ? [] : [{ index, value }],
+      ),
+    },
+  };
+  throwIfMismatched(template, lengthProblems(sent));
+  return sent;
+}
+
+type Filled = readonly { readonly place: Place; readonly values: readonly string[] }[];
+
+function buttonValues(filled: Filled, index: number): readonly string[] {
+  return filled.find(({ place }) => place.button_index === index)?.values ?? [];
+}
+
+/** The values of one place, which are in the order of the variables. */
+function textsAt({ version }: ApprovedTemplate, place: Place, { texts }: TemplateValues): readonly string[] {
+  return texts.filter((_, index) => {
+    const variable = version.variables[index];
+    return variable?.component === place.component && variable.button_index === place.button_index;
+  });
+}
+
+interface PartValues {
+  readonly values: TemplateValues;
+}
+
+async function composeHeader(
+  tx: Transaction,
+  { organization_id: organization, version }: ApprovedTemplate,
+  { values, texts }: PartValues & { readonly texts: readonly string[] },
+): Promise<SentTemplate["header"]> {
+  const { header } = version.template_data;
+  if (header === undefined) {
+    return null;
+  }
+  const { type, text = "", media_url: sample = "" } = header;
+  if (type === "text") {
+    return { type, text: fillIn(text, texts) };
+  }
+  const { url: media_url, file_name } = values.media ?? { url: sample };
+  const field = "template.header_media_url";
+  const { caption: _, ...media } = await toMediaContent(tx, {
+    organization,
+    type,
+    media_url,
+    file_name,
+    field,
+  });
+  return { type, media };
+}
+
+function composeButtons(
+  { template_data: { buttons = [] } }: Version,
+  { values: { payloads }, texts }: PartValues & { readonly texts: (index: number) => readonly string[] },
+): SentTemplate["buttons"] {
+  return buttons.map((button, index) => {
+    const payload = payloads.get(index);
+    return {
+      ...button,
+      ...(button.url === undefined ? {} : { url: fillIn(button.url, texts(index)) }),
+      ...(payload === undefined ? {} : { payload }),
+    };
+  });
+}
+
+function lengthProblems({ header, body }: SentTemplate): readonly string[] {
+  const isLong = header?.type === "text" && header.text.length > limits.header;
+  return [
+    ...(body.length > limits.body
+      ? [`with its values the body has more than ${limits.body} characters.`]
+      : []),
+    ...(isLong ? [`with its values the header has more than ${limits.header} characters.`] : []),
+  ];
+}
+
+function throwIfMismatched({ name, version }: ApprovedTemplate, problems: readonly string[]): void {
+  const [reason] = problems;
+  if (reason !== undefined) {
+    const expected = version.variables.map((variable) => variable.name).join(", ") || "none";
+    const details = problems.map((message) => ({
+      field: "template.variables",
+      code: "template_values_mismatch",
+      message,
+    }));
+    throw fail("template_values_mismatch", { name, reason, expected, param: "template.variables", details });
+  }
+}

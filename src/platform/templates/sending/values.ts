@@ -1,0 +1,74 @@
+/** Reads the values of a template's variables: by name or number, or as components in the channel's form. */
+import type { TemplateContent } from "../../../../tools/messages/index.ts";
+import { mediaHeaderTypes } from "../../../../tools/templates/index.ts";
+import { placesOf } from "../placeholders.ts";
+import type { TemplateValues, Version } from "../version.ts";
+import { readComponents } from "./components.ts";
+
+/** @throws Failure `invalid_request` if the components have no known form. */
+export function readValues(version: Version, content: TemplateContent): TemplateValues {
+  const values = content.components
+    ? readComponents(version, content.components)
+    : readNamed(version, content);
+  const { header } = version.template_data;
+  const hasMedia = mediaHeaderTypes.some((type) => type === header?.type);
+  const unwanted = values.media && !hasMedia ? ["it has no image, video or document header."] : [];
+  const isMissing = hasMedia && !values.media && header?.media_url === undefined;
+  const missing = isMissing ? ["the file of its header is missing: send header_media_url."] : [];
+  const problems = [...values.problems, ...unwanted, ...missing];
+  // With a problem, the texts may be fewer than the variables.
+  const invalid =
+    problems.length === 0
+      ? version.variables.flatMap((variable, index) => problemOf(variable, values.texts[index] ?? ""))
+      : [];
+  return { ...values, problems: [...problems, ...invalid] };
+}
+
+/** A key is the name of a variable or else the number of one in the body. */
+function readNamed(
+  version: Version,
+  { variables = {}, header_media_url: url }: TemplateContent,
+): TemplateValues {
+  const names = [...new Set(version.variables.map(({ name }) => name))];
+  const byNumber = numberedNames(version);
+  const nameOf = (key: string) => (names.includes(key) ? key : (byNumber.get(key) ?? key));
+  const entries = Object.entries(variables).map(([key, value]) => [nameOf(key), value] as const);
+  const values = new Map(entries);
+  const repeated = entries.length > values.size ? names.filter((name) => countOf(entries, name) > 1) : [];
+  const missing = names.filter((name) => !values.has(name));
+  const surplus = [...values.keys()].filter((name) => !names.includes(name));
+  return {
+    texts: version.variables.flatMap(({ name }) => values.get(name) ?? []),
+    media: url === undefined ? undefined : { url },
+    payloads: new Map(),
+    problems: [
+      ...missing.map((name) => `the value of ${name} is missing.`),
+      ...surplus.map((name) => `it has no variable ${name}.`),
+      ...repeated.map((name) => `the value of ${name} is given by its name and by its number.`),
+    ],
+  };
+}
+
+function countOf(entries: readonly (readonly [name: string, value: string])[], wanted: string): number {
+  return entries.filter(([name]) => name === wanted).length;
+}
+
+/** The names of the body's variables by their numbers. */
+function numberedNames({ template_data, variables }: Version): ReadonlyMap<string, string> {
+  const numbers = placesOf(template_data).find(({ component }) => component === "BODY")?.numbers ?? [];
+  const inBody = variables.filter(({ component }) => component === "BODY");
+  return new Map(inBody.map(({ name }, index) => [String(numbers[index]), name]));
+}
+
+/** WhatsApp rejects these characters in a text; an address can't have others. */
+function problemOf({ name, component }: Version["variables"][number], text: string): readonly string[] {
+  if (/^[\s\p{Cf}]*$/u.test(text)) {
+    return [`the value of ${name} is blank.`];
+  }
+  if (component === "BUTTONS" && /[\s\p{C}"<>\\^`{|}]/u.test(text)) {
+    return [`the value of ${name} is part of an address: send it without spaces, or encoded.`];
+  }
+  return /[\n\v\f\r\t\u2028\u2029]| {5}/.test(text)
+    ? [`the value of ${name} can't have line breaks, tabs or more than four spaces in a row.`]
+    : [];
+}

@@ -1,0 +1,220 @@
+/**
+ * The states of a template, as pure functions of what happens to it.
+ *
+ * There are two versions: the draft (`category`, `template_data`, `variables`), which the next submission sends, and the
+ * one that the authority has (`submitted`, with `review_status`). `status` is draft while they differ, and the
+ * authority's status otherwise.
+ *
+ * draft → pending (submitted) → approved or rejected → draft (changed) → pending. While a submission runs, the status is
+ * pending and `submitting_since` is set; what the authority says meanwhile may be about the earlier version and does not
+ * count. The approved version can be sent while the status is approved, or draft. The authority may pause, disable or
+ * review it again at any time; its word is final.
+ */
+import type { Selectable } from "kysely";
+import type { TemplateData } from "../../../tools/templates/index.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import type { ReviewedTemplate } from "../../ports/template-authority.ts";
+import { toReviewStatus } from "./review-status.ts";
+import type { Version } from "./version.ts";
+
+export type TemplateRow = Selectable<Tables["templates"]>;
+
+/** The columns that change. */
+export type TemplateState = Pick<
+  TemplateRow,
+  | "category"
+  | "status"
+  | "template_data"
+  | "variables"
+  | "submitted"
+  | "review_status"
+  | "raw_status"
+  | "rejection_reason"
+  | "quality_rating"
+  | "external_id"
+  | "missing_at_authority"
+  | "submitting_since"
+  | "edits_submitted_at"
+>;
+
+/** Before the first submission. */
+export function createState({ category, template_data, variables }: Version): TemplateState {
+  return {
+    ...{ category, template_data, variables },
+    ...({ status: "draft", review_status: null, raw_status: null, rejection_reason: null } as const),
+    ...{ quality_rating: null, external_id: null, missing_at_authority: false, submitted: null },
+    ...{ submitting_since: null, edits_submitted_at: [] },
+  };
+}
+
+/** Whether messages can be sent with the submitted version. */
+export function isSendable(state: TemplateState): boolean {
+  const { status, submitted, review_status, missing_at_authority } = state;
+  const isApproved = review_status === "approved" && !missing_at_authority;
+  return submitted !== null && isApproved && (status === "approved" || status === "draft");
+}
+
+/** A template in review can't be changed, nor one that the authority has taken out of use. */
+export function isEditable({ status }: Pick<TemplateState, "status">): boolean {
+  return status === "draft" || status === "approved" || status === "rejected";
+}
+
+/**
+ * The template after a change. It is a draft, unless it has what the authority has; one that the authority lost has to
+ * be submitted again.
+ */
+export function edit(state: TemplateState, changes: Partial<Version>): TemplateState {
+  const changed = { ...state, ...changes };
+  const { submitted, review_status, missing_at_authority } = changed;
+  const isUnchanged = submitted !== null && !missing_at_authority && isSameVersion(changed, submitted);
+  return { ...changed, status: isUnchanged && review_status !== null ? review_status : "draft" };
+}
+
+/** How often an approved template may be changed (WhatsApp). */
+const editLimits = [
+  { count: 1, periodMs: 24 * 3_600_000 },
+  { count: 10, periodMs: 30 * 24 * 3_600_000 },
+] as const;
+
+/** From when the draft may be submitted; undefined if it may be now. */
+export function findEditLimit(state: TemplateState, now: Date): Date | undefined {
+  if (state.review_status !== "approved") {
+    return undefined;
+  }
+  const times = state.edits_submitted_at.map((time) => Date.parse(time)).sort((one, other) => other - one);
+  const allowed = editLimits.flatMap(({ count, periodMs }) => {
+    const oldest = times[count - 1];
+    return oldest !== undefined && oldest + periodMs > now.getTime() ? [oldest + periodMs] : [];
+  });
+  return allowed.length === 0 ? undefined : new Date(Math.max(...allowed));
+}
+
+/** A submission of the draft begins. */
+export function beginSubmission(state: TemplateState, now: Date): TemplateState {
+  return { ...state, status: "pending", submitting_since: now.toISOString() };
+}
+
+/** The authority has accepted the submission. */
+export function acceptSubmission(state: TemplateState, external_id: string): TemplateState {
+  const { category, template_data, variables, submitting_since } = state;
+  const isEdit = state.review_status === "approved" && submitting_since !== null;
+  return {
+    ...state,
+    ...({
+      status: "pending",
+      review_status: "pending",
+      raw_status: "PENDING",
+      rejection_reason: null,
+    } as const),
+    ...{ external_id, missing_at_authority: false, submitting_since: null },
+    submitted: { category, template_data, variables },
+    edits_submitted_at: isEdit
+      ? [...state.edits_submitted_at.slice(-9), submitting_since]
+      : state.edits_submitted_at,
+  };
+}
+
+/** The authority does not have the submission. */
+export function cancelSubmission(state: TemplateState): TemplateState {
+  return { ...state, status: "draft", submitting_since: null };
+}
+
+/** The authority does not list the template. It stays: what was sent with it refers to it. */
+export function markMissing(state: TemplateState): TemplateState {
+  return state.submitting_since !== null && isNewAtAuthority(state)
+    ? cancelSubmission(state)
+    : { ...resolveSubmission(state, undefined), missing_at_authority: state.external_id !== null };
+}
+
+/** What the authority says of the template. */
+export function applyReview(before: TemplateState, reviewed: ReviewedTemplate): TemplateState {
+  const state = resolveSubmission(before, reviewed);
+  const { raw_status, quality_rating, external_id } = reviewed;
+  const review_status = toReviewStatus(raw_status, state.review_status);
+  const submitted = toSubmitted(state, reviewed);
+  const hasNewContent = submitted !== state.submitted;
+  return {
+    ...state,
+    ...{ review_status, raw_status, quality_rating, external_id, submitted, missing_at_authority: false },
+    ...(state.status === "draft" ? {} : { ...(hasNewContent ? submitted : {}), status: review_status }),
+    rejection_reason: review_status === "rejected" ? reviewed.rejection_reason : null,
+  };
+}
+
+/** Whether one state differs from another that was made from it. */
+export function hasChanged(before: TemplateState, after: TemplateState): boolean {
+  // Both have the keys of the same type.
+  return (Object.keys(after) as (keyof TemplateState)[]).some((key) => after[key] !== before[key]);
+}
+
+/** Whether a submission creates the template at the authority, instead of changing it. */
+export function isNewAtAuthority({
+  external_id,
+  missing_at_authority,
+}: Pick<TemplateState, "external_id" | "missing_at_authority">): boolean {
+  return external_id === null || missing_at_authority;
+}
+
+/** Ends a submission whose answer was lost. */
+function resolveSubmission(state: TemplateState, reviewed: ReviewedTemplate | undefined): TemplateState {
+  if (state.submitting_since === null) {
+    return state;
+  }
+  const submission = {
+    external_id: isNewAtAuthority(state) ? null : state.external_id,
+    template_data: state.template_data,
+  };
+  return reviewed && hasAccepted(submission, reviewed)
+    ? acceptSubmission(state, reviewed.external_id)
+    : cancelSubmission(state);
+}
+
+/** A new template was accepted if the authority has it; a change, if it is in review or has the new texts. */
+export function hasAccepted(
+  { external_id, template_data }: Pick<TemplateState, "external_id" | "template_data">,
+  { raw_status, version }: ReviewedTemplate,
+): boolean {
+  return (
+    external_id === null ||
+    toReviewStatus(raw_status, null) === "pending" ||
+    (version !== null && hasSameTexts(version, { template_data }))
+  );
+}
+
+/**
+ * The authority may change the category, and its owner the texts; our names and examples of variables are kept. Null if
+ * it has only a version that can't be sent: a draft of the same name was not reviewed.
+ */
+function toSubmitted(
+  { submitted, category, template_data, variables }: TemplateState,
+  reviewed: ReviewedTemplate,
+): Version | null {
+  const { version } = reviewed;
+  if (submitted === null && version === null) {
+    return null;
+  }
+  const known = submitted ?? { category, template_data, variables };
+  const content = version === null || hasSameTexts(version, known) ? known : version;
+  if (submitted && content === submitted && reviewed.category === submitted.category) {
+    return submitted;
+  }
+  return { template_data: content.template_data, variables: content.variables, category: reviewed.category };
+}
+
+/** Compared without addresses of media, which the authority replaces, and without the names of variables. */
+function hasSameTexts(one: { template_data: TemplateData }, other: { template_data: TemplateData }): boolean {
+  return describe(one.template_data) === describe(other.template_data);
+}
+
+function isSameVersion(one: Version, other: Version): boolean {
+  const namesOf = ({ variables }: Version) =>
+    variables.map(({ name, component, button_index, example }) => [name, component, button_index, example]);
+  const rest = (version: Version) =>
+    JSON.stringify([version.category, version.template_data.header?.media_url, namesOf(version)]);
+  return hasSameTexts(one, other) && rest(one) === rest(other);
+}
+
+function describe({ header, body, footer, buttons = [] }: TemplateData): string {
+  const parts = buttons.map(({ type, text, url, phone_number }) => [type, text, url, phone_number]);
+  return JSON.stringify([header?.type, header?.text, body, footer, parts]);
+}

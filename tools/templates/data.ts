@@ -1,0 +1,125 @@
+/** The content of a template, and the template resource. */
+import { z } from "zod";
+import { fileAddress, timestamp, untrusted } from "../contract/index.ts";
+
+export const templateStatuses = ["draft", "pending", "approved", "rejected", "paused", "disabled"] as const;
+export const templateCategories = ["authentication", "utility", "marketing"] as const;
+export const templateSorts = ["latest", "oldest", "name-asc", "name-desc"] as const;
+export type TemplateStatus = (typeof templateStatuses)[number];
+export type TemplateCategory = (typeof templateCategories)[number];
+
+export const mediaHeaderTypes = ["image", "video", "document"] as const;
+const buttonTypes = ["quick_reply", "url", "phone_number"] as const;
+const components = ["HEADER", "BODY", "BUTTONS"] as const;
+
+/** The specification's rule for template names. */
+export const templateName = z
+  .string()
+  .max(512)
+  .regex(/^[A-Za-z0-9_]+$/, "Only letters, digits and underscores, at most 512 of them.");
+
+/** `en` or `en_US`. */
+export const templateLanguage = z
+  .string()
+  .max(8)
+  .regex(/^[a-z]{2,3}(_[A-Za-z]{2,4})?$/, "Send en or en_US.");
+
+const isVisible = (text: string) => text.trim() !== "";
+const blankMessage = "Send a text that is not blank.";
+
+const Header = z.object({
+  type: z.enum(["text", ...mediaHeaderTypes]),
+  text: z.string().min(1).max(1024).refine(isVisible, blankMessage).optional().describe("For type text"),
+  media_url: fileAddress
+    .optional()
+    .describe("Sample of the other types: public address, or an upload's storage_url"),
+});
+export type TemplateHeader = z.infer<typeof Header>;
+
+const Button = z.object({
+  type: z.enum(buttonTypes),
+  text: z.string().min(1).max(1024).refine(isVisible, blankMessage),
+  url: z.string().max(2048).optional().describe("May end with {{1}}"),
+  phone_number: z.string().max(32).optional(),
+});
+export type TemplateButton = z.infer<typeof Button>;
+
+/** What a type of header or button must have. */
+const requiredBy = {
+  text: "text",
+  image: "media_url",
+  video: "media_url",
+  document: "media_url",
+  url: "url",
+  phone_number: "phone_number",
+} as const;
+
+const parts = z.object({
+  body: z
+    .string()
+    .min(1)
+    .max(1024)
+    .refine(isVisible, blankMessage)
+    .describe("Text, at most 1024 characters; variables {{1}}, {{2}} in order from 1, with text around them"),
+  header: Header.optional(),
+  footer: z.string().max(1024).optional(),
+  buttons: z.array(Button).max(3).optional().describe("At most 3"),
+});
+
+/** The limits that are checked at creation; the others are warnings until the submission. */
+export const TemplateData = parts.superRefine(({ header, buttons = [] }, context) => {
+  const typed = [
+    { path: ["header"], part: header },
+    ...buttons.map((part, index) => ({ path: ["buttons", index], part })),
+  ];
+  for (const { path, part } of typed) {
+    const field = part && part.type !== "quick_reply" ? requiredBy[part.type] : undefined;
+    if (part && field && !(field in part && part[field as keyof typeof part])) {
+      const message = `A ${path[0] === "header" ? "header" : "button"} of type ${part.type} needs ${field}.`;
+      context.addIssue({ code: "custom", path: [...path, field], message });
+    }
+  }
+  const unused = header && (header.type === "text" ? "media_url" : "text");
+  if (header && unused && header[unused] !== undefined) {
+    const message = `A header of type ${header.type} has no ${unused}: remove it.`;
+    context.addIssue({ code: "custom", path: ["header", unused], message });
+  }
+});
+export type TemplateData = z.infer<typeof parts>;
+
+export const Variable = z.object({
+  name: z.string().trim().min(1).max(255),
+  component: z.enum(components),
+  button_index: z.int32().min(0).max(2).optional().describe("Of BUTTONS, from 0"),
+  example: z.string().min(1).max(1024).optional().describe("Sample value for the review"),
+});
+export type Variable = z.infer<typeof Variable>;
+
+/** Something that the review authority rejects, or should be told; the submission fails unless it is advice. */
+export const TemplateWarning = z.object({ code: z.string(), field: z.string(), message: z.string() });
+export type TemplateWarning = z.infer<typeof TemplateWarning>;
+
+export const Template = z.object({
+  id: z.string(),
+  name: z.string(),
+  channel: z.string(),
+  category: z.enum(templateCategories),
+  language: z.string(),
+  inbox_id: z.string(),
+  status: z.enum(templateStatuses),
+  /** Whether it can be sent now: an approved version stays in use while a draft changes it. */
+  is_sendable: z.boolean(),
+  template_data: parts,
+  variables: z.array(Variable),
+  warnings: z.array(TemplateWarning),
+  quality_rating: z.string().nullable(),
+  /** Why the authority rejected it; null unless it did. */
+  rejection_reason: untrusted(z.string()).nullable(),
+  /** The authority's own word for its status; null before the first submission. */
+  raw_status: z.string().nullable(),
+  /** The authority no longer has it. */
+  missing_at_authority: z.boolean(),
+  external_id: z.string().nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});

@@ -1,0 +1,71 @@
+/** The errors of templates. */
+import { type ErrorEntry, errorEntry } from "../contract/index.ts";
+
+export const templateErrors = {
+  template_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no template with this id.",
+    "Find the id with list_templates (GET /v1/templates).",
+  ),
+  template_exists: errorEntry(
+    "conflict",
+    409,
+    "The inbox has a template with this name in this language already.",
+    "Change the template in existing_id with update_template (PUT /v1/templates/{id}), or use another name.",
+  ),
+  template_not_draft: errorEntry(
+    "conflict",
+    409,
+    "Only a draft can be submitted; this template is {current_state}.",
+    "Wait for the review of a pending one. To change an approved or rejected one, use update_template (PUT /v1/templates/{id}) first.",
+  ),
+  template_not_editable: errorEntry(
+    "conflict",
+    409,
+    "A template that is {current_state} can't be changed.",
+    "Wait until it is approved or rejected, or create a template with another name.",
+  ),
+  template_in_use: errorEntry(
+    "conflict",
+    409,
+    "{uses} waiting to be sent with this template.",
+    "Try again when they have been sent.",
+  ),
+  template_variables_mismatch: errorEntry(
+    "invalid_request",
+    400,
+    "The {component} has {expected} variables, and variables names {count}.",
+    "Name every variable of this component in its order, or none of them.",
+  ),
+  template_category_fixed: errorEntry(
+    "business_rule",
+    422,
+    "The category of an approved template can't be changed.",
+    "Keep the category {category}, or create a template with another name.",
+  ),
+  template_not_submittable: errorEntry(
+    "business_rule",
+    422,
+    "The review authority would reject this template: {reason}",
+    "Correct the fields in details with update_template (PUT /v1/templates/{id}), then submit it again.",
+  ),
+  template_edit_limit: errorEntry(
+    "business_rule",
+    422,
+    "An approved template can be changed once in 24 hours and 10 times in 30 days.",
+    "Submit it again after allowed_at.",
+  ),
+  template_refused: errorEntry(
+    "business_rule",
+    422,
+    "The review authority does not accept this: {reason}",
+    "Correct the template with update_template (PUT /v1/templates/{id}), or create one with another name.",
+  ),
+  authority_unavailable: errorEntry(
+    "channel",
+    503,
+    "The review authority does not respond or is busy.",
+    "Try again in a minute.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

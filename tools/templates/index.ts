@@ -1,0 +1,152 @@
+/** Templates: prepared messages, which the channel's review authority must approve before they can be sent. */
+import { z } from "zod";
+import { id, inboxId, one, operation, paged, paging } from "../contract/index.ts";
+import {
+  Template,
+  TemplateData,
+  templateCategories,
+  templateLanguage,
+  templateName,
+  templateSorts,
+  templateStatuses,
+  Variable,
+} from "./data.ts";
+
+export * from "./data.ts";
+export { templateErrors } from "./errors.ts";
+
+const templateId = id("Template", "list_templates");
+const variables = z
+  .array(Variable)
+  .max(100)
+  .optional()
+  .describe("Names of the variables in the order of their numbers; by default 1, 2");
+
+export const templates = {
+  create_template: operation({
+    method: "POST",
+    path: "/v1/templates",
+    scope: "templates:create",
+    title: "Create template",
+    description:
+      "Create a draft message template. It can be sent once it is approved. Correct what warnings lists, then request the review with submit_template.",
+    input: z.object({
+      name: templateName.describe("Letters, digits and underscores, for example order_update"),
+      category: z.enum(templateCategories).describe("Purpose of the template"),
+      language: templateLanguage.default("en").describe("Language code, for example en or en_US"),
+      inbox_id: inboxId.optional().describe("Inbox that sends it, from list_inboxes; by default the first"),
+      template_data: TemplateData.describe("Content"),
+      variables,
+    }),
+    output: one(Template),
+    status: 201,
+  }),
+
+  list_templates: operation({
+    method: "GET",
+    path: "/v1/templates",
+    scope: "templates:read",
+    title: "List templates",
+    description:
+      "List or search message templates. Those with status approved can be sent. Get the content with get_template.",
+    input: z.object({
+      status: z.enum(templateStatuses).optional().describe("Only this status"),
+      category: z.enum(templateCategories).optional().describe("Only this category"),
+      language: templateLanguage.optional().describe("Only this language"),
+      search: z.string().max(255).optional().describe("Part of the name"),
+      sort: z.enum(templateSorts).default("latest").describe("Sort order"),
+      ...paging(25),
+    }),
+    output: paged(
+      Template.pick({
+        id: true,
+        name: true,
+        channel: true,
+        category: true,
+        language: true,
+        inbox_id: true,
+        status: true,
+        is_sendable: true,
+        quality_rating: true,
+        rejection_reason: true,
+        created_at: true,
+        updated_at: true,
+      }),
+    ),
+  }),
+
+  get_template: operation({
+    method: "GET",
+    path: "/v1/templates/{id}",
+    scope: "templates:read",
+    title: "Get template",
+    description:
+      "Get a template: its content, the names of its variables, its status, and the reason if it was rejected.",
+    input: z.object({ id: templateId }),
+    output: one(Template),
+  }),
+
+  update_template: operation({
+    method: "PUT",
+    path: "/v1/templates/{id}",
+    scope: "templates:create",
+    title: "Update template",
+    description:
+      "Change a draft, or a rejected or approved template, which becomes a draft. Only the fields sent change. An approved version stays in use until the draft is submitted with submit_template.",
+    input: z.object({
+      id: templateId,
+      category: z.enum(templateCategories).optional().describe("Fixed once it is approved"),
+      template_data: TemplateData.optional().describe("Replaces the whole content"),
+      variables,
+    }),
+    output: one(Template),
+  }),
+
+  submit_template: operation({
+    method: "POST",
+    path: "/v1/templates/{id}/submit",
+    scope: "templates:create",
+    effect: "outward",
+    title: "Submit template",
+    description:
+      "Submit a draft template for review. Its status becomes pending. See the outcome with get_template. It arrives by itself. Fetch it at once with sync_templates.",
+    input: z.object({ id: templateId }),
+    output: one(
+      Template.pick({
+        id: true,
+        name: true,
+        status: true,
+        external_id: true,
+        warnings: true,
+        updated_at: true,
+      }),
+    ),
+    hints: { openWorld: true },
+  }),
+
+  sync_templates: operation({
+    method: "POST",
+    path: "/v1/templates/sync",
+    scope: "templates:manage",
+    effect: "outward",
+    title: "Sync templates",
+    description:
+      "Fetch template statuses, quality ratings and rejection reasons from the review authority, and templates that were created there. See them with list_templates.",
+    input: z.object({ inbox_id: inboxId.optional().describe("Only this inbox") }),
+    output: one(z.object({ synced: z.int(), updated: z.int(), statuses: z.record(z.string(), z.int()) })),
+    hints: { idempotent: true, openWorld: true },
+  }),
+
+  delete_template: operation({
+    method: "DELETE",
+    path: "/v1/templates/{id}",
+    scope: "templates:manage",
+    effect: "outward",
+    title: "Delete template",
+    description:
+      "Delete a template here and at the review authority. Its name may stay reserved there for a while.",
+    input: z.object({ id: templateId }),
+    output: one(z.object({ id: z.string(), deleted: z.literal(true) })),
+    hints: { openWorld: true },
+  }),
+};
