@@ -1,30 +1,18 @@
 /** An authority that is slow, fails or loses answers, and calls at the same time: nothing is lost or done twice. */
 import { beforeEach, expect, test } from "vitest";
-import type { ReviewedTemplate, TemplateAuthority } from "../src/ports/template-authority.ts";
+import type { ReviewedTemplate } from "../src/ports/template-authority.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
 import { templates } from "../tools/templates/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
-import { setReview } from "./support/templates.ts";
+import { createReplaceableAuthority, setReview } from "./support/templates.ts";
 
-/** Called instead of the simulated authority; by default they call it. */
-let authority: TemplateAuthority;
-let simulated: TemplateAuthority;
-
-const app = useTestApp({
-  replaceAuthority(original) {
-    simulated = original;
-    return {
-      submit: (...args) => authority.submit(...args),
-      list: (...args) => authority.list(...args),
-      delete: (...args) => authority.delete(...args),
-    };
-  },
-});
+const authority = createReplaceableAuthority();
+const app = useTestApp({ replaceAuthority: authority.replaceAuthority });
 
 beforeEach(async () => {
-  authority = simulated;
+  authority.replace();
   await review({});
 });
 
@@ -50,7 +38,7 @@ const inbox = async () => {
 
 /** The templates of these names at the authority. */
 async function listAtAuthority(name: string): Promise<readonly ReviewedTemplate[]> {
-  const { templates: found } = await simulated.list(
+  const { templates: found } = await authority.simulated.list(
     { inbox: await inbox(), name, cursor: null },
     AbortSignal.timeout(1_000),
   );
@@ -61,14 +49,13 @@ const fiveMinutes = 5 * 60_000;
 
 test("a notice that arrives before the answer to the submission is applied", async () => {
   await review({ delay_ms: 0 });
-  authority = {
-    ...simulated,
+  authority.replace({
     async submit(...args) {
-      const result = await simulated.submit(...args);
+      const result = await authority.simulated.submit(...args);
       await app.runDueJobs();
       return result;
     },
-  };
+  });
   const { id } = await create();
   expect((await submit(id)).data.status).toBe("pending");
   await app.advanceTime(5_000);
@@ -88,12 +75,12 @@ test("a submission whose answer is lost is found at the authority", async () => 
 test("a submission that can't be looked up either is found by a later sync", async () => {
   await review({ lost_answers: true });
   const { id, name } = await create();
-  authority = { ...simulated, list: async () => Promise.reject(new Error("down")) };
+  authority.replace({ list: async () => Promise.reject(new Error("down")) });
   expect(await expectFailure(submit(id))).toMatchObject({ status: 409, code: "outcome_unknown" });
   expect(await get(id)).toMatchObject({ status: "pending", external_id: null });
   expect(await expectFailure(submit(id))).toMatchObject({ code: "template_not_draft" });
   expect(await expectFailure(app.call(templates.delete_template, { id }))).toMatchObject({ status: 409 });
-  authority = simulated;
+  authority.replace();
   await app.advanceTime(fiveMinutes);
   expect(await get(id)).toMatchObject({ status: "approved" });
   expect(await listAtAuthority(name)).toHaveLength(1);
@@ -101,9 +88,9 @@ test("a submission that can't be looked up either is found by a later sync", asy
 
 test("a submission that never arrived is a draft again after a sync", async () => {
   const { id, name } = await create();
-  authority = { ...simulated, submit: async () => Promise.reject(new Error("timed out")) };
+  authority.replace({ submit: async () => Promise.reject(new Error("timed out")) });
   expect(await expectFailure(submit(id))).toMatchObject({ code: "outcome_unknown" });
-  authority = simulated;
+  authority.replace();
   // The submission may still arrive, so a sync at once does not end it.
   await sync();
   expect((await get(id)).status).toBe("pending");
@@ -127,7 +114,7 @@ test("a submission that the authority rejects at once is a draft again", async (
   const { id, name } = await create();
   const version = { category: "utility" as const, template_data: { body }, variables: [] };
   const template = { inbox: await inbox(), name, language: "en", external_id: null, ...version };
-  await simulated.submit(template, AbortSignal.timeout(1_000));
+  await authority.simulated.submit(template, AbortSignal.timeout(1_000));
   const failure = await expectFailure(submit(id));
   expect(failure).toMatchObject({ status: 422, code: "template_refused" });
   expect(await get(id)).toMatchObject({ status: "draft", external_id: null });
@@ -136,13 +123,12 @@ test("a submission that the authority rejects at once is a draft again", async (
 test("of two submissions at once, one is made", async () => {
   const { id, name } = await create();
   let calls = 0;
-  authority = {
-    ...simulated,
+  authority.replace({
     submit(...args) {
       calls += 1;
-      return simulated.submit(...args);
+      return authority.simulated.submit(...args);
     },
-  };
+  });
   const outcomes = await Promise.allSettled([submit(id), submit(id), submit(id)]);
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   expect(calls).toBe(1);
@@ -155,14 +141,13 @@ test("a submission whose process died is found, and its answer is that of the re
   const released = new Promise<void>((settle) => {
     resolve = settle;
   });
-  authority = {
-    ...simulated,
+  authority.replace({
     async submit(...args) {
-      const result = await simulated.submit(...args);
+      const result = await authority.simulated.submit(...args);
       await released;
       return result;
     },
-  };
+  });
   const request = () =>
     app.fetch(`/v1/templates/${id}/submit`, { method: "POST", headers: { "idempotency-key": "once" } });
   const dead = request();
@@ -194,19 +179,18 @@ test("250 templates of the authority are added once, although a page fails", asy
   const version = { category: "utility" as const, template_data: { body }, variables: [] };
   for (let number = 0; number < 250; number += 1) {
     const template = { inbox: await inbox(), name: `theirs_${number}`, language: "en", external_id: null };
-    await simulated.submit({ ...template, ...version }, AbortSignal.timeout(1_000));
+    await authority.simulated.submit({ ...template, ...version }, AbortSignal.timeout(1_000));
   }
   let pages = 0;
-  authority = {
-    ...simulated,
+  authority.replace({
     async list(...args) {
       pages += 1;
-      return pages === 3 ? Promise.reject(new Error("down")) : simulated.list(...args);
+      return pages === 3 ? Promise.reject(new Error("down")) : authority.simulated.list(...args);
     },
-  };
+  });
   const failure = await expectFailure(sync());
   expect(failure).toMatchObject({ status: 503, code: "authority_unavailable" });
-  authority = simulated;
+  authority.replace();
   const [one, two] = await Promise.all([sync(), sync()]);
   const list = await app.call(templates.list_templates, { search: "theirs_" });
   expect(list.meta.total).toBe(250);
@@ -218,7 +202,7 @@ test("a template that vanished at the authority is marked and kept, and works ag
   const { id, name } = await create();
   await submit(id);
   await app.advanceTime(1_000);
-  authority = { ...simulated, list: async () => ({ templates: [], next: null }) };
+  authority.replace({ list: async () => ({ templates: [], next: null }) });
   await sync();
   expect(await get(id)).toMatchObject({ status: "approved", missing_at_authority: true, is_sendable: false });
   const send = () =>
@@ -230,7 +214,7 @@ test("a template that vanished at the authority is marked and kept, and works ag
   const failure = await expectFailure(send());
   expect(failure).toMatchObject({ status: 422, code: "template_not_approved" });
   expect(failure.message).toContain("the review authority no longer has it");
-  authority = simulated;
+  authority.replace();
   await sync();
   expect(await get(id)).toMatchObject({ missing_at_authority: false, is_sendable: true });
   expect((await send()).data.status).toBe("queued");
@@ -240,13 +224,12 @@ test("a word of the authority that is not known is kept, and changes nothing", a
   const { id } = await create();
   await submit(id);
   await app.advanceTime(1_000);
-  authority = {
-    ...simulated,
+  authority.replace({
     async list(...args) {
-      const page = await simulated.list(...args);
+      const page = await authority.simulated.list(...args);
       return { ...page, templates: page.templates.map((one) => ({ ...one, raw_status: "UNDER_SPELL" })) };
     },
-  };
+  });
   await sync();
   expect(await get(id)).toMatchObject({ status: "approved", raw_status: "UNDER_SPELL", is_sendable: true });
 });
@@ -273,16 +256,15 @@ test("a deletion whose answer is lost is not called without effect, and can be r
   const { id, name } = await create();
   await submit(id);
   await app.advanceTime(1_000);
-  authority = {
-    ...simulated,
+  authority.replace({
     async delete(...args) {
-      await simulated.delete(...args);
+      await authority.simulated.delete(...args);
       throw new Error("timed out");
     },
-  };
+  });
   const remove = () => app.call(templates.delete_template, { id });
   expect(await expectFailure(remove())).toMatchObject({ status: 409, code: "outcome_unknown" });
   expect(await listAtAuthority(name)).toEqual([]);
-  authority = simulated;
+  authority.replace();
   expect(await remove()).toEqual({ data: { id, deleted: true } });
 });

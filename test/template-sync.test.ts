@@ -1,30 +1,18 @@
 /** Lists of the review authority that are stale, repeat themselves or have parts that no message can have. */
 import { beforeEach, expect, test } from "vitest";
-import type { ReviewedTemplate, TemplateAuthority } from "../src/ports/template-authority.ts";
+import type { ReviewedTemplate } from "../src/ports/template-authority.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { templates } from "../tools/templates/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
-import { createTemplateHelpers } from "./support/templates.ts";
+import { createReplaceableAuthority, createTemplateHelpers } from "./support/templates.ts";
 
-/** Called instead of the simulated authority; by default they call it. */
-let authority: TemplateAuthority;
-let simulated: TemplateAuthority;
-
-const app = useTestApp({
-  replaceAuthority(original) {
-    simulated = original;
-    return {
-      submit: (...args) => authority.submit(...args),
-      list: (...args) => authority.list(...args),
-      delete: (...args) => authority.delete(...args),
-    };
-  },
-});
+const authority = createReplaceableAuthority();
+const app = useTestApp({ replaceAuthority: authority.replaceAuthority });
 const { approve, send } = createTemplateHelpers(app);
 
 beforeEach(() => {
-  authority = simulated;
+  authority.replace();
 });
 
 const get = async (id: string) => (await app.call(templates.get_template, { id })).data;
@@ -38,7 +26,7 @@ async function readInbox() {
 
 /** The authority lists these templates, on one page. */
 function list(...listed: readonly ReviewedTemplate[]) {
-  authority = { ...simulated, list: async () => ({ templates: listed, next: null }) };
+  authority.replace({ list: async () => ({ templates: listed, next: null }) });
 }
 
 function reviewed(fields: Partial<ReviewedTemplate>): ReviewedTemplate {
@@ -52,14 +40,13 @@ function reviewed(fields: Partial<ReviewedTemplate>): ReviewedTemplate {
 
 test("a template that is deleted while a sync reads the list is not added again", async () => {
   const { id, name } = await approve({ name: "deleted" });
-  authority = {
-    ...simulated,
+  authority.replace({
     async list(...args) {
-      const page = await simulated.list(...args);
+      const page = await authority.simulated.list(...args);
       await app.call(templates.delete_template, { id });
       return page;
     },
-  };
+  });
   await sync();
   expect((await app.call(templates.list_templates, { search: name })).data).toEqual([]);
 });
@@ -67,17 +54,16 @@ test("a template that is deleted while a sync reads the list is not added again"
 test("a template that the authority lists twice is applied once", async () => {
   const { id, name } = await approve({ name: "twice" });
   const twice = [reviewed({ name, quality_rating: "RED" }), reviewed({ name, quality_rating: "GREEN" })];
-  authority = {
-    ...simulated,
+  authority.replace({
     list: async ({ cursor }) => ({ templates: twice, next: cursor === null ? "2" : null }),
-  };
+  });
   expect(await sync()).toMatchObject({ synced: 1, updated: 1 });
   expect(await get(id)).toMatchObject({ quality_rating: "RED" });
   expect(await sync()).toMatchObject({ synced: 1, updated: 0 });
 });
 
 test("a sync of a list that repeats its pages without end fails", async () => {
-  authority = { ...simulated, list: async () => ({ templates: [], next: "same" }) };
+  authority.replace({ list: async () => ({ templates: [], next: "same" }) });
   expect(await expectFailure(sync())).toMatchObject({ status: 503, code: "authority_unavailable" });
 });
 
@@ -146,13 +132,12 @@ test("an inbox whose authority fails does not keep the others from their sync", 
     name: "Two",
     phone_number: "+14155550179",
   });
-  authority = {
-    ...simulated,
+  authority.replace({
     list: async ({ inbox }) =>
       inbox.id === second.id
         ? { templates: [reviewed({ name: "of_second" })], next: null }
         : Promise.reject(new Error("down")),
-  };
+  });
   expect(await expectFailure(sync())).toMatchObject({ status: 503, code: "authority_unavailable" });
   const { data } = await app.call(templates.list_templates, { search: "of_second" });
   expect(data).toMatchObject([{ inbox_id: second.id, status: "approved" }]);
@@ -161,7 +146,10 @@ test("an inbox whose authority fails does not keep the others from their sync", 
 test("a template that vanished at the authority is created there again by its next submission", async () => {
   const { id, name, external_id } = await approve({ name: "vanished" });
   const inbox = await readInbox();
-  await simulated.delete({ inbox, external_id: external_id ?? "", name }, AbortSignal.timeout(1_000));
+  await authority.simulated.delete(
+    { inbox, external_id: external_id ?? "", name },
+    AbortSignal.timeout(1_000),
+  );
   await sync();
   expect(await get(id)).toMatchObject({ missing_at_authority: true, is_sendable: false });
   await app.call(templates.update_template, { id, template_data: { body: "Hello." } });

@@ -1,5 +1,6 @@
 /** Templates for tests: approved ones, and messages with them. */
 
+import type { TemplateAuthority } from "../../src/ports/template-authority.ts";
 import type { InputOf } from "../../tools/contract/index.ts";
 import { messages } from "../../tools/messages/index.ts";
 import { templates } from "../../tools/templates/index.ts";
@@ -37,6 +38,37 @@ export function createTemplateHelpers(app: TestApp) {
       const { data } = await send(to, template);
       const { conversation_id, id: message_id } = data;
       return (await app.call(messages.get_message, { conversation_id, message_id })).data;
+    },
+  };
+}
+
+/** The review authority of an app: the simulated one, or what a test puts in its place. */
+export function createReplaceableAuthority() {
+  let simulated: TemplateAuthority | undefined;
+  let called: TemplateAuthority | undefined;
+  const requireApp = <Value>(value: Value | undefined): Value => {
+    if (value === undefined) {
+      throw new Error("the app runs only during tests");
+    }
+    return value;
+  };
+  return {
+    get simulated() {
+      return requireApp(simulated);
+    },
+    /** An option of the app. */
+    replaceAuthority(original: TemplateAuthority): TemplateAuthority {
+      simulated = original;
+      called = original;
+      return {
+        submit: (...args) => requireApp(called).submit(...args),
+        list: (...args) => requireApp(called).list(...args),
+        delete: (...args) => requireApp(called).delete(...args),
+      };
+    },
+    /** Puts functions in the place of the simulated authority's; without any, all are its own again. */
+    replace(functions: Partial<TemplateAuthority> = {}) {
+      called = { ...requireApp(simulated), ...functions };
     },
   };
 }
