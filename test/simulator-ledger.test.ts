@@ -168,6 +168,7 @@ describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", 
 function simulate(enqueueAll = enqueueNow, at = now().toISOString()) {
   const receipts: Receipt[] = [];
   const simulator = createSimulator({
+    findRefusal: async () => null,
     store: createSimulatorStore({ database, enqueueAll }),
     now: () => new Date(at),
     callbacks: {

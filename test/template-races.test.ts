@@ -268,3 +268,24 @@ test("a deletion whose answer is lost is not called without effect, and can be r
   authority.replace();
   expect(await remove()).toEqual({ data: { id, deleted: true } });
 });
+
+test("a message whose template is no longer approved when it is sent fails, and says why", async () => {
+  const failed = async (outcome: string) => {
+    const { id, name } = await create();
+    await submit(id);
+    await app.advanceTime(1_000);
+    const template = { name, language: "en" };
+    const { data } = await app.call(messages.send_message, {
+      to: "+14155550103",
+      type: "template",
+      template,
+    });
+    await review({ name, outcome });
+    await app.advanceTime(1_000);
+    const { conversation_id, id: message_id } = data;
+    return (await app.call(messages.get_message, { conversation_id, message_id })).data;
+  };
+  expect(await failed("pause")).toMatchObject({ status: "failed", error: { code: "template_paused" } });
+  expect(await failed("disable")).toMatchObject({ status: "failed", error: { code: "template_disabled" } });
+  expect(await failed("reject")).toMatchObject({ status: "failed", error: { code: "template_missing" } });
+});

@@ -28,7 +28,7 @@ export function createMemorySimulator() {
     signal.throwIfAborted();
     time += ms;
   };
-  const simulator = createSimulator({ store, callbacks, now, wait });
+  const simulator = createSimulator({ store, callbacks, now, wait, findRefusal: async () => null });
 
   /** Advances the clock and delivers, in order, the receipts that come due. */
   async function advanceTime(ms: number): Promise<void> {

@@ -8,7 +8,13 @@
  */
 import { setTimeout } from "node:timers/promises";
 import type { JobDefinition, JobType } from "../../../jobs/job.ts";
-import type { Channel, ChannelCallbacks, OutboundMessage, SendResult } from "../../../ports/channel.ts";
+import type {
+  Channel,
+  ChannelCallbacks,
+  ChannelFailure,
+  OutboundMessage,
+  SendResult,
+} from "../../../ports/channel.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { TemplateAuthority, TemplateAuthorityCallbacks } from "../../../ports/template-authority.ts";
 import type { ControlRoute } from "./control-route.ts";
@@ -37,8 +43,9 @@ export interface OpenSimulator {
 /** Opens both on the database. */
 export function openSimulator(options: OpenSimulatorOptions): OpenSimulator {
   const { callbacks, now } = options;
-  const simulator = createSimulator({ store: createSimulatorStore(options), callbacks, now });
-  const { authority, ...reviews } = createSimulatedAuthority(options);
+  const { authority, findRefusal, ...reviews } = createSimulatedAuthority(options);
+  const store = createSimulatorStore(options);
+  const simulator = createSimulator({ store, callbacks, now, findRefusal });
   return {
     channel: simulator.channel,
     authority,
@@ -48,6 +55,8 @@ export function openSimulator(options: OpenSimulatorOptions): OpenSimulator {
 }
 
 export interface SimulatorOptions extends ControlOptions {
+  /** Why a message with a template is refused; null if it is not. */
+  readonly findRefusal: (message: OutboundMessage) => Promise<ChannelFailure | null>;
   /** Waits; throws when the signal aborts. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -63,12 +72,13 @@ export interface Simulator {
   };
 }
 
-export function createSimulator({ store, callbacks, now, wait = sleep }: SimulatorOptions): Simulator {
+export function createSimulator(options: SimulatorOptions): Simulator {
+  const { store, callbacks, now, findRefusal, wait = sleep } = options;
   const controls = createControls({ store, callbacks, now });
 
   return {
     channel: {
-      send: (message, signal) => send({ store, controls, now, wait }, message, signal),
+      send: (message, signal) => send({ store, controls, now, findRefusal, wait }, message, signal),
       async find(token, organization_id) {
         const message = await store.find(organization_id, token);
         return message ? { outcome: "accepted", channel_message_id: message.id } : { outcome: "absent" };
@@ -98,7 +108,7 @@ async function send(
   message: OutboundMessage,
   signal: AbortSignal,
 ): Promise<SendResult> {
-  const { store, controls, now, wait } = options;
+  const { store, controls, now, findRefusal, wait } = options;
   const faults = await controls.getFaults(message.organization_id);
   if (faults.accept_delay_ms > 0) {
     await wait(faults.accept_delay_ms, signal);
@@ -109,8 +119,9 @@ async function send(
     const { retryAfterMs, failure } = injected;
     return { outcome: "busy", retryAfterMs, failure };
   }
-  if (injected?.kind === "refused") {
-    return { outcome: "refused", failure: injected.failure };
+  const refusal = injected?.kind === "refused" ? injected.failure : await findRefusal(message);
+  if (refusal) {
+    return { outcome: "refused", failure: refusal };
   }
   const ledgerMessage = toLedgerMessage(message, store.newId(now()), now());
   await store.accept(ledgerMessage, scheduleAcceptReceipts(ledgerMessage, faults, injected?.failure ?? null));

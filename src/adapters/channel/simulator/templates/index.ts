@@ -1,10 +1,12 @@
 /** A simulated authority that reviews templates like WhatsApp, with controls for its decisions. */
 import type { JobDefinition } from "../../../../jobs/job.ts";
+import type { ChannelFailure, OutboundMessage } from "../../../../ports/channel.ts";
 import type { TemplateAuthority, TemplateAuthorityCallbacks } from "../../../../ports/template-authority.ts";
 import type { ControlRoute } from "../control-route.ts";
 import { createTemplateAuthority } from "./authority.ts";
 import { createTemplateControls } from "./controls.ts";
 import { type AuthorityParts, createReviewJobs } from "./decide.ts";
+import { findRefusal } from "./refusal.ts";
 import { createTemplateRoutes } from "./routes.ts";
 
 export interface SimulatedAuthorityOptions extends AuthorityParts {
@@ -13,6 +15,8 @@ export interface SimulatedAuthorityOptions extends AuthorityParts {
 
 export interface SimulatedAuthority {
   readonly authority: TemplateAuthority;
+  /** Why the channel refuses a message with a template; null if it does not. */
+  findRefusal(message: OutboundMessage): Promise<ChannelFailure | null>;
   readonly routes: readonly ControlRoute[];
   /** The jobs that decide and report. Safe to repeat. */
   readonly jobs: readonly JobDefinition[];
@@ -24,6 +28,7 @@ export function createSimulatedAuthority({
 }: SimulatedAuthorityOptions): SimulatedAuthority {
   return {
     authority: createTemplateAuthority(parts),
+    findRefusal: (message) => findRefusal(parts.database.queries, message),
     routes: createTemplateRoutes(createTemplateControls(parts)),
     jobs: createReviewJobs(parts, callbacks),
   };
