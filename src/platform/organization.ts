@@ -1,6 +1,8 @@
 /** The organization: its name and the settings that apply to everything in it. */
-import { organization as contract } from "../../tools/organization.ts";
+import type { Selectable } from "kysely";
+import { BusinessHours, organization as contract } from "../../tools/organization.ts";
 import type { Queries, Transaction } from "../database/database.ts";
+import type { Tables } from "../database/schema/index.ts";
 import { implement } from "./kernel/index.ts";
 import { requireCountry } from "./phone/index.ts";
 
@@ -16,14 +18,25 @@ export const organization = implement(contract, {
       if (Object.keys(changes).length === 0) {
         return { data: await getOrganization(tx, id) };
       }
-      const changed = tx.updateTable("organizations").set(changes).where("id", "=", id).returningAll();
-      return { data: await changed.executeTakeFirstOrThrow() };
+      const { business_hours: hours, ...others } = changes;
+      const changed = await tx
+        .updateTable("organizations")
+        .set({ ...others, business_hours: hours && JSON.stringify(hours) })
+        .where("id", "=", id)
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return { data: serializeOrganization(changed) };
     },
   },
 });
 
 export async function getOrganization(db: Queries, id: string) {
-  return db.selectFrom("organizations").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+  const row = await db.selectFrom("organizations").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+  return serializeOrganization(row);
+}
+
+function serializeOrganization(row: Selectable<Tables["organizations"]>) {
+  return { ...row, business_hours: BusinessHours.nullable().parse(row.business_hours) };
 }
 
 export async function insertOrganization(
