@@ -21,7 +21,7 @@ const moduleOrder = [
     "mcp",
     "webhooks",
   ],
-  ...["teams", "routing", "conversations", "messages", "imports", "bootstrap", "index"],
+  ...["teams", "routing", "conversations", "messages", "imports", "bootstrap", "operator", "index"],
 ];
 
 describe("modules", async () => {

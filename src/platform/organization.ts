@@ -1,5 +1,5 @@
 /** The organization: its name and the settings that apply to everything in it. */
-import type { Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
 import { BusinessHours, organization as contract } from "../../tools/organization.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import type { Tables } from "../database/schema/index.ts";
@@ -39,9 +39,59 @@ function serializeOrganization(row: Selectable<Tables["organizations"]>) {
   return { ...row, business_hours: BusinessHours.nullable().parse(row.business_hours) };
 }
 
+/** A new organization. Without a value, a setting has its default. */
+export interface NewOrganization {
+  readonly id: string;
+  readonly name: string;
+  readonly time_zone?: string | undefined;
+  readonly default_country?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly now: Date;
+}
+
 export async function insertOrganization(
   tx: Transaction,
-  { id, name, now }: { readonly id: string; readonly name: string; readonly now: Date },
+  { now, ...values }: NewOrganization,
 ): Promise<void> {
-  await tx.insertInto("organizations").values({ id, name, created_at: now.toISOString() }).execute();
+  await tx
+    .insertInto("organizations")
+    .values({ ...values, created_at: now.toISOString() })
+    .execute();
+}
+
+/** From the commit on, its credentials are rejected and its jobs wait. It keeps the time of an earlier suspension. */
+export async function suspendOrganization(
+  tx: Transaction,
+  id: string,
+  { reason, now }: { readonly reason: string; readonly now: Date },
+): Promise<void> {
+  await tx
+    .updateTable("organizations")
+    .set({
+      suspended_at: sql`coalesce(suspended_at, ${now.toISOString()})`,
+      suspension_reason: reason,
+    })
+    .where("id", "=", id)
+    .execute();
+}
+
+export async function resumeOrganization(tx: Transaction, id: string): Promise<void> {
+  await tx
+    .updateTable("organizations")
+    .set({ suspended_at: null, suspension_reason: null })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** Changes the limits that are named; null removes the organization's own one. */
+export async function changeLimits(
+  tx: Transaction,
+  id: string,
+  limits: Readonly<Record<string, number | null | undefined>>,
+): Promise<void> {
+  await tx
+    .updateTable("organizations")
+    .set({ limits: sql`jsonb_strip_nulls(limits || ${JSON.stringify(limits)}::jsonb)` })
+    .where("id", "=", id)
+    .execute();
 }

@@ -25,6 +25,7 @@ export const engineDependent: readonly string[] = [
   "test/sessions.test.ts",
   "test/simulator-reviews.test.ts",
   "test/simulator-templates.test.ts",
+  "test/suspension.test.ts",
   "test/wait.test.ts",
   "test/webhook-deliveries.test.ts",
   "test/webhook-events.test.ts",
