@@ -36,6 +36,7 @@ export const engineDependent: readonly string[] = [
  * PostgreSQL. `npm test` runs them on PostgreSQL if it is there.
  */
 export const fasterOnPostgres: readonly string[] = [
+  "test/cli-manage.test.ts",
   "test/input-limits.test.ts",
   "test/journeys/keys-create.test.ts",
   "test/secrets.test.ts",

@@ -3,12 +3,14 @@ import { operator as contract } from "../../../tools/operator.ts";
 import type { Transaction } from "../../database/database.ts";
 import { implement } from "../kernel/index.ts";
 import { changeLimits, resumeOrganization, suspendOrganization } from "../organization.ts";
+import { machineRoute } from "./machine-route.ts";
 import { findOrganization, listOrganizations, prepareOrganization } from "./organizations.ts";
 
 /** The operator's idempotency keys belong to no organization; no id of one is like this. */
 const owner = { organization_id: "operator", credential_id: "operator" };
 
 export const operator = implement(contract, {
+  routes: [machineRoute],
   operations: {
     create_organization: {
       async prepare(input) {
