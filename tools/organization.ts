@@ -73,7 +73,7 @@ const Organization = z.object({
   currency: z.string(),
   /** Null: always open. */
   business_hours: BusinessHours.nullable(),
-  /** Of templates; null: none. */
+  /** Of new templates that name none; null: en. */
   default_language: z.string().nullable(),
   created_at: timestamp,
 });
@@ -156,7 +156,7 @@ export const organization = {
       default_language: templateLanguage
         .nullable()
         .optional()
-        .describe("Language code of templates, for example en or en_US; null removes it"),
+        .describe("Language of new templates that name none, for example en or en_US; null removes it"),
     }),
     output: one(Organization),
     tier: "extended",

@@ -7,6 +7,7 @@ import { containsText, readPage } from "../../database/query/index.ts";
 import { getOrDefaultInbox } from "../inboxes.ts";
 import { freshId, implement, requireBelowQuota } from "../kernel/index.ts";
 import { toMediaContent } from "../media.ts";
+import { getOrganization } from "../organization.ts";
 import { getTemplate, lockTemplate, selectTemplates, stateOf, storeState, toColumns } from "./find.ts";
 import {
   deleteTemplate,
@@ -33,9 +34,10 @@ export const templates = implement(contract, {
   operations: {
     async create_template(input, context) {
       const { tx, organization, now } = context;
-      const { name, language, category, template_data } = input;
+      const { name, category, template_data } = input;
       await requireBelowQuota(context, "templates", tx.selectFrom("templates"));
       const inbox = await getOrDefaultInbox(tx, organization, input.inbox_id);
+      const language = input.language ?? (await getOrganization(tx, organization)).default_language ?? "en";
       const variables = resolveVariables(template_data, input.variables);
       await requireSample(tx, organization, template_data);
       const template = await tx
