@@ -95,8 +95,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     ...{ database, now, log, web, receivers, enabledModules, concurrency, metrics: telemetry.metrics },
     ...{ stopping: stopping.signal, retention: config.retention },
     addresses: { service: () => config.publicUrl ?? address, cdn: config.cdnUrl },
-    ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), hiddenBy },
-    instruments,
+    ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), hiddenBy, instruments },
     openChannels(callbacks, enqueueAll) {
       const simulator = openSimulator({ database, enqueueAll, callbacks, now });
       simulatorRoutes = config.isSimulatorControllable ? simulator.routes : [];
@@ -106,7 +105,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
       return { channels, templateAuthorities, jobs: simulator.jobs };
     },
   });
-  const operations = operationsOf(enabledModules);
+  const operations = operationsOf(enabledModules, config.operatorKey !== undefined);
   const names = toolNames(operations);
   const countedHeader = createCountedHeader();
   const client = createClient({ baseUrl: async () => address, headers: countedHeader, isDirect: true });
@@ -122,6 +121,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const server = createServer({
     ...{ platform, operations, routes, version, log, now, mcp, telemetry, countedHeader },
     ...{ rateLimits: config.rateLimits, bodyLimit: config.bodyLimit, trustedProxies: config.trustedProxies },
+    operatorKey: config.operatorKey,
     metricsEndpoint: token !== undefined && scrape ? { token, scrape } : undefined,
     async checkReady() {
       if (stopping.signal.aborted) {

@@ -21,7 +21,7 @@ const moduleOrder = [
     "mcp",
     "webhooks",
   ],
-  ...["teams", "routing", "conversations", "messages", "imports", "bootstrap", "index"],
+  ...["teams", "routing", "conversations", "messages", "imports", "bootstrap", "operator", "index"],
 ];
 
 describe("modules", async () => {
@@ -55,7 +55,9 @@ describe("modules", async () => {
   });
 
   test("have at most 15 files in a folder", () => {
-    const folders = sources.map(({ path }) => dirname(path)).filter((folder) => folder !== "tools");
+    // Each resource and each migration is a file of its own.
+    const unlimited = ["tools", "src/database/migrations"];
+    const folders = sources.map(({ path }) => dirname(path)).filter((folder) => !unlimited.includes(folder));
     const crowded = new Set(folders.filter((one) => folders.filter((other) => other === one).length > 15));
     expect([...crowded]).toEqual([]);
   });

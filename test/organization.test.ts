@@ -14,7 +14,14 @@ import { createOtherTenant } from "./support/other-tenant.ts";
 
 const app = useTestApp();
 const update = (changes: object) => app.call(organization.update_organization, changes);
-const defaults = { name: "My organization", time_zone: "UTC", default_country: null };
+const defaults = {
+  name: "My organization",
+  time_zone: "UTC",
+  default_country: null,
+  currency: "USD",
+  business_hours: null,
+  default_language: null,
+};
 
 afterEach(() => update(defaults));
 
@@ -32,11 +39,11 @@ describe("the settings", () => {
     });
     const renamed = await update({ name: "Shop" });
     expect(renamed.data).toEqual({ ...changed.data, name: "Shop" });
-    const { created_at: _, ...shown } = renamed.data;
+    const { created_at: _, business_hours: _hours, default_language: _language, ...shown } = renamed.data;
     expect((await app.call(auth.whoami, {})).data.organization).toEqual(shown);
     expect((await update({ default_country: null })).data.default_country).toBeNull();
     const theirs = await app.call(organization.get_organization, {}, { key: other.key });
-    expect(theirs.data).toMatchObject({ name: "Other", time_zone: "UTC", default_country: null });
+    expect(theirs.data).toMatchObject({ ...defaults, name: "Other" });
   });
 
   test.each([
@@ -52,9 +59,22 @@ describe("the settings", () => {
     ["time_zone", "+01:00", "invalid_request"],
     ["default_country", "Germany", "invalid_request"],
     ["default_country", "XX", "unknown_country"],
+    ["currency", "Euro", "invalid_request"],
+    ["currency", "EUX", "invalid_request"],
+    ["default_language", "English", "invalid_request"],
   ])("%s %s is rejected with its field", async (field, value, code) => {
     const failure = await expectFailure(update({ [field]: value }));
     expect(failure).toMatchObject({ status: 400, code, error: { param: field } });
+  });
+
+  test("have a currency, which whoami shows, and a default language", async () => {
+    const { data } = await update({ currency: "eur", default_language: "pt_BR" });
+    expect(data).toMatchObject({ currency: "EUR", default_language: "pt_BR" });
+    expect((await app.call(auth.whoami, {})).data.organization).toMatchObject({ currency: "EUR" });
+    expect((await update({ default_language: null })).data).toMatchObject({
+      currency: "EUR",
+      default_language: null,
+    });
   });
 
   test("are read with any credential and changed with tokens:create", async () => {
@@ -65,6 +85,57 @@ describe("the settings", () => {
       app.call(organization.update_organization, { name: "x" }, { key: key.secret_key }),
     );
     expect(failure).toMatchObject({ status: 403, error: { required_scopes: ["tokens:create"] } });
+  });
+});
+
+describe("business hours", () => {
+  const closed = { tuesday: [], wednesday: [], thursday: [], friday: [], saturday: [], sunday: [] };
+
+  test("are stored in order with every weekday and the holidays, and replaced as a whole", async () => {
+    const afternoon = { from: "13:00", to: "24:00" };
+    const morning = { from: "09:00", to: "13:00" };
+    const holidays = [{ date: "2026-12-25", name: "Christmas" }, { date: "2027-01-01" }];
+    const { data } = await update({ business_hours: { monday: [afternoon, morning], holidays } });
+    expect(data.business_hours).toEqual({ ...closed, monday: [morning, afternoon], holidays });
+    expect((await update({ name: "Shop" })).data.business_hours).toEqual(data.business_hours);
+    const { data: replaced } = await update({ business_hours: { sunday: [morning] } });
+    expect(replaced.business_hours).toEqual({ ...closed, monday: [], sunday: [morning], holidays: [] });
+    expect((await update({ business_hours: null })).data.business_hours).toBeNull();
+  });
+
+  const from9 = { from: "09:00", to: "12:00" };
+  test.each([
+    [
+      { monday: [from9, { from: "11:59", to: "13:00" }] },
+      "business_hours.monday",
+      "Send intervals that do not overlap.",
+    ],
+    [{ friday: [{ from: "17:00", to: "09:00" }] }, "business_hours.friday.0.to", "Send a time after from."],
+    [{ friday: [{ from: "9:00", to: "17:00" }] }, "business_hours.friday.0.from", "Send a time like 09:00."],
+    [
+      { friday: [{ from: "09:00", to: "24:01" }] },
+      "business_hours.friday.0.to",
+      "Send a time like 17:00, or 24:00 for midnight.",
+    ],
+    [
+      { holidays: [{ date: "2026-02-30" }] },
+      "business_hours.holidays.0.date",
+      "Send a date like 2026-12-25.",
+    ],
+    [
+      { holidays: [{ date: "2026-12-25" }, { date: "2026-12-25", name: "Again" }] },
+      "business_hours.holidays",
+      "Send each date once.",
+    ],
+  ])("%j is rejected: %s", async (business_hours, param, message) => {
+    const failure = await expectFailure(update({ business_hours }));
+    expect(failure).toMatchObject({ status: 400, code: "invalid_request", error: { param } });
+    expect(failure.error?.details).toEqual([expect.objectContaining({ field: param, message })]);
+  });
+
+  test("with an unknown weekday are rejected", async () => {
+    const failure = await expectFailure(update({ business_hours: { montag: [from9] } }));
+    expect(failure).toMatchObject({ status: 400, code: "unknown_argument" });
   });
 });
 

@@ -1,6 +1,7 @@
 /** Templates: one of each name and language in an inbox, from the draft to its deletion. */
 import { expect, test } from "vitest";
 import { inboxes } from "../tools/inboxes.ts";
+import { organization } from "../tools/organization.ts";
 import { templates } from "../tools/templates/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
@@ -152,6 +153,14 @@ test.each(invalid)("%s is rejected", async (_, changes, param) => {
     code: "invalid_request",
     param,
   });
+});
+
+test("the language is the organization's unless the template names one", async () => {
+  await app.call(organization.update_organization, { default_language: "pt_BR" });
+  expect((await create()).language).toBe("pt_BR");
+  expect((await create({ language: "es" })).language).toBe("es");
+  await app.call(organization.update_organization, { default_language: null });
+  expect((await create()).language).toBe("en");
 });
 
 test("an inbox that does not exist is not found", async () => {

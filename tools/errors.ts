@@ -22,6 +22,7 @@ import { importErrors } from "./imports.ts";
 import { inboxErrors } from "./inboxes.ts";
 import { toolErrors } from "./mcp.ts";
 import { messageErrors } from "./messages/index.ts";
+import { operatorErrors } from "./operator.ts";
 import { organizationErrors } from "./organization.ts";
 import { quickReplyErrors } from "./quick-replies.ts";
 import { routingErrors } from "./routing.ts";
@@ -37,6 +38,7 @@ export const errors = {
   ...authErrors,
   ...apiKeyErrors,
   ...organizationErrors,
+  ...operatorErrors,
   ...contactErrors,
   ...userErrors,
   ...inboxErrors,

@@ -13,6 +13,7 @@ import { inboxes } from "./inboxes.ts";
 import { knowledgeBase } from "./knowledge-base.ts";
 import { mcp } from "./mcp.ts";
 import { messages } from "./messages/index.ts";
+import { operator } from "./operator.ts";
 import { organization } from "./organization.ts";
 import { pricing } from "./pricing.ts";
 import { quickReplies } from "./quick-replies.ts";
@@ -62,5 +63,8 @@ export const catalogue: UnionToIntersection<(typeof resources)[keyof typeof reso
   {},
   ...Object.values(resources),
 );
+
+/** The operations of the service's operator, which need its key: none of them is a tool or in the OpenAPI document. */
+export const operatorCatalogue = operator;
 
 export type OperationName = keyof typeof catalogue;

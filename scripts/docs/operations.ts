@@ -1,16 +1,19 @@
 /** docs/reference/operations.md: every implemented operation, by resource. */
-import { modules } from "../../src/platform/index.ts";
+import { modules, operatorModules } from "../../src/platform/index.ts";
 import { type Credential, describeRule, type Operation, toolMappingsOf } from "../../tools/contract/index.ts";
 import { code, type Page, table } from "./markdown.ts";
 
 export function operationsPage(): Page {
-  const sections = Object.entries(modules).map(([resource, { contract }]) => section(resource, contract));
+  const sections = Object.entries({ ...modules, ...operatorModules }).map(([resource, { contract }]) =>
+    section(resource, contract),
+  );
   const body = `# Operations
 
 Every operation that is built, by resource: its REST route, the scope that it needs, and its MCP tools. \`GET /v1/openapi.json\` of a running service has the input and output schemas.
 
 - **Core** tools are listed to an assistant by default; **extended** tools with \`TIDINGS_TOOL_MODE=all\`.
 - Operations without a tool are for REST only.
+- The operations of [operator](#operator) need \`TIDINGS_OPERATOR_KEY\`; they are not in the OpenAPI document.
 - A second path is the same operation under another address, with its own scope where two are listed.
 
 ${sections.join("\n\n")}`;
@@ -40,6 +43,7 @@ function row(name: string, operation: Operation): string[] {
 const withoutScope: Readonly<Record<Credential, string>> = {
   any: "any credential",
   bearer: "any signed-in user",
+  operator: "the operator's key",
   none: "no credential",
 };
 

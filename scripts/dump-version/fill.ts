@@ -9,6 +9,7 @@ import { contacts } from "../../tools/contacts.ts";
 import { conversations } from "../../tools/conversations.ts";
 import { imports } from "../../tools/imports.ts";
 import { messages } from "../../tools/messages/index.ts";
+import { organization } from "../../tools/organization.ts";
 import { quickReplies } from "../../tools/quick-replies.ts";
 import { routing } from "../../tools/routing.ts";
 import { teams } from "../../tools/teams.ts";
@@ -26,11 +27,25 @@ const eve = "+14155550115";
 const minute = 60_000;
 
 export async function fill(app: TestApp): Promise<void> {
+  await setUpOrganization(app);
   await addStaff(app);
   await addFiles(app);
   await addContacts(app);
   await addTemplates(app);
   await addConversations(app);
+}
+
+async function setUpOrganization(app: TestApp): Promise<void> {
+  await app.call(organization.update_organization, {
+    ...{ time_zone: "Europe/Berlin", default_country: "DE", currency: "EUR", default_language: "de" },
+    business_hours: {
+      monday: [
+        { from: "09:00", to: "12:30" },
+        { from: "13:30", to: "17:00" },
+      ],
+      holidays: [{ date: "2026-12-25", name: "Christmas" }],
+    },
+  });
 }
 
 /** A team whose only agent has room for two conversations, the policy that routes to it, and credentials. */
@@ -131,7 +146,7 @@ async function addTemplates(app: TestApp): Promise<void> {
   await approve({ name: "shipped", template_data: { body } });
   const { id } = await approve({ name: "changed" });
   await app.call(templates.update_template, { id, template_data: { body: "Hello again." } });
-  await sendTemplate(grace, { name: "shipped", variables: { "1": "Grace", "2": "A-17" } });
+  await sendTemplate(grace, { name: "shipped", language: "de", variables: { "1": "Grace", "2": "A-17" } });
   await app.advanceTime(minute);
 }
 

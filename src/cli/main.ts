@@ -1,6 +1,9 @@
 /** The command line: parses the arguments and runs the command. */
 import { parseArgs } from "node:util";
 import { startCompileCache } from "./compile-cache.ts";
+import { describeCommand, manageCommands } from "./manage/commands.ts";
+import { type ManageOptions, optionTypes } from "./manage/options.ts";
+import { UsageError } from "./manage/usage-error.ts";
 import { version } from "./version.ts";
 
 const usage = `Tidings ${version}: business messaging that an AI assistant can operate.
@@ -14,33 +17,28 @@ Usage: tidings <command>
             tidings listen --forward-to http://127.0.0.1:4000/hooks. Reads from the service at
             TIDINGS_BASE_URL with TIDINGS_API_KEY or, without them, from the one on this machine.
 
-  keys create
-            Make an API key on the machine of the service, while it runs or not, for example when the
-            first key is lost. The key is printed once.
+  orgs create | list, keys create | list | revoke, users create | reset-password
+            Manage organizations, API keys and users on the machine of the service, while it runs or not.
+            tidings <command> --help shows the options of one.
 
       --forward-to <address>   Where listen sends the events.
-      --name <text>            Name of the key that keys create makes.
-      --scopes <list>          Its scopes, separated by commas. Default: all.
-      --expires-in-days <n>    When it expires. Default: never.
   -h, --help     Show this.
   -v, --version  Show the version.
 
 Settings are environment variables:
 `;
 
-const commandOptions = {
-  "forward-to": { type: "string" },
-  name: { type: "string" },
-  scopes: { type: "string" },
-  "expires-in-days": { type: "string" },
-} as const;
+const commandOptions = { "forward-to": { type: "string" }, ...optionTypes } as const;
 
-type OptionName = keyof typeof commandOptions;
-type Options = { readonly [Name in OptionName]?: string | undefined };
+type Options = ManageOptions & { readonly "forward-to"?: string | undefined };
 
 interface Command {
-  readonly options?: readonly OptionName[];
-  run(options: Options): Promise<void>;
+  readonly options?: readonly string[];
+  /** The names of the arguments that follow its name. */
+  readonly arguments?: readonly string[];
+  /** Its own help, instead of the one of the program. */
+  readonly help?: string;
+  run(options: Options, args: readonly string[]): Promise<void>;
 }
 
 const commands: Readonly<Record<string, Command>> = {
@@ -52,10 +50,12 @@ const commands: Readonly<Record<string, Command>> = {
     options: ["forward-to"],
     run: async (options) => (await import("./listen.ts")).runListen(options["forward-to"]),
   },
-  "keys create": {
-    options: ["name", "scopes", "expires-in-days"],
-    run: async (options) => (await import("./keys.ts")).runKeysCreate(options),
-  },
+  ...Object.fromEntries(
+    Object.entries(manageCommands).map(([name, command]) => [
+      name,
+      { ...command, options: Object.keys(command.options), help: describeCommand(name, command) },
+    ]),
+  ),
 };
 
 startCompileCache();
@@ -70,24 +70,47 @@ async function main(args: string[]): Promise<void> {
     console.log(version);
     return;
   }
-  const name = positionals.join(" ");
-  if (wantsHelp || name === "") {
+  if (positionals.length === 0) {
     await help();
     return;
   }
-  const command = commands[name];
-  if (!command) {
-    throw new Error(`There is no command "${name}". Run tidings --help.`);
+  const { name, command, args: given } = findCommand(positionals);
+  if (wantsHelp) {
+    await (command.help === undefined ? help() : console.log(command.help));
+    return;
   }
-  for (const option of Object.keys(options)) {
-    const owner = Object.entries(commands).find(([, { options = [] }]) =>
-      options.some((own) => own === option),
-    );
-    if (owner?.[1] !== command) {
-      throw new Error(`--${option} is an option of tidings ${owner?.[0]}, not of tidings ${name}.`);
+  requireOptionsOf(name, command, Object.keys(options));
+  requireArguments(name, command, given);
+  await command.run(options, given);
+}
+
+/** The command whose name is the first one or two words; the others are its arguments. @throws UsageError */
+function findCommand(words: readonly string[]) {
+  for (const length of [2, 1]) {
+    const name = words.slice(0, length).join(" ");
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+    if (command) {
+      return { name, command, args: words.slice(length) };
     }
   }
-  await command.run(options);
+  const group = Object.keys(commands).filter((name) => name.startsWith(`${words[0]} `));
+  const hint = group.length > 0 ? `Commands: ${group.join(", ")}.` : "Run tidings --help.";
+  throw new UsageError(`There is no command "${words.slice(0, 2).join(" ")}". ${hint}`);
+}
+
+function requireOptionsOf(name: string, { options: known = [] }: Command, given: readonly string[]): void {
+  const other = given.find((option) => !known.includes(option));
+  if (other !== undefined) {
+    const owner = Object.entries(commands).find(([, { options = [] }]) => options.includes(other));
+    throw new UsageError(`--${other} is an option of tidings ${owner?.[0]}, not of tidings ${name}.`);
+  }
+}
+
+function requireArguments(name: string, { arguments: known = [] }: Command, given: readonly string[]): void {
+  if (given.length !== known.length) {
+    const expected = known.length === 0 ? "no arguments" : known.map((one) => `<${one}>`).join(" ");
+    throw new UsageError(`tidings ${name} takes ${expected}. Run tidings ${name} --help.`);
+  }
 }
 
 function parseArguments(args: string[]) {
@@ -100,7 +123,7 @@ function parseArguments(args: string[]) {
     return parseArgs({ args, allowPositionals: true, options });
   } catch (error) {
     const hint = "Settings are environment variables, not options: tidings --help lists them.";
-    throw new Error(`${error instanceof Error ? error.message.split(".")[0] : error}. ${hint}`, {
+    throw new UsageError(`${error instanceof Error ? error.message.split(".")[0] : error}. ${hint}`, {
       cause: error,
     });
   }
@@ -118,5 +141,5 @@ async function help(): Promise<void> {
 
 function reportAndExit(error: unknown): void {
   console.error(`tidings: ${error instanceof Error ? error.message : String(error)}`);
-  process.exit(1);
+  process.exit(error instanceof UsageError ? 2 : 1);
 }

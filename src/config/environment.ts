@@ -215,6 +215,13 @@ export const Environment = z.object({
     .describe(
       "off: the controls of the simulated channel, `/simulator/…`, answer 404, so that no key can write as a customer",
     ),
+  TIDINGS_OPERATOR_KEY: z
+    .string()
+    .regex(/^[!-~]{32,}$/, expected("at least 32 characters without spaces"))
+    .optional()
+    .describe(
+      "Enables `/operator/v1`, which creates and suspends organizations, for `X-API-Key` or `Authorization: Bearer` with this key, at least 32 characters",
+    ),
   TIDINGS_METRICS_TOKEN: z
     .string()
     .regex(/^[!-~]{16,}$/, expected("at least 16 characters without spaces"))

@@ -76,6 +76,8 @@ function toConfig(env: z.output<typeof Environment>) {
       password: env.TIDINGS_OWNER_PASSWORD,
       key: env.TIDINGS_BOOTSTRAP_KEY,
     },
+    /** Undefined: there is no operator API. */
+    operatorKey: env.TIDINGS_OPERATOR_KEY,
     logLevel: env.TIDINGS_LOG_LEVEL,
     rateLimits: { perSecond: env.TIDINGS_RATE_LIMIT, burst: env.TIDINGS_RATE_BURST },
     quotas: {
@@ -142,9 +144,10 @@ function readS3Settings(env: z.output<typeof Environment>) {
 
 /** The values that must never appear in a log. */
 export function appSecrets(config: Config): string[] {
-  const { upstream, secret, previousSecret, owner, databaseUrl, telemetry, s3 } = config;
+  const { upstream, secret, previousSecret, owner, operatorKey, databaseUrl, telemetry, s3 } = config;
   const passwords = [databaseUrl, telemetry.collector].flatMap(passwordsIn);
-  const own = [secret, previousSecret, owner.password, owner.key, telemetry.token, s3?.secretAccessKey];
+  const chosen = [secret, previousSecret, owner.password, owner.key, operatorKey];
+  const own = [...chosen, telemetry.token, s3?.secretAccessKey];
   const values = [upstream?.key, ...own, ...passwords];
   return values.flatMap((value) => value || []);
 }

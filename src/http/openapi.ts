@@ -37,6 +37,7 @@ export function describeApi(operations: Readonly<Record<string, Operation>>, ver
 const security: Record<Credential, JsonSchema[]> = {
   any: [{ apiKey: [] }, { bearer: [] }],
   bearer: [{ bearer: [] }],
+  operator: [{ apiKey: [] }, { bearer: [] }],
   none: [],
 };
 

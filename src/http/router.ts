@@ -65,6 +65,7 @@ function addOperation(app: FastifyInstance, route: Route): void {
           operation: name,
           path,
           caller: request.caller,
+          isOperator: request.isOperator,
           ...(form ? { form, input: undefined } : { input: readInput(operation, request) }),
           idempotencyKey: readIdempotencyKey(request.headers),
           signal: abortOnClose(reply),

@@ -29,7 +29,10 @@ import { addMetrics, instrumentRequests, type MetricsEndpoint } from "./telemetr
 
 export interface ServerOptions {
   readonly platform: Platform;
+  /** Those of the operator are left out of the OpenAPI document. */
   readonly operations: Readonly<Record<string, Operation>>;
+  /** Undefined: no operation requires it. */
+  readonly operatorKey: string | undefined;
   readonly version: string;
   readonly log: Log;
   readonly now: Clock;
@@ -149,10 +152,16 @@ function createApp(options: ServerOptions): FastifyInstance {
   // Only at the first request: converting the schemas takes a seventh of the CPU time of a start.
   let document: JsonSchema | undefined;
   app.get("/v1/openapi.json", { config: { credential: "none" } }, () => {
-    document ??= describeApi(operations, options.version);
+    document ??= describeApi(withoutOperator(operations), options.version);
     return document;
   });
   return app;
+}
+
+function withoutOperator(operations: ServerOptions["operations"]): ServerOptions["operations"] {
+  return Object.fromEntries(
+    Object.entries(operations).filter(([, { credential }]) => credential !== "operator"),
+  );
 }
 
 /** Without a credential: the longest e-mail address and two of the longest passwords have about 2,500 characters. */

@@ -5,6 +5,9 @@
  * of a process that dies become due again without further action; `releaseJobs` makes them due earlier, when the
  * table of processes shows the death. `claims` only rises and proves ownership: the process that takes a job over
  * raises it, and the updates of the former owner match no row.
+ *
+ * The jobs of a suspended organization are not claimed. Each claim reads the suspensions, which are few, itself: so it
+ * holds in every process from the commit of a suspension to that of its end, and nothing is kept that could be stale.
  */
 import { sql } from "kysely";
 import type { Queries, Transaction } from "../database/database.ts";
@@ -41,6 +44,8 @@ export interface Claim extends Capacity {
   readonly ids: readonly string[];
   /** The keys of those jobs. */
   readonly keys: readonly string[];
+  /** The names of the jobs that also run for a suspended organization. */
+  readonly unsuspended: readonly string[];
 }
 
 /** A recursive CTE of the distinct lanes behind this one: one index lookup for each instead of a full scan. */
@@ -60,6 +65,9 @@ export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJ
   const leases = JSON.stringify(claim.leases);
   const { rows } = await sql<ClaimedJob>`
     with recursive ${lanesAfter(claim.after)},
+    suspended (ids) as materialized (
+      select array(select id from organizations where suspended_at is not null)
+    ),
     ready as materialized (
       select job.id, job.run_at, job.is_takeover from lanes cross join lateral (
         select id, run_at, (claimed_by is not null and claimed_number = claims) as is_takeover from jobs as job
@@ -72,7 +80,7 @@ export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJ
             and not exists (select from jobs as earlier where earlier.key = job.key and earlier.id < job.id)
           ))
         order by job.run_at
-        limit case when ${isOfAny(claim.fullOrganizations)} then 0
+        limit case when ${isOfAny(claim.fullOrganizations)} or ${isSuspended(claim.unsuspended)} then 0
           else coalesce((${JSON.stringify(claim.freeByLane)}::jsonb ->> lanes.lane)::int, ${claim.perLane}::int) end
         for update skip locked
       ) as job
@@ -94,6 +102,13 @@ const isOfAny = (organizations: readonly string[]) => sql`
   cardinality(${organizations}::text[]) > 0 and coalesce((
     select organization_id from jobs where jobs.lane = lanes.lane order by run_at limit 1
   ) = any(${organizations}::text[]), false)`;
+
+/** Whether the lane is a suspended organization's: its jobs are all of the same one, and of one kind. */
+const isSuspended = (unsuspended: readonly string[]) => sql`
+  (select cardinality(ids) > 0 from suspended) and coalesce((
+    select organization_id = any((select ids from suspended)::text[]) and name <> all(${unsuspended}::text[])
+    from jobs where jobs.lane = lanes.lane order by run_at limit 1
+  ), false)`;
 
 /** When the next job becomes due; undefined without one. */
 export async function nextDueAt(tx: Transaction, now: Date): Promise<Date | undefined> {

@@ -90,6 +90,8 @@ export interface JobDefinition<Payload = unknown> extends JobType<Payload> {
   readonly slots?: number;
   /** A cron pattern of five fields (UTC): the job is added automatically, without a payload, and repeats. */
   readonly schedule?: string;
+  /** Also runs while its organization is suspended: it does the work of a third party. Default false. */
+  readonly runsWhileSuspended?: boolean;
   run(payload: Payload, attempt: Attempt): Promise<Outcome>;
   /**
    * Called outside any transaction after the last attempt failed, before the job moves to the dead-letter

@@ -123,15 +123,19 @@ export class Poller {
   }
 
   async #claim(tx: Transaction, now: Date, capacity: Capacity): Promise<Claimed> {
-    const leases = [...this.#options.definitions.values()].map((definition) => [
+    const definitions = [...this.#options.definitions.values()];
+    const leases = definitions.map((definition) => [
       definition.name,
       leaseEnd(definition, now).toISOString(),
     ]);
     const { ids, keys } = this.#leases;
+    const unsuspended = definitions.flatMap(({ name, runsWhileSuspended }) =>
+      runsWhileSuspended ? name : [],
+    );
     const after = this.#after;
     const jobs = await claimJobs(tx, {
       ...capacity,
-      ...{ now, after, leases: Object.fromEntries(leases), ids, keys },
+      ...{ now, after, leases: Object.fromEntries(leases), ids, keys, unsuspended },
       process: this.#options.processes?.id ?? null,
     });
     const isLastLane = jobs.length < capacity.limit;

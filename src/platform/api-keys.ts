@@ -12,15 +12,16 @@ import { fail, failField } from "../../tools/errors.ts";
 import { coalesce } from "../database/coalesce.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
-import { hashSecret, isLiveKey, keyPrefix, newKeySecret, scopesOfKey, selectKeys } from "./identity/index.ts";
 import {
-  type Caller,
-  countLocked,
-  implement,
-  type ModuleRoute,
-  requireBelowQuota,
-  type World,
-} from "./kernel/index.ts";
+  hashSecret,
+  isLiveKey,
+  keyPrefix,
+  newKeySecret,
+  requireNotSuspended,
+  scopesOfKey,
+  selectKeys,
+} from "./identity/index.ts";
+import { type Caller, implement, type ModuleRoute, requireBelowQuota, type World } from "./kernel/index.ts";
 
 /**
  * Creates a key for who has access to a data folder, so that the loss of all keys can be repaired. It answers to the
@@ -70,7 +71,7 @@ export const apiKeys = implement(contract, {
         throw failField("expires_at", "expiry_not_in_future");
       }
       requireLifetime(caller, expires_at);
-      await requireCapacity(tx, organization, world.quotas.apiKeys);
+      await requireBelowQuota({ tx, world, organization }, "api_keys", tx.selectFrom("api_keys"));
       const secret_key = newKeySecret();
       const created_by = caller.acts_for;
       const key = await insertKey(tx, {
@@ -86,31 +87,38 @@ export const apiKeys = implement(contract, {
     },
 
     async list_api_keys(_, { db, organization, now }) {
-      const rows = await selectKeys(db)
-        .where("api_keys.organization_id", "=", organization)
-        .orderBy("api_keys.id", "desc")
-        .execute();
-      const data = rows.map((row) => ({
-        ...row,
-        scopes: scopesOfKey(row).map(toDottedScope),
-        is_active: isLiveKey(row, now),
-      }));
+      const keys = await listKeys(db, organization, now);
+      const data = keys.map((key) => ({ ...key, scopes: key.scopes.map(toDottedScope) }));
       return { data, meta: { total: data.length } };
     },
 
     async delete_api_key({ id }, { tx, organization }) {
-      const { numDeletedRows } = await tx
-        .deleteFrom("api_keys")
-        .where("organization_id", "=", organization)
-        .where("id", "=", id)
-        .executeTakeFirst();
-      if (!numDeletedRows) {
-        throw fail("api_key_not_found");
-      }
+      await deleteKey(tx, organization, id);
       return { data: { deleted: true as const } };
     },
   },
 });
+
+/** The organization's keys with the scopes that they have now, the newest first. */
+export async function listKeys(db: Queries, organization: string, now: Date) {
+  const rows = await selectKeys(db)
+    .where("api_keys.organization_id", "=", organization)
+    .orderBy("api_keys.id", "desc")
+    .execute();
+  return rows.map((row) => ({ ...row, scopes: scopesOfKey(row), is_active: isLiveKey(row, now) }));
+}
+
+/** Revokes a key. @throws Failure `api_key_not_found`. */
+export async function deleteKey(tx: Transaction, organization: string, id: string): Promise<void> {
+  const { numDeletedRows } = await tx
+    .deleteFrom("api_keys")
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (!numDeletedRows) {
+    throw fail("api_key_not_found");
+  }
+}
 
 /**
  * A key that expires can't create one that lives longer. A user's authority does not end with the access token.
@@ -123,22 +131,20 @@ function requireLifetime({ credential }: Caller, expires_at: string | undefined)
   }
 }
 
-/** @throws Failure `quota_exceeded`. */
-async function requireCapacity(tx: Transaction, organization: string, limit: number): Promise<void> {
-  const count = await countLocked(tx, organization, tx.selectFrom("api_keys"));
-  requireBelowQuota(count, { thing: "API keys", setting: "TIDINGS_QUOTA_API_KEYS", limit });
-}
-
 /** `last_used_at` is exact to the minute, so that a busy key does not cause a write on every call. */
 const lastUsedPrecisionMs = 60_000;
 
-/** The valid key with this secret, whose use is recorded; undefined for an unknown one and one that has ended. */
+/**
+ * The valid key with this secret, whose use is recorded; undefined for an unknown one and one that has ended.
+ * @throws Failure `organization_suspended`.
+ */
 export async function findKey({ database: { queries }, now }: World, secret: string) {
   const key = await readKey(queries, hashSecret(secret));
   const time = now();
   if (!key || !isLiveKey(key, time)) {
     return undefined;
   }
+  requireNotSuspended(key);
   const staleAt = new Date(time.getTime() - lastUsedPrecisionMs).toISOString();
   if (key.last_used_at === null || Date.parse(key.last_used_at) <= Date.parse(staleAt)) {
     await queries

@@ -6,7 +6,7 @@ import { insertKey } from "./api-keys.ts";
 import { hashPassword, hashSecret, newKeySecret, newPassword, randomSecret } from "./identity/index.ts";
 import { insertInbox } from "./inboxes.ts";
 import { type AppSecrets, type ResealOptions, resealAll, type SealSecrets } from "./kernel/index.ts";
-import { insertOrganization } from "./organization.ts";
+import { insertOrganization, type NewOrganization } from "./organization.ts";
 import { insertUser } from "./users.ts";
 
 /** The operator's choices for the first start; omitted values are generated. */
@@ -111,18 +111,15 @@ async function createFirstOrganization(
 }
 
 /** Creates an organization with a simulated inbox, so that it can send and receive at once. */
-export async function createOrganization(
-  tx: Transaction,
-  { id, name, now }: { id: string; name: string; now: Date },
-): Promise<void> {
-  await insertOrganization(tx, { id, name, now });
+export async function createOrganization(tx: Transaction, organization: NewOrganization): Promise<void> {
+  await insertOrganization(tx, organization);
   await insertInbox(tx, {
-    organization: id,
+    organization: organization.id,
     name: "Simulated WhatsApp",
     channel: "simulator",
     phone_number: inboxNumber,
     settings: {},
-    now,
+    now: organization.now,
   });
 }
 

@@ -3,7 +3,7 @@ import { fail } from "../../tools/errors.ts";
 import { type channels, inboxes as contract, InboxSettings } from "../../tools/inboxes.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
-import { countLocked, implement, requireBelowQuota } from "./kernel/index.ts";
+import { implement, requireBelowQuota } from "./kernel/index.ts";
 import { normalizePhone, requireCountry } from "./phone/index.ts";
 
 type ChannelName = (typeof channels)[number];
@@ -24,10 +24,9 @@ export const inboxes = implement(contract, {
       return { data: rows.map(serializeInbox), meta: { total: rows.length } };
     },
 
-    async create_inbox(input, { tx, world, organization, now }) {
-      const count = await countLocked(tx, organization, tx.selectFrom("inboxes"));
-      const limit = world.quotas.inboxes;
-      requireBelowQuota(count, { thing: "inboxes", setting: "TIDINGS_QUOTA_INBOXES", limit });
+    async create_inbox(input, context) {
+      const { tx, organization, now } = context;
+      await requireBelowQuota(context, "inboxes", tx.selectFrom("inboxes"));
       const { default_country: country } = input.settings;
       requireCountry(country, "settings.default_country");
       const number = { text: input.phone_number, field: "phone_number", country };

@@ -41,6 +41,7 @@ import {
 } from "./kernel/index.ts";
 import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
+import { operator } from "./operator/index.ts";
 import { organization } from "./organization.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing/index.ts";
@@ -69,6 +70,9 @@ export const modules: Modules = {
   auth,
   mcp,
 };
+
+/** The modules of the service's operator: none of their operations is a tool. */
+export const operatorModules: Modules = { operator };
 
 /** Every column that holds sealed values. */
 export const sealedColumns: readonly SealedColumn[] = [
@@ -148,7 +152,7 @@ export function createPlatform(parts: PlatformParts): Platform {
   const { jobs: channelJobs, ...reached } = openChannels(callbacks, (tx, newJobs) =>
     jobs.enqueueAll(tx, newJobs),
   );
-  const moduleList = Object.values(enabledModules);
+  const moduleList = [...Object.values(enabledModules), ...Object.values(operatorModules)];
   const moduleJobs = jobsOf(enabledModules);
   const definitions = [...moduleJobs.map((job) => toJobDefinition(job, () => world)), ...channelJobs].map(
     (job) => instruments.job(job),
@@ -186,9 +190,13 @@ const noInstruments: Instruments = {
   job: (job) => job,
 };
 
-/** Every operation of these modules, by name. */
-export function operationsOf(enabledModules: Modules = modules): Readonly<Record<string, Operation>> {
-  return Object.assign({}, ...Object.values(enabledModules).map(({ contract }) => contract));
+/** Every operation of these modules, by name, and the operator's if it has a key. */
+export function operationsOf(
+  enabledModules: Modules = modules,
+  hasOperator = false,
+): Readonly<Record<string, Operation>> {
+  const offered = { ...enabledModules, ...(hasOperator ? operatorModules : {}) };
+  return Object.assign({}, ...Object.values(offered).map(({ contract }) => contract));
 }
 
 /** Every tool of these modules, by name, with the operation that it calls. */

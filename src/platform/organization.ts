@@ -1,6 +1,8 @@
 /** The organization: its name and the settings that apply to everything in it. */
-import { organization as contract } from "../../tools/organization.ts";
+import { type Selectable, sql } from "kysely";
+import { BusinessHours, organization as contract } from "../../tools/organization.ts";
 import type { Queries, Transaction } from "../database/database.ts";
+import type { Tables } from "../database/schema/index.ts";
 import { implement } from "./kernel/index.ts";
 import { requireCountry } from "./phone/index.ts";
 
@@ -16,19 +18,80 @@ export const organization = implement(contract, {
       if (Object.keys(changes).length === 0) {
         return { data: await getOrganization(tx, id) };
       }
-      const changed = tx.updateTable("organizations").set(changes).where("id", "=", id).returningAll();
-      return { data: await changed.executeTakeFirstOrThrow() };
+      const { business_hours: hours, ...others } = changes;
+      const changed = await tx
+        .updateTable("organizations")
+        .set({ ...others, business_hours: hours && JSON.stringify(hours) })
+        .where("id", "=", id)
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return { data: serializeOrganization(changed) };
     },
   },
 });
 
 export async function getOrganization(db: Queries, id: string) {
-  return db.selectFrom("organizations").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+  const row = await db.selectFrom("organizations").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+  return serializeOrganization(row);
+}
+
+function serializeOrganization(row: Selectable<Tables["organizations"]>) {
+  return { ...row, business_hours: BusinessHours.nullable().parse(row.business_hours) };
+}
+
+/** A new organization. Without a value, a setting has its default. */
+export interface NewOrganization {
+  readonly id: string;
+  readonly name: string;
+  readonly time_zone?: string | undefined;
+  readonly default_country?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly now: Date;
 }
 
 export async function insertOrganization(
   tx: Transaction,
-  { id, name, now }: { readonly id: string; readonly name: string; readonly now: Date },
+  { now, ...values }: NewOrganization,
 ): Promise<void> {
-  await tx.insertInto("organizations").values({ id, name, created_at: now.toISOString() }).execute();
+  await tx
+    .insertInto("organizations")
+    .values({ ...values, created_at: now.toISOString() })
+    .execute();
+}
+
+/** From the commit on, its credentials are rejected and its jobs wait. It keeps the time of an earlier suspension. */
+export async function suspendOrganization(
+  tx: Transaction,
+  id: string,
+  { reason, now }: { readonly reason: string; readonly now: Date },
+): Promise<void> {
+  await tx
+    .updateTable("organizations")
+    .set({
+      suspended_at: sql`coalesce(suspended_at, ${now.toISOString()})`,
+      suspension_reason: reason,
+    })
+    .where("id", "=", id)
+    .execute();
+}
+
+export async function resumeOrganization(tx: Transaction, id: string): Promise<void> {
+  await tx
+    .updateTable("organizations")
+    .set({ suspended_at: null, suspension_reason: null })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** Changes the limits that are named; null removes the organization's own one. */
+export async function changeLimits(
+  tx: Transaction,
+  id: string,
+  limits: Readonly<Record<string, number | null | undefined>>,
+): Promise<void> {
+  await tx
+    .updateTable("organizations")
+    .set({ limits: sql`jsonb_strip_nulls(limits || ${JSON.stringify(limits)}::jsonb)` })
+    .where("id", "=", id)
+    .execute();
 }

@@ -3,15 +3,14 @@ import { fail } from "../../tools/errors.ts";
 import { quickReplies as contract } from "../../tools/quick-replies.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import { containsText } from "../database/query/index.ts";
-import { countLocked, freshId, implement, lockOrganization, requireBelowQuota } from "./kernel/index.ts";
+import { freshId, implement, lockOrganization, requireBelowQuota } from "./kernel/index.ts";
 
 export const quickReplies = implement(contract, {
   tables: ["quick_replies"],
   operations: {
-    async create_quick_reply({ short_code, content }, { tx, world, caller, organization, now }) {
-      const count = await countLocked(tx, organization, tx.selectFrom("quick_replies"));
-      const limit = world.quotas.quickReplies;
-      requireBelowQuota(count, { thing: "quick replies", setting: "TIDINGS_QUOTA_QUICK_REPLIES", limit });
+    async create_quick_reply({ short_code, content }, context) {
+      const { tx, caller, organization, now } = context;
+      await requireBelowQuota(context, "quick_replies", tx.selectFrom("quick_replies"));
       await requireUnusedShortCode(tx, organization, short_code);
       const quickReply = await tx
         .insertInto("quick_replies")

@@ -140,6 +140,15 @@ async function getUser(tx: Transaction, organization: string, id: string) {
   return user;
 }
 
+/** The user with this address, in any organization: for the operator. */
+export async function findUserByEmail(tx: Transaction, email: string) {
+  return tx
+    .selectFrom("users")
+    .selectAll()
+    .where((row) => row(row.fn<string>("lower", ["email"]), "=", email.toLowerCase()))
+    .executeTakeFirst();
+}
+
 /** The id of the user with this address, if it is in the same organization: other tenants' ids are not disclosed. */
 async function findByEmail(tx: Transaction, organization: string, email: string) {
   return tx

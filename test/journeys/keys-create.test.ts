@@ -93,7 +93,7 @@ test.each([
 ])("keys create %s is rejected", async (options, message) => {
   const { status, stdout, stderr } = await waitForExit(["keys", "create", ...options]);
   expect({ status, stdout, stderr }).toEqual({
-    status: 1,
+    status: 2,
     stdout: "",
     stderr: expect.stringMatching(message),
   });

@@ -12,6 +12,7 @@ export const ownerEmail = "owner@example.com";
 export const ownerPassword = "correct horse battery";
 /** The full-scope key of the first organization. */
 export const ownerKey = `sk_live_${"o".repeat(43)}`;
+export const operatorKey = "p".repeat(32);
 
 export interface TestApp extends AsyncDisposable {
   readonly server: App;
@@ -86,6 +87,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     TIDINGS_OWNER_EMAIL: ownerEmail,
     TIDINGS_OWNER_PASSWORD: ownerPassword,
     TIDINGS_BOOTSTRAP_KEY: ownerKey,
+    TIDINGS_OPERATOR_KEY: operatorKey,
     TIDINGS_RATE_LIMIT: "100000",
     TIDINGS_RATE_BURST: "200000",
     ...options.env,

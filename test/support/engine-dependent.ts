@@ -25,6 +25,7 @@ export const engineDependent: readonly string[] = [
   "test/sessions.test.ts",
   "test/simulator-reviews.test.ts",
   "test/simulator-templates.test.ts",
+  "test/suspension.test.ts",
   "test/wait.test.ts",
   "test/webhook-deliveries.test.ts",
   "test/webhook-events.test.ts",
@@ -35,6 +36,7 @@ export const engineDependent: readonly string[] = [
  * PostgreSQL. `npm test` runs them on PostgreSQL if it is there.
  */
 export const fasterOnPostgres: readonly string[] = [
+  "test/cli-manage.test.ts",
   "test/input-limits.test.ts",
   "test/journeys/keys-create.test.ts",
   "test/secrets.test.ts",

@@ -1,10 +1,6 @@
-/** Another organization in the same app, with one of each resource, none of which the first may reach. */
+/** Another organization in the same app, created by the operator, with one of each resource, none of which the first may reach. */
 import { sql } from "kysely";
-import { newId } from "../../src/database/id.ts";
-import { insertKey } from "../../src/platform/api-keys.ts";
-import { createOrganization } from "../../src/platform/bootstrap.ts";
 import { apiKeys } from "../../tools/api-keys.ts";
-import { allScopes } from "../../tools/contract/index.ts";
 import { imports } from "../../tools/imports.ts";
 import { inboxes } from "../../tools/inboxes.ts";
 import { messages } from "../../tools/messages/index.ts";
@@ -14,6 +10,7 @@ import { templates } from "../../tools/templates/index.ts";
 import { uploads } from "../../tools/uploads.ts";
 import { webhooks } from "../../tools/webhooks.ts";
 import type { TestApp } from "./app.ts";
+import { createOrganizationFor } from "./operator.ts";
 import { openPhone } from "./simulator.ts";
 import { createTeamWithMembers } from "./teams.ts";
 
@@ -38,20 +35,7 @@ export interface OtherTenant {
 }
 
 export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
-  const now = app.now();
-  const key = `sk_live_${"n".repeat(43)}`;
-  const organization = newId("org", now);
-  await app.server.database.transaction(async (tx) => {
-    await createOrganization(tx, { id: organization, name: "Other", now });
-    await insertKey(tx, {
-      organization,
-      name: "key",
-      secret_key: key,
-      scopes: allScopes,
-      created_by: null,
-      now,
-    });
-  });
+  const { id: organization, key } = await createOrganizationFor(app, "Other");
   const input = { to: "+14155550198", type: "text", text: { body: "private" } } as const;
   const { data: message } = await app.call(messages.send_message, input, { key });
   const { data: apiKey } = await app.call(

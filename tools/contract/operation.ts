@@ -10,8 +10,11 @@ import type { ScopeRule } from "./scopes.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** The credential that a path requires: a key or an access token, only an access token, or none. */
-export type Credential = "any" | "bearer" | "none";
+/** The credential that a path requires: a key or an access token, only an access token, the operator's key, or none. */
+export type Credential = "any" | "bearer" | "operator" | "none";
+
+/** The credentials that belong to no organization. */
+type Ownerless = "operator" | "none";
 
 export type Encoding = "json" | "multipart";
 
@@ -142,7 +145,7 @@ type ListIn<Data> = {
   [Key in keyof Data & string]: Data[Key] extends readonly unknown[] ? Key : never;
 }[keyof Data & string];
 
-type EffectOf<Verb extends Method, Access extends Credential, Declared> = Access extends "none"
+type EffectOf<Verb extends Method, Access extends Credential, Declared> = Access extends Ownerless
   ? "public"
   : Declared extends DeclaredEffect
     ? Declared
@@ -197,7 +200,7 @@ export function operation<
 >(
   declaration: Declaration<Verb, Path, Access, Declared, Shape, Output, Also, Mappings>,
 ): Operation<EffectOf<Verb, Access, Declared>, z.ZodObject<Shape>, Output, Also> {
-  const isPublic = declaration.credential === "none";
+  const isPublic = declaration.credential === "none" || declaration.credential === "operator";
   const effect = isPublic
     ? "public"
     : (declaration.effect ?? (declaration.method === "GET" ? "read" : "write"));

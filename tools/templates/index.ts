@@ -33,7 +33,9 @@ export const templates = {
     input: z.object({
       name: templateName.describe("Letters, digits and underscores, for example order_update"),
       category: z.enum(templateCategories).describe("Purpose of the template"),
-      language: templateLanguage.default("en").describe("Language code, for example en or en_US"),
+      language: templateLanguage
+        .optional()
+        .describe("Language code, for example en_US; by default the organization's, or en"),
       inbox_id: inboxId.optional().describe("Inbox that sends it, from list_inboxes; by default the first"),
       template_data: TemplateData.describe("Content"),
       variables,

@@ -14,6 +14,7 @@ import * as indexes from "./0011-indexes.ts";
 import * as uploadCreators from "./0012-upload-creators.ts";
 import * as tags from "./0013-tags.ts";
 import * as templates from "./0014-templates.ts";
+import * as operator from "./0015-operator.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -30,4 +31,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0012-upload-creators": uploadCreators,
   "0013-tags": tags,
   "0014-templates": templates,
+  "0015-operator": operator,
 };

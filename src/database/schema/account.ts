@@ -1,5 +1,5 @@
 /** The tables of organizations, their users, credentials and configuration. */
-import type { Generated } from "kysely";
+import type { ColumnType, Generated } from "kysely";
 import type { Actor, Json, JsonOrSealed } from "./columns.ts";
 
 export interface AccountTables {
@@ -10,6 +10,15 @@ export interface AccountTables {
     created_at: string;
     time_zone: Generated<string>;
     default_country: string | null;
+    currency: Generated<string>;
+    /** Null: always open. */
+    business_hours: Json<unknown> | null;
+    default_language: string | null;
+    /** Null: not suspended. */
+    suspended_at: string | null;
+    suspension_reason: string | null;
+    /** Those that replace the limits of the settings. */
+    limits: ColumnType<Readonly<Record<string, number>>, string | undefined, string>;
   };
   users: {
     organization_id: string;

@@ -6,13 +6,13 @@
  * sent too many, its look-ups run one at a time, so that guesses cost the database little, and a valid credential
  * from there is still accepted.
  */
-import { createHash } from "node:crypto";
+import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { Failure, readCredential } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
 import type { Platform } from "../../platform/index.ts";
 import type { Clock } from "../../ports/clock.ts";
-import { createAttemptWindows } from "./attempt-windows.ts";
+import { type AttemptWindows, createAttemptWindows } from "./attempt-windows.ts";
 import { createBoundedMap } from "./bounded-map.ts";
 import { type Caller, createKnownCallers } from "./known-callers.ts";
 import { networkOf } from "./network.ts";
@@ -30,6 +30,8 @@ export interface Admission {
   countAnonymous(exchange: Exchange): void;
   /** Returns the caller and counts one request. @throws Failure `credential_missing`, `credential_invalid`, `rate_limited`. */
   identify(exchange: Exchange): Promise<Caller>;
+  /** Checks the operator's key and counts one request. @throws Failure `operator_key_required`, `rate_limited`. */
+  identifyOperator(exchange: Exchange): void;
   /** The caller of the MCP request for whose message this process sends a request with these headers, if it is known. */
   findCaller(headers: IncomingHttpHeaders): Caller | undefined;
   /** For a request with several messages, each of which is counted. */
@@ -55,16 +57,20 @@ export interface AdmissionOptions {
   readonly rateLimits: RateLimits;
   readonly platform: Pick<Platform, "authenticate" | "sharedUse">;
   readonly now: Clock;
+  /** Without one, no route requires it. */
+  readonly operatorKey?: string | undefined;
 }
 
 const guessLimits = { limit: 30, seconds: 60 };
 
-export function createAdmission({ rateLimits, platform, now }: AdmissionOptions): Admission {
+export function createAdmission({ rateLimits, platform, now, operatorKey }: AdmissionOptions): Admission {
   const { sharedUse } = platform;
   const credentials = createTokenBuckets(rateLimits, now);
   const addresses = createTokenBuckets(rateLimits, now);
   sharedUse.onOthers(credentials.subtract);
-  const lookUp = createLookUp({ platform, now });
+  const guesses = createAttemptWindows(guessLimits, now);
+  const lookUp = createLookUp(platform, guesses);
+  const isOperatorKey = createKeyCheck(operatorKey);
   const knownCallers = createKnownCallers();
 
   const count = (exchange: Exchange, id: string, points: number): void => {
@@ -86,6 +92,18 @@ export function createAdmission({ rateLimits, platform, now }: AdmissionOptions)
   return {
     countAnonymous,
     identify,
+    identifyOperator(exchange) {
+      const credential = readCredential(exchange.headers);
+      if (credential === undefined) {
+        countAnonymous(exchange);
+      } else if (isOperatorKey(credential)) {
+        count(exchange, "operator", 1);
+        return;
+      } else {
+        applyAddressQuota(exchange, guesses.take(networkOf(exchange.address)));
+      }
+      throw fail("operator_key_required");
+    },
     findCaller: knownCallers.find,
     forMessages(exchange) {
       let end = () => {};
@@ -109,8 +127,7 @@ export function createAdmission({ rateLimits, platform, now }: AdmissionOptions)
  * Returns the function that looks up a credential. It calls `count` with the credential's id; before the look-up if
  * that spelling was valid earlier, so that requests over the limit cost no look-up.
  */
-function createLookUp({ platform, now }: Pick<AdmissionOptions, "platform" | "now">) {
-  const guesses = createAttemptWindows(guessLimits, now);
+function createLookUp(platform: Pick<Platform, "authenticate">, guesses: AttemptWindows) {
   const runInTurn = createTurns();
   /** Ids by the hash of a spelling. They select a bucket; whether the credential is valid is looked up each time. */
   const knownIds = createBoundedMap<string>();
@@ -128,15 +145,30 @@ function createLookUp({ platform, now }: Pick<AdmissionOptions, "platform" | "no
       if (error instanceof Failure && error.status === 401) {
         knownIds.delete(spelling);
         applyAddressQuota(exchange, guesses.take(network));
+      } else if (knownId === undefined && isSuspension(error)) {
+        // Valid, but of a suspended organization: no guess, and limited like a credential.
+        knownIds.set(spelling, spelling);
+        count(spelling);
       }
       throw error;
     });
-    if (knownId === undefined) {
+    if (knownId !== caller.credential.id) {
       knownIds.set(spelling, caller.credential.id);
       count(caller.credential.id);
     }
     return caller;
   };
+}
+
+function isSuspension(error: unknown): boolean {
+  return error instanceof Failure && error.code === "organization_suspended";
+}
+
+/** Compares digests of the same length in constant time, so that the time tells nothing about the key. */
+function createKeyCheck(key: string | undefined): (credential: string) => boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  const expected = key === undefined ? undefined : digest(key);
+  return (credential) => expected !== undefined && timingSafeEqual(digest(credential), expected);
 }
 
 /** Runs the tasks of each key one after the other. */

@@ -15,8 +15,10 @@ declare module "fastify" {
     readonly isRateLimited?: boolean;
   }
   interface FastifyRequest {
-    /** Null on a route that requires no credential. */
+    /** Null on a route that requires no credential, or the operator's key. */
     caller: Caller | null;
+    /** Whether the route requires the operator's key, and the request has it. */
+    isOperator: boolean;
   }
 }
 
@@ -39,11 +41,15 @@ export interface AdmitOptions {
 export function admitRequests(app: FastifyInstance, options: AdmitOptions): void {
   const { admission, platform, countedHeader } = options;
   app.decorateRequest("caller", null);
+  app.decorateRequest("isOperator", false);
   app.addHook("onRequest", async (request, reply) => {
     const { isRateLimited = true, credential = "none" } = request.routeOptions.config;
     const isCounted = request.headers["x-tidings-counted"] === countedHeader["x-tidings-counted"];
     const mustCount = isRateLimited && !isCounted;
-    if (credential !== "none") {
+    if (credential === "operator") {
+      admission.identifyOperator(toExchange(request, reply));
+      request.isOperator = true;
+    } else if (credential !== "none") {
       request.caller = mustCount
         ? await admission.identify(toExchange(request, reply))
         : (admission.findCaller(request.headers) ?? (await authenticate(platform, request)));

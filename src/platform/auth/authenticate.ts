@@ -2,10 +2,19 @@
 
 import { fail } from "../../../tools/errors.ts";
 import { findKey } from "../api-keys.ts";
-import { readAccessToken, roleScopes, scopesOfKey, selectSessionUser } from "../identity/index.ts";
+import {
+  readAccessToken,
+  requireNotSuspended,
+  roleScopes,
+  scopesOfKey,
+  selectSessionUser,
+} from "../identity/index.ts";
 import type { Caller, World } from "../kernel/index.ts";
 
-/** @throws Failure `credential_invalid`, the same for an unknown, a revoked and an expired credential. */
+/**
+ * @throws Failure `credential_invalid`, the same for an unknown, a revoked and an expired credential;
+ * `organization_suspended` for a valid one.
+ */
 export async function authenticate(world: World, credential: string): Promise<Caller> {
   return credential.startsWith("sk_")
     ? authenticateKey(world, credential)
@@ -31,10 +40,12 @@ async function authenticateKey(world: World, secret: string): Promise<Caller> {
 
 async function authenticateToken(world: World, token: string): Promise<Caller> {
   const { expires_at, ...session } = await readAccessToken(world, token);
-  const user = await selectSessionUser(world.database.queries, session).executeTakeFirst();
-  if (!user) {
+  const found = await selectSessionUser(world.database.queries, session).executeTakeFirst();
+  if (!found) {
     throw fail("credential_invalid");
   }
+  requireNotSuspended(found);
+  const { suspended_at: _, ...user } = found;
   return {
     organization_id: session.organization_id,
     credential: { type: "access_token", id: user.id, name: user.email, expires_at },

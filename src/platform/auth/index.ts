@@ -8,6 +8,8 @@ import {
   hashPassword,
   hashSecret,
   randomSecret,
+  requireNotSuspended,
+  selectSuspension,
   signAccessToken,
   verifyPassword,
 } from "../identity/index.ts";
@@ -72,6 +74,7 @@ export const auth = implement(contract, {
       if (!token) {
         throw fail("refresh_token_invalid");
       }
+      await requireActiveOrganization(world, token.organization_id);
       const owner = { organization_id: token.organization_id, credential_id: token.family_id };
       const session = await once(owner, async (tx) => {
         await lockFamilies(tx, token);
@@ -102,7 +105,7 @@ export const auth = implement(contract, {
 
 /**
  * The active user with this address and password. An unknown address takes as long as a wrong password.
- * @throws Failure `login_failed`.
+ * @throws Failure `login_failed`; `organization_suspended`, after the password was verified.
  */
 async function verifyCredentials(world: World, { email, password }: { email: string; password: string }) {
   const user = await world.database.queries
@@ -115,7 +118,13 @@ async function verifyCredentials(world: World, { email, password }: { email: str
   if (!user || !isCorrect) {
     throw fail("login_failed");
   }
+  await requireActiveOrganization(world, user.organization_id);
   return user;
+}
+
+/** @throws Failure `organization_suspended`. */
+async function requireActiveOrganization({ database }: World, organization: string): Promise<void> {
+  requireNotSuspended(await selectSuspension(database.queries, organization).executeTakeFirstOrThrow());
 }
 
 interface RefreshToken {

@@ -28,6 +28,7 @@ export const sweepQueueJob = defineScheduledJob({
         and conversations.assigned_to = team_members.user_id and conversations.team_id = team_members.team_id
       join routing_policies on routing_policies.organization_id = conversations.organization_id
         and routing_policies.id = conversations.policy_id
+      join organizations on organizations.id = conversations.organization_id and suspended_at is null
       where conversations.erased_at is null and conversations.status = 'open' and conversations.waiting_since is not null
         and (unavailable_since is not null or not users.is_active)
         and coalesce(unavailable_since, users.updated_at) <= ${now.toISOString()}::timestamptz

@@ -1,4 +1,4 @@
-/** Finds callers whose credential has ended since it was authenticated, for calls that wait. */
+/** Finds callers whose credential has ended since it was authenticated, or is suspended, for calls that wait. */
 import type { Queries } from "../../database/database.ts";
 import type { Caller, Session } from "../kernel/index.ts";
 import { isLiveKey, selectKeys } from "./keys.ts";
@@ -17,7 +17,8 @@ export async function findEndedCallers(
   );
   const liveSessions = new Set<string>();
   for (const session of new Map(sessions.map((one) => [nameOf(one), one])).values()) {
-    if (await selectSessionUser(db, session).executeTakeFirst()) {
+    const user = await selectSessionUser(db, session).executeTakeFirst();
+    if (user?.suspended_at === null) {
       liveSessions.add(nameOf(session));
     }
   }
@@ -40,7 +41,7 @@ async function findLiveKeys(db: Queries, callers: readonly Caller[], now: Date):
       keys.map(({ credential }) => credential.id),
     )
     .execute();
-  return new Set(rows.filter((row) => isLiveKey(row, now)).map(({ id }) => id));
+  return new Set(rows.filter((row) => isLiveKey(row, now) && row.suspended_at === null).map(({ id }) => id));
 }
 
 function nameOf({ user_id, session_version, family_id }: Session): string {

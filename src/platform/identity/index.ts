@@ -6,3 +6,4 @@ export { hashPassword, newPassword, verifyPassword } from "./passwords.ts";
 export { roleScopes } from "./roles.ts";
 export { hashSecret, keyPrefix, newKeySecret, randomSecret } from "./secrets.ts";
 export { selectSessionUser } from "./sessions.ts";
+export { requireNotSuspended, selectSuspension } from "./suspension.ts";

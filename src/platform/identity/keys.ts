@@ -14,13 +14,15 @@ interface KeyAuthority {
   readonly creator_is_active: boolean | null;
 }
 
-/** Keys with the role and the state of their creators. */
+/** Keys with the role and the state of their creators, and the suspension of their organization. */
 export function selectKeys(db: Queries) {
   return db
     .selectFrom("api_keys")
     .leftJoin("users", (join) => join.on(refersTo("api_keys.created_by", "users")))
+    .innerJoin("organizations", "organizations.id", "api_keys.organization_id")
     .selectAll("api_keys")
-    .select(["users.role as creator_role", "users.is_active as creator_is_active"]);
+    .select(["users.role as creator_role", "users.is_active as creator_is_active"])
+    .select("organizations.suspended_at");
 }
 
 /** Whether a key authenticates: it has not expired, and its creator has not been deactivated. */

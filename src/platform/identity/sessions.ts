@@ -2,12 +2,13 @@
 import type { Queries } from "../../database/database.ts";
 import type { Session } from "../kernel/index.ts";
 
-/** The active user of a session; no row if the session has ended. */
+/** The active user of a session, and the suspension of the organization; no row if the session has ended. */
 export function selectSessionUser(db: Queries, session: Session) {
   const { organization_id, user_id, session_version, family_id } = session;
   return db
     .selectFrom("users")
-    .select(["users.id", "users.email", "users.name", "users.role"])
+    .innerJoin("organizations", "organizations.id", "users.organization_id")
+    .select(["users.id", "users.email", "users.name", "users.role", "organizations.suspended_at"])
     .where("users.organization_id", "=", organization_id)
     .where("users.id", "=", user_id)
     .where("users.session_version", "=", session_version)

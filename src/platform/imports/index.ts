@@ -1,9 +1,7 @@
 /** Imports of contacts: queued by the call, and run in batches by a background job. */
 import { fail, failField } from "../../../tools/errors.ts";
 import { imports as contract } from "../../../tools/imports.ts";
-import type { Transaction } from "../../database/database.ts";
 import {
-  countLocked,
   defineRetentionJob,
   freshId,
   implement,
@@ -69,7 +67,8 @@ async function createImport({ upload_id = null, url = null }: Source, context: W
   if (upload && upload.content_type !== "text/csv") {
     throw fail("not_a_csv_file", { value: upload.content_type, param: "upload_id" });
   }
-  await requireCapacity(tx, organization, world.quotas.imports);
+  const unfinished = tx.selectFrom("imports").where("status", "in", ["queued", "running"]);
+  await requireBelowQuota({ tx, world, organization }, "imports", unfinished);
   const row = await tx
     .insertInto("imports")
     .values({
@@ -97,13 +96,6 @@ async function createImport({ upload_id = null, url = null }: Source, context: W
     { lane: `import:${organization}`, key: `import:${organization}` },
   );
   return { data: serializeImport(row) };
-}
-
-/** @throws Failure `quota_exceeded`. */
-async function requireCapacity(tx: Transaction, organization: string, limit: number): Promise<void> {
-  const unfinished = tx.selectFrom("imports").where("status", "in", ["queued", "running"]);
-  const count = await countLocked(tx, organization, unfinished);
-  requireBelowQuota(count, { thing: "imports at once", setting: "TIDINGS_QUOTA_IMPORTS", limit });
 }
 
 /** `position` is the number of rows read so far. */

@@ -1,6 +1,8 @@
 /** Limits that the operator sets: what an organization may have, and for how long rows are kept. */
 import { type SelectQueryBuilder, sql } from "kysely";
+import type { Failure } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
+import type { LimitName } from "../../../tools/operator.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import { lockOrganization } from "./lock-organization.ts";
@@ -33,40 +35,102 @@ export interface RetentionDays {
   readonly deadJobs: number;
 }
 
-interface Quota {
-  /** In the plural, for the message. */
+/** What a limit is of, for the message; the setting that gives it; and its value from there. */
+interface Rule {
+  /** In the plural. */
   readonly thing: string;
   readonly setting: string;
-  readonly limit: number;
+  default(quotas: Quotas): number;
 }
 
-type Countable =
-  | "api_keys"
-  | "imports"
-  | "inboxes"
-  | "quick_replies"
-  | "routing_policies"
-  | "team_members"
-  | "templates"
-  | "webhooks";
+const rules: Readonly<Record<LimitName, Rule>> = {
+  stored_mb: {
+    thing: "megabytes of files",
+    setting: "TIDINGS_QUOTA_STORED_MB",
+    default: ({ storedBytes }) => storedBytes / 1_000_000,
+  },
+  api_keys: { thing: "API keys", setting: "TIDINGS_QUOTA_API_KEYS", default: ({ apiKeys }) => apiKeys },
+  webhooks: { thing: "webhooks", setting: "TIDINGS_QUOTA_WEBHOOKS", default: ({ webhooks }) => webhooks },
+  imports: { thing: "imports at once", setting: "TIDINGS_QUOTA_IMPORTS", default: ({ imports }) => imports },
+  inboxes: { thing: "inboxes", setting: "TIDINGS_QUOTA_INBOXES", default: ({ inboxes }) => inboxes },
+  quick_replies: {
+    thing: "quick replies",
+    setting: "TIDINGS_QUOTA_QUICK_REPLIES",
+    default: ({ quickReplies }) => quickReplies,
+  },
+  templates: {
+    thing: "templates",
+    setting: "TIDINGS_QUOTA_TEMPLATES",
+    default: ({ templates }) => templates,
+  },
+  routing_policies: {
+    thing: "routing policies",
+    setting: "TIDINGS_QUOTA_ROUTING_POLICIES",
+    default: ({ routingPolicies }) => routingPolicies,
+  },
+  team_members: {
+    thing: "team members",
+    setting: "TIDINGS_QUOTA_TEAM_MEMBERS",
+    default: ({ teamMembers }) => teamMembers,
+  },
+};
 
-/** Counts rows of an organization that is locked until the commit, so that two calls at once can't both pass a limit. */
-export async function countLocked<Table extends Countable>(
-  tx: Transaction,
-  organization: string,
-  rows: SelectQueryBuilder<Tables, Table, object>,
-): Promise<number> {
-  await lockOrganization(tx, organization);
+/** The limits that are a number of rows; each has the name of their table. */
+type CountedLimit = Exclude<LimitName, "stored_mb">;
+
+/** The values that replace those of the settings for one organization. */
+type Overrides = Readonly<Record<string, number>>;
+
+/** The organization's own limit, or else that of the settings. */
+export function limitOf({ quotas }: Settings, overrides: Overrides, name: LimitName): number {
+  return overrides[name] ?? rules[name].default(quotas);
+}
+
+interface Settings {
+  readonly quotas: Quotas;
+}
+
+interface LimitedContext {
+  readonly tx: Transaction;
+  readonly world: Settings;
+  readonly organization: string;
+}
+
+/**
+ * Counts rows of an organization that is locked until the commit, so that two calls at once can't both pass the limit,
+ * which is returned with the count.
+ */
+export async function countLocked<Name extends CountedLimit>(
+  { tx, world, organization }: LimitedContext,
+  name: Name,
+  rows: SelectQueryBuilder<Tables, Name, object>,
+) {
+  const { limits } = await lockOrganization(tx, organization);
   const { count } = await rows
     .where(sql<boolean>`organization_id = ${organization}`)
     .select(sql<number>`count(*)`.as("count"))
     .executeTakeFirstOrThrow();
-  return count;
+  return { count, limits, limit: limitOf(world, limits, name) };
 }
 
-/** @throws Failure `quota_exceeded` if the organization has the limit already. */
-export function requireBelowQuota(count: number, { thing, setting, limit }: Quota): void {
+/** Locks the organization until the commit. @throws Failure `quota_exceeded` if it has as many of the rows as it may. */
+export async function requireBelowQuota<Name extends CountedLimit>(
+  context: LimitedContext,
+  name: Name,
+  rows: SelectQueryBuilder<Tables, Name, object>,
+): Promise<void> {
+  const { count, limits, limit } = await countLocked(context, name, rows);
   if (count >= limit) {
-    throw fail("quota_exceeded", { limit, thing, setting });
+    throw failQuota(context.world, limits, name);
   }
+}
+
+export function failQuota(world: Settings, overrides: Overrides, name: LimitName): Failure {
+  const { thing, setting } = rules[name];
+  const isOverridden = overrides[name] !== undefined;
+  return fail("quota_exceeded", {
+    limit: Math.round(limitOf(world, overrides, name)),
+    thing,
+    setting: isOverridden ? `the organization's limit ${name}` : setting,
+  });
 }

@@ -2,9 +2,14 @@
 import type { Transaction } from "../../database/database.ts";
 
 /**
- * Takes the organization's lock until the commit; waits while another transaction holds it.
+ * Takes the organization's lock until the commit and returns its own limits; waits while another transaction holds it.
  * Inserts that only reference the organization do not wait.
  */
-export async function lockOrganization(tx: Transaction, organization: string): Promise<void> {
-  await tx.selectFrom("organizations").select("id").where("id", "=", organization).forNoKeyUpdate().execute();
+export async function lockOrganization(tx: Transaction, organization: string) {
+  return tx
+    .selectFrom("organizations")
+    .select("limits")
+    .where("id", "=", organization)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow();
 }

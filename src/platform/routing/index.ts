@@ -4,7 +4,7 @@ import { routing as contract } from "../../../tools/routing.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
-import { countLocked, defineRetentionJob, implement, requireBelowQuota } from "../kernel/index.ts";
+import { defineRetentionJob, implement, requireBelowQuota } from "../kernel/index.ts";
 import { matchPolicies, parseConditions, readFacts } from "./conditions.ts";
 import { decide, decideUnmatched } from "./decide.ts";
 import { activePolicies, selectPolicies } from "./policies.ts";
@@ -36,14 +36,9 @@ const deleteOldDecisionsJob = defineRetentionJob({
 export const routing = implement(contract, {
   tables: ["routing_policies", "routing_credits", "routing_decisions"],
   operations: {
-    async create_routing_policy({ target_id = null, ...input }, { tx, world, organization, now }) {
-      const count = await countLocked(tx, organization, tx.selectFrom("routing_policies"));
-      const limit = world.quotas.routingPolicies;
-      requireBelowQuota(count, {
-        thing: "routing policies",
-        setting: "TIDINGS_QUOTA_ROUTING_POLICIES",
-        limit,
-      });
+    async create_routing_policy({ target_id = null, ...input }, context) {
+      const { tx, organization, now } = context;
+      await requireBelowQuota(context, "routing_policies", tx.selectFrom("routing_policies"));
       await requirePolicy(tx, organization, { ...input, target_id });
       const policy = await tx
         .insertInto("routing_policies")

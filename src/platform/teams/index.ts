@@ -6,7 +6,7 @@ import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { readPage, refersTo } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
-import { countLocked, implement, requireBelowQuota } from "../kernel/index.ts";
+import { implement, requireBelowQuota } from "../kernel/index.ts";
 import { countsAsLoad } from "./load.ts";
 
 export { countsAsLoad, type LoadChange, updateLoads } from "./load.ts";
@@ -84,10 +84,8 @@ export const teams = implement(contract, {
     },
 
     async add_team_member({ id, user_id, ...input }, context) {
-      const { tx, world, organization, now } = context;
-      const count = await countLocked(tx, organization, tx.selectFrom("team_members"));
-      const limit = world.quotas.teamMembers;
-      requireBelowQuota(count, { thing: "team members", setting: "TIDINGS_QUOTA_TEAM_MEMBERS", limit });
+      const { tx, organization, now } = context;
+      await requireBelowQuota(context, "team_members", tx.selectFrom("team_members"));
       await getTeam(tx, organization, id, { locks: true });
       await requireNewMember(tx, organization, { team_id: id, user_id });
       const member = await tx

@@ -5,8 +5,9 @@ import { templates as contract, type TemplateData } from "../../../tools/templat
 import type { Queries, Transaction } from "../../database/database.ts";
 import { containsText, readPage } from "../../database/query/index.ts";
 import { getOrDefaultInbox } from "../inboxes.ts";
-import { countLocked, freshId, implement, requireBelowQuota } from "../kernel/index.ts";
+import { freshId, implement, requireBelowQuota } from "../kernel/index.ts";
 import { toMediaContent } from "../media.ts";
+import { getOrganization } from "../organization.ts";
 import { getTemplate, lockTemplate, selectTemplates, stateOf, storeState, toColumns } from "./find.ts";
 import {
   deleteTemplate,
@@ -31,12 +32,12 @@ export {
 export const templates = implement(contract, {
   tables: ["templates"],
   operations: {
-    async create_template(input, { tx, world, organization, now }) {
-      const { name, language, category, template_data } = input;
-      const count = await countLocked(tx, organization, tx.selectFrom("templates"));
-      const limit = world.quotas.templates;
-      requireBelowQuota(count, { thing: "templates", setting: "TIDINGS_QUOTA_TEMPLATES", limit });
+    async create_template(input, context) {
+      const { tx, organization, now } = context;
+      const { name, category, template_data } = input;
+      await requireBelowQuota(context, "templates", tx.selectFrom("templates"));
       const inbox = await getOrDefaultInbox(tx, organization, input.inbox_id);
+      const language = input.language ?? (await getOrganization(tx, organization)).default_language ?? "en";
       const variables = resolveVariables(template_data, input.variables);
       await requireSample(tx, organization, template_data);
       const template = await tx

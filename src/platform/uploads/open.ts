@@ -1,6 +1,7 @@
 /** Opens a file by its signed or public link. */
 import { fail } from "../../../tools/errors.ts";
 import type { ByteRange } from "../../ports/storage.ts";
+import { selectSuspension } from "../identity/index.ts";
 import type { World } from "../kernel/index.ts";
 import { contentDisposition } from "./file-name.ts";
 import { selectUploads } from "./find.ts";
@@ -26,7 +27,7 @@ export interface OpenedFile {
   readonly body: AsyncIterable<Uint8Array> | undefined;
 }
 
-/** @throws Failure `link_invalid`, `file_not_found`, `range_not_satisfiable`. */
+/** @throws Failure `link_invalid`, `file_not_found` (also while the organization is suspended), `range_not_satisfiable`. */
 export async function openFile(world: World, request: FileRequest): Promise<OpenedFile> {
   const { organization, name, isHead } = request;
   const key = `${organization}/${name}`;
@@ -41,6 +42,9 @@ export async function openFile(world: World, request: FileRequest): Promise<Open
   }
   const upload = await selectUploads(world.database.queries, organization)
     .where("key", "=", key)
+    .where(({ exists }) =>
+      exists(selectSuspension(world.database.queries, organization).where("suspended_at", "is", null)),
+    )
     .executeTakeFirst();
   if (!upload || (!isSigned && !upload.is_public)) {
     throw fail("file_not_found");

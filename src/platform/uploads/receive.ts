@@ -10,7 +10,14 @@ import { fail, failField } from "../../../tools/errors.ts";
 import { maxUploadBytes } from "../../../tools/uploads.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import type { Download } from "../../ports/web.ts";
-import { freshId, type IncomingFile, lockOrganization, type World } from "../kernel/index.ts";
+import {
+  failQuota,
+  freshId,
+  type IncomingFile,
+  limitOf,
+  lockOrganization,
+  type World,
+} from "../kernel/index.ts";
 import { contentDisposition, sanitizeFileName } from "./file-name.ts";
 import { inspectFile } from "./inspect.ts";
 import { extensionOfType, type FileKind, kindOfName, knownExtensions, matchesDeclaredType } from "./kinds.ts";
@@ -104,21 +111,20 @@ async function requireSpace(
   { world, organization }: Pick<UploadOwner, "world" | "organization">,
   additional: number,
 ): Promise<void> {
-  const { stored } = await db
-    .selectFrom("uploads")
-    .select((row) => row.fn.coalesce(row.fn.sum<number>("file_size"), sql<number>`0`).as("stored"))
-    .where("organization_id", "=", organization)
-    .where("status", "=", "kept")
+  const { limits, stored } = await db
+    .selectFrom("organizations")
+    .select(["limits", storedBytes(organization).as("stored")])
+    .where("id", "=", organization)
     .executeTakeFirstOrThrow();
-  const limit = world.quotas.storedBytes;
-  if (Number(stored) + additional > limit) {
-    const megabytes = Math.round(limit / 1_000_000);
-    throw fail("quota_exceeded", {
-      limit: megabytes,
-      thing: "megabytes of files",
-      setting: "TIDINGS_QUOTA_STORED_MB",
-    });
+  if (Number(stored) + additional > limitOf(world, limits, "stored_mb") * 1_000_000) {
+    throw failQuota(world, limits, "stored_mb");
   }
+}
+
+function storedBytes(organization: string) {
+  return sql<number>`(
+    select coalesce(sum(file_size), 0) from uploads where organization_id = ${organization} and status = 'kept'
+  )`;
 }
 
 /** Deletes a file that did not become an upload. */

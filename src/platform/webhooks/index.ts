@@ -5,7 +5,7 @@ import { webhooks as contract } from "../../../tools/webhooks.ts";
 import type { Transaction } from "../../database/database.ts";
 import { readPage } from "../../database/query/index.ts";
 import type { Sealed } from "../../database/schema/index.ts";
-import { countLocked, freshId, implement, requireScope, seal } from "../kernel/index.ts";
+import { countLocked, freshId, implement, requireScope, seal, type WriteContext } from "../kernel/index.ts";
 import { deliverWebhookJob } from "./deliver.ts";
 import {
   countMissed,
@@ -35,7 +35,7 @@ export const webhooks = implement(contract, {
       const { tx, world, organization, caller, now } = context;
       requireScope(caller, { all: scopesOfEvents(events) });
       requireAllowedUrl(world, url);
-      await requireCapacity(tx, organization, world.quotas.webhooks);
+      await requireCapacity(context);
       const signing_secret = newSigningSecret();
       const row = await tx
         .insertInto("webhooks")
@@ -188,8 +188,9 @@ async function requireActive(tx: Transaction, organization: string, id: string):
  * Each event is stored once for every webhook that subscribes to it.
  * @throws Failure `too_many_webhooks`.
  */
-async function requireCapacity(tx: Transaction, organization: string, limit: number): Promise<void> {
-  if ((await countLocked(tx, organization, tx.selectFrom("webhooks"))) >= limit) {
+async function requireCapacity(context: WriteContext): Promise<void> {
+  const { count, limit } = await countLocked(context, "webhooks", context.tx.selectFrom("webhooks"));
+  if (count >= limit) {
     throw fail("too_many_webhooks", { limit });
   }
 }

@@ -68,6 +68,7 @@ export interface Simulator {
   /** The job that delivers the due receipts of the store. Safe to repeat. */
   readonly receiptJob: JobType<DueReceipt> & {
     readonly slots: number;
+    readonly runsWhileSuspended: true;
     run(receipt: DueReceipt): Promise<undefined>;
   };
 }
@@ -89,6 +90,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     receiptJob: {
       ...receiptJobType,
       slots: 1 / 4,
+      runsWhileSuspended: true,
       async run({ isTold, ...receipt }) {
         const { organization_id, channel_message_id: id, type } = receipt;
         await store.advance({ organization_id, id, status: type }, previousStatuses[type]);

@@ -9,17 +9,27 @@ import {
 import { fail } from "../../../../tools/errors.ts";
 import type { Caller } from "../context.ts";
 
+/** Who sends a request, as the transport has found out. */
+export interface Requester {
+  readonly caller: Caller | null;
+  /** Whether the request has the operator's key. */
+  readonly isOperator?: boolean;
+}
+
 /**
- * Returns the caller; null if the path takes no credential, even if one was sent.
- * @throws Failure `credential_missing`, `sign_in_required`, `insufficient_scope`.
+ * Returns the caller; null if the path takes no credential, even if one was sent, and for the operator.
+ * @throws Failure `credential_missing`, `operator_key_required`, `sign_in_required`, `insufficient_scope`.
  */
 export function authorize(
   operation: Operation,
   otherPath: OtherPath | undefined,
-  caller: Caller | null,
+  { caller, isOperator = false }: Requester,
 ): Caller | null {
   const { credential } = otherPath ?? operation;
-  if (credential === "none") {
+  if (credential === "operator" && !isOperator) {
+    throw fail("operator_key_required");
+  }
+  if (credential === "none" || credential === "operator") {
     return null;
   }
   if (!caller) {

@@ -16,7 +16,7 @@ import { runFor } from "../../../database/fair-queue.ts";
 import { actorOf, system } from "../actor.ts";
 import type { Caller, DelegatedContext, Form, PrepareContext, PublicContext, World } from "../context.ts";
 import type { AnyOutwardHandler, Module } from "../module.ts";
-import { authorize } from "./authorize.ts";
+import { authorize, type Requester } from "./authorize.ts";
 import { throwDatabaseFailure } from "./database-errors.ts";
 import { createDelegatedTools, createToolLists } from "./delegated-tools.ts";
 import { createResponse, createTenantContext, executeWrite, type OperationCall } from "./execute-write.ts";
@@ -32,12 +32,11 @@ export { deleteExpiredResponsesJob, sealedResponses } from "./idempotency.ts";
 export { createResolveJob } from "./resolve-job.ts";
 
 /** One request, as a transport passes it on. */
-export interface CallRequest {
+export interface CallRequest extends Requester {
   /** The operation's name in the catalogue. */
   readonly operation: string;
   /** The requested path; default: the operation's first one. */
   readonly path?: string;
-  readonly caller: Caller | null;
   readonly input: unknown;
   /** A form that is still being received, in place of `input`; only for a streamed operation. */
   readonly form?: Form | undefined;
@@ -101,7 +100,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
     const { effect } = operation;
     const path = request.path ?? operation.path;
     const otherPath = operation.also.find((other) => other.path === path);
-    const caller = authorize(operation, otherPath, request.caller);
+    const caller = authorize(operation, otherPath, request);
     const authorized = {
       ...bound,
       prepare: (input: unknown) => bound.prepare(input, { world, caller }),

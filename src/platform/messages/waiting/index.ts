@@ -6,6 +6,7 @@ import type { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
 import type { messages as contract } from "../../../../tools/messages/index.ts";
 import { requireConversation } from "../../conversations/index.ts";
+import { requireNotSuspended, selectSuspension } from "../../identity/index.ts";
 import type { ReadContext } from "../../kernel/index.ts";
 import { serializeMessage } from "../serialize.ts";
 import { writeCursor } from "./cursor.ts";
@@ -32,6 +33,7 @@ export async function waitForMessage(input: Input, context: ReadContext) {
   for (;;) {
     waiter.signal.clear();
     if (waiter.isEnded) {
+      requireNotSuspended(await selectSuspension(db, organization).executeTakeFirstOrThrow());
       throw fail("credential_invalid");
     }
     const { messages, next } = await readInbound(cursor, {

@@ -49,6 +49,7 @@ export function createReviewJobs(
   return [
     {
       ...reviewJobType,
+      runsWhileSuspended: true,
       async run(due) {
         await parts.database.transaction(async (tx) => {
           const template = await lockTemplate(tx, due);
@@ -61,6 +62,7 @@ export function createReviewJobs(
     },
     {
       ...noticeJobType,
+      runsWhileSuspended: true,
       async run(notice) {
         await callbacks.onTemplatesChanged([notice]);
         return undefined;

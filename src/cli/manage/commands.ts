@@ -1,0 +1,93 @@
+/** The commands with which the operator manages organizations, keys and users on the machine of the service. */
+
+import { type ManageOptions, type OptionName, optionTypes } from "./options.ts";
+
+export interface ManageCommand {
+  /** What it does, in a few words. */
+  readonly summary: string;
+  /** The names of the arguments that follow the command. */
+  readonly arguments?: readonly string[];
+  /** Each option with its meaning. */
+  readonly options: Readonly<Partial<Record<OptionName, string>>>;
+  run(options: ManageOptions, args: readonly string[]): Promise<void>;
+}
+
+const json = "Print JSON, for scripts.";
+const organization = "Id of the organization. Default: the one of the first start.";
+
+export const manageCommands: Readonly<Record<string, ManageCommand>> = {
+  "orgs create": {
+    summary: "Create an organization with its owner and an API key. Password and key are printed once.",
+    options: {
+      name: "Name of the organization. Required.",
+      "owner-email": "E-mail address of the owner, who signs in with it. Required.",
+      "owner-name": "Name of the owner. Required.",
+      "time-zone": "For example Europe/Berlin. Default: UTC.",
+      "default-country": "Country of phone numbers without a country code, for example DE. Default: none.",
+      currency: "For example EUR. Default: USD.",
+      json,
+    },
+    run: async (options) => (await import("./orgs.ts")).createOrganization(options),
+  },
+  "orgs list": {
+    summary: "List the organizations, the newest first.",
+    options: { search: "Only names that contain this.", status: "Only active or suspended ones.", json },
+    run: async (options) => (await import("./orgs.ts")).listOrganizations(options),
+  },
+  "keys create": {
+    summary: "Make an API key, for example when the first one is lost. The key is printed once.",
+    options: {
+      name: "Name of the key.",
+      scopes: "Its scopes, separated by commas. Default: all.",
+      "expires-in-days": "When it expires. Default: never.",
+      organization,
+      json,
+    },
+    run: async (options) => (await import("./keys.ts")).createKey(options),
+  },
+  "keys list": {
+    summary: "List the API keys of an organization, the newest first.",
+    options: { organization, json },
+    run: async (options) => (await import("./keys.ts")).listKeys(options),
+  },
+  "keys revoke": {
+    summary: "Revoke an API key: the next request that uses it is rejected.",
+    arguments: ["key id"],
+    options: { organization, json },
+    run: async (options, [id = ""]) => (await import("./keys.ts")).revokeKey(options, id),
+  },
+  "users create": {
+    summary: "Create a user who can sign in. The password is printed once.",
+    options: {
+      email: "E-mail address, used to sign in. Required.",
+      name: "Name. Required.",
+      role: "owner, admin, supervisor or agent. Default: agent.",
+      organization,
+      json,
+    },
+    run: async (options) => (await import("./users.ts")).createUser(options),
+  },
+  "users reset-password": {
+    summary: "Give a user a new password, which is printed once, and end the user's sessions.",
+    options: { email: "E-mail address of the user. Required.", json },
+    run: async (options) => (await import("./users.ts")).resetPassword(options),
+  },
+};
+
+/** The help of one command. */
+export function describeCommand(
+  name: string,
+  { summary, arguments: args = [], options }: ManageCommand,
+): string {
+  const rows = Object.entries(options).map(([option, meaning]): [string, string] => [
+    `--${option}${optionTypes[option as OptionName].type === "boolean" ? "" : " <text>"}`, // the keys of `options`
+    meaning,
+  ]);
+  const width = Math.max(...rows.map(([option]) => option.length));
+  const usage = ["tidings", name, ...args.map((arg) => `<${arg}>`), "[options]"].join(" ");
+  const lines = rows.map(([option, meaning]) => `  ${option.padEnd(width)}  ${meaning}`);
+  return [`Usage: ${usage}`, "", summary, workPlace, "", ...lines].join("\n");
+}
+
+const workPlace =
+  "Works on the machine of the service, while it runs or not: on DATABASE_URL or in TIDINGS_DATA_DIR.";

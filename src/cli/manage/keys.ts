@@ -1,0 +1,98 @@
+/** `tidings keys create`, `tidings keys list` and `tidings keys revoke`. */
+import { z } from "zod";
+import { allScopes, readScope, type Scope } from "../../../tools/contract/index.ts";
+import type { ManageOptions } from "./options.ts";
+import { describeTable, describeValues, print } from "./print.ts";
+import { withService } from "./send.ts";
+import { UsageError } from "./usage-error.ts";
+
+const dayMs = 24 * 3_600_000;
+const maxDays = 36_500;
+
+/** What the service answers. */
+const CreatedKey = z.object({
+  id: z.string(),
+  organization_id: z.string(),
+  name: z.string(),
+  secret_key: z.string(),
+  scopes: z.array(z.string()),
+  expires_at: z.string().nullable(),
+});
+
+const ListedKeys = z.array(
+  CreatedKey.omit({ secret_key: true }).extend({
+    prefix: z.string(),
+    is_active: z.boolean(),
+    last_used_at: z.string().nullable(),
+    created_at: z.string(),
+  }),
+);
+
+export async function createKey(options: ManageOptions): Promise<void> {
+  const input = { ...readOptions(options, new Date()), organization: options.organization };
+  const key = CreatedKey.parse(await withService((send) => send("create-key", input)));
+  print(options.json, key, () => [
+    "The key is shown only now.",
+    "",
+    ...describeValues({
+      "API key": key.secret_key,
+      Id: key.id,
+      Name: key.name,
+      Scopes: key.scopes.join(", "),
+      Expires: key.expires_at ?? "never",
+    }),
+  ]);
+}
+
+export async function listKeys({ json, organization }: ManageOptions): Promise<void> {
+  const keys = ListedKeys.parse(await withService((send) => send("list-keys", { organization })));
+  print(json, keys, () =>
+    describeTable(
+      ["ID", "BEGINS WITH", "ACTIVE", "LAST USED", "EXPIRES", "SCOPES", "NAME"],
+      keys.map((key) => [
+        ...[key.id, key.prefix, key.is_active ? "yes" : "no", key.last_used_at ?? "never"],
+        ...[key.expires_at ?? "never", String(key.scopes.length), key.name],
+      ]),
+    ),
+  );
+}
+
+export async function revokeKey({ json, organization }: ManageOptions, id: string): Promise<void> {
+  const revoked = await withService((send) => send("revoke-key", { id, organization }));
+  print(json, revoked, () => [`The key ${id} is revoked.`]);
+}
+
+/** @throws UsageError if an option is invalid. */
+function readOptions(options: ManageOptions, now: Date) {
+  const name = z
+    .string()
+    .min(1)
+    .max(255)
+    .safeParse(options.name ?? "Made with tidings keys create");
+  if (!name.success) {
+    throw new UsageError("--name takes 1 to 255 characters.");
+  }
+  const days = z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(maxDays)
+    .safeParse(options["expires-in-days"] ?? 1);
+  if (!days.success) {
+    throw new UsageError(`--expires-in-days takes a whole number from 1 to ${maxDays}.`);
+  }
+  const expiry = new Date(now.getTime() + days.data * dayMs).toISOString();
+  const hasExpiry = options["expires-in-days"] !== undefined;
+  return { name: name.data, scopes: readScopes(options.scopes), ...(hasExpiry && { expires_at: expiry }) };
+}
+
+function readScopes(list: string | undefined): readonly Scope[] {
+  const names = list?.split(",").map((name) => name.trim()) ?? allScopes;
+  return names.map((name) => {
+    const scope = readScope(name);
+    if (scope === undefined) {
+      throw new UsageError(`--scopes takes scopes separated by commas, of: ${allScopes.join(", ")}.`);
+    }
+    return scope;
+  });
+}

@@ -1,0 +1,100 @@
+/**
+ * Runs a command of the operator in the service of this machine.
+ *
+ * With the embedded database, the process that owns the data folder runs it; without one, and with PostgreSQL, the service
+ * runs here meanwhile, without jobs.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { ErrorBody } from "../../../tools/contract/index.ts";
+import { appSecrets, type Config, readConfig } from "../../config/index.ts";
+import { type DataFolder, openDataFolder } from "../data-folder.ts";
+import { describeFirstStart } from "../first-start.ts";
+import { createLazyLog } from "../lazy-log.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** As in `platform/operator/machine-route.ts`, which loads the service. */
+const commandsPath = "/data-folder/commands/";
+
+/** Sends a command and returns its data. @throws if the service rejects it; UsageError for an invalid input. */
+export type Send = (command: string, input: object) => Promise<unknown>;
+
+/** Opens the service, passes on how to send commands to it, and closes it. */
+export async function withService<Result>(work: (send: Send) => Promise<Result>): Promise<Result> {
+  const { config } = readConfig();
+  if (config.upstream) {
+    throw new Error("This command works on the machine of the service: unset TIDINGS_BASE_URL.");
+  }
+  requireStarted(config);
+  // It loads the whole service, which the bundle that only forwards does not contain.
+  const { openInstance } = await import("../instance.ts");
+  const folder = await openDataFolder(config.dataDir);
+  await using instance = await openInstance({
+    ...{ config, folder, log: createLazyLog(config.logLevel, appSecrets(config)), runsJobs: false },
+    listen: { host: "127.0.0.1", port: 0 },
+    onLost: () => process.exit(1),
+    onFirstStart: (created) => console.error(describeFirstStart(created)),
+  });
+  return await work(async (command, input) => send(await instance.address(), folder, { command, input }));
+}
+
+/** @throws if the data folder has no database: with a misspelt path, another organization would be created there. */
+function requireStarted({ databaseUrl, dataDir }: Config): void {
+  if (databaseUrl === undefined && !existsSync(join(dataDir, "database"))) {
+    throw new Error(
+      `No service was started in ${dataDir} yet. Set TIDINGS_DATA_DIR to its folder, or run tidings serve.`,
+    );
+  }
+}
+
+async function send(
+  address: string,
+  folder: DataFolder,
+  { command, input }: { readonly command: string; readonly input: object },
+): Promise<unknown> {
+  const answer = await fetch(address + commandsPath + command, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": await folder.credential() },
+    body: JSON.stringify(input),
+    redirect: "error",
+  });
+  const body: unknown = await answer.json().catch(() => undefined);
+  if (answer.ok) {
+    return z.object({ data: z.unknown() }).parse(body).data;
+  }
+  throw toError(answer.status, body, folder.path);
+}
+
+function toError(status: number, body: unknown, folder: string): Error {
+  const parsed = ErrorBody.safeParse(body);
+  if (!parsed.success) {
+    return new Error(`The service answered ${status} without an explanation.`);
+  }
+  const { code, message, fix, details = [] } = parsed.data.error;
+  const known = explanations[code]?.(folder);
+  if (known !== undefined) {
+    return new Error(known);
+  }
+  if (status !== 400) {
+    return new Error(`${message} ${fix ?? ""}`.trim());
+  }
+  const fields = details.map((detail) => `${toOption(detail.field)}: ${detail.fix ?? detail.message}`);
+  return new UsageError(fields.length > 0 ? fields.join(" ") : `${message} ${fix ?? ""}`.trim());
+}
+
+const explanations: Readonly<Record<string, (folder: string) => string>> = {
+  credential_invalid: (folder) =>
+    `The key in ${folder}/credential was deleted. Delete the file and restart the service: a new one is made.`,
+  route_not_found: () => "The running service is of an older version: restart it, then try again.",
+  user_exists: () => "A user with this e-mail address already exists. Use another address.",
+  user_not_found: () => "There is no active user with this e-mail address.",
+  organization_not_found: () => "There is no organization with this id. Find it with: tidings orgs list",
+  api_key_not_found: () =>
+    "The organization has no key with this id. Find it with: tidings keys list, and --organization for another one.",
+};
+
+/** The option from which a field came: `owner.email` is `--owner-email`. */
+function toOption(field: string): string {
+  return `--${field.replace(/[._]/g, "-")}`;
+}

@@ -1,0 +1,48 @@
+/** The operator of the service: creates organizations, suspends them, and sets their limits. */
+import { operator as contract } from "../../../tools/operator.ts";
+import type { Transaction } from "../../database/database.ts";
+import { implement } from "../kernel/index.ts";
+import { changeLimits, resumeOrganization, suspendOrganization } from "../organization.ts";
+import { machineRoute } from "./machine-route.ts";
+import { findOrganization, listOrganizations, prepareOrganization } from "./organizations.ts";
+
+/** The operator's idempotency keys belong to no organization; no id of one is like this. */
+const owner = { organization_id: "operator", credential_id: "operator" };
+
+export const operator = implement(contract, {
+  routes: [machineRoute],
+  operations: {
+    create_organization: {
+      async prepare(input) {
+        const create = await prepareOrganization(input);
+        return ({ once, now }) => once(owner, async (tx) => ({ data: await create(tx, now) }));
+      },
+    },
+
+    async list_organizations(filters, { world }) {
+      return listOrganizations(world.database.queries, filters);
+    },
+
+    async find_organization({ id }, { world }) {
+      return { data: await findOrganization(world.database.queries, id) };
+    },
+
+    async suspend_organization({ id, reason }, { once, now }) {
+      return once(owner, (tx) => changeOne(tx, id, () => suspendOrganization(tx, id, { reason, now })));
+    },
+
+    async resume_organization({ id }, { once }) {
+      return once(owner, (tx) => changeOne(tx, id, () => resumeOrganization(tx, id)));
+    },
+
+    async update_organization_limits({ id, limits }, { once }) {
+      return once(owner, (tx) => changeOne(tx, id, () => changeLimits(tx, id, limits)));
+    },
+  },
+});
+
+/** Changes an organization and returns it. @throws Failure `organization_not_found`. */
+async function changeOne(tx: Transaction, id: string, change: () => Promise<void>) {
+  await change();
+  return { data: await findOrganization(tx, id) };
+}

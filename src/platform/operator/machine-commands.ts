@@ -1,0 +1,128 @@
+/** The commands that the operator runs on the machine of the service: organizations, API keys and users. */
+import { z } from "zod";
+import { inputTimestamp, readScope } from "../../../tools/contract/index.ts";
+import { fail } from "../../../tools/errors.ts";
+import { operator as contract, NewOrganization } from "../../../tools/operator.ts";
+import { users } from "../../../tools/users.ts";
+import { deleteKey, insertKey, listKeys } from "../api-keys.ts";
+import { hashPassword, newKeySecret, newPassword } from "../identity/index.ts";
+import type { World } from "../kernel/index.ts";
+import { findUserByEmail, insertUser, replacePassword } from "../users.ts";
+import { findOrganization, listOrganizations, prepareOrganization } from "./organizations.ts";
+
+interface Command {
+  readonly input: z.ZodObject;
+  run(input: unknown, world: World): Promise<unknown>;
+}
+
+/** Infers the type of the input. */
+function command<Input extends z.ZodObject>(
+  input: Input,
+  run: (input: z.output<Input>, world: World) => Promise<unknown>,
+): Command {
+  // The route passes on what the schema has parsed.
+  return { input, run: (parsed, world) => run(parsed as z.output<Input>, world) };
+}
+
+/** By default the first organization, which the first start created. */
+const organization = z.string().max(64).optional();
+
+const NewKey = z.object({
+  organization,
+  name: z.string().min(1).max(255),
+  scopes: z.array(z.string().max(64)).min(1).max(50),
+  expires_at: inputTimestamp.optional(),
+});
+
+const NewUser = z.object({
+  organization,
+  ...users.create_user.input.pick({ email: true, name: true, role: true }).shape,
+});
+
+export const machineCommands: ReadonlyMap<string, Command> = new Map([
+  ["create-organization", command(NewOrganization, createOrganization)],
+  [
+    "list-organizations",
+    command(contract.list_organizations.input, async (filters, { database }) =>
+      contract.list_organizations.output.parse(await listOrganizations(database.queries, filters)),
+    ),
+  ],
+  ["create-key", command(NewKey, createKey)],
+  ["list-keys", command(z.object({ organization }), listKeysOf)],
+  ["revoke-key", command(z.object({ organization, id: z.string().min(1).max(64) }), revokeKey)],
+  ["create-user", command(NewUser, createUser)],
+  ["reset-password", command(z.object({ email: users.create_user.input.shape.email }), resetPassword)],
+]);
+
+async function createOrganization(input: NewOrganization, { database, now }: World) {
+  const create = await prepareOrganization(input);
+  const data = await database.transaction((tx) => create(tx, now()));
+  return contract.create_organization.output.parse({ data }).data;
+}
+
+async function createKey(input: z.output<typeof NewKey>, world: World) {
+  const { name, expires_at } = input;
+  const organization_id = await resolveOrganization(world, input.organization);
+  const scopes = input.scopes.flatMap((scope) => readScope(scope) ?? []);
+  const secret_key = newKeySecret();
+  const values = { organization: organization_id, name, secret_key, scopes, expires_at, created_by: null };
+  const key = await world.database.transaction((tx) => insertKey(tx, { ...values, now: world.now() }));
+  return { id: key.id, organization_id, name, secret_key, scopes, expires_at: key.expires_at };
+}
+
+async function listKeysOf(input: { readonly organization?: string | undefined }, world: World) {
+  const organization_id = await resolveOrganization(world, input.organization);
+  const keys = await listKeys(world.database.queries, organization_id, world.now());
+  return keys.map(({ id, name, prefix, scopes, is_active, last_used_at, expires_at, created_at }) => ({
+    ...{ id, organization_id, name, prefix, scopes, is_active, last_used_at, expires_at, created_at },
+  }));
+}
+
+async function revokeKey(
+  input: { readonly organization?: string | undefined; readonly id: string },
+  world: World,
+) {
+  const organization_id = await resolveOrganization(world, input.organization);
+  await world.database.transaction((tx) => deleteKey(tx, organization_id, input.id));
+  return { id: input.id, organization_id };
+}
+
+async function createUser(input: z.output<typeof NewUser>, world: World) {
+  const { email, name, role } = input;
+  const organization_id = await resolveOrganization(world, input.organization);
+  const password = newPassword();
+  const password_hash = await hashPassword(password);
+  const values = { organization: organization_id, email, name, role, password_hash, now: world.now() };
+  const user = await world.database.transaction((tx) => insertUser(tx, values));
+  if (!user) {
+    throw fail("user_exists", { param: "email" });
+  }
+  return { id: user.id, organization_id, email, name, role, password };
+}
+
+/** All sessions of the user end. */
+async function resetPassword({ email }: { readonly email: string }, { database, now }: World) {
+  const password = newPassword();
+  const password_hash = await hashPassword(password);
+  const user = await database.transaction(async (tx) => {
+    const found = await findUserByEmail(tx, email);
+    return found && (await replacePassword(tx, found, { password_hash, now: now() }));
+  });
+  if (!user) {
+    throw fail("user_not_found");
+  }
+  return { id: user.id, organization_id: user.organization_id, email: user.email, password };
+}
+
+/** @throws Failure `organization_not_found`. */
+async function resolveOrganization({ database }: World, id: string | undefined): Promise<string> {
+  if (id !== undefined) {
+    return (await findOrganization(database.queries, id)).id;
+  }
+  const first = await database.queries
+    .selectFrom("settings")
+    .select("value")
+    .where("name", "=", "first_organization")
+    .executeTakeFirstOrThrow();
+  return first.value;
+}
