@@ -5,6 +5,7 @@ import { z } from "zod";
 import { modules } from "../src/platform/index.ts";
 import { defineJob, implement } from "../src/platform/kernel/index.ts";
 import { startTestApp } from "./support/app.ts";
+import { multipartForm, png } from "./support/files.ts";
 
 test("a job that the shutdown ends is not started again by the same process", async () => {
   let attempts = 0;
@@ -63,4 +64,15 @@ test("a job that the shutdown ends is not started again by the same process", as
   await app[Symbol.asyncDispose]();
   expect((await open).status).toBe(204);
   expect(attempts).toBe(1);
+});
+
+test("a connection that has just served a file does not hold up the shutdown", async () => {
+  const app = await startTestApp();
+  const answer = await app.fetch("/v1/uploads", { method: "POST", body: multipartForm({ bytes: png }) });
+  const { data } = (await answer.json()) as { data: { storage_url: string } };
+  await (await fetch(data.storage_url)).arrayBuffer();
+  const before = performance.now();
+  await app[Symbol.asyncDispose]();
+  // After 10 s the shutdown closes all connections.
+  expect(performance.now() - before).toBeLessThan(9_000);
 });

@@ -75,11 +75,17 @@ export function createServer(options: ServerOptions): HttpServer {
     },
     async close(graceMs) {
       const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      // Node closes idle connections once, and a response that had begun to be sent keeps its connection alive.
+      const idleTimer = setInterval(() => app.server.closeIdleConnections(), closeIdleEveryMs);
       await app.close();
+      clearInterval(idleTimer);
       clearTimeout(timer);
     },
   };
 }
+
+/** While the server closes. */
+const closeIdleEveryMs = 50;
 
 function isEveryInterface(address: string): boolean {
   return address === "0.0.0.0" || address === "::";

@@ -33,13 +33,16 @@ export const engineDependent: readonly string[] = [
 
 /**
  * Files that start many apps, each of which takes two seconds on the embedded engine and a fraction of one on
- * PostgreSQL. `npm test` runs them on PostgreSQL if it is there.
+ * PostgreSQL, or that make very many calls. `npm test` runs them on PostgreSQL if it is there.
  */
 export const fasterOnPostgres: readonly string[] = [
   "test/cli-manage.test.ts",
+  "test/context.test.ts",
   "test/input-limits.test.ts",
   "test/journeys/keys-create.test.ts",
   "test/secrets.test.ts",
+  "test/template-races.test.ts",
+  "test/traces.test.ts",
   "test/upgrade.test.ts",
 ];
 
