@@ -43,7 +43,7 @@ interface MediaInput {
   readonly field?: string;
 }
 
-export interface StoredMedia {
+interface StoredMedia {
   readonly url: string;
   readonly caption: string | null;
   readonly file_name: string | null;

@@ -127,8 +127,6 @@ export interface Module {
 export function implement<Contract extends Readonly<Record<string, Operation>>>(
   contract: Contract,
   parts: {
-    /** Declared tools of implemented operations that no transport offers yet. */
-    readonly unbuiltTools?: readonly string[];
     readonly operations: {
       readonly [Name in keyof Contract]: Handler<Contract[Name]> | PreparedHandler<Contract[Name]>;
     };
@@ -145,14 +143,10 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
     readonly recordEvents?: EventRecorder;
   },
 ): Module {
-  const { unbuiltTools = [], operations, recordEvents } = parts;
+  const { operations, recordEvents } = parts;
   const { tables = [], sealed = [], jobs = [], routes = [], on = {}, erase = {}, hooks = {} } = parts;
-  const offered = Object.entries<Operation>(contract).map(([name, operation]) => [
-    name,
-    withoutTools(operation, unbuiltTools),
-  ]);
   return {
-    contract: Object.fromEntries(offered),
+    contract,
     operations,
     recordEvents,
     tables,
@@ -163,10 +157,4 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
     erase,
     hooks,
   };
-}
-
-function withoutTools(operation: Operation, names: readonly string[]): Operation {
-  const tools = Object.entries(operation.tools ?? {});
-  const offered = tools.filter(([name]) => !names.includes(name));
-  return offered.length === tools.length ? operation : { ...operation, tools: Object.fromEntries(offered) };
 }

@@ -18,19 +18,18 @@ type Input = z.output<typeof contract.get_conversation_context.input>;
 /** @throws Failure `conversation_not_found`. */
 export async function readConversationContext({ id, messages: maxMessages }: Input, context: ReadContext) {
   const { caller, now, world } = context;
-  const [conversation, assignment, parties, latest, latestInbound] = await Promise.all([
+  const [conversation, assignment, parties, latest] = await Promise.all([
     getConversationDetails(context.db, context.organization, { id, now }),
     latestAssignment(context.db, context.organization, id),
     readContactAndInbox(context, id),
     readLatest(context, id, maxMessages),
-    readLatestInbound(context, id),
   ]);
   const { channel, settings, ...contact } = parties;
   const { tags: _tags, metadata: _metadata, blocked_reason: _reason, ...summary } = contact;
   const isContactShown = caller.scopes.has("contacts:read");
   const isInbound = ({ direction }: MessageRow) => direction === "inbound";
-  // The one that is listed, if any: a later one may have arrived between the queries.
-  const received = latest.rows.find(isInbound) ?? latestInbound;
+  // It is rarely older than those that are listed.
+  const received = latest.rows.find(isInbound) ?? (await readLatestInbound(context, id));
   return {
     conversation,
     contact: serializeContact(isContactShown ? contact : summary),

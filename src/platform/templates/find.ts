@@ -17,8 +17,11 @@ export function selectTemplates(db: Queries, organization: string) {
 }
 
 /** A template, as `selectTemplates` reads it. @throws Failure `template_not_found`. */
-export async function getTemplate(db: Queries, organization: string, id: string) {
-  const template = await selectTemplates(db, organization).where("templates.id", "=", id).executeTakeFirst();
+export async function getTemplate(db: Queries, organization: string, id: string, { forUpdate = false } = {}) {
+  const template = await selectTemplates(db, organization)
+    .where("templates.id", "=", id)
+    .$if(forUpdate, (query) => query.forUpdate("templates"))
+    .executeTakeFirst();
   if (!template) {
     throw fail("template_not_found");
   }
@@ -27,14 +30,7 @@ export async function getTemplate(db: Queries, organization: string, id: string)
 
 /** A template, locked until the commit. @throws Failure `template_not_found`. */
 export async function lockTemplate(tx: Transaction, organization: string, id: string) {
-  const template = await selectTemplates(tx, organization)
-    .where("templates.id", "=", id)
-    .forUpdate("templates")
-    .executeTakeFirst();
-  if (!template) {
-    throw fail("template_not_found");
-  }
-  return template;
+  return getTemplate(tx, organization, id, { forUpdate: true });
 }
 
 /** The inbox of a template, with the name of its channel. */
