@@ -79,9 +79,16 @@ async function syncAll(
 /** After a sync that left out a template, which was being submitted, for example. */
 const repeatMs = 5_000;
 
+const SyncPayload = z.object({
+  organization_id: z.string(),
+  inbox_id: z.string(),
+  /** Only the templates of this name. */
+  name: z.string().optional(),
+});
+
 export const syncTemplatesJob = defineJob({
   name: "template.sync",
-  payload: z.object({ organization_id: z.string(), inbox_id: z.string(), name: z.string().optional() }),
+  payload: SyncPayload,
   // The job of the schedule tries again.
   maxAttempts: 3,
 
@@ -92,15 +99,19 @@ export const syncTemplatesJob = defineJob({
   },
 });
 
+/** The syncs of an inbox run one at a time, and one that waits is not added again. */
+function newSyncJob(payload: z.infer<typeof SyncPayload>) {
+  const key = `template.sync:${payload.inbox_id}`;
+  return newJob(syncTemplatesJob, payload, { key, isDeduplicated: true });
+}
+
 /** The authority reports a change: its list is read, because a report may be late, or older than another. */
 export async function requestSync(world: World, notices: readonly TemplateNotice[]): Promise<void> {
   await world.database.transaction(async (tx) => {
     for (const { organization_id, phone_number, name } of notices) {
       const inbox = await getInbox(tx, organization_id, phone_number);
       if (inbox) {
-        const payload = { organization_id, inbox_id: inbox.id, name };
-        const key = `template.sync:${inbox.id}`;
-        await world.jobs.enqueue(tx, syncTemplatesJob, payload, { key, isDeduplicated: true });
+        await world.jobs.enqueueAll(tx, [newSyncJob({ organization_id, inbox_id: inbox.id, name })]);
       }
     }
   });
@@ -124,11 +135,7 @@ export const syncPendingTemplatesJob = defineScheduledJob({
           ]),
         )
         .execute();
-      const jobs = inboxes.map((payload) => {
-        const key = `template.sync:${payload.inbox_id}`;
-        return newJob(syncTemplatesJob, payload, { key, isDeduplicated: true });
-      });
-      await world.jobs.enqueueAll(tx, jobs);
+      await world.jobs.enqueueAll(tx, inboxes.map(newSyncJob));
     });
   },
 });
