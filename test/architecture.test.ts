@@ -8,6 +8,7 @@ import { modules } from "../src/platform/index.ts";
 /** The platform's modules in order: each may import only those before it. */
 const moduleOrder = [
   ...["kernel", "query", "identity", "phone", "organization"],
+  "wallet",
   ...[
     "contacts",
     "users",
@@ -72,6 +73,9 @@ describe("modules", async () => {
   });
 });
 
+/** By a trigger on another table of their owner. */
+const writtenByTriggers = ["ledger_balances"];
+
 describe("tables", async () => {
   const sources = (await readSources("src")).filter(({ path }) =>
     /^src\/(?:platform|jobs|adapters)\//.test(path),
@@ -97,7 +101,8 @@ describe("tables", async () => {
     );
     expect(writes.filter(({ by, owner }) => by !== owner)).toEqual([]);
     // Every table is written somewhere: so no write is spelled in a way that this test does not find.
-    expect([...owners.keys()].filter((name) => !writes.some(({ table }) => table === name))).toEqual([]);
+    const unwritten = [...owners.keys()].filter((name) => !writes.some(({ table }) => table === name));
+    expect(unwritten).toEqual(writtenByTriggers);
   });
 
   test.each([

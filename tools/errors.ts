@@ -30,6 +30,7 @@ import { teamErrors } from "./teams.ts";
 import { templateErrors } from "./templates/index.ts";
 import { uploadErrors } from "./uploads.ts";
 import { userErrors } from "./users.ts";
+import { walletErrors } from "./wallet.ts";
 import { webhookErrors } from "./webhooks.ts";
 
 export const errors = {
@@ -47,6 +48,7 @@ export const errors = {
   ...conversationErrors,
   ...webhookErrors,
   ...messageErrors,
+  ...walletErrors,
   ...templateErrors,
   ...uploadErrors,
   ...importErrors,

@@ -24,6 +24,12 @@ export const InboxSettings = z.object({
     .enum(["strict", "advisory"])
     .optional()
     .describe("Free text after the 24-hour window: strict rejects it, advisory warns"),
+  wallet: z
+    .enum(["recorded", "enforced"])
+    .optional()
+    .describe(
+      "Simulated channel: enforced rejects what the wallet can't pay, as a real channel always does; by default it is only recorded",
+    ),
   default_country: country
     .optional()
     .describe("Country (ISO 3166) of numbers without a country code; by default the organization's"),

@@ -22,6 +22,7 @@ import { teams } from "./teams.ts";
 import { templates } from "./templates/index.ts";
 import { uploads } from "./uploads.ts";
 import { users } from "./users.ts";
+import { wallet } from "./wallet.ts";
 import { webhooks } from "./webhooks.ts";
 
 /** Every resource under the name of its file; tools are listed in this order. */
@@ -44,6 +45,7 @@ export const resources = {
   imports,
   webhooks,
   billing,
+  wallet,
   pricing,
   organization,
   "api-keys": apiKeys,

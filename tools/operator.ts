@@ -12,6 +12,7 @@ import {
   timestamp,
 } from "./contract/index.ts";
 import { currency, organizationName, timeZone } from "./organization.ts";
+import { operatorWallet } from "./wallet.ts";
 
 /** The limits that can differ from the settings of the service, each the maximum of what it names. */
 export const limitNames = [
@@ -168,6 +169,8 @@ export const operator = {
     output: one(ManagedOrganization),
     tools: {},
   }),
+
+  ...operatorWallet,
 };
 
 export const operatorErrors = {

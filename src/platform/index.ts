@@ -49,6 +49,7 @@ import { teams } from "./teams/index.ts";
 import { requestSync, templates } from "./templates/index.ts";
 import { uploads } from "./uploads/index.ts";
 import { users } from "./users.ts";
+import { wallet } from "./wallet/index.ts";
 import { webhooks } from "./webhooks/index.ts";
 
 /** Every implemented module, by the name of its file in `tools/`, in the catalogue's order. */
@@ -65,6 +66,7 @@ export const modules: Modules = {
   uploads,
   imports,
   webhooks,
+  wallet,
   organization,
   "api-keys": apiKeys,
   auth,

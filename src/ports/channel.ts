@@ -82,6 +82,13 @@ export interface Channel {
 
 export type ReceiptType = "sent" | "delivered" | "read" | "failed";
 
+/** What the channel charges a message as. */
+export interface Pricing {
+  /** For example marketing; null: as the message was sent. */
+  readonly category: string | null;
+  readonly is_free: boolean;
+}
+
 /** A status update of a message that the channel accepted. */
 export interface Receipt {
   readonly organization_id: string;
@@ -90,6 +97,8 @@ export interface Receipt {
   readonly type: ReceiptType;
   readonly occurred_at: string;
   readonly failure: ChannelFailure | null;
+  /** Not every receipt has it. */
+  readonly pricing?: Pricing | null | undefined;
 }
 
 /** A person's identities on a channel, apart from the phone number. */

@@ -2,6 +2,7 @@
 import type { Generated } from "kysely";
 import type { Actor, Json } from "./columns.ts";
 import type { SentTemplate } from "./templates.ts";
+import type { ChannelPricing, MessageCharge } from "./wallet.ts";
 
 /** What a message contains, by its type; nothing once its contact has been erased. */
 type MessageContent = {
@@ -129,6 +130,8 @@ export interface InboxTables {
     error: Json<MessageFailure> | null;
     /** Null for inbound messages, and for those of versions that did not record it. */
     sent_by: Json<Actor> | null;
+    /** Null for inbound messages, and where there are no prices. */
+    charge: Json<MessageCharge> | null;
     created_at: string;
     /** The transaction that wrote the row; an xid8. */
     transaction_id: Generated<string>;
@@ -146,6 +149,7 @@ export interface InboxTables {
     type: "sent" | "delivered" | "read" | "failed";
     occurred_at: string;
     error: Json<ChannelFailure> | null;
+    pricing: Json<ChannelPricing> | null;
     parked_at: string;
   };
   uploads: {

@@ -4,9 +4,11 @@ import type { InboxTables } from "./inbox.ts";
 import type { JobTables } from "./jobs.ts";
 import type { SimulatorTables } from "./simulator.ts";
 import type { TemplateTables } from "./templates.ts";
+import type { WalletTables } from "./wallet.ts";
 import type { WebhookTables } from "./webhooks.ts";
 
 export type { Sealed } from "./columns.ts";
+export type { ChannelPricing, MessageCharge } from "./wallet.ts";
 
 export interface Tables
   extends AccountTables,
@@ -14,4 +16,5 @@ export interface Tables
     JobTables,
     SimulatorTables,
     TemplateTables,
+    WalletTables,
     WebhookTables {}

@@ -12,7 +12,7 @@ import type { Storage } from "../../ports/storage.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import type { TemplateAuthority } from "../../ports/template-authority.ts";
 import type { Web } from "../../ports/web.ts";
-import type { Quotas, RetentionDays } from "./limits.ts";
+import type { Quotas, RetentionDays, WalletSettings } from "./limits.ts";
 
 export type Role = "owner" | "admin" | "supervisor" | "agent";
 
@@ -37,6 +37,7 @@ export interface World {
   readonly addresses: { service(): string; readonly cdn: string | undefined };
   readonly quotas: Quotas;
   readonly retention: RetentionDays;
+  readonly wallet: WalletSettings;
   /** Signs access tokens and links, and seals stored secrets. */
   readonly secret: string;
   /** The secret before a rotation: what was signed or sealed under it stays valid. */

@@ -42,7 +42,7 @@ export {
 // Events
 
 export type { Emission, EventRecorder } from "./context.ts";
-export { emit } from "./events.ts";
+export { conversationOf, emit } from "./events.ts";
 export { listenerJobsOf } from "./listeners.ts";
 
 // Tools for handlers and jobs

@@ -3,6 +3,7 @@ import { type SelectQueryBuilder, sql } from "kysely";
 import type { Failure } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
 import type { LimitName } from "../../../tools/operator.ts";
+import type { WalletMode } from "../../../tools/wallet.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import { lockOrganization } from "./lock-organization.ts";
@@ -33,6 +34,13 @@ export interface RetentionDays {
   readonly events: number;
   readonly imports: number;
   readonly deadJobs: number;
+}
+
+/** What the wallets of all organizations may pay. */
+export interface WalletSettings {
+  readonly mode: WalletMode;
+  /** How far below zero one may fall in the mode credit_limit, in millionths of its currency's unit. */
+  readonly creditLimit: number;
 }
 
 /** What a limit is of, for the message; the setting that gives it; and its value from there. */

@@ -4,6 +4,7 @@ import { messages as contract } from "../../../tools/messages/index.ts";
 import { readPage } from "../../database/query/index.ts";
 import { requireConversation } from "../conversations/index.ts";
 import { implement } from "../kernel/index.ts";
+import { releaseChargesJob } from "./charge/index.ts";
 import { readConversationContext } from "./context.ts";
 import { confirmMessageJob, deliverMessageJob } from "./deliver.ts";
 import { eraseMessages } from "./erase.ts";
@@ -16,7 +17,7 @@ import { waitForMessage } from "./waiting/index.ts";
 export { receiveMessage, receiveReceipts } from "./inbound/index.ts";
 
 export const messages = implement(contract, {
-  tables: ["messages", "message_receipts", "parked_receipts"],
+  tables: ["messages", "message_receipts", "parked_receipts", "released_charges"],
   operations: {
     async send_message(input, context) {
       return { data: serializeMessage(await sendMessage(input, context)) };
@@ -57,7 +58,7 @@ export const messages = implement(contract, {
       return { data: serializeMessage(message) };
     },
   },
-  jobs: [deliverMessageJob, confirmMessageJob, deleteOldReceiptsJob],
+  jobs: [deliverMessageJob, confirmMessageJob, releaseChargesJob, deleteOldReceiptsJob],
   hooks: { templateWithdrawn: requireNoneWaiting },
   erase: { later: eraseMessages },
 });

@@ -1,8 +1,10 @@
 /** The operator of the service: creates organizations, suspends them, and sets their limits. */
 import { operator as contract } from "../../../tools/operator.ts";
+import { toMicros } from "../../../tools/wallet.ts";
 import type { Transaction } from "../../database/database.ts";
 import { implement } from "../kernel/index.ts";
-import { changeLimits, resumeOrganization, suspendOrganization } from "../organization.ts";
+import { changeCreditLimit, changeLimits, resumeOrganization, suspendOrganization } from "../organization.ts";
+import { adjustWallet, listAdjustments, readWallet } from "../wallet/index.ts";
 import { machineRoute } from "./machine-route.ts";
 import { findOrganization, listOrganizations, prepareOrganization } from "./organizations.ts";
 
@@ -33,6 +35,32 @@ export const operator = implement(contract, {
 
     async resume_organization({ id }, { once }) {
       return once(owner, (tx) => changeOne(tx, id, () => resumeOrganization(tx, id)));
+    },
+
+    async find_wallet({ id }, { world }) {
+      await findOrganization(world.database.queries, id);
+      return { data: await readWallet(world.database.queries, world, id) };
+    },
+
+    async adjust_wallet({ id, ...change }, { world, once, now }) {
+      return once(owner, async (tx) => {
+        const { currency } = await findOrganization(tx, id);
+        const adjustment = await adjustWallet(tx, { ...change, organization: id, currency, now });
+        return { data: { adjustment, wallet: await readWallet(tx, world, id) } };
+      });
+    },
+
+    async list_adjustments({ id, ...paging }, { world }) {
+      await findOrganization(world.database.queries, id);
+      return listAdjustments(world.database.queries, id, paging);
+    },
+
+    async update_credit_limit({ id, credit_limit }, { world, once }) {
+      return once(owner, async (tx) => {
+        await findOrganization(tx, id);
+        await changeCreditLimit(tx, id, credit_limit === null ? null : toMicros(credit_limit));
+        return { data: await readWallet(tx, world, id) };
+      });
     },
 
     async update_organization_limits({ id, limits }, { once }) {

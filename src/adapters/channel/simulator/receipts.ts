@@ -4,8 +4,8 @@
  * A step (sent, delivered, read, failed) happens on the phone at its own time, which is the receipt's
  * `occurred_at`. Faults affect only the receipt: it is lost, doubled or delayed.
  */
-import type { ChannelFailure, ReceiptType } from "../../../ports/channel.ts";
-import { type Faults, isTriggered } from "./faults.ts";
+import type { ChannelFailure, Pricing, ReceiptType } from "../../../ports/channel.ts";
+import { type Faults, findPricing, isTriggered } from "./faults.ts";
 import type { LedgerMessage, LedgerStatus, ReceiptJob } from "./store.ts";
 
 /** Delay of swapped receipts: long enough to read the message before its delivery is reported. */
@@ -25,6 +25,7 @@ interface Step {
   readonly type: ReceiptType;
   readonly at: Date;
   readonly failure: ChannelFailure | null;
+  readonly pricing?: Pricing | null;
 }
 
 /** The receipts of an accepted message: sent at once and delivered a little later, or failed. */
@@ -39,16 +40,22 @@ export function scheduleAcceptReceipts(
     return scheduleStep(message, faults, { type: "failed", at: deliveredAt, failure }, deliveredAt);
   }
   const isSwapped = isTriggered(faults.swapped_receipts, message.token, "swapped");
+  const pricing = findPricing(faults, message.token);
   const deliverAt = isSwapped
     ? { delivered: addMs(deliveredAt, swapDelayMs), sent: addMs(deliveredAt, swapDelayMs + gapMs) }
     : { delivered: deliveredAt, sent: accepted };
   return (
     [
-      ...scheduleStep(message, faults, { type: "sent", at: accepted, failure: null }, deliverAt.sent),
       ...scheduleStep(
         message,
         faults,
-        { type: "delivered", at: deliveredAt, failure: null },
+        { type: "sent", at: accepted, failure: null, pricing },
+        deliverAt.sent,
+      ),
+      ...scheduleStep(
+        message,
+        faults,
+        { type: "delivered", at: deliveredAt, failure: null, pricing },
         deliverAt.delivered,
       ),
     ]
@@ -78,7 +85,7 @@ function scheduleStep(message: LedgerMessage, faults: Faults, step: Step, delive
 
 function toReceiptJob(
   message: LedgerMessage,
-  { type, at, failure }: Step,
+  { type, at, failure, pricing = null }: Step,
   runAt: Date,
   isTold: boolean,
 ): ReceiptJob {
@@ -92,6 +99,7 @@ function toReceiptJob(
       type,
       occurred_at: at.toISOString(),
       failure,
+      pricing,
       isTold,
     },
   };

@@ -36,6 +36,8 @@ const DueReceipt: z.ZodType<DueReceipt> = z.object({
   failure: z
     .object({ channel_code: z.number().nullable(), title: z.string(), detail: z.string().nullable() })
     .nullable(),
+  // Receipts that an earlier version scheduled have none.
+  pricing: z.object({ category: z.string().nullable(), is_free: z.boolean() }).nullish(),
   isTold: z.boolean(),
 });
 
