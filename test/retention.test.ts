@@ -18,6 +18,7 @@ const kept: Readonly<Record<string, readonly string[]>> = {
     ...["organizations", "users", "api_keys", "inboxes", "teams", "team_members"],
     ...["routing_policies", "quick_replies", "templates", "webhooks"],
   ],
+  "what the operator has set up": ["message_rate_tables"],
   "until they are erased": ["contacts", "contact_identities", "conversations", "messages", "uploads"],
   "until they end": ["jobs", "processes", "outward_calls"],
   "like messages": ["simulator_messages"],

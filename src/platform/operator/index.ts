@@ -1,13 +1,10 @@
 /** The operator of the service: creates organizations, suspends them, and sets their limits. */
 import { operator as contract } from "../../../tools/operator.ts";
 import type { Transaction } from "../../database/database.ts";
-import { implement } from "../kernel/index.ts";
+import { implement, operatorOwner } from "../kernel/index.ts";
 import { changeLimits, resumeOrganization, suspendOrganization } from "../organization.ts";
 import { machineRoute } from "./machine-route.ts";
 import { findOrganization, listOrganizations, prepareOrganization } from "./organizations.ts";
-
-/** The operator's idempotency keys belong to no organization; no id of one is like this. */
-const owner = { organization_id: "operator", credential_id: "operator" };
 
 export const operator = implement(contract, {
   routes: [machineRoute],
@@ -15,7 +12,7 @@ export const operator = implement(contract, {
     create_organization: {
       async prepare(input) {
         const create = await prepareOrganization(input);
-        return ({ once, now }) => once(owner, async (tx) => ({ data: await create(tx, now) }));
+        return ({ once, now }) => once(operatorOwner, async (tx) => ({ data: await create(tx, now) }));
       },
     },
 
@@ -28,15 +25,17 @@ export const operator = implement(contract, {
     },
 
     async suspend_organization({ id, reason }, { once, now }) {
-      return once(owner, (tx) => changeOne(tx, id, () => suspendOrganization(tx, id, { reason, now })));
+      return once(operatorOwner, (tx) =>
+        changeOne(tx, id, () => suspendOrganization(tx, id, { reason, now })),
+      );
     },
 
     async resume_organization({ id }, { once }) {
-      return once(owner, (tx) => changeOne(tx, id, () => resumeOrganization(tx, id)));
+      return once(operatorOwner, (tx) => changeOne(tx, id, () => resumeOrganization(tx, id)));
     },
 
     async update_organization_limits({ id, limits }, { once }) {
-      return once(owner, (tx) => changeOne(tx, id, () => changeLimits(tx, id, limits)));
+      return once(operatorOwner, (tx) => changeOne(tx, id, () => changeLimits(tx, id, limits)));
     },
   },
 });
