@@ -1,11 +1,10 @@
 /**
  * The bundled rate table: the list prices of WhatsApp messages in USD, by market and category.
  *
- * Source: Meta's rate card "Cost per message in USD on the WhatsApp Business Platform, effective October 1, 2026", which
- * https://developers.facebook.com/documentation/business-messaging/whatsapp/pricing links to. The figures were taken from two
- * public transcriptions of the card, which agree in every figure, and the countries of a market from the table of
- * calling codes on that page and its list of changes for that date. Prices are facts, published without a licence;
- * nothing else of the page is contained here. docs/prices.md says what is not part of the table.
+ * Source: Meta's rate card "Cost per message in USD on the WhatsApp Business Platform, effective October 1, 2026", to which
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/pricing links, and the table of calling codes
+ * on that page. Both were read in public copies. Prices are facts, for which no licence is stated; no text of the page is
+ * contained here. docs/prices.md says how the figures were checked, and what is an estimate.
  */
 import { otherCountries } from "../../../tools/prices.ts";
 import type { CategoryRates, RateTable } from "./rate-table.ts";
@@ -23,7 +22,7 @@ type Market = readonly [
 
 /**
  * A market is a calling code. So a territory that shares the calling code of a listed country belongs to its market:
- * Jersey to the United Kingdom, Vatican City to Italy. Within +1 and +7, the card names the countries one by one.
+ * Jersey to the United Kingdom, Vatican City to Italy. Within +1 and +7, countries have markets of their own.
  */
 const markets: readonly Market[] = [
   ["Argentina", "AR", 61_800, 26_000, 26_000, 26_000],

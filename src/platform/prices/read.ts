@@ -4,7 +4,7 @@ import { otherCountries, type PriceCategory } from "../../../tools/prices.ts";
 import type { Queries } from "../../database/database.ts";
 import { onlyRow } from "../../database/query/index.ts";
 import { bundledTables } from "./bundled.ts";
-import { type RateTable, ratesOf } from "./rate-table.ts";
+import { type CategoryRates, type RateTable, ratesOf } from "./rate-table.ts";
 
 /** What messages of an organization cost. */
 export interface Rates {
@@ -24,25 +24,24 @@ export async function readRates(
   countries: readonly (string | null)[],
 ): Promise<Rates> {
   const keys = [...new Set([...countries.filter((country) => country !== null), otherCountries])];
-  const rows = await db
-    .selectFrom("organizations")
-    .leftJoin("message_rates", (join) =>
-      join
-        .onRef("message_rates.currency", "=", "organizations.currency")
-        .on(sql<boolean>`message_rates.country = any(${keys})`),
-    )
-    .select("organizations.currency")
-    .select(["country", "marketing", "utility", "authentication", "service"])
-    .where("organizations.id", "=", organization)
-    .execute();
+  const { rows } = await sql<Row>`
+    select organizations.currency, country, marketing, utility, authentication, service
+    from organizations
+      left join message_rates on message_rates.currency = organizations.currency and country = any(${keys})
+    where organizations.id = ${organization}
+  `.execute(db);
   const { currency } = onlyRow(rows);
-  // Each table of the operator has a row for the other countries, so that none of its rows means none at all.
-  const own = rows.flatMap(({ country, marketing, utility, authentication, service }) =>
-    country === null || marketing === null || utility === null || authentication === null || service === null
-      ? []
-      : [[country, { marketing, utility, authentication, service }] as const],
+  // Each table of the operator has a row for the other countries, so that without any row there is no such table.
+  const own = rows.flatMap(({ currency: _, country, ...rates }) =>
+    country === null ? [] : [[country, rates] as const],
   );
   return { currency, table: own.length > 0 ? new Map(own) : (bundledTables.get(currency)?.table ?? null) };
+}
+
+/** Without a row of the operator, all but the currency are null. */
+interface Row extends CategoryRates {
+  readonly currency: string;
+  readonly country: string | null;
 }
 
 /** The price of one message in millionths of the currency, or null if messages have no price. */
