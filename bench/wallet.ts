@@ -128,7 +128,7 @@ async function run({ engine, env, ports, sends, kills, ...options }: Run): Promi
       service.child = (await start(service.port)).child;
     }
     // Less than the messages of a step cost.
-    await add(price * (sends / (kills + 1)) * 0.7, kill);
+    await add(Number((price * (sends / (kills + 1)) * 0.7).toFixed(6)), kill);
   }
   await sending;
   await pollUntil(async () => (await client.call(wallet.get_wallet, {})).data.held === 0);

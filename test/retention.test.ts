@@ -18,6 +18,7 @@ const kept: Readonly<Record<string, readonly string[]>> = {
     ...["organizations", "users", "api_keys", "inboxes", "teams", "team_members"],
     ...["routing_policies", "quick_replies", "templates", "webhooks", "wallet_states"],
   ],
+  "what the operator has set up": ["message_rate_tables"],
   "until they are erased": ["contacts", "contact_identities", "conversations", "messages", "uploads"],
   "for ever: the ledger": ["ledger_entries", "wallet_adjustments"],
   "until they end": ["jobs", "processes", "outward_calls"],

@@ -24,6 +24,7 @@ import { toolErrors } from "./mcp.ts";
 import { messageErrors } from "./messages/index.ts";
 import { operatorErrors } from "./operator.ts";
 import { organizationErrors } from "./organization.ts";
+import { priceErrors } from "./prices.ts";
 import { quickReplyErrors } from "./quick-replies.ts";
 import { routingErrors } from "./routing.ts";
 import { teamErrors } from "./teams.ts";
@@ -40,6 +41,7 @@ export const errors = {
   ...apiKeyErrors,
   ...organizationErrors,
   ...operatorErrors,
+  ...priceErrors,
   ...contactErrors,
   ...userErrors,
   ...inboxErrors,

@@ -15,6 +15,7 @@ import { mcp } from "./mcp.ts";
 import { messages } from "./messages/index.ts";
 import { operator } from "./operator.ts";
 import { organization } from "./organization.ts";
+import { prices } from "./prices.ts";
 import { pricing } from "./pricing.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing.ts";
@@ -67,6 +68,6 @@ export const catalogue: UnionToIntersection<(typeof resources)[keyof typeof reso
 );
 
 /** The operations of the service's operator, which need its key: none of them is a tool or in the OpenAPI document. */
-export const operatorCatalogue = operator;
+export const operatorCatalogue = { ...operator, ...prices };
 
 export type OperationName = keyof typeof catalogue;

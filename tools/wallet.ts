@@ -13,28 +13,6 @@ export type LedgerAccount = (typeof ledgerAccounts)[number];
 export const ledgerEntryTypes = ["hold", "charge", "release", "correction", "top_up", "adjustment"] as const;
 export type LedgerEntryType = (typeof ledgerEntryTypes)[number];
 
-/** Amounts have at most six decimals: the ledger counts in millionths of the currency's unit. */
-const microsPerUnit = 1_000_000;
-
-/** The largest amount of one field, in units of a currency. */
-const maxAmount = 1_000_000_000;
-
-/** In the currency's unit, for example 0.005 for half a cent. */
-export const money = z
-  .number()
-  .min(-maxAmount)
-  .max(maxAmount)
-  .refine((amount) => !/[.]\d{7}|e-(?:[7-9]|\d\d)/.test(String(amount)), "At most six decimals.");
-
-/** The amount in millionths. Exact: a decimal of this length has one nearest number of each. */
-export function toMicros(amount: number): number {
-  return Math.round(amount * microsPerUnit);
-}
-
-export function fromMicros(micros: number): number {
-  return micros / microsPerUnit;
-}
-
 export const Wallet = z.object({
   currency: z.string(),
   /** Paid in and not spent, with what is held. */

@@ -43,6 +43,7 @@ import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
 import { operator } from "./operator/index.ts";
 import { organization } from "./organization.ts";
+import { prices } from "./prices/index.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing/index.ts";
 import { teams } from "./teams/index.ts";
@@ -74,7 +75,7 @@ export const modules: Modules = {
 };
 
 /** The modules of the service's operator: none of their operations is a tool. */
-export const operatorModules: Modules = { operator };
+export const operatorModules: Modules = { operator, prices };
 
 /** Every column that holds sealed values. */
 export const sealedColumns: readonly SealedColumn[] = [

@@ -1,8 +1,8 @@
 /** The organization: its name and the settings that apply to everything in it. */
 import { type Selectable, sql } from "kysely";
+import { fromMicros, toMicros } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import { BusinessHours, organization as contract } from "../../tools/organization.ts";
-import { fromMicros, toMicros } from "../../tools/wallet.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import type { Tables } from "../database/schema/index.ts";
 import { implement } from "./kernel/index.ts";

@@ -16,6 +16,7 @@ import * as tags from "./0013-tags.ts";
 import * as templates from "./0014-templates.ts";
 import * as operator from "./0015-operator.ts";
 import * as ledger from "./0016-ledger.ts";
+import * as rates from "./0017-rates.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -34,4 +35,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0014-templates": templates,
   "0015-operator": operator,
   "0016-ledger": ledger,
+  "0017-rates": rates,
 };

@@ -2,6 +2,7 @@
 import type { AccountTables } from "./account.ts";
 import type { InboxTables } from "./inbox.ts";
 import type { JobTables } from "./jobs.ts";
+import type { PriceTables } from "./prices.ts";
 import type { SimulatorTables } from "./simulator.ts";
 import type { TemplateTables } from "./templates.ts";
 import type { WalletTables } from "./wallet.ts";
@@ -14,6 +15,7 @@ export interface Tables
   extends AccountTables,
     InboxTables,
     JobTables,
+    PriceTables,
     SimulatorTables,
     TemplateTables,
     WalletTables,

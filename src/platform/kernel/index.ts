@@ -7,7 +7,7 @@ export { implement, type Listeners, type Module, type ModuleRoute, outward } fro
 
 // Contexts and input of handlers
 
-export { actorOf, isPerson, recordOf, system } from "./actor.ts";
+export { actorOf, isPerson, operatorOwner, recordOf, system } from "./actor.ts";
 export {
   type Actor,
   type Caller,

@@ -1,6 +1,7 @@
 /** The wallet: what an organization has paid in, what is held for messages on their way, and what was spent. */
 import { sql } from "kysely";
-import { wallet as contract, fromMicros } from "../../../tools/wallet.ts";
+import { fromMicros } from "../../../tools/contract/index.ts";
+import { wallet as contract } from "../../../tools/wallet.ts";
 import { readPage } from "../../database/query/index.ts";
 import { implement } from "../kernel/index.ts";
 import { auditLedgerJob } from "./audit.ts";
