@@ -1,5 +1,5 @@
 /** What the wallet can't pay: rejected or not, by the setting TIDINGS_WALLET, the inbox and the credit limit. */
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
 import { organization } from "../tools/organization.ts";
@@ -8,14 +8,12 @@ import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { asOperator, createOrganizationFor } from "./support/operator.ts";
 import { openPhone } from "./support/simulator.ts";
-import { createWalletHelpers } from "./support/wallet.ts";
-
-/** Of a free-form message to the United States. */
-const price = 0.004;
+import { createWalletHelpers, price, setPrices } from "./support/wallet.ts";
 
 describe("with TIDINGS_WALLET=block", () => {
   const app = useTestApp({ env: { TIDINGS_WALLET: "block" } });
   const { add, read, send, list } = createWalletHelpers(app);
+  beforeAll(() => setPrices(app));
 
   test("a simulated inbox rejects nothing, unless its setting wallet is enforced", async () => {
     expect((await send()).status).toBe("queued");
@@ -66,6 +64,7 @@ describe("with TIDINGS_WALLET=block", () => {
 describe("with TIDINGS_WALLET=credit_limit", () => {
   const app = useTestApp({ env: { TIDINGS_WALLET: "credit_limit", TIDINGS_CREDIT_LIMIT: "1" } });
   const { organization: organizationId, read, send } = createWalletHelpers(app);
+  beforeAll(() => setPrices(app));
 
   test("the setting's limit applies until the operator sets the organization's own", async () => {
     const [inbox] = (await app.call(inboxes.list_inboxes, {})).data;

@@ -12,13 +12,10 @@ import { useTestApp } from "./support/app.ts";
 import { createOrganizationFor } from "./support/operator.ts";
 import { setFaults } from "./support/simulator.ts";
 import { createTemplateHelpers } from "./support/templates.ts";
-import { createWalletHelpers } from "./support/wallet.ts";
+import { createWalletHelpers, price, setPrices } from "./support/wallet.ts";
 import { createWorldProbe } from "./support/world.ts";
 
 const dayMs = 24 * 3_600_000;
-/** Of a free-form message to the United States. */
-const price = 0.004;
-
 const { probe, readWorld } = createWorldProbe();
 const app = useTestApp({ enabledModules: { ...modules, probe } });
 const { read, send, entriesOf, organization: organizationId } = createWalletHelpers(app);
@@ -26,6 +23,7 @@ let world: World;
 
 beforeAll(async () => {
   world = await readWorld(app);
+  await setPrices(app);
 });
 beforeEach(() => setFaults(app, {}));
 

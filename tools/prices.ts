@@ -1,15 +1,7 @@
 /** What a message costs: rate tables, one for each currency, which the operator may replace. No tool is derived from it. */
 import { z } from "zod";
-import {
-  all,
-  Deleted,
-  type ErrorEntry,
-  errorEntry,
-  money,
-  one,
-  operation,
-  timestamp,
-} from "./contract/index.ts";
+import { all, Deleted, type ErrorEntry, errorEntry, one, operation, timestamp } from "./contract/index.ts";
+import { money } from "./money.ts";
 import { currency } from "./organization.ts";
 
 /** What a message is priced as. Service messages are those without a template. */

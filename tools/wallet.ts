@@ -1,6 +1,7 @@
 /** The wallet: an organization's prepaid balance, and the ledger of everything that moved it. */
 import { z } from "zod";
 import { type ErrorEntry, errorEntry, one, operation, paged, paging, timestamp } from "./contract/index.ts";
+import { money } from "./money.ts";
 
 /** off: nothing is rejected; block: nothing below zero; credit_limit: nothing below the organization's limit. */
 export const walletModes = ["off", "block", "credit_limit"] as const;

@@ -1,6 +1,6 @@
 /** The configuration: environment variables, parsed once by one schema. Nothing else reads process.env. */
 import { z } from "zod";
-import { toMicros } from "../../tools/contract/index.ts";
+import { toMicros } from "../../tools/money.ts";
 import { Environment } from "./environment.ts";
 import { isLoopback, isTrue } from "./fields.ts";
 import { findMisspelt, warnAboutUnknown } from "./unknown-settings.ts";

@@ -1,7 +1,7 @@
 /** The organization: its name and the settings that apply to everything in it. */
 import { type Selectable, sql } from "kysely";
-import { fromMicros, toMicros } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
+import { fromMicros, toMicros } from "../../tools/money.ts";
 import { BusinessHours, organization as contract } from "../../tools/organization.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import type { Tables } from "../database/schema/index.ts";

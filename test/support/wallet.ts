@@ -1,9 +1,20 @@
 /** The wallet in a test: sends messages, adds money, and reads what the ledger says. */
 
 import { messages } from "../../tools/messages/index.ts";
+import { prices } from "../../tools/prices.ts";
 import { type LedgerEntryType, operatorWallet, wallet } from "../../tools/wallet.ts";
 import type { TestApp } from "./app.ts";
 import { asOperator } from "./operator.ts";
+
+/** Prices of messages to every country, in USD. */
+const rates = [{ country: "other", marketing: 0.025, utility: 0.004, authentication: 0.0135 }];
+/** Of a free-form message: as a utility template. */
+export const price = 0.004;
+
+/** The prices that the figures of a test depend on. */
+export async function setPrices(app: TestApp): Promise<void> {
+  await app.call(prices.replace_message_rates, { currency: "USD", rates }, asOperator);
+}
 
 export function createWalletHelpers(app: TestApp) {
   const organization = async () => {

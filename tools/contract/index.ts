@@ -41,7 +41,6 @@ export { inputMessages } from "./issues.ts";
 export { parseJson } from "./json.ts";
 export { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 export { closeTexts, removeMentions } from "./mentions.ts";
-export { fromMicros, money, toMicros } from "./money.ts";
 export { nearestName } from "./nearest.ts";
 export {
   type Credential,

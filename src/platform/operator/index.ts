@@ -1,6 +1,6 @@
 /** The operator of the service: creates organizations, suspends them, and sets their limits. */
 
-import { toMicros } from "../../../tools/contract/index.ts";
+import { toMicros } from "../../../tools/money.ts";
 import { operator as contract } from "../../../tools/operator.ts";
 import type { Transaction } from "../../database/database.ts";
 import { implement, operatorOwner } from "../kernel/index.ts";

@@ -1,6 +1,7 @@
 /** The rate tables as the operator sees them: listed, read, replaced and deleted. */
-import { fromMicros, toMicros } from "../../../tools/contract/index.ts";
+
 import { fail } from "../../../tools/errors.ts";
+import { fromMicros, toMicros } from "../../../tools/money.ts";
 import { otherCountries, type Rate } from "../../../tools/prices.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { insertAll } from "../../database/query/index.ts";

@@ -1,5 +1,5 @@
 /** What the operator does with a wallet: adjustments, with a reason, and the credit limit. */
-import { fromMicros, toMicros } from "../../../tools/contract/index.ts";
+import { fromMicros, toMicros } from "../../../tools/money.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";

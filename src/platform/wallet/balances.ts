@@ -1,7 +1,7 @@
 /** Reads the balances of an organization's accounts, and what the wallet can pay. */
 import { sql } from "kysely";
 import type { z } from "zod";
-import { fromMicros } from "../../../tools/contract/index.ts";
+import { fromMicros } from "../../../tools/money.ts";
 import { type LedgerAccount, ledgerAccounts, type Wallet } from "../../../tools/wallet.ts";
 import type { Queries } from "../../database/database.ts";
 import type { World } from "../kernel/index.ts";

@@ -1,6 +1,6 @@
 /** The wallet: what an organization has paid in, what is held for messages on their way, and what was spent. */
 import { sql } from "kysely";
-import { fromMicros } from "../../../tools/contract/index.ts";
+import { fromMicros } from "../../../tools/money.ts";
 import { wallet as contract } from "../../../tools/wallet.ts";
 import { readPage } from "../../database/query/index.ts";
 import { implement } from "../kernel/index.ts";

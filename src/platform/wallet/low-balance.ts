@@ -3,7 +3,7 @@
  * again. Compared every minute: a comparison with each message would cost as much as its other statements.
  */
 import { sql } from "kysely";
-import { fromMicros } from "../../../tools/contract/index.ts";
+import { fromMicros } from "../../../tools/money.ts";
 import type { Transaction } from "../../database/database.ts";
 import { defineScheduledJob, emit, type World } from "../kernel/index.ts";
 import { creditLimit } from "./balances.ts";
