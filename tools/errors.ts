@@ -5,6 +5,7 @@
  */
 import { apiKeyErrors } from "./api-keys.ts";
 import { authErrors } from "./auth.ts";
+import { broadcastErrors } from "./broadcasts/index.ts";
 import { queryErrors } from "./cohorts.ts";
 import { contactErrors } from "./contacts.ts";
 import {
@@ -51,6 +52,7 @@ export const errors = {
   ...webhookErrors,
   ...messageErrors,
   ...walletErrors,
+  ...broadcastErrors,
   ...templateErrors,
   ...uploadErrors,
   ...importErrors,

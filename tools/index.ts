@@ -3,7 +3,7 @@ import { apiKeys } from "./api-keys.ts";
 import { auth } from "./auth.ts";
 import { automation } from "./automation.ts";
 import { billing } from "./billing.ts";
-import { broadcasts } from "./broadcasts.ts";
+import { broadcasts } from "./broadcasts/index.ts";
 import { chatbot } from "./chatbot.ts";
 import { cohorts } from "./cohorts.ts";
 import { contacts } from "./contacts.ts";

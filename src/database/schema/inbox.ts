@@ -132,6 +132,8 @@ export interface InboxTables {
     sent_by: Json<Actor> | null;
     /** Null for inbound messages, and where there are no prices. */
     charge: Json<MessageCharge> | null;
+    /** Null: it is of no broadcast, or was replaced by a retry. */
+    broadcast_id: string | null;
     created_at: string;
     /** The transaction that wrote the row; an xid8. */
     transaction_id: Generated<string>;

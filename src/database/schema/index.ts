@@ -1,5 +1,6 @@
 /** The types of the tables for Kysely. Times are written as ISO 8601 strings and read as ISO 8601 strings in UTC. */
 import type { AccountTables } from "./account.ts";
+import type { BroadcastTables } from "./broadcasts.ts";
 import type { InboxTables } from "./inbox.ts";
 import type { JobTables } from "./jobs.ts";
 import type { PriceTables } from "./prices.ts";
@@ -13,6 +14,7 @@ export type { ChannelPricing, MessageCharge } from "./wallet.ts";
 
 export interface Tables
   extends AccountTables,
+    BroadcastTables,
     InboxTables,
     JobTables,
     PriceTables,

@@ -4,6 +4,7 @@ import type { ActorType, Operation, Scope } from "../../../tools/contract/index.
 import type { Event, EventName } from "../../../tools/events.ts";
 import type { Database, Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
+import type { Tables } from "../../database/schema/index.ts";
 import type { Jobs, JobType, NewJob } from "../../jobs/job.ts";
 import type { Channel } from "../../ports/channel.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -201,6 +202,19 @@ export interface Erase {
   later?(tx: Transaction, contact: ErasedContact, after: string): Promise<string | undefined>;
 }
 
+/** A new status of a message of a broadcast. */
+export interface BroadcastProgress {
+  readonly organization_id: string;
+  readonly broadcast_id: string;
+  readonly message_id: string;
+  readonly before: MessageStatus;
+  readonly after: MessageStatus;
+  /** Of a message that failed. */
+  readonly error: { readonly code: string; readonly channel_code: number | null } | null;
+}
+
+type MessageStatus = Tables["messages"]["status"];
+
 /**
  * What a module does within the transaction of a module below it, which does not know it. An event runs after the
  * commit; a hook belongs to the change itself: both are committed, or neither.
@@ -216,6 +230,8 @@ export interface Hooks {
     change: Change,
     template: { readonly organization: string; readonly inbox_id: string; readonly template_id: string },
   ): Promise<void>;
+  /** The delivery of messages of broadcasts has progressed. Several changes of one message are in their order. */
+  broadcastProgressed(tx: Transaction, world: World, changes: readonly BroadcastProgress[]): Promise<void>;
   /** A team is being deleted. Called before its members are locked, and again afterwards. */
   teamDeleted(
     change: Change,

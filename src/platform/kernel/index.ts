@@ -10,6 +10,7 @@ export { implement, type Listeners, type Module, type ModuleRoute, outward } fro
 export { actorOf, isPerson, operatorOwner, recordOf, system } from "./actor.ts";
 export {
   type Actor,
+  type BroadcastProgress,
   type Caller,
   type Change,
   type Erase,

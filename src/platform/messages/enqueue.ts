@@ -50,7 +50,7 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
   const message: NewMessage = {
     ...{ organization_id, id, conversation_id: conversation.id, type, content },
     ...({ direction: "outbound", status: "queued" } as const),
-    ...{ from: inbox.phone_number, to, sent_by: recordOf(actor), charge, created_at },
+    ...{ from: inbox.phone_number, to, sent_by: recordOf(actor), charge, broadcast_id: null, created_at },
     ...notSent,
   };
   const job = newJob(

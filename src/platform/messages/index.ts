@@ -14,7 +14,10 @@ import { serializeMessage } from "./serialize.ts";
 import { requireNoneWaiting } from "./template-uses.ts";
 import { waitForMessage } from "./waiting/index.ts";
 
+export { type BulkMessages, enqueueBulkMessages } from "./enqueue-bulk.ts";
 export { receiveMessage, receiveReceipts } from "./inbound/index.ts";
+export { sendMessage } from "./send.ts";
+export { serializeMessage } from "./serialize.ts";
 
 export const messages = implement(contract, {
   tables: ["messages", "message_receipts", "parked_receipts", "released_charges"],

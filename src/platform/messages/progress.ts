@@ -9,7 +9,7 @@ import type { Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import { together } from "../../database/transaction.ts";
 import type { Pricing, Receipt, ReceiptType } from "../../ports/channel.ts";
-import { emit, type World } from "../kernel/index.ts";
+import { type BroadcastProgress, emit, type World } from "../kernel/index.ts";
 import { recordTransfers, type Transfer } from "../wallet/index.ts";
 import { createCharger } from "./charge/index.ts";
 import { type DeliveryError, toDeliveryError } from "./failures.ts";
@@ -19,7 +19,7 @@ export type MessageRow = Selectable<Tables["messages"]>;
 
 const columns = [
   ...(["organization_id", "id", "conversation_id", "to", "type", "status", "channel_message_id"] as const),
-  ...(["sent_at", "delivered_at", "read_at", "failed_at", "error", "charge"] as const),
+  ...(["sent_at", "delivered_at", "read_at", "failed_at", "error", "charge", "broadcast_id"] as const),
 ] as const;
 
 /** An outbound message as its progress needs it, locked until the commit. */
@@ -86,6 +86,7 @@ export async function applyUpdates(
   );
   const current = new Map(messages);
   const transfers: Transfer[] = [];
+  const progress: BroadcastProgress[] = [];
   for (const update of known) {
     const before = current.get(update.message_id);
     if (before && isNew(update)) {
@@ -96,11 +97,23 @@ export async function applyUpdates(
       current.set(before.id, after);
       if (after.status !== before.status) {
         emitStatuses(tx, world, { before, after }, update);
+        progress.push(...progressOf(before, after));
       }
     }
   }
   const changed = [...current.values()].filter((message) => messages.get(message.id) !== message);
-  await together(storeProgress(tx, changed), recordTransfers(tx, transfers, world.now()));
+  // The broadcasts first: their rows are locked before the balances wherever both are.
+  await together(
+    storeProgress(tx, changed),
+    progress.length > 0 && world.hooks.broadcastProgressed(tx, world, progress),
+    recordTransfers(tx, transfers, world.now()),
+  );
+}
+
+function progressOf(before: LockedMessage, after: LockedMessage): readonly BroadcastProgress[] {
+  const { organization_id, broadcast_id, id: message_id, error } = after;
+  const changed = { before: before.status, after: after.status, error };
+  return broadcast_id === null ? [] : [{ organization_id, broadcast_id, message_id, ...changed }];
 }
 
 /** The channel's text may contain the number of a contact who has been erased. */
@@ -258,6 +271,7 @@ function emitStatus(
       to: message.to ?? "",
       type: message.type,
       ...(message.template_name === null ? {} : { template_name: message.template_name }),
+      ...(message.broadcast_id === null ? {} : { broadcast_id: message.broadcast_id }),
       status,
       timestamp: at,
       sequence: sequences[status],
