@@ -1,5 +1,6 @@
 /** The types of the tables for Kysely. Times are written as ISO 8601 strings and read as ISO 8601 strings in UTC. */
 import type { AccountTables } from "./account.ts";
+import type { CohortTables } from "./cohorts.ts";
 import type { InboxTables } from "./inbox.ts";
 import type { JobTables } from "./jobs.ts";
 import type { SimulatorTables } from "./simulator.ts";
@@ -10,6 +11,7 @@ export type { Sealed } from "./columns.ts";
 
 export interface Tables
   extends AccountTables,
+    CohortTables,
     InboxTables,
     JobTables,
     SimulatorTables,
