@@ -11,12 +11,16 @@ let organization = "";
 
 beforeAll(async () => {
   const { database } = app.server;
-  organization = (await database.queries.selectFrom("organizations").select("id").executeTakeFirstOrThrow()).id;
+  organization = (await database.queries.selectFrom("organizations").select("id").executeTakeFirstOrThrow())
+    .id;
   await storeContacts(database, organization, { count: 120, seed });
 });
 
 test("300 random queries select the same contacts in SQL and in memory", async () => {
-  const { difference, telling } = await compareMembers(app.server.database.queries, organization, { count: Number(process.env.N??300), seed: Number(process.env.SEED ?? seed) });
+  const { difference, telling } = await compareMembers(app.server.database.queries, organization, {
+    count: Number(process.env.N ?? 300),
+    seed: Number(process.env.SEED ?? seed),
+  });
   expect(difference).toBeUndefined();
   expect(telling).toBeGreaterThan(100);
 }, 600_000);

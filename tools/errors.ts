@@ -5,7 +5,7 @@
  */
 import { apiKeyErrors } from "./api-keys.ts";
 import { authErrors } from "./auth.ts";
-import { queryErrors } from "./cohorts.ts";
+import { cohortErrors, queryErrors } from "./cohorts.ts";
 import { contactErrors } from "./contacts.ts";
 import {
   accessErrors,
@@ -51,6 +51,7 @@ export const errors = {
   ...uploadErrors,
   ...importErrors,
   ...routingErrors,
+  ...cohortErrors,
   ...queryErrors,
   ...toolErrors,
   ...serviceErrors,

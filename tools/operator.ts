@@ -16,6 +16,7 @@ import { currency, organizationName, timeZone } from "./organization.ts";
 /** The limits that can differ from the settings of the service, each the maximum of what it names. */
 export const limitNames = [
   "api_keys",
+  "cohorts",
   "imports",
   "inboxes",
   "quick_replies",

@@ -13,7 +13,14 @@ import {
   countryOf,
   parseQuery,
 } from "../../src/platform/query/index.ts";
-import { type CohortFacts, cohortNow, contactArbitrary, matchesCohort, type QueryPair, queryArbitrary } from "./cohort-queries.ts";
+import {
+  type CohortFacts,
+  cohortNow,
+  contactArbitrary,
+  matchesCohort,
+  type QueryPair,
+  queryArbitrary,
+} from "./cohort-queries.ts";
 
 const sources = { ...contactSources, ...conversationSources };
 
@@ -28,9 +35,15 @@ function selectMembers(organization: string, query: unknown) {
 }
 
 /** Stores as many generated contacts as given, as an import does, and one that is erased. */
-export async function storeContacts(database: Database, organization: string, { count, seed }: { count: number; seed: number }) {
+export async function storeContacts(
+  database: Database,
+  organization: string,
+  { count, seed }: { count: number; seed: number },
+) {
   const generated = fc.sample(contactArbitrary, { numRuns: count, seed });
-  const inboxes = await Promise.all(["+14155550111", "+14155550112"].map((number) => createInbox(database.queries, organization, number)));
+  const inboxes = await Promise.all(
+    ["+14155550111", "+14155550112"].map((number) => createInbox(database.queries, organization, number)),
+  );
   await database.transaction((tx) =>
     upsertContacts(
       tx,
@@ -42,9 +55,15 @@ export async function storeContacts(database: Database, organization: string, { 
       cohortNow,
     ),
   );
-  const stored = await database.queries.selectFrom("contacts").select("id").where("organization_id", "=", organization).orderBy("id").execute();
+  const stored = await database.queries
+    .selectFrom("contacts")
+    .select("id")
+    .where("organization_id", "=", organization)
+    .orderBy("id")
+    .execute();
   for (const [index, { id }] of stored.entries()) {
-    const { opted_out, isBlocked, created_at, updated_at, conversations } = generated[index] ?? generated[0] as never;
+    const { opted_out, isBlocked, created_at, updated_at, conversations } =
+      generated[index] ?? (generated[0] as never);
     await sql`
       update contacts set opted_out = ${opted_out}, created_at = ${created_at}, updated_at = ${new Date(updated_at).toISOString()},
         normalized_at = ${new Date(updated_at).toISOString()}, blocked_at = case when ${isBlocked} then ${created_at}::timestamptz end
@@ -54,7 +73,12 @@ export async function storeContacts(database: Database, organization: string, { 
       database.queries,
       "conversations",
       conversations.map((conversation: object, place: number) => ({
-        ...{ organization_id: organization, id: newId("conv", cohortNow), contact_id: id, inbox_id: inboxes[place] },
+        ...{
+          organization_id: organization,
+          id: newId("conv", cohortNow),
+          contact_id: id,
+          inbox_id: inboxes[place],
+        },
         ...{ created_at, updated_at, is_unread: false, ...conversation },
       })) as never,
     );
@@ -66,25 +90,56 @@ async function createInbox(queries: Queries, organization_id: string, phone_numb
   const at = cohortNow.toISOString();
   await queries
     .insertInto("inboxes")
-    .values({ organization_id, id, name: id, channel: "simulator", platform: "whatsapp", phone_number, settings: "{}", created_at: at, updated_at: at } as never)
+    .values({
+      organization_id,
+      id,
+      name: id,
+      channel: "simulator",
+      platform: "whatsapp",
+      phone_number,
+      settings: "{}",
+      created_at: at,
+      updated_at: at,
+    } as never)
     .execute();
   return id;
 }
 
 /** What the evaluator reads, from the stored rows. */
-export async function readCohortFacts(queries: Queries, organization: string): Promise<Map<string, CohortFacts>> {
-  const contacts = await queries.selectFrom("contacts").selectAll().where("organization_id", "=", organization).where("erased_at", "is", null).execute();
-  const conversations = await queries.selectFrom("conversations").selectAll().where("organization_id", "=", organization).execute();
+export async function readCohortFacts(
+  queries: Queries,
+  organization: string,
+): Promise<Map<string, CohortFacts>> {
+  const contacts = await queries
+    .selectFrom("contacts")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .where("erased_at", "is", null)
+    .execute();
+  const conversations = await queries
+    .selectFrom("conversations")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .execute();
   return new Map(
     contacts.map((contact) => {
       const own = conversations.filter(({ contact_id }) => contact_id === contact.id);
-      const [latest = null] = own.flatMap(({ last_user_message_at: at }) => at ?? []).sort().reverse();
-      const { id, name, phone_number, tags, metadata, created_at, updated_at, opted_out, blocked_at } = contact;
+      const [latest = null] = own
+        .flatMap(({ last_user_message_at: at }) => at ?? [])
+        .sort()
+        .reverse();
+      const { id, name, phone_number, tags, metadata, created_at, updated_at, opted_out, blocked_at } =
+        contact;
       const facts = { name, phone_number, tags, metadata, created_at, updated_at, opted_out };
       return [
         id,
         {
-          contact: { ...facts, blocked: blocked_at !== null, country: countryOf(phone_number), last_user_message_at: latest },
+          contact: {
+            ...facts,
+            blocked: blocked_at !== null,
+            country: countryOf(phone_number),
+            last_user_message_at: latest,
+          },
           conversations: own,
         },
       ];
@@ -108,7 +163,10 @@ export async function compareMembers(
   let telling = 0;
   for (const [query] of fc.sample(queryArbitrary, { numRuns: count, seed })) {
     const parsed = parse(query);
-    const memory = [...facts].filter(([, own]) => matchesCohort(parsed, own, cohortNow)).map(([id]) => id).sort();
+    const memory = [...facts]
+      .filter(([, own]) => matchesCohort(parsed, own, cohortNow))
+      .map(([id]) => id)
+      .sort();
     const { rows } = await selectMembers(organization, query).execute(queries);
     const found = rows.map(({ id }) => id).sort();
     if (found.join() !== memory.join()) {

@@ -1,7 +1,7 @@
 /** Generated contacts and queries, and the evaluation of a cohort's query in memory. */
 import fc from "fast-check";
-import { operatorsOf } from "../../src/platform/query/operands.ts";
 import { cohortAttributes, matchesQuery } from "../../src/platform/query/index.ts";
+import { operatorsOf } from "../../src/platform/query/operands.ts";
 import { type Attribute, operatorFamilies, type Query } from "../../src/platform/query/query.ts";
 import { normalizeTag } from "../../tools/contract/index.ts";
 
@@ -48,21 +48,101 @@ export const cohortNow = new Date("2026-03-10T12:00:00.000Z");
 const storable = (text: string) => !text.includes("\0") && text.isWellFormed();
 
 const words = [
-  ...["Ann", "ann", "ANN", "Ａｎｎ", "ΟΔΟΣ", "οδος", "οδοσ", "Straße", "STRASSE", "İstanbul", "ﬁn", "Kelvin", "É", "e\u0301"],
-  ...["São Paulo", "sao", "👩‍👩‍👧", "%", "_", "\\", "'", '"', "", " ", "null", "true", "false", "vip", "open", "{}", "[]", "™"],
-  ...["42", "4.2", "+5", " 7 ", "\ufeff-0.50\u2003", "1e5", "0042", ".5", "5.", "1e21", "٣", `1${"0".repeat(400)}`, `0.${"0".repeat(400)}1`],
+  ...[
+    "Ann",
+    "ann",
+    "ANN",
+    "Ａｎｎ",
+    "ΟΔΟΣ",
+    "οδος",
+    "οδοσ",
+    "Straße",
+    "STRASSE",
+    "İstanbul",
+    "ﬁn",
+    "Kelvin",
+    "É",
+    "e\u0301",
+  ],
+  ...[
+    "São Paulo",
+    "sao",
+    "👩‍👩‍👧",
+    "%",
+    "_",
+    "\\",
+    "'",
+    '"',
+    "",
+    " ",
+    "null",
+    "true",
+    "false",
+    "vip",
+    "open",
+    "{}",
+    "[]",
+    "™",
+  ],
+  ...[
+    "42",
+    "4.2",
+    "+5",
+    " 7 ",
+    "\ufeff-0.50\u2003",
+    "1e5",
+    "0042",
+    ".5",
+    "5.",
+    "1e21",
+    "٣",
+    `1${"0".repeat(400)}`,
+    `0.${"0".repeat(400)}1`,
+  ],
 ];
 const times = [
-  ...["2026-03-01T12:00:00Z", "2026-03-09T12:00:00+02:00", "2026-03-10T12:00:00.000Z", "2026-03-10T12:00:00.001Z"],
-  ...["2026-03-01T09:00:00.123999Z", "2026-03-01T09:00:00.123Z", "2024-02-29T00:00:00-23:59", "2026-03-01T09:00:00+23:59"],
+  ...[
+    "2026-03-01T12:00:00Z",
+    "2026-03-09T12:00:00+02:00",
+    "2026-03-10T12:00:00.000Z",
+    "2026-03-10T12:00:00.001Z",
+  ],
+  ...[
+    "2026-03-01T09:00:00.123999Z",
+    "2026-03-01T09:00:00.123Z",
+    "2024-02-29T00:00:00-23:59",
+    "2026-03-01T09:00:00+23:59",
+  ],
   ...["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"],
 ];
 const nearlyTimes = [
-  ...["2026-03-01", "2024-02-29", "2026-02-31", "2023-02-29", "0000-02-29", "0001-01-01", "2026-3-1", "2026-03-01T09:00:00"],
-  ...["2026-03-01T24:00:00Z", "2026-03-01T09:00:60Z", "0000-12-31T23:30:00-01:00", "0001-01-01T00:30:00+01:00"],
-  ...["9999-12-31T23:30:00-01:00", "0000-06-01T00:00:00Z", "2026-03-01t09:00:00z", "2026-03-01\n", "2026-03-01T09:00:00.5+05:30"],
+  ...[
+    "2026-03-01",
+    "2024-02-29",
+    "2026-02-31",
+    "2023-02-29",
+    "0000-02-29",
+    "0001-01-01",
+    "2026-3-1",
+    "2026-03-01T09:00:00",
+  ],
+  ...[
+    "2026-03-01T24:00:00Z",
+    "2026-03-01T09:00:60Z",
+    "0000-12-31T23:30:00-01:00",
+    "0001-01-01T00:30:00+01:00",
+  ],
+  ...[
+    "9999-12-31T23:30:00-01:00",
+    "0000-06-01T00:00:00Z",
+    "2026-03-01t09:00:00z",
+    "2026-03-01\n",
+    "2026-03-01T09:00:00.5+05:30",
+  ],
 ];
-const numbers = [0, -0, 1, -1, 42, 4.2, 0.1, 1e21, 1.5e300, 1e-7, -2.5e-9, 5e-324, 123456789012345680000, 7, -0.5];
+const numbers = [
+  0, -0, 1, -1, 42, 4.2, 0.1, 1e21, 1.5e300, 1e-7, -2.5e-9, 5e-324, 123456789012345680000, 7, -0.5,
+];
 
 const text = fc
   .oneof(
@@ -72,14 +152,35 @@ const text = fc
   )
   .filter(storable);
 const time = fc.constantFrom(...times);
-const storedTime = time.filter((value) => !value.startsWith("0001")).map((value) => new Date(value).toISOString());
-const number = fc.oneof(fc.constantFrom(...numbers), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer());
+const storedTime = time
+  .filter((value) => !value.startsWith("0001"))
+  .map((value) => new Date(value).toISOString());
+const number = fc.oneof(
+  fc.constantFrom(...numbers),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.integer(),
+);
 const name = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom("city", "a", "b", "0", "Key", "ключ", "constructor", "with space", `'"`, "%") },
-  { weight: 1, arbitrary: fc.string({ minLength: 1, maxLength: 4, unit: "grapheme" }).filter((key) => storable(key) && !key.includes(".")) },
+  {
+    weight: 6,
+    arbitrary: fc.constantFrom("city", "a", "b", "0", "Key", "ключ", "constructor", "with space", `'"`, "%"),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .string({ minLength: 1, maxLength: 4, unit: "grapheme" })
+      .filter((key) => storable(key) && !key.includes(".")),
+  },
 );
 
-const jsonScalar = fc.oneof(text, time, fc.constantFrom(...nearlyTimes), number, fc.boolean(), fc.constant(null));
+const jsonScalar = fc.oneof(
+  text,
+  time,
+  fc.constantFrom(...nearlyTimes),
+  number,
+  fc.boolean(),
+  fc.constant(null),
+);
 const jsonValue = fc.letrec<{ value: unknown; object: object; list: unknown[] }>((tie) => ({
   value: fc.oneof({ depthSize: "small", withCrossShrink: true }, jsonScalar, tie("list"), tie("object")),
   list: fc.array(tie("value"), { maxLength: 3 }),
@@ -156,8 +257,9 @@ const condition: fc.Arbitrary<QueryPair> = fc
   .constantFrom(...Object.entries<Attribute>(cohortAttributes))
   .chain(([pattern, attribute]) =>
     fc.constantFrom(...operatorsOf(attribute.type)).chain((operator) =>
-      fc.tuple(fc.constantFrom(...operandsOf(attribute, operator)), fc.integer({ min: 1, max: 3 })).chain(
-        ([operand, length]) => {
+      fc
+        .tuple(fc.constantFrom(...operandsOf(attribute, operator)), fc.integer({ min: 1, max: 3 }))
+        .chain(([operand, length]) => {
           const path = fc.array(name, { minLength: length, maxLength: length });
           const one = fc.tuple(operand, path).map(([value, names]) => ({
             attribute: pattern.replace("<path>", () => names.join(".")),
@@ -165,18 +267,27 @@ const condition: fc.Arbitrary<QueryPair> = fc
             ...(value === undefined ? {} : { value }),
           }));
           return fc.tuple(one, one);
-        },
-      ),
+        }),
     ),
   );
 
-const pairs = (group: "and" | "or") => (parts: readonly QueryPair[]): QueryPair => [
-  { [group]: parts.map(([one]) => one) },
-  { [group]: parts.map(([, other]) => other) },
-];
+const pairs =
+  (group: "and" | "or") =>
+  (parts: readonly QueryPair[]): QueryPair => [
+    { [group]: parts.map(([one]) => one) },
+    { [group]: parts.map(([, other]) => other) },
+  ];
 
-export const queryArbitrary: fc.Arbitrary<QueryPair> = fc.letrec<Record<"query" | "and" | "or" | "not", QueryPair>>((tie) => ({
-  query: fc.oneof({ maxDepth: 4, depthSize: "small", withCrossShrink: true }, condition, tie("and"), tie("or"), tie("not")),
+export const queryArbitrary: fc.Arbitrary<QueryPair> = fc.letrec<
+  Record<"query" | "and" | "or" | "not", QueryPair>
+>((tie) => ({
+  query: fc.oneof(
+    { maxDepth: 4, depthSize: "small", withCrossShrink: true },
+    condition,
+    tie("and"),
+    tie("or"),
+    tie("not"),
+  ),
   and: fc.array(tie("query"), { minLength: 1, maxLength: 4 }).map(pairs("and")),
   or: fc.array(tie("query"), { minLength: 1, maxLength: 3 }).map(pairs("or")),
   not: tie("query").map(([one, other]): QueryPair => [{ not: one }, { not: other }]),

@@ -22,7 +22,8 @@ import { changeTags } from "./tags.ts";
 
 export { isBsuid } from "./bsuid.ts";
 export { createContact, findOrCreateContact, type Identity, idOfOwner } from "./find.ts";
-export { isNotNormalized, normalizeContacts } from "./normalized.ts";
+export { findContactIds } from "./find-many.ts";
+export { normalizeContacts } from "./normalized.ts";
 export { selectContacts } from "./select.ts";
 export { serializeContact } from "./serialize.ts";
 export { changeTags } from "./tags.ts";

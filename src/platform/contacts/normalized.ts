@@ -7,7 +7,9 @@
  * ASCII, compatible forms or loose accents. For all other contacts `normalized` is null.
  */
 import { sql } from "kysely";
-import type { Queries } from "../../database/database.ts";
+import { fail } from "../../../tools/errors.ts";
+import type { Database, Queries } from "../../database/database.ts";
+import type { World } from "../kernel/index.ts";
 import { countryOf, normalizeText } from "../query/index.ts";
 
 export interface ComparedTexts {
@@ -58,30 +60,55 @@ export function normalizedAtAfterChange(now: Date) {
   return sql<string | null>`case when normalized_at = updated_at then ${now.toISOString()}::timestamptz end`;
 }
 
-/** Whether the columns of a contact are out of date; an earlier version has written it since. */
-export const isNotNormalized = sql<boolean>`contacts.normalized_at is distinct from contacts.updated_at`;
-
 const batchSize = 1_000;
 
+/** How long a process trusts that an organization has no other such contacts: a process of an earlier version may run beside. */
+const trustedMs = 3_600_000;
+
+/** Of one call; what it computed stays for the next. */
+const maxMs = 15_000;
+
+const checked = new WeakMap<Database, Map<string, number>>();
+
 /**
- * Computes the columns of the next contacts that an earlier version wrote. Returns the last id; undefined at the end.
- * A contact that changes meanwhile is left to the next call.
+ * Computes the columns of the contacts that an earlier version wrote. Reads all contacts of the organization, once an hour.
+ * @throws Failure `unavailable` if there are more than fit in the time of a call.
  */
 export async function normalizeContacts(
-  db: Queries,
+  { database, now }: Pick<World, "database" | "now">,
   organization: string,
-  after: string,
-): Promise<string | undefined> {
+) {
+  const times = checked.get(database) ?? new Map<string, number>();
+  checked.set(database, times);
+  const startedAt = now().getTime();
+  if (startedAt - (times.get(organization) ?? Number.NEGATIVE_INFINITY) < trustedMs) {
+    return;
+  }
+  let after: string | undefined = "";
+  while (after !== undefined) {
+    after = await normalizeBatch(database.queries, organization, after);
+    if (after !== undefined && now().getTime() - startedAt > maxMs) {
+      throw fail("unavailable", { reason: "the contacts are being prepared for queries.", retry_after: 1 });
+    }
+  }
+  times.set(organization, startedAt);
+}
+
+/** Returns the last id; undefined at the end. A contact that changes meanwhile is left to a later call. */
+async function normalizeBatch(db: Queries, organization: string, after: string): Promise<string | undefined> {
   const rows = await db
     .selectFrom("contacts")
     .select(["id", "phone_number", "name", "tags", "metadata", sql<string>`updated_at::text`.as("version")])
     .where("organization_id", "=", organization)
     .where("id", ">", after)
     .where("erased_at", "is", null)
-    .where(isNotNormalized)
+    .where(sql<boolean>`normalized_at is distinct from updated_at`)
     .orderBy("id")
     .limit(batchSize)
     .execute();
+  if (rows.length === 0) {
+    return undefined;
+  }
   const values = rows.map(({ id, phone_number, version, ...texts }) => ({
     ...{ id, version, country: countryOf(phone_number) },
     normalized: normalizedTexts(texts),

@@ -11,6 +11,8 @@ export {
   type Unit,
 } from "./compile/index.ts";
 export { matchesQuery } from "./matches.ts";
+export { exampleOf, operatorsOf } from "./operands.ts";
 export { parseQuery } from "./parse.ts";
+export type { Query, ValueType } from "./query.ts";
 export { removeAccents } from "./remove-accents.ts";
 export { normalizeText } from "./values.ts";
