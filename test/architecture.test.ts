@@ -21,7 +21,17 @@ const moduleOrder = [
     "mcp",
     "webhooks",
   ],
-  ...["teams", "routing", "conversations", "messages", "imports", "bootstrap", "operator", "index"],
+  ...[
+    "teams",
+    "routing",
+    "conversations",
+    "messages",
+    "imports",
+    "cohorts",
+    "bootstrap",
+    "operator",
+    "index",
+  ],
 ];
 
 describe("modules", async () => {

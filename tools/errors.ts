@@ -6,7 +6,7 @@
 import { apiKeyErrors } from "./api-keys.ts";
 import { authErrors } from "./auth.ts";
 import { broadcastErrors } from "./broadcasts/index.ts";
-import { queryErrors } from "./cohorts.ts";
+import { cohortErrors, queryErrors } from "./cohorts.ts";
 import { contactErrors } from "./contacts.ts";
 import {
   accessErrors,
@@ -57,6 +57,7 @@ export const errors = {
   ...uploadErrors,
   ...importErrors,
   ...routingErrors,
+  ...cohortErrors,
   ...queryErrors,
   ...toolErrors,
   ...serviceErrors,

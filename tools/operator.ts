@@ -17,6 +17,7 @@ import { operatorWallet } from "./wallet.ts";
 /** The limits that can differ from the settings of the service, each the maximum of what it names. */
 export const limitNames = [
   "api_keys",
+  "cohorts",
   "imports",
   "inboxes",
   "quick_replies",

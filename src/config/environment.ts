@@ -122,6 +122,9 @@ export const Environment = z.object({
   TIDINGS_QUOTA_TEMPLATES: wholeNumber(1, 100_000)
     .default(6_000) // WhatsApp's limit for a verified business
     .describe("Templates that an organization may have"),
+  TIDINGS_QUOTA_COHORTS: wholeNumber(1, 100_000)
+    .default(1_000)
+    .describe("Cohorts that an organization may have"),
   TIDINGS_QUOTA_ROUTING_POLICIES: wholeNumber(1, 10_000)
     .default(100)
     .describe("Routing policies that an organization may have"),

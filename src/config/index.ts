@@ -89,6 +89,7 @@ function toConfig(env: z.output<typeof Environment>) {
       inboxes: env.TIDINGS_QUOTA_INBOXES,
       quickReplies: env.TIDINGS_QUOTA_QUICK_REPLIES,
       templates: env.TIDINGS_QUOTA_TEMPLATES,
+      cohorts: env.TIDINGS_QUOTA_COHORTS,
       routingPolicies: env.TIDINGS_QUOTA_ROUTING_POLICIES,
       teamMembers: env.TIDINGS_QUOTA_TEAM_MEMBERS,
       waitingCalls: env.TIDINGS_QUOTA_WAITING_CALLS,

@@ -16,6 +16,7 @@ import type {
 import type { TemplateAuthorityCallbacks } from "../ports/template-authority.ts";
 import { apiKeys } from "./api-keys.ts";
 import { auth, authenticate } from "./auth/index.ts";
+import { cohorts } from "./cohorts/index.ts";
 import { contacts } from "./contacts/index.ts";
 import { conversations } from "./conversations/index.ts";
 import { imports } from "./imports/index.ts";
@@ -60,6 +61,7 @@ export const modules: Modules = {
   messages,
   "quick-replies": quickReplies,
   templates,
+  cohorts,
   users,
   teams,
   routing,

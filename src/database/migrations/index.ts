@@ -17,6 +17,7 @@ import * as templates from "./0014-templates.ts";
 import * as operator from "./0015-operator.ts";
 import * as ledger from "./0016-ledger.ts";
 import * as rates from "./0017-rates.ts";
+import * as cohorts from "./0018-cohorts.ts";
 import * as broadcasts from "./0020-broadcasts.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -37,5 +38,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0015-operator": operator,
   "0016-ledger": ledger,
   "0017-rates": rates,
+  "0018-cohorts": cohorts,
   "0020-broadcasts": broadcasts,
 };

@@ -34,6 +34,13 @@ type MessageFailure = ChannelFailure & {
   readonly hint: string;
 };
 
+/** The texts of a contact as conditions compare them. */
+type NormalizedTexts = {
+  readonly name?: string;
+  readonly tags?: readonly string[];
+  readonly metadata?: unknown;
+};
+
 export interface InboxTables {
   contacts: {
     organization_id: string;
@@ -52,6 +59,9 @@ export interface InboxTables {
     created_at: string;
     updated_at: string;
     erased_at: string | null;
+    country: string | null;
+    normalized: Json<NormalizedTexts> | null;
+    normalized_at: string | null;
   };
   contact_identities: {
     organization_id: string;

@@ -18,6 +18,7 @@ export interface Quotas {
   readonly inboxes: number;
   readonly quickReplies: number;
   readonly templates: number;
+  readonly cohorts: number;
   readonly routingPolicies: number;
   /** A user counts once for each team. */
   readonly teamMembers: number;
@@ -71,6 +72,7 @@ const rules: Readonly<Record<LimitName, Rule>> = {
     setting: "TIDINGS_QUOTA_TEMPLATES",
     default: ({ templates }) => templates,
   },
+  cohorts: { thing: "cohorts", setting: "TIDINGS_QUOTA_COHORTS", default: ({ cohorts }) => cohorts },
   routing_policies: {
     thing: "routing policies",
     setting: "TIDINGS_QUOTA_ROUTING_POLICIES",

@@ -1,0 +1,294 @@
+/** Generated contacts and queries, and the evaluation of a cohort's query in memory. */
+import fc from "fast-check";
+import { cohortAttributes, matchesQuery } from "../../src/platform/query/index.ts";
+import { operatorsOf } from "../../src/platform/query/operands.ts";
+import { type Attribute, operatorFamilies, type Query } from "../../src/platform/query/query.ts";
+import { normalizeTag } from "../../tools/contract/index.ts";
+
+/** What the evaluator reads: a contact's row with its derived attributes, and its conversations. */
+export interface CohortFacts {
+  readonly contact: Readonly<Record<string, unknown>>;
+  readonly conversations: readonly Readonly<Record<string, unknown>>[];
+}
+
+/**
+ * The meaning of a cohort's query: `matchesQuery` for the contact, and for conversations as the documentation defines it.
+ * Those conditions on conversations that stand in one `and` are about one conversation, which is empty if there is none.
+ */
+export function matchesCohort(query: Query, facts: CohortFacts, now: Date): boolean {
+  if (query.kind === "or") {
+    return query.queries.some((part) => matchesCohort(part, facts, now));
+  }
+  if (query.kind === "not") {
+    return !matchesCohort(query.query, facts, now);
+  }
+  const parts = query.kind === "and" ? query.queries : [query];
+  const onConversation = parts.filter(isOnConversation);
+  const conversations = facts.conversations.length > 0 ? facts.conversations : [{}];
+  return (
+    conversations.some((conversation) =>
+      onConversation.every((part) => matchesQuery(part, { conversation }, now)),
+    ) &&
+    parts.every(
+      (part) =>
+        isOnConversation(part) ||
+        (part.kind === "condition"
+          ? matchesQuery(part, facts.contact, now)
+          : matchesCohort(part, facts, now)),
+    )
+  );
+}
+
+function isOnConversation(query: Query): boolean {
+  return query.kind === "condition" && query.attribute.startsWith("conversation.");
+}
+
+export const cohortNow = new Date("2026-03-10T12:00:00.000Z");
+
+const storable = (text: string) => !text.includes("\0") && text.isWellFormed();
+
+const words = [
+  ...[
+    "Ann",
+    "ann",
+    "ANN",
+    "Ａｎｎ",
+    "ΟΔΟΣ",
+    "οδος",
+    "οδοσ",
+    "Straße",
+    "STRASSE",
+    "İstanbul",
+    "ﬁn",
+    "Kelvin",
+    "É",
+    "e\u0301",
+  ],
+  ...[
+    "São Paulo",
+    "sao",
+    "👩‍👩‍👧",
+    "%",
+    "_",
+    "\\",
+    "'",
+    '"',
+    "",
+    " ",
+    "null",
+    "true",
+    "false",
+    "vip",
+    "open",
+    "{}",
+    "[]",
+    "™",
+  ],
+  ...[
+    "42",
+    "4.2",
+    "+5",
+    " 7 ",
+    "\ufeff-0.50\u2003",
+    "1e5",
+    "0042",
+    ".5",
+    "5.",
+    "1e21",
+    "٣",
+    `1${"0".repeat(400)}`,
+    `0.${"0".repeat(400)}1`,
+  ],
+];
+const times = [
+  ...[
+    "2026-03-01T12:00:00Z",
+    "2026-03-09T12:00:00+02:00",
+    "2026-03-10T12:00:00.000Z",
+    "2026-03-10T12:00:00.001Z",
+  ],
+  ...[
+    "2026-03-01T09:00:00.123999Z",
+    "2026-03-01T09:00:00.123Z",
+    "2024-02-29T00:00:00-23:59",
+    "2026-03-01T09:00:00+23:59",
+  ],
+  ...["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"],
+];
+const nearlyTimes = [
+  ...[
+    "2026-03-01",
+    "2024-02-29",
+    "2026-02-31",
+    "2023-02-29",
+    "0000-02-29",
+    "0001-01-01",
+    "2026-3-1",
+    "2026-03-01T09:00:00",
+  ],
+  ...[
+    "2026-03-01T24:00:00Z",
+    "2026-03-01T09:00:60Z",
+    "0000-12-31T23:30:00-01:00",
+    "0001-01-01T00:30:00+01:00",
+  ],
+  ...[
+    "9999-12-31T23:30:00-01:00",
+    "0000-06-01T00:00:00Z",
+    "2026-03-01t09:00:00z",
+    "2026-03-01\n",
+    "2026-03-01T09:00:00.5+05:30",
+  ],
+];
+const numbers = [
+  0, -0, 1, -1, 42, 4.2, 0.1, 1e21, 1.5e300, 1e-7, -2.5e-9, 5e-324, 123456789012345680000, 7, -0.5,
+];
+
+const text = fc
+  .oneof(
+    { weight: 4, arbitrary: fc.constantFrom(...words) },
+    { weight: 1, arbitrary: fc.string({ unit: "grapheme", maxLength: 6 }) },
+    { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 4 }) },
+  )
+  .filter(storable);
+const time = fc.constantFrom(...times);
+const storedTime = time
+  .filter((value) => !value.startsWith("0001"))
+  .map((value) => new Date(value).toISOString());
+const number = fc.oneof(
+  fc.constantFrom(...numbers),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.integer(),
+);
+const name = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.constantFrom("city", "a", "b", "0", "Key", "ключ", "constructor", "with space", `'"`, "%"),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .string({ minLength: 1, maxLength: 4, unit: "grapheme" })
+      .filter((key) => storable(key) && !key.includes(".")),
+  },
+);
+
+const jsonScalar = fc.oneof(
+  text,
+  time,
+  fc.constantFrom(...nearlyTimes),
+  number,
+  fc.boolean(),
+  fc.constant(null),
+);
+const jsonValue = fc.letrec<{ value: unknown; object: object; list: unknown[] }>((tie) => ({
+  value: fc.oneof({ depthSize: "small", withCrossShrink: true }, jsonScalar, tie("list"), tie("object")),
+  list: fc.array(tie("value"), { maxLength: 3 }),
+  object: fc.dictionary(name, tie("value"), { maxKeys: 3, noNullPrototype: true }),
+})).value;
+
+const tag = text.map(normalizeTag).filter((value) => value !== "");
+const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });
+
+/** The parts of a contact, and of its conversations. */
+export const contactArbitrary = fc.record({
+  phone: fc.constantFrom("+4915112345", "+1415555", "+8001234", "+3312345", "+447700900"),
+  name: maybe(text),
+  tags: fc.uniqueArray(tag, { maxLength: 3 }),
+  metadata: fc.dictionary(name, jsonValue, { maxKeys: 5, noNullPrototype: true, size: "max" }),
+  opted_out: fc.boolean(),
+  isBlocked: fc.boolean(),
+  created_at: storedTime,
+  updated_at: storedTime,
+  conversations: fc.array(
+    fc.record({
+      status: fc.constantFrom("open", "pending", "closed", "snoozed", "spam"),
+      assigned_to: maybe(fc.constantFrom("usr_1", "usr_2")),
+      tags: fc.uniqueArray(tag, { maxLength: 3 }),
+      is_favorite: fc.boolean(),
+      last_message_at: maybe(storedTime),
+      last_user_message_at: maybe(storedTime),
+    }),
+    { maxLength: 2 },
+  ),
+});
+export type GeneratedContact = typeof contactArbitrary extends fc.Arbitrary<infer Value> ? Value : never;
+
+const list = (value: fc.Arbitrary<unknown>) => fc.array(value, { minLength: 1, maxLength: 4 });
+const part = text.filter((value) => value !== "");
+const span = fc.constantFrom("30m", "24h", "7d", "10d", "99999d");
+const ordered = (value: fc.Arbitrary<string | number>, compare: (one: never, other: never) => number) =>
+  fc.tuple(value, value).map((pair) => [...pair].sort(compare as () => number));
+const timeRange = ordered(time, (one: string, other: string) => Date.parse(one) - Date.parse(other));
+const numberRange = ordered(number, (one: number, other: number) => one - other);
+const none = fc.constant(undefined);
+
+/** The operands of a family, by the type of the attribute; several where they compile differently. */
+function operandsOf(attribute: Attribute, operator: keyof typeof operatorFamilies): fc.Arbitrary<unknown>[] {
+  const family = operatorFamilies[operator];
+  const scalar: Record<Attribute["type"], fc.Arbitrary<unknown>> = {
+    text,
+    number,
+    date: time,
+    boolean: fc.boolean(),
+    tags: tag,
+    enum: fc.constantFrom(...(attribute.type === "enum" ? attribute.values : [""])),
+    any: fc.oneof(text, number, fc.boolean(), fc.constantFrom(...times, ...nearlyTimes)),
+  };
+  const isAny = attribute.type === "any";
+  return {
+    equality: [scalar[attribute.type]],
+    membership: [list(scalar[attribute.type])],
+    part: [attribute.type === "tags" ? tag : part],
+    edge: [part],
+    order: isAny ? [time, number] : [scalar[attribute.type]],
+    range: isAny ? [timeRange, numberRange] : [timeRange],
+    time: [time],
+    span: [span],
+    set: [list(tag)],
+    presence: [none],
+  }[family];
+}
+
+/** Two queries that differ only in their values and in the names of their metadata paths. */
+export type QueryPair = readonly [unknown, unknown];
+
+const condition: fc.Arbitrary<QueryPair> = fc
+  .constantFrom(...Object.entries<Attribute>(cohortAttributes))
+  .chain(([pattern, attribute]) =>
+    fc.constantFrom(...operatorsOf(attribute.type)).chain((operator) =>
+      fc
+        .tuple(fc.constantFrom(...operandsOf(attribute, operator)), fc.integer({ min: 1, max: 3 }))
+        .chain(([operand, length]) => {
+          const path = fc.array(name, { minLength: length, maxLength: length });
+          const one = fc.tuple(operand, path).map(([value, names]) => ({
+            attribute: pattern.replace("<path>", () => names.join(".")),
+            operator,
+            ...(value === undefined ? {} : { value }),
+          }));
+          return fc.tuple(one, one);
+        }),
+    ),
+  );
+
+const pairs =
+  (group: "and" | "or") =>
+  (parts: readonly QueryPair[]): QueryPair => [
+    { [group]: parts.map(([one]) => one) },
+    { [group]: parts.map(([, other]) => other) },
+  ];
+
+export const queryArbitrary: fc.Arbitrary<QueryPair> = fc.letrec<
+  Record<"query" | "and" | "or" | "not", QueryPair>
+>((tie) => ({
+  query: fc.oneof(
+    { maxDepth: 4, depthSize: "small", withCrossShrink: true },
+    condition,
+    tie("and"),
+    tie("or"),
+    tie("not"),
+  ),
+  and: fc.array(tie("query"), { minLength: 1, maxLength: 4 }).map(pairs("and")),
+  or: fc.array(tie("query"), { minLength: 1, maxLength: 3 }).map(pairs("or")),
+  not: tie("query").map(([one, other]): QueryPair => [{ not: one }, { not: other }]),
+})).query;
