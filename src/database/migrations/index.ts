@@ -15,6 +15,7 @@ import * as uploadCreators from "./0012-upload-creators.ts";
 import * as tags from "./0013-tags.ts";
 import * as templates from "./0014-templates.ts";
 import * as operator from "./0015-operator.ts";
+import * as pacing from "./0019-pacing.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -32,4 +33,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0013-tags": tags,
   "0014-templates": templates,
   "0015-operator": operator,
+  "0019-pacing": pacing,
 };
