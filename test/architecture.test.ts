@@ -154,7 +154,7 @@ describe("every file", async () => {
 
 /** The tables of what is no module. */
 const tablesOfLayers: Readonly<Record<string, readonly string[]>> = {
-  jobs: ["jobs", "dead_jobs", "processes"],
+  jobs: ["jobs", "dead_jobs", "paced_lanes", "processes"],
   kernel: ["idempotency", "erasures", "outward_calls"],
   bootstrap: ["settings"],
   simulator: ["simulator_messages", "simulator_faults", "simulator_templates", "simulator_reviews"],

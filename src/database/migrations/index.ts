@@ -18,6 +18,7 @@ import * as operator from "./0015-operator.ts";
 import * as ledger from "./0016-ledger.ts";
 import * as rates from "./0017-rates.ts";
 import * as cohorts from "./0018-cohorts.ts";
+import * as pacing from "./0019-pacing.ts";
 import * as broadcasts from "./0020-broadcasts.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -39,5 +40,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0016-ledger": ledger,
   "0017-rates": rates,
   "0018-cohorts": cohorts,
+  "0019-pacing": pacing,
   "0020-broadcasts": broadcasts,
 };
