@@ -16,6 +16,7 @@ import type {
 import type { TemplateAuthorityCallbacks } from "../ports/template-authority.ts";
 import { apiKeys } from "./api-keys.ts";
 import { auth, authenticate } from "./auth/index.ts";
+import { broadcasts } from "./broadcasts/index.ts";
 import { cohorts } from "./cohorts/index.ts";
 import { contacts } from "./contacts/index.ts";
 import { conversations } from "./conversations/index.ts";
@@ -62,6 +63,7 @@ export const modules: Modules = {
   "quick-replies": quickReplies,
   templates,
   cohorts,
+  broadcasts,
   users,
   teams,
   routing,

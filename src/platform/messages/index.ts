@@ -16,8 +16,10 @@ import { waitForMessage } from "./waiting/index.ts";
 
 export { type BulkMessages, enqueueBulkMessages } from "./enqueue-bulk.ts";
 export { receiveMessage, receiveReceipts } from "./inbound/index.ts";
+export { replaceBroadcastMessages } from "./replace.ts";
 export { sendMessage } from "./send.ts";
 export { serializeMessage } from "./serialize.ts";
+export { getWaiters, requireLive } from "./waiting/index.ts";
 
 export const messages = implement(contract, {
   tables: ["messages", "message_receipts", "parked_receipts", "released_charges"],

@@ -3,7 +3,7 @@ import { prices as contract } from "../../../tools/prices.ts";
 import { implement, operatorOwner } from "../kernel/index.ts";
 import { deleteTable, findTable, listTables, replaceTable } from "./tables.ts";
 
-export { marketOf } from "./market.ts";
+export { allCountries, marketOf } from "./market.ts";
 export type { CategoryRates, RateTable } from "./rate-table.ts";
 export { priceOf, type Rates, readRates } from "./read.ts";
 

@@ -1,5 +1,5 @@
 /** The country whose rates apply to a recipient. */
-import { parsePhoneNumberFromString } from "libphonenumber-js/min";
+import { getCountries, parsePhoneNumberFromString } from "libphonenumber-js/min";
 
 /**
  * The ISO country of a number in E.164 form by its calling code, or null: for a number of no country such as +800, and
@@ -10,3 +10,6 @@ export function marketOf(phone_number: string | null): string | null {
   const parsed = phone_number === null ? undefined : parsePhoneNumberFromString(phone_number);
   return parsed?.country ?? parsed?.getPossibleCountries()[0] ?? null;
 }
+
+/** Every country with phone numbers. */
+export const allCountries: readonly string[] = getCountries();

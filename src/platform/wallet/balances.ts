@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { fromMicros } from "../../../tools/money.ts";
 import { type LedgerAccount, ledgerAccounts, type Wallet } from "../../../tools/wallet.ts";
 import type { Queries } from "../../database/database.ts";
+import { onlyRow } from "../../database/query/index.ts";
 import type { World } from "../kernel/index.ts";
 
 /** In millionths of the currency's unit. Money comes from top_ups and adjustments, whose balances are below zero. */
@@ -51,6 +52,16 @@ export async function readWallet(
     low_balance_threshold: threshold === null ? null : fromMicros(threshold),
     is_low: threshold !== null && available < threshold,
   };
+}
+
+/** What the wallet can pay, in millionths of the currency's unit. */
+export async function readAvailable(db: Queries, world: WalletWorld, organization: string): Promise<number> {
+  const { rows } = await sql<{ available: number }>`
+    select total.wallet + ${creditLimit(world)} as available
+    from organizations cross join (${totals(organization)}) as total
+    where organizations.id = ${organization}
+  `.execute(db);
+  return onlyRow(rows).available;
 }
 
 /** The organizations that hold money. */

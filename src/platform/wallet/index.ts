@@ -9,7 +9,7 @@ import { readWallet } from "./balances.ts";
 import { watchBalancesJob } from "./low-balance.ts";
 
 export { adjustWallet, listAdjustments } from "./adjustments.ts";
-export { holdingOrganizations, readWallet } from "./balances.ts";
+export { holdingOrganizations, readAvailable, readWallet } from "./balances.ts";
 export { failInsufficient, holdInsertion, lockWallet, mustPay } from "./hold.ts";
 export { recordTransfers, type Transfer } from "./transfers.ts";
 
