@@ -1,6 +1,7 @@
 /** The states of a broadcast: scheduled, paused, resumed, cancelled, retried, and what each refuses. */
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { broadcasts } from "../tools/broadcasts/index.ts";
+import { inboxes } from "../tools/inboxes.ts";
 import { templates } from "../tools/templates/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { createBroadcastHelpers, phoneNumbers } from "./support/broadcasts.ts";
@@ -190,4 +191,39 @@ test.each([
   expect(failure).toMatchObject({ status: 409, code: "broadcast_state", error: { current_state: state } });
   expect(failure.message).toContain(state);
   expect(failure.error?.fix).toContain(allowed);
+});
+
+test("an inbox with a daily limit sends the rest when the day is over", async () => {
+  const [inbox] = (await app.call(inboxes.list_inboxes, {})).data;
+  const change = (settings: object) => app.call(inboxes.update_inbox, { id: inbox?.id ?? "", settings });
+  await app.advanceTime(25 * hourMs);
+  await change({ daily_limit: 4 });
+  const { id } = await create(content);
+  await execute(id);
+  await deliver();
+  expect(await get(id)).toMatchObject({ execution_status: "processing", stats: { total: 6, sent: 4 } });
+  await app.advanceTime(23 * hourMs);
+  expect((await get(id)).stats.sent).toBe(4);
+  await app.advanceTime(hourMs + 60_000);
+  await deliver();
+  expect(await get(id)).toMatchObject({ execution_status: "completed", stats: { sent: 6 } });
+  await change({});
+});
+
+test("an inbox with a rate sends no more in any second", async () => {
+  const [inbox] = (await app.call(inboxes.list_inboxes, {})).data;
+  const change = (settings: object) => app.call(inboxes.update_inbox, { id: inbox?.id ?? "", settings });
+  await change({ messages_per_second: 2 });
+  const { id } = await create(content);
+  await execute(id);
+  const sent: number[] = [];
+  for (let second = 0; second < 5; second += 1) {
+    await app.advanceTime(1_000);
+    sent.push((await get(id)).stats.sent);
+  }
+  expect(sent.every((count, index) => count - (sent[index - 1] ?? 0) <= 2)).toBe(true);
+  await app.advanceTime(5_000);
+  await deliver();
+  expect(await get(id)).toMatchObject({ execution_status: "completed", stats: { sent: 6 } });
+  await change({});
 });
