@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import pg from "pg";
-import { type Client, createClient } from "../src/client/index.ts";
+import type { Client } from "../src/client/index.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { auth } from "../tools/auth.ts";
 import { broadcasts } from "../tools/broadcasts/index.ts";
@@ -20,6 +20,7 @@ import { wallet } from "../tools/wallet.ts";
 import { prepareBroadcast } from "./support/broadcasts/campaign.ts";
 import { startReplies } from "./support/broadcasts/replies.ts";
 import { quantile } from "./support/load.ts";
+import { createPersistentClient } from "./support/persistent.ts";
 import { type BenchService, pollUntil, residentMb, startService } from "./support/service.ts";
 
 const { values: options } = parseArgs({
@@ -52,8 +53,7 @@ const start = (index: number) =>
 for (let index = 0; index < processes; index += 1) {
   services.push(await start(index));
 }
-const connect = (as: string) =>
-  createClient({ baseUrl: `http://127.0.0.1:${firstPort}`, key: as, timeoutMs: 60_000, retries: 30 });
+const connect = (as: string) => createPersistentClient(`http://127.0.0.1:${firstPort}`, as);
 const client = connect(key);
 try {
   await measure();
@@ -72,7 +72,7 @@ async function measure(): Promise<void> {
   const id = await prepareBroadcast(client, { url, organization, contacts: recipients });
   const other = await createTenant();
   const startedAt = performance.now();
-  await client.call(broadcasts.execute_broadcast, { id });
+  await client.call(broadcasts.execute_broadcast, { id }, { idempotencyKey: "execute" });
   const executedAt = performance.now();
   const own = startReplies(client, "+12000000001");
   const theirs = startReplies(other, "+14155550177");
@@ -154,18 +154,22 @@ async function control(id: string): Promise<void> {
       return data.sent + data.failed > recipients * share;
     });
   await until(0.25);
-  await client.call(broadcasts.pause_broadcast, { id });
+  await client.call(broadcasts.pause_broadcast, { id }, { idempotencyKey: "pause" });
   await sleep(3_000);
   const { data: paused } = await client.call(broadcasts.get_broadcast_metrics, { id });
   console.log(`paused at ${paused.sent} sent, ${paused.pending} pending`);
-  await client.call(broadcasts.resume_broadcast, { id });
+  await client.call(broadcasts.resume_broadcast, { id }, { idempotencyKey: "resume" });
   await until(0.5);
-  const { data: cancelled } = await client.call(broadcasts.cancel_broadcast, { id });
+  const { data: cancelled } = await client.call(
+    broadcasts.cancel_broadcast,
+    { id },
+    { idempotencyKey: "cancel" },
+  );
   console.log(
     `cancelled: ${JSON.stringify(cancelled.stats)}, excluded ${JSON.stringify(cancelled.excluded)}`,
   );
   await sleep(3_000);
-  await client.call(broadcasts.retry_broadcast, { id, scope: "pending" });
+  await client.call(broadcasts.retry_broadcast, { id, scope: "pending" }, { idempotencyKey: "retry" });
 }
 
 async function report(id: string): Promise<void> {
