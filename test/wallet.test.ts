@@ -148,6 +148,17 @@ test("a message that a version without charges delivered is charged after 30 day
   expect(await entriesOf(id)).toEqual([`hold ${price}`, `charge ${price}`]);
 });
 
+test("a message that a version without charges accepted is never charged", async () => {
+  await setFaults(app, { lost_receipts: 1 });
+  const { id, conversation_id } = await send();
+  await app.advanceTime(1_000);
+  await sql`update messages set charge = null where id = ${id}`.execute(world.database.queries);
+  await receive(id, "delivered", { category: "marketing", is_free: false });
+  const { data } = await app.call(messages.get_message, { conversation_id, message_id: id });
+  expect(data.status).toBe("delivered");
+  expect(await entriesOf(id)).toEqual([`hold ${price}`]);
+});
+
 test("a message that cost nothing keeps its price after a change of the currency", async () => {
   const rates = [{ country: "other", marketing: 0.05, utility: 0, authentication: 0 }];
   await app.call(prices.replace_message_rates, { currency: "CHF", rates }, asOperator);
