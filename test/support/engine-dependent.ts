@@ -29,6 +29,9 @@ export const engineDependent: readonly string[] = [
   "test/simulator-templates.test.ts",
   "test/suspension.test.ts",
   "test/wait.test.ts",
+  "test/wallet-account.test.ts",
+  "test/wallet-limits.test.ts",
+  "test/wallet.test.ts",
   "test/webhook-deliveries.test.ts",
   "test/webhook-events.test.ts",
 ];
