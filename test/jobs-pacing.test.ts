@@ -9,7 +9,7 @@ import { anyPayload, makeJob, recordRuns, useJobsFixture } from "./support/jobs-
 
 const lane = "channel:ibx_1";
 /** A start counts this long against the rate. */
-const windowMs = 1_050;
+const windowMs = 1_100;
 const fixture = useJobsFixture();
 
 const makeBulk = (payload: unknown, rest: Partial<NewJob> = {}) =>
