@@ -9,6 +9,7 @@ export const engineDependent: readonly string[] = [
   "test/idempotency.test.ts",
   "test/imports.test.ts",
   "test/jobs-lanes.test.ts",
+  "test/jobs-pacing-processes.test.ts",
   "test/jobs-pacing.test.ts",
   "test/jobs-priority.test.ts",
   "test/jobs-retries.test.ts",
