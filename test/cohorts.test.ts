@@ -1,7 +1,7 @@
 /** Cohorts: saved audiences, their counts, previews and descriptions. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
-import { cohorts } from "../tools/cohorts.ts";
+import { cohorts } from "../tools/cohorts/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
@@ -40,12 +40,24 @@ describe("a query selects", () => {
   test.each<[string, object, string[]]>([
     ["by country, tag and silence", { and: [inGermany, vip, silent] }, ["Bea"]],
     ["who never wrote", { attribute: "last_user_message_at", operator: "not_exists" }, ["Cem", "Dora"]],
-    ["text in any case", { attribute: "metadata.city", operator: "in", value: ["berlin", "MÜNCHEN"] }, ["Ada Öztürk", "Bea"]],
-    ["parts of a name with other letters", { attribute: "name", operator: "contains", value: "ÖZT" }, ["Ada Öztürk"]],
+    [
+      "text in any case",
+      { attribute: "metadata.city", operator: "in", value: ["berlin", "MÜNCHEN"] },
+      ["Ada Öztürk", "Bea"],
+    ],
+    [
+      "parts of a name with other letters",
+      { attribute: "name", operator: "contains", value: "ÖZT" },
+      ["Ada Öztürk"],
+    ],
     ["nested metadata", { attribute: "metadata.address.zip", operator: "exists" }, ["Bea"]],
     ["elements of a list", { attribute: "metadata.hobbies", operator: "contains", value: "tennis" }, ["Cem"]],
     ["numbers", { attribute: "metadata.visits", operator: "gte", value: 12 }, ["Ada Öztürk"]],
-    ["by conversation", { attribute: "conversation.status", operator: "eq", value: "open" }, ["Ada Öztürk", "Bea"]],
+    [
+      "by conversation",
+      { attribute: "conversation.status", operator: "eq", value: "open" },
+      ["Ada Öztürk", "Bea"],
+    ],
     ["who has none", { not: { attribute: "conversation.status", operator: "exists" } }, ["Cem", "Dora"]],
     ["everybody", {}, ["Ada Öztürk", "Bea", "Cem", "Dora"]],
   ])("%s", async (_, query, names) => {
@@ -83,43 +95,104 @@ describe("a saved cohort", () => {
   test("is listed, read, changed, counted and deleted", async () => {
     const query = { and: [inGermany, vip] };
     const { data: cohort } = await app.call(cohorts.create_cohort, { name: "German VIPs", query });
-    expect(cohort).toMatchObject({ type: "query", status: "ready", query, contact_count: 2, csv_url: null, failure: null });
+    expect(cohort).toMatchObject({
+      type: "query",
+      status: "ready",
+      query,
+      contact_count: 2,
+      csv_url: null,
+      failure: null,
+    });
     const { id } = cohort;
-    expect((await app.call(cohorts.list_cohorts, { search: "german" })).data.map((one) => one.id)).toEqual([id]);
+    expect((await app.call(cohorts.list_cohorts, { search: "german" })).data.map((one) => one.id)).toEqual([
+      id,
+    ]);
     const { data: members } = await app.call(cohorts.list_cohort_members, { id });
     expect(members.map(({ name }) => name).sort()).toEqual(["Ada Öztürk", "Bea"]);
-    const { data: changed } = await app.call(cohorts.update_cohort, { id, query: vip, description: "all of them" });
+    const { data: changed } = await app.call(cohorts.update_cohort, {
+      id,
+      query: vip,
+      description: "all of them",
+    });
     expect(changed).toMatchObject({ name: "German VIPs", description: "all of them", contact_count: 3 });
     expect((await app.call(cohorts.get_cohort, { id })).data).toMatchObject({ query: vip, errors: [] });
     await app.call(cohorts.delete_cohort, { id });
-    await expectFailure(app.call(cohorts.get_cohort, { id }), { status: 404, code: "cohort_not_found" });
+    expect(await expectFailure(app.call(cohorts.get_cohort, { id }))).toMatchObject({
+      status: 404,
+      code: "cohort_not_found",
+    });
   });
 
   test.each<[string, Parameters<typeof create>[0], string, string]>([
-    ["a wrong operator", { query: { and: [vip, { ...inGermany, operator: "gt" }] } }, "query.and[1].operator", "operator_not_applicable"],
-    ["an unknown attribute", { query: { attribute: "city", operator: "eq", value: "x" } }, "query.attribute", "unknown_attribute"],
-    ["an attribute of messages", { query: { attribute: "message.text", operator: "eq", value: "x" } }, "query.attribute", "unknown_attribute"],
+    [
+      "a wrong operator",
+      { query: { and: [vip, { ...inGermany, operator: "gt" }] } },
+      "query.and[1].operator",
+      "operator_not_applicable",
+    ],
+    [
+      "an unknown attribute",
+      { query: { attribute: "city", operator: "eq", value: "x" } },
+      "query.attribute",
+      "unknown_attribute",
+    ],
+    [
+      "an attribute of messages",
+      { query: { attribute: "message.text", operator: "eq", value: "x" } },
+      "query.attribute",
+      "unknown_attribute",
+    ],
     ["csv without a file", { type: "csv", query: {} }, "csv_url", "invalid_request"],
-    ["csv with a query", { type: "csv", query: vip, csv_url: "https://example.com/a.csv" }, "query", "invalid_request"],
-    ["a query with a file", { query: vip, csv_url: "https://example.com/a.csv" }, "csv_url", "invalid_request"],
-    ["a private address", { type: "csv", query: {}, csv_url: "http://10.0.0.1/a.csv" }, "csv_url", "url_not_allowed"],
+    [
+      "csv with a query",
+      { type: "csv", query: vip, csv_url: "https://example.com/a.csv" },
+      "query",
+      "invalid_request",
+    ],
+    [
+      "a query with a file",
+      { query: vip, csv_url: "https://example.com/a.csv" },
+      "csv_url",
+      "invalid_request",
+    ],
+    [
+      "a private address",
+      { type: "csv", query: {}, csv_url: "http://10.0.0.1/a.csv" },
+      "csv_url",
+      "url_not_allowed",
+    ],
   ])("is rejected with %s, naming the place", async (_, input, field, code) => {
-    const failure = await create(input).then(() => undefined, (error) => error);
+    const failure = await create(input).then(
+      () => undefined,
+      (error) => error,
+    );
     expect(failure).toMatchObject({ status: 400, code });
     expect(failure.error.details[0].field).toBe(field);
   });
 });
 
-function create(input: Partial<Parameters<typeof app.call<typeof cohorts.create_cohort>>[1]> & { query: Record<string, unknown> }) {
+function create(
+  input: Partial<Parameters<typeof app.call<typeof cohorts.create_cohort>>[1]> & {
+    query: Record<string, unknown>;
+  },
+) {
   return app.call(cohorts.create_cohort, { name: "x", ...input });
 }
 
 test("the description has all that a query needs", async () => {
   const { data } = await app.call(cohorts.describe_attributes, {});
   expect(data.tags).toEqual(["vip"]);
-  expect(data.metadata).toContainEqual({ attribute: "metadata.address.zip", types: ["text"], contacts: 1 });
-  expect(data.metadata).toContainEqual({ attribute: "metadata.visits", types: ["number"], contacts: 1 });
-  expect(data.metadata.map(({ attribute }) => attribute)).not.toContain("metadata.address");
+  expect(data.metadata_attributes).toContainEqual({
+    attribute: "metadata.address.zip",
+    types: ["text"],
+    contacts: 1,
+  });
+  expect(data.metadata_attributes).toContainEqual({
+    attribute: "metadata.visits",
+    types: ["number"],
+    contacts: 1,
+  });
+  expect(data.metadata_attributes.map(({ attribute }) => attribute)).not.toContain("metadata.address");
   for (const { query } of data.examples) {
     expect((await app.call(cohorts.preview_cohort, { query })).data.contact_count).toBeGreaterThanOrEqual(0);
   }

@@ -16,7 +16,7 @@ const rules = jobsOf(modules).flatMap(({ retention = [] }) => retention);
 const kept: Readonly<Record<string, readonly string[]>> = {
   "what an organization has set up": [
     ...["organizations", "users", "api_keys", "inboxes", "teams", "team_members"],
-    ...["routing_policies", "quick_replies", "templates", "webhooks"],
+    ...["routing_policies", "quick_replies", "templates", "webhooks", "cohorts"],
   ],
   "until they are erased": ["contacts", "contact_identities", "conversations", "messages", "uploads"],
   "until they end": ["jobs", "processes", "outward_calls"],
