@@ -2,7 +2,12 @@
 import fc from "fast-check";
 import { cohortAttributes, matchesQuery } from "../../src/platform/query/index.ts";
 import { operatorsOf } from "../../src/platform/query/operands.ts";
-import { type Attribute, operatorFamilies, type Query } from "../../src/platform/query/query.ts";
+import {
+  type Attribute,
+  type Condition,
+  operatorFamilies,
+  type Query,
+} from "../../src/platform/query/query.ts";
 import { normalizeTag } from "../../tools/contract/index.ts";
 
 /** What the evaluator reads: a contact's row with its derived attributes, and its conversations. */
@@ -33,10 +38,16 @@ export function matchesCohort(query: Query, facts: CohortFacts, now: Date): bool
       (part) =>
         isOnConversation(part) ||
         (part.kind === "condition"
-          ? matchesQuery(part, facts.contact, now)
+          ? matchesQuery(part, contactFacts(part, facts), now)
           : matchesCohort(part, facts, now)),
     )
   );
+}
+
+/** `within_last` asks for any message in that time; the other operators, for the last one. */
+function contactFacts({ operator }: Condition, { contact, conversations }: CohortFacts) {
+  const times = conversations.map(({ last_user_message_at }) => last_user_message_at);
+  return operator.endsWith("within_last") ? { ...contact, last_user_message_at: times } : contact;
 }
 
 function isOnConversation(query: Query): boolean {
@@ -89,6 +100,8 @@ const words = [
     "4.2",
     "+5",
     " 7 ",
+    "v8",
+    "\v9",
     "\ufeff-0.50\u2003",
     "1e5",
     "0042",
@@ -195,7 +208,13 @@ export const contactArbitrary = fc.record({
   phone: fc.constantFrom("+4915112345", "+1415555", "+8001234", "+3312345", "+447700900"),
   name: maybe(text),
   tags: fc.uniqueArray(tag, { maxLength: 3 }),
-  metadata: fc.dictionary(name, jsonValue, { maxKeys: 5, noNullPrototype: true, size: "max" }),
+  metadata: fc
+    .tuple(
+      fc.dictionary(name, jsonValue, { maxKeys: 3, noNullPrototype: true, size: "max" }),
+      jsonValue,
+      jsonValue,
+    )
+    .map(([others, a, b]) => ({ ...others, a, b })),
   opted_out: fc.boolean(),
   isBlocked: fc.boolean(),
   created_at: storedTime,
@@ -258,7 +277,7 @@ const condition: fc.Arbitrary<QueryPair> = fc
   .chain(([pattern, attribute]) =>
     fc.constantFrom(...operatorsOf(attribute.type)).chain((operator) =>
       fc
-        .tuple(fc.constantFrom(...operandsOf(attribute, operator)), fc.integer({ min: 1, max: 3 }))
+        .tuple(fc.constantFrom(...operandsOf(attribute, operator)), fc.constantFrom(1, 1, 1, 2, 3))
         .chain(([operand, length]) => {
           const path = fc.array(name, { minLength: length, maxLength: length });
           const one = fc.tuple(operand, path).map(([value, names]) => ({

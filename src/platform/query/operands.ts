@@ -1,5 +1,5 @@
 /** Which operators apply to which type of attribute, and how their operands are parsed. */
-import { type QueryOperator, queryOperators } from "../../../tools/cohorts.ts";
+import { type QueryOperator, queryOperators } from "../../../tools/cohorts/index.ts";
 import type { Failure } from "../../../tools/contract/index.ts";
 import { failField } from "../../../tools/errors.ts";
 import { type Attribute, type Operands, operatorFamilies, type Value, type ValueType } from "./query.ts";
@@ -105,7 +105,7 @@ const examples: Record<ValueType, string> = {
   number: "42",
   date: '"2026-03-01T00:00:00Z"',
   boolean: "true",
-  enum: '"open"',
+  enum: "one of its values",
   tags: '"vip"',
   any: '"berlin"',
 };
