@@ -2,7 +2,7 @@
 import pg from "pg";
 import type { Client } from "../../../src/client/index.ts";
 import { broadcasts } from "../../../tools/broadcasts/index.ts";
-import { cohorts } from "../../../tools/cohorts.ts";
+import { cohorts } from "../../../tools/cohorts/index.ts";
 import { templates } from "../../../tools/templates/index.ts";
 import { fillOrganization } from "../fill-organization.ts";
 import { pollUntil } from "../service.ts";
