@@ -10,10 +10,8 @@ const secret = "a secret that must never be shown";
 test("without settings the service is embedded, on loopback, with the documented defaults", () => {
   expect(readConfig({})).toEqual({
     config: {
-      host: "127.0.0.1",
-      port: 3000,
-      dataDir: join(homedir(), ".tidings"),
-      databaseUrl: undefined,
+      ...{ host: "127.0.0.1", port: 3000 },
+      ...{ dataDir: join(homedir(), ".tidings"), databaseUrl: undefined },
       ...{ secret: undefined, previousSecret: undefined, isSecretLost: false },
       ...{ operatorKey: undefined, upstream: undefined },
       owner: { email: undefined, password: undefined, key: undefined },
@@ -21,14 +19,8 @@ test("without settings the service is embedded, on loopback, with the documented
       rateLimits: { perSecond: 50, burst: 100 },
       quotas: {
         ...{ storedBytes: 10_240_000_000, apiKeys: 100, webhooks: 100, imports: 20, waitingCalls: 200 },
-        ...{
-          cohorts: 1_000,
-          inboxes: 100,
-          quickReplies: 500,
-          templates: 6_000,
-          routingPolicies: 100,
-          teamMembers: 2_000,
-        },
+        ...{ inboxes: 100, quickReplies: 500, templates: 6_000, routingPolicies: 100, teamMembers: 2_000 },
+        cohorts: 1_000,
       },
       wallet: { mode: "off", creditLimit: 0 },
       retention: { receipts: 90, decisions: 90, assignments: 730, events: 30, imports: 30, deadJobs: 30 },
