@@ -44,6 +44,9 @@ export async function setPace(tx: Transaction, lane: string, ratePerSecond: numb
 
 const laneName = laneNameOf(sql`lanes.lane`);
 
+/** Read once for all lanes: without rates, no lane is looked up. */
+const hasRates = sql`(select exists (select from paced_lanes))`;
+
 /** Whether the lane has a job that is due. */
 const hasDue = (now: Date) =>
   sql`exists (select from jobs where jobs.lane = lanes.lane and jobs.run_at <= ${now.toISOString()})`;
@@ -94,7 +97,7 @@ const isUsedUp = (priority: Priority, now: Date) => sql`(
  * How many jobs of the lane may start now, with its row locked; null if it has no rate, -1 if another transaction has
  * locked its row.
  */
-export const roomInLane = (priority: Priority, now: Date) => sql`(
+export const roomInLane = (priority: Priority, now: Date) => sql`case when ${hasRates} then (
   select case when not ${hasDue(now)} or ${isUsedUp(priority, now)} is true then 0 else coalesce((
     select greatest(0, ${allowed[priority](now)}) from (
       select rate_per_second, started_at, ${rowTime(now)} as time from paced_lanes
@@ -102,7 +105,7 @@ export const roomInLane = (priority: Priority, now: Date) => sql`(
     ) as row
   ), -1) end
   from paced_lanes where paced_lanes.lane = ${laneName}
-)`;
+) end`;
 
 /** A CTE that adds the starts of the jobs in the CTE `ready` to the rows of their lanes. */
 export const recordStarts = (now: Date) => sql`
@@ -120,4 +123,4 @@ export const recordStarts = (now: Date) => sql`
 
 /** The time from which the lane's rate allows another of its due jobs. No row if it has no rate or no due job. */
 export const nextStart = (priority: Priority, now: Date) => sql`
-  select ${freeAt[priority]} as at from paced_lanes where paced_lanes.lane = ${laneName} and ${hasDue(now)}`;
+  select ${freeAt[priority]} as at from paced_lanes where ${hasRates} and paced_lanes.lane = ${laneName} and ${hasDue(now)}`;
