@@ -203,6 +203,28 @@ const jsonValue = fc.letrec<{ value: unknown; object: object; list: unknown[] }>
 const tag = text.map(normalizeTag).filter((value) => value !== "");
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });
 
+const oddValues: readonly unknown[] = [...words, ...times, ...nearlyTimes, ...numbers, true, false];
+
+/** Values that are hard to compare, in metadata: each alone, in a list, and as the name. */
+export const oddContacts = oddValues.flatMap((value) => [
+  { metadata: { a: value }, name: String(value) },
+  { metadata: { a: ["other", value] }, name: "" },
+]);
+
+/** Every test of one value, with every operand. */
+export const oddQueries: readonly unknown[] = [
+  ...oddValues.map((value) => ({ attribute: "metadata.a", operator: "eq", value })),
+  ...words.map((value) => ({ attribute: "name", operator: "eq", value })),
+  ...["contains", "starts_with", "ends_with"].flatMap((operator) =>
+    oddValues
+      .filter((value) => value !== "")
+      .map((value) => ({ attribute: "metadata.a", operator, value: String(value) })),
+  ),
+  ...["gte", "lt"].flatMap((operator) =>
+    [...times, ...numbers].map((value) => ({ attribute: "metadata.a", operator, value })),
+  ),
+];
+
 /** The parts of a contact, and of its conversations. */
 export const contactArbitrary = fc.record({
   phone: fc.constantFrom("+4915112345", "+1415555", "+8001234", "+3312345", "+447700900"),
