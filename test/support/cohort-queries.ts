@@ -9,6 +9,7 @@ import {
   type Query,
 } from "../../src/platform/query/query.ts";
 import { normalizeTag } from "../../tools/contract/index.ts";
+import { nearlyTimes, numbers, times, words } from "./odd-values.ts";
 
 /** What the evaluator reads: a contact's row with its derived attributes, and its conversations. */
 export interface CohortFacts {
@@ -57,105 +58,6 @@ function isOnConversation(query: Query): boolean {
 export const cohortNow = new Date("2026-03-10T12:00:00.000Z");
 
 const storable = (text: string) => !text.includes("\0") && text.isWellFormed();
-
-const words = [
-  ...[
-    "Ann",
-    "ann",
-    "ANN",
-    "Ａｎｎ",
-    "ΟΔΟΣ",
-    "οδος",
-    "οδοσ",
-    "Straße",
-    "STRASSE",
-    "İstanbul",
-    "ﬁn",
-    "Kelvin",
-    "É",
-    "e\u0301",
-  ],
-  ...[
-    "São Paulo",
-    "sao",
-    "👩‍👩‍👧",
-    "%",
-    "_",
-    "\\",
-    "'",
-    '"',
-    "",
-    " ",
-    "null",
-    "true",
-    "false",
-    "vip",
-    "open",
-    "{}",
-    "[]",
-    "™",
-  ],
-  ...[
-    "42",
-    "4.2",
-    "+5",
-    " 7 ",
-    "v8",
-    "\v9",
-    "\ufeff-0.50\u2003",
-    "1e5",
-    "0042",
-    ".5",
-    "5.",
-    "1e21",
-    "٣",
-    `1${"0".repeat(400)}`,
-    `0.${"0".repeat(400)}1`,
-  ],
-];
-const times = [
-  ...[
-    "2026-03-01T12:00:00Z",
-    "2026-03-09T12:00:00+02:00",
-    "2026-03-10T12:00:00.000Z",
-    "2026-03-10T12:00:00.001Z",
-  ],
-  ...[
-    "2026-03-01T09:00:00.123999Z",
-    "2026-03-01T09:00:00.123Z",
-    "2024-02-29T00:00:00-23:59",
-    "2026-03-01T09:00:00+23:59",
-  ],
-  ...["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"],
-];
-const nearlyTimes = [
-  ...[
-    "2026-03-01",
-    "2024-02-29",
-    "2026-02-31",
-    "2023-02-29",
-    "0000-02-29",
-    "0001-01-01",
-    "2026-3-1",
-    "2026-03-01T09:00:00",
-  ],
-  ...[
-    "2026-03-01T24:00:00Z",
-    "2026-03-01T09:00:60Z",
-    "0000-12-31T23:30:00-01:00",
-    "0001-01-01T00:30:00+01:00",
-  ],
-  ...[
-    "9999-12-31T23:30:00-01:00",
-    "0000-06-01T00:00:00Z",
-    "2026-03-01t09:00:00z",
-    "2026-03-01\n",
-    "2026-03-01T09:00:00.5+05:30",
-  ],
-];
-const numbers = [
-  0, -0, 1, -1, 42, 4.2, 0.1, 1e21, 1.5e300, 1e-7, -2.5e-9, 5e-324, 123456789012345680000, 7, -0.5,
-];
 
 const text = fc
   .oneof(
