@@ -1,6 +1,7 @@
 /** The states of a broadcast: scheduled, paused, resumed, cancelled, retried, and what each refuses. */
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { broadcasts } from "../tools/broadcasts/index.ts";
+import { cohorts } from "../tools/cohorts/index.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { templates } from "../tools/templates/index.ts";
 import { useTestApp } from "./support/app.ts";
@@ -170,6 +171,17 @@ test("a template that a broadcast is sending can't be withdrawn, and one that is
   expect(await get(id)).toMatchObject({ execution_status: "paused", paused_reason: "template_not_sendable" });
   await setStatus("approved");
   await call("resume", id);
+  await deliver();
+  expect((await get(id)).execution_status).toBe("completed");
+});
+
+test("a cohort can't be deleted while a broadcast that has not begun needs it", async () => {
+  const cohort = await fillCohort(1);
+  const { id } = await create({ ...content, cohort_id: cohort.id });
+  const remove = () => app.call(cohorts.delete_cohort, { id: cohort.id });
+  expect(await expectFailure(remove())).toMatchObject({ status: 409, code: "cohort_in_use" });
+  await execute(id);
+  expect((await remove()).data.deleted).toBe(true);
   await deliver();
   expect((await get(id)).execution_status).toBe("completed");
 });

@@ -20,7 +20,7 @@ import {
   scheduleStart,
   startBroadcastJob,
 } from "./sending/index.ts";
-import { requireNoBroadcast } from "./uses.ts";
+import { requireNoBroadcast, requireNoDraft } from "./uses.ts";
 
 const editable = ["draft", "scheduled"] as const;
 
@@ -163,6 +163,10 @@ export const broadcasts = implement(contract, {
     },
   },
   jobs: [dispatchBroadcastJob, startBroadcastJob],
-  hooks: { broadcastProgressed: countProgress, templateWithdrawn: requireNoBroadcast },
+  hooks: {
+    broadcastProgressed: countProgress,
+    cohortWithdrawn: requireNoDraft,
+    templateWithdrawn: requireNoBroadcast,
+  },
   erase: { now: eraseRecipients },
 });

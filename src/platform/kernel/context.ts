@@ -219,6 +219,11 @@ export interface Hooks {
   ): Promise<void>;
   /** The delivery of messages of broadcasts has progressed. Several changes of one message are in their order. */
   broadcastProgressed(tx: Transaction, world: World, changes: readonly BroadcastProgress[]): Promise<void>;
+  /** A cohort is about to be deleted. @throws Failure `cohort_in_use` if something needs it yet. */
+  cohortWithdrawn(
+    change: Change,
+    cohort: { readonly organization: string; readonly cohort_id: string },
+  ): Promise<void>;
   /** A team is being deleted. Called before its members are locked, and again afterwards. */
   teamDeleted(
     change: Change,
