@@ -10,7 +10,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CallFailure, createClient } from "../src/client/index.ts";
+import { CallFailure, createClient, NoResponseError } from "../src/client/index.ts";
 import { openDatabase } from "../src/database/connect.ts";
 import type { Database } from "../src/database/database.ts";
 import { findDifferences } from "../src/platform/wallet/audit.ts";
@@ -81,10 +81,12 @@ async function run({ engine, env, ports, sends, kills, ...options }: Run): Promi
     body: JSON.stringify({ failures: [{ code: 131026, share: 0.2 }], doubled_receipts: 0.1 }),
   });
   const add = (amount: number, step: number) =>
-    client.call(
-      operatorWallet.adjust_wallet,
-      { id, amount, reason: `Step ${step}` },
-      { ...asOperator, idempotencyKey: `step ${step}` },
+    untilAnswered(() =>
+      client.call(
+        operatorWallet.adjust_wallet,
+        { id, amount, reason: `Step ${step}` },
+        { ...asOperator, idempotencyKey: `step ${step}` },
+      ),
     );
 
   const accepted: string[] = [];
@@ -95,9 +97,9 @@ async function run({ engine, env, ports, sends, kills, ...options }: Run): Promi
       const to = `+1415${5_000_000 + (number % 500)}`;
       const input = { to, type: "text", text: { body: `number ${number}` } } as const;
       try {
-        accepted.push(
-          (await from.call(messages.send_message, input, { idempotencyKey: `send ${number}` })).data.id,
-        );
+        const options = { idempotencyKey: `send ${number}` };
+        const { data } = await untilAnswered(() => from.call(messages.send_message, input, options));
+        accepted.push(data.id);
       } catch (error) {
         if (!(error instanceof CallFailure) || error.code !== "insufficient_funds") {
           throw error;
@@ -108,7 +110,7 @@ async function run({ engine, env, ports, sends, kills, ...options }: Run): Promi
   };
   const sample = async () => {
     while (!isDone) {
-      const answer = await client.call(wallet.get_wallet, {});
+      const answer = await untilAnswered(() => client.call(wallet.get_wallet, {}));
       lowest = Math.min(lowest, answer.data.available);
       samples += 1;
       await sleep(20);
@@ -148,6 +150,19 @@ async function run({ engine, env, ports, sends, kills, ...options }: Run): Promi
   console.log(
     `${engine}: ${sends} sends over ${kills} kills: ${accepted.length + 1} accepted, ${rejected} rejected; ${delivered} delivered, ${failed} failed, ${charged} charged, ${end.held} held; lowest of ${samples} balances ${lowest}; ${differences.length} differences between balances and entries`,
   );
+}
+
+/** Calls again while there is no service: on a busy machine, it starts for longer than the client waits. */
+async function untilAnswered<Result>(call: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof NoResponseError)) {
+        throw error;
+      }
+    }
+  }
 }
 
 /** The price of a free-form message, by sending one. */
