@@ -116,6 +116,7 @@ const things: Readonly<Record<string, keyof OtherTenant>> = {
   members: "member_id",
   policies: "policy_id",
   templates: "template_id",
+  cohorts: "cohort_id",
 };
 
 /** Input for operations that require one of several optional fields. */

@@ -1,7 +1,7 @@
 /** Cohorts: saved audiences, their counts, previews and descriptions. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
-import { cohorts } from "../tools/cohorts.ts";
+import { cohorts } from "../tools/cohorts/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
@@ -117,7 +117,10 @@ describe("a saved cohort", () => {
     expect(changed).toMatchObject({ name: "German VIPs", description: "all of them", contact_count: 3 });
     expect((await app.call(cohorts.get_cohort, { id })).data).toMatchObject({ query: vip, errors: [] });
     await app.call(cohorts.delete_cohort, { id });
-    await expectFailure(app.call(cohorts.get_cohort, { id }), { status: 404, code: "cohort_not_found" });
+    expect(await expectFailure(app.call(cohorts.get_cohort, { id }))).toMatchObject({
+      status: 404,
+      code: "cohort_not_found",
+    });
   });
 
   test.each<[string, Parameters<typeof create>[0], string, string]>([
@@ -179,9 +182,17 @@ function create(
 test("the description has all that a query needs", async () => {
   const { data } = await app.call(cohorts.describe_attributes, {});
   expect(data.tags).toEqual(["vip"]);
-  expect(data.metadata).toContainEqual({ attribute: "metadata.address.zip", types: ["text"], contacts: 1 });
-  expect(data.metadata).toContainEqual({ attribute: "metadata.visits", types: ["number"], contacts: 1 });
-  expect(data.metadata.map(({ attribute }) => attribute)).not.toContain("metadata.address");
+  expect(data.metadata_attributes).toContainEqual({
+    attribute: "metadata.address.zip",
+    types: ["text"],
+    contacts: 1,
+  });
+  expect(data.metadata_attributes).toContainEqual({
+    attribute: "metadata.visits",
+    types: ["number"],
+    contacts: 1,
+  });
+  expect(data.metadata_attributes.map(({ attribute }) => attribute)).not.toContain("metadata.address");
   for (const { query } of data.examples) {
     expect((await app.call(cohorts.preview_cohort, { query })).data.contact_count).toBeGreaterThanOrEqual(0);
   }

@@ -23,7 +23,14 @@ test("without settings the service is embedded, on loopback, with the documented
       logLevel: "info",
       rateLimits: { perSecond: 50, burst: 100 },
       quotas: {
-        ...{ storedBytes: 10_240_000_000, apiKeys: 100, webhooks: 100, imports: 20, waitingCalls: 200 },
+        ...{
+          storedBytes: 10_240_000_000,
+          apiKeys: 100,
+          cohorts: 1_000,
+          webhooks: 100,
+          imports: 20,
+          waitingCalls: 200,
+        },
         ...{ inboxes: 100, quickReplies: 500, templates: 6_000, routingPolicies: 100, teamMembers: 2_000 },
       },
       wallet: { mode: "off", creditLimit: 0 },
@@ -68,6 +75,7 @@ test("every setting is read", () => {
     TIDINGS_RATE_BURST: "10000",
     TIDINGS_QUOTA_STORED_MB: "5",
     TIDINGS_QUOTA_API_KEYS: "6",
+    TIDINGS_QUOTA_COHORTS: "26",
     TIDINGS_QUOTA_WEBHOOKS: "7",
     TIDINGS_QUOTA_IMPORTS: "8",
     TIDINGS_QUOTA_INBOXES: "10",
@@ -117,7 +125,7 @@ test("every setting is read", () => {
     logLevel: "silent",
     rateLimits: { perSecond: 5000, burst: 10_000 },
     quotas: {
-      ...{ storedBytes: 5_000_000, apiKeys: 6, webhooks: 7, imports: 8, waitingCalls: 9 },
+      ...{ storedBytes: 5_000_000, apiKeys: 6, cohorts: 26, webhooks: 7, imports: 8, waitingCalls: 9 },
       ...{ inboxes: 10, quickReplies: 11, templates: 15, routingPolicies: 12, teamMembers: 13 },
     },
     wallet: { mode: "credit_limit", creditLimit: 27_000_000 },

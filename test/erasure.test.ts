@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { modules, operationsOf } from "../src/platform/index.ts";
 import { implement } from "../src/platform/kernel/module.ts";
+import { cohorts } from "../tools/cohorts/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import type { InputOf, Operation, OutputOf } from "../tools/contract/index.ts";
 import { conversations } from "../tools/conversations.ts";
@@ -145,10 +146,18 @@ async function assignWithReasons(conversation_id: string): Promise<void> {
 }
 
 async function importRow(): Promise<void> {
-  const csv = `phone,name,tags,${marked("column")}\n${number},${marked("Ada")},${marked("imported")},${marked("cell")}\n`;
+  const csv = `phone,name,tags,${marked("column")}\n${number},${marked("Łucja")},${marked("imported")},${marked("cell")}\n`;
   const content_base64 = Buffer.from(csv).toString("base64");
   const { data } = await call(uploads.upload_file, { file_name: "people.csv", content_base64 });
   await call(imports.import_contacts, { upload_id: data.id });
+  await app.runDueJobs();
+}
+
+async function addToCohort(): Promise<void> {
+  const csv = `phone,name\n${number},${marked("Ada")}\n${number.slice(2)},${marked("Ada")}\n`;
+  const content_base64 = Buffer.from(csv).toString("base64");
+  const { data } = await call(uploads.upload_file, { file_name: "people.csv", content_base64 });
+  await call(cohorts.create_cohort, { name: "File", type: "csv", query: {}, upload_id: data.id });
   await app.runDueJobs();
 }
 
@@ -167,6 +176,7 @@ describe("after an erasure", () => {
     const { id, conversation_id, phone } = await plant();
     await assignWithReasons(conversation_id);
     await importRow();
+    await addToCohort();
     await phone.write(marked("stop"));
     for (let attempt = 0; attempt < 12; attempt += 1) {
       await app.advanceTime(12 * hour);
@@ -248,6 +258,7 @@ const plantedColumns = [
   "contacts.bsuid",
   "contacts.metadata",
   "contacts.name",
+  "contacts.normalized",
   "contacts.phone_number",
   "contacts.search_text",
   "contacts.tags",

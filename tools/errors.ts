@@ -6,7 +6,7 @@
 import { apiKeyErrors } from "./api-keys.ts";
 import { authErrors } from "./auth.ts";
 import { broadcastErrors } from "./broadcasts/index.ts";
-import { cohortErrors, queryErrors } from "./cohorts.ts";
+import { cohortErrors, queryErrors } from "./cohorts/index.ts";
 import { contactErrors } from "./contacts.ts";
 import {
   accessErrors,

@@ -5,7 +5,7 @@ import { automation } from "./automation.ts";
 import { billing } from "./billing.ts";
 import { broadcasts } from "./broadcasts/index.ts";
 import { chatbot } from "./chatbot.ts";
-import { cohorts } from "./cohorts.ts";
+import { cohorts } from "./cohorts/index.ts";
 import { contacts } from "./contacts.ts";
 import { conversations } from "./conversations.ts";
 import { imports } from "./imports.ts";

@@ -1,6 +1,6 @@
 /** Broadcasts in a test: contacts with a tag, a cohort of them, an approved template, and what became of it all. */
 import { broadcasts } from "../../tools/broadcasts/index.ts";
-import { cohorts } from "../../tools/cohorts.ts";
+import { cohorts } from "../../tools/cohorts/index.ts";
 import { contacts } from "../../tools/contacts.ts";
 import type { InputOf } from "../../tools/contract/index.ts";
 import type { TestApp } from "./app.ts";

@@ -1,5 +1,7 @@
 /** The test files whose result may differ between the database engines; `npm test` runs them on both. */
 export const engineDependent: readonly string[] = [
+  "test/cohort-queries.test.ts",
+  "test/cohorts.test.ts",
   "test/contact-blocking.test.ts",
   "test/contact-identities.test.ts",
   "test/contact-search.test.ts",

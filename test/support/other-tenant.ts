@@ -1,6 +1,7 @@
 /** Another organization in the same app, created by the operator, with one of each resource, none of which the first may reach. */
 import { sql } from "kysely";
 import { apiKeys } from "../../tools/api-keys.ts";
+import { cohorts } from "../../tools/cohorts/index.ts";
 import { imports } from "../../tools/imports.ts";
 import { inboxes } from "../../tools/inboxes.ts";
 import { messages } from "../../tools/messages/index.ts";
@@ -32,6 +33,7 @@ export interface OtherTenant {
   readonly member_id: string;
   readonly policy_id: string;
   readonly template_id: string;
+  readonly cohort_id: string;
 }
 
 export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
@@ -70,6 +72,7 @@ export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
     { name: "private", category: "utility", template_data: { body: "private" } },
     { key },
   );
+  const { data: cohort } = await app.call(cohorts.create_cohort, { name: "theirs", query: {} }, { key });
   return {
     key,
     organization_id: organization,
@@ -87,6 +90,7 @@ export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
     member_id: team.members.Member ?? "",
     policy_id: policy.id,
     template_id: template.id,
+    cohort_id: cohort.id,
   };
 }
 

@@ -121,7 +121,7 @@ function readOrReason(
     return readContact(columns, cells, region);
   } catch (error) {
     if (error instanceof RejectedRowError) {
-      return error.message;
+      return error.anonymous;
     }
     throw error;
   }

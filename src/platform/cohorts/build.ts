@@ -4,7 +4,6 @@
  * A batch and its progress are committed together, so a crash neither loses nor repeats lines. A line without a contact is
  * reported and skipped. The file is deleted at the end, also if it can't be read further or the cohort no longer exists.
  */
-import type { z } from "zod";
 import type { Outcome } from "../../jobs/job.ts";
 import { type Columns, commitRows, explainFileError, fetchCsv, readHeader } from "../imports/index.ts";
 import { defineJob, type World } from "../kernel/index.ts";

@@ -1,6 +1,6 @@
 /** Describes what queries can use: attributes, operators, and the tags and metadata that contacts have. */
 import { sql } from "kysely";
-import type { QueryOperator } from "../../../tools/cohorts.ts";
+import type { QueryOperator } from "../../../tools/cohorts/index.ts";
 import type { Queries } from "../../database/database.ts";
 import { cohortAttributes, exampleOf, operatorsOf, type ValueType } from "../query/index.ts";
 
@@ -74,7 +74,7 @@ export async function describeAttributes(db: Queries, organization: string) {
     attributes,
     operators: describeOperators(new Set(attributes.map(({ type }) => type))),
     ...(await readTagsInUse(db, organization)),
-    metadata: await readMetadataInUse(db, organization),
+    metadata_attributes: await readMetadataInUse(db, organization),
     contacts_examined: maxExamined,
     rules,
     examples,

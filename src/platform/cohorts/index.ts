@@ -1,5 +1,5 @@
 /** Cohorts: saved audiences, and the functions with which broadcasts select their recipients. */
-import { cohorts as contract } from "../../../tools/cohorts.ts";
+import { cohorts as contract } from "../../../tools/cohorts/index.ts";
 import { fail, failField } from "../../../tools/errors.ts";
 import { containsText, readPage, withTimeLimit } from "../../database/query/index.ts";
 import { normalizeContacts, selectContacts, serializeContact } from "../contacts/index.ts";

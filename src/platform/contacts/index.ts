@@ -203,6 +203,7 @@ async function eraseProfile(
     .set({
       ...{ phone_number: null, bsuid: null, username: null, name: null },
       ...{ search_text: "", tags: [], metadata: "{}", blocked_reason: null },
+      ...{ country: null, normalized: null },
       erased_at: now.toISOString(),
     })
     .where("organization_id", "=", organization_id)

@@ -5,7 +5,7 @@
  * fragments in this folder. A part may be null where it is false; only `negate` has to tell them apart.
  */
 import { sql } from "kysely";
-import type { QueryOperator } from "../../../../tools/cohorts.ts";
+import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
 import type { Condition, Query } from "../query.ts";
 import { existsConversation, hasNoConversation } from "./conversations.ts";
 import type { PositiveCondition, Predicate, Source, SourceContext, Sources } from "./source.ts";

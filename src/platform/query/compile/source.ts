@@ -1,6 +1,6 @@
 /** Where the values of an attribute are in SQL, and the tests of each operator on them. */
 import { type RawBuilder, sql } from "kysely";
-import type { QueryOperator } from "../../../../tools/cohorts.ts";
+import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
 import type { Condition, Value } from "../query.ts";
 import { numberIn, textIn, timeIn } from "./json.ts";
 

@@ -1,6 +1,6 @@
 /** Cohorts: saved filters that select the contacts of a broadcast. */
 import { z } from "zod";
-import { Contact } from "./contacts.ts";
+import { Contact } from "../contacts.ts";
 import {
   Deleted,
   type ErrorEntry,
@@ -13,36 +13,12 @@ import {
   paging,
   timestamp,
   untrusted,
-} from "./contract/index.ts";
-import { sourceUrl } from "./uploads.ts";
+} from "../contract/index.ts";
+import { sourceUrl } from "../uploads.ts";
+
+export { type QueryOperator, queryErrors, queryOperators } from "./query.ts";
 
 export const cohortTypes = ["query", "csv"] as const;
-
-/** The operators of a condition; the query engine defines what each compares. */
-export const queryOperators = [
-  "eq",
-  "neq",
-  "contains",
-  "not_contains",
-  "starts_with",
-  "ends_with",
-  "in",
-  "not_in",
-  "gt",
-  "gte",
-  "lt",
-  "lte",
-  "between",
-  "exists",
-  "not_exists",
-  "before",
-  "after",
-  "within_last",
-  "not_within_last",
-  "has_any",
-  "has_all",
-] as const;
-export type QueryOperator = (typeof queryOperators)[number];
 
 export const cohortStatuses = ["building", "ready", "failed"] as const;
 
@@ -134,7 +110,7 @@ const AttributeDescriptions = z.object({
   /** Of the newest contacts, and of the newest conversations. */
   tags: z.array(z.string()),
   conversation_tags: z.array(z.string()),
-  metadata: z.array(
+  metadata_attributes: z.array(
     z.object({ attribute: untrusted(z.string()), types: z.array(z.string()), contacts: z.int() }),
   ),
   contacts_examined: z.int(),
@@ -259,44 +235,5 @@ export const cohortErrors = {
     422,
     "The contacts of a csv cohort come from its file: it has no query.",
     "Leave query out, or create a cohort of type query.",
-  ),
-} as const satisfies Record<string, ErrorEntry>;
-
-export const queryErrors = {
-  query_malformed: errorEntry(
-    "invalid_request",
-    400,
-    "The query is not valid: {reason}",
-    'Send {"attribute":"tags","operator":"has_any","value":["vip"]}, or a group: {"and":[…]}, {"or":[…]} or {"not":{…}}.',
-  ),
-  query_too_large: errorEntry(
-    "invalid_request",
-    400,
-    "The query has more than {limit} {counted}.",
-    "Send a query with at most {limit} {counted}.",
-  ),
-  unknown_attribute: errorEntry(
-    "invalid_request",
-    400,
-    "Unknown attribute: {value}.",
-    "Known attributes: {known}.",
-  ),
-  unknown_operator: errorEntry(
-    "invalid_request",
-    400,
-    "Unknown operator: {value}.",
-    "Known operators: {known}.",
-  ),
-  operator_not_applicable: errorEntry(
-    "invalid_request",
-    400,
-    "{operator} does not apply to {attribute}, whose type is {attribute_type}.",
-    "Use one of: {known}.",
-  ),
-  query_value_invalid: errorEntry(
-    "invalid_request",
-    400,
-    "The value does not fit {operator} on {attribute}.",
-    "Send {expected}.",
   ),
 } as const satisfies Record<string, ErrorEntry>;
