@@ -255,5 +255,6 @@ export const broadcasts = {
     }),
     output: one(Metrics.extend({ is_timed_out: z.boolean() })),
     waits: true,
+    progress: { counts: ["sent", "failed"], total: "total" },
   }),
 };
