@@ -50,7 +50,7 @@ export const broadcasts = {
       name,
       cohort_id,
       template_id,
-      inbox_id: inboxId.optional().describe("Inbox of the template, which sends it; may be left out"),
+      inbox_id: inboxId.optional().describe("The template's inbox; may be left out"),
       variable_mapping: variable_mapping.default({}),
       header_media_url: header_media_url.optional(),
       scheduled_at: scheduled_at.optional(),
@@ -68,6 +68,7 @@ export const broadcasts = {
     description: "List broadcasts with their status and counts, newest first.",
     input: z.object({
       status: z.enum(executionStatuses).optional().describe("Only this status"),
+      search: z.string().max(255).optional().describe("Part of a name"),
       ...paging(25),
     }),
     output: paged(Broadcast),
@@ -101,6 +102,7 @@ export const broadcasts = {
     }),
     output: one(Broadcast),
     hints: sends,
+    tier: "extended",
   }),
 
   delete_broadcast: operation({
@@ -111,6 +113,7 @@ export const broadcasts = {
     description: "Delete a draft. A scheduled broadcast is cancelled first, with cancel_broadcast.",
     input: z.object({ id: broadcastId }),
     output: one(Deleted),
+    tier: "extended",
   }),
 
   execute_broadcast: operation({

@@ -210,6 +210,7 @@ export const cohorts = {
       description: description.optional(),
     }),
     output: one(Cohort),
+    tier: "extended",
   }),
 
   delete_cohort: operation({
@@ -220,6 +221,7 @@ export const cohorts = {
     description: "Delete a cohort. Its contacts stay. This can't be undone.",
     input: z.object({ id: cohortId }),
     output: one(Deleted),
+    tier: "extended",
   }),
 };
 

@@ -179,6 +179,10 @@ function riskOf({ definition }: ListedTool): number {
 /** Words of users, and the words that the tools use instead. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   answer: ["send", "list"],
+  audience: ["cohort"],
+  blast: ["broadcast"],
+  bulk: ["broadcast", "import"],
+  campaign: ["broadcast"],
   choice: ["message"],
   confirm: ["get"],
   customer: ["contact"],
@@ -186,10 +190,13 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   delivery: ["message"],
   edit: ["update"],
   erase: ["delete"],
+  everyone: ["broadcast"],
   find: ["list", "search"],
   forget: ["delete"],
   inbox: ["conversation"],
   look: ["list", "get"],
+  mass: ["broadcast"],
+  newsletter: ["broadcast"],
   people: ["contact"],
   person: ["contact"],
   read: ["list", "get"],
@@ -198,6 +205,8 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   reply: ["message", "send"],
   revoke: ["delete"],
   search: ["list"],
+  segment: ["cohort"],
+  send: ["execute"],
   see: ["list", "get"],
   show: ["get", "list"],
   sms: ["send", "message"],
@@ -218,8 +227,8 @@ function scoreMatch(words: readonly string[], word: string): number {
   return words.includes(word) ? 1 : words.some(sharesPrefix) ? 0.5 : 0;
 }
 
-/** The words of a text in lower case and singular. */
+/** The words of a text in lower case and singular; "mass" is singular. */
 function wordsOf(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return words.filter((word) => word.length > 1).map((word) => word.replace(/(?<=\w{3})s$/, ""));
+  return words.filter((word) => word.length > 1).map((word) => word.replace(/(?<=\w{2}[^\Ws])s$/, ""));
 }
