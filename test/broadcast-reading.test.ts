@@ -76,8 +76,6 @@ describe("a test message", () => {
     const unknown = (await app.call(broadcasts.test_broadcast, { id, to: "+16065550999" })).data;
     expect(await bodyOf(unknown)).toContain("Hello [first_name], your city is [city] today.");
     expect(await get(id)).toMatchObject({ execution_status: "draft", recipient_count: 0 });
-    const invalid = expectFailure(app.call(broadcasts.test_broadcast, { id, to: "12" }));
-    expect(await invalid).toMatchObject({ status: 400, code: "invalid_phone_number" });
   });
 });
 

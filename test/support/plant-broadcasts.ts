@@ -23,7 +23,7 @@ export async function plantBroadcasts({ app, call, number, marked }: Plan): Prom
   const { id: contact } = (
     await call(contacts.upsert_contact, { phone_number: number, metadata: { city: marked("Bonn") } })
   ).data;
-  await call(contacts.update_contact, { id: contact, opted_out: false, name: marked("Ada") });
+  await call(contacts.update_contact, { id: contact, opted_out: false, name: marked("Łucja") });
   await call(contacts.tag_contact, { id: contact, add: ["audience"] });
   await call(messages.send_message, {
     ...{ to: number, type: "template" },

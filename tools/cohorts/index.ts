@@ -125,7 +125,7 @@ export const cohorts = {
     scope: "broadcasts:create",
     title: "Create cohort",
     description:
-      "Save an audience for broadcasts. Count what its query selects first with preview_cohort. A csv cohort is built in the background; get_cohort shows the progress and rejected lines.",
+      "Save an audience for broadcasts. Count what its query selects first with preview_cohort. A csv cohort is built in the background: see get_cohort.",
     input: NewCohort,
     output: one(Cohort),
     status: 201,
