@@ -2,7 +2,7 @@
  * S5: previews of cohorts over 1 million contacts on PostgreSQL, by kind of query; and the compiler against the evaluator.
  *
  * `--queries 10000` compares that many random queries in SQL and in memory, on both engines, and measures nothing.
- * `--contacts N` measures with fewer contacts. `--seed N` generates others.
+ * `--contacts N` measures with fewer contacts. `--seed N` generates others. `--lines 100000` builds a cohort of a file.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,15 +16,19 @@ import type { Queries } from "../src/database/database.ts";
 import { compareMembers, storeContacts } from "../test/support/cohort-members.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { cohorts } from "../tools/cohorts/index.ts";
+import { uploads } from "../tools/uploads.ts";
 
 const { values: options } = parseArgs({
   options: {
     queries: { type: "string" },
+    lines: { type: "string" },
     contacts: { type: "string", default: "1000000" },
     seed: { type: "string", default: "1" },
     calls: { type: "string", default: "20" },
   },
 });
+/** A body of 100,000 lines is larger than the default. */
+const bodyLimit = String(32 * 1024 * 1024);
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 const key = `sk_live_${"c".repeat(43)}`;
 const target = 300;
@@ -46,6 +50,7 @@ async function withApp(
     ...{ TIDINGS_DATA_DIR: dataDir, TIDINGS_BOOTSTRAP_KEY: key, TIDINGS_OWNER_EMAIL: "owner@example.com" },
     ...{
       TIDINGS_OWNER_PASSWORD: "correct horse battery",
+      TIDINGS_BODY_LIMIT: bodyLimit,
       TIDINGS_RATE_LIMIT: "100000",
       TIDINGS_RATE_BURST: "200000",
     },
@@ -156,11 +161,51 @@ async function measure({ database, address }: Running, organization: string): Pr
   await client.close();
 }
 
-if (options.queries === undefined) {
+if (options.lines !== undefined) {
+  await withApp("postgres", buildFromFile);
+} else if (options.queries === undefined) {
   await withApp("postgres", measure);
 } else {
   await withApp("embedded", compare);
   await withApp("postgres", compare);
+}
+
+/** One line in a hundred is rejected, and one in ten repeats the number before it. */
+async function buildFromFile({ address, jobs }: Running): Promise<void> {
+  const count = Number(options.lines);
+  const client = createClient({ baseUrl: address, key, retries: 0, timeoutMs: 60_000 });
+  const lines = Array.from({ length: count }, (_, index) => {
+    const number = index % 10 === 1 ? index - 1 : index;
+    return index % 100 === 5 ? "12345,Nobody" : `+4915${200_000_000 + number},Person ${index}`;
+  });
+  const content_base64 = Buffer.from(`phone,name\n${lines.join("\n")}\n`).toString("base64");
+  const startedAt = performance.now();
+  for (const kind of ["new contacts", "known contacts"]) {
+    const { data: upload } = await client.call(uploads.upload_file, {
+      content_base64,
+      file_name: "people.csv",
+    });
+    const input = { name: kind, type: "csv", query: {}, upload_id: upload.id } as const;
+    const { data: cohort } = await client.call(cohorts.create_cohort, input);
+    const begun = performance.now();
+    const running = jobs.runDue();
+    const progress: number[] = [];
+    for (let isBuilding = true; isBuilding; ) {
+      const { data } = await client.call(cohorts.get_cohort, { id: cohort.id });
+      progress.push(data.lines_read);
+      isBuilding = data.status === "building";
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    await running;
+    const { data } = await client.call(cohorts.get_cohort, { id: cohort.id });
+    const { status, contact_count, lines_read, lines_rejected, errors } = data;
+    const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
+    console.log(
+      `${kind}: ${seconds} s, ${status}, ${lines_read} lines, ${contact_count} contacts, ${lines_rejected} rejected, ${errors.length} listed, ${new Set(progress).size} steps of progress seen`,
+    );
+  }
+  console.log(`both with their uploads: ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`);
+  await client.close();
 }
 
 /** Contacts with tags, metadata and countries; half of them have a conversation. */

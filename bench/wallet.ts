@@ -10,7 +10,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CallFailure, createClient } from "../src/client/index.ts";
+import { CallFailure, type Client } from "../src/client/index.ts";
 import { openDatabase } from "../src/database/connect.ts";
 import type { Database } from "../src/database/database.ts";
 import { findDifferences } from "../src/platform/wallet/audit.ts";
@@ -19,6 +19,7 @@ import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
 import { operator } from "../tools/operator.ts";
 import { operatorWallet, wallet } from "../tools/wallet.ts";
+import { createPersistentClient } from "./support/persistent.ts";
 import { pollUntil, startService } from "./support/service.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
@@ -63,9 +64,7 @@ async function run({ engine, env, ports, sends, kills, ...options }: Run): Promi
   for (const port of ports) {
     services.push({ port, child: (await start(port)).child });
   }
-  const clients = ports.map((port) =>
-    createClient({ baseUrl: `http://127.0.0.1:${port}`, key, timeoutMs: 60_000, retries: 30 }),
-  );
+  const clients = ports.map((port) => createPersistentClient(`http://127.0.0.1:${port}`, key));
   const [client] = clients;
   if (!client) {
     return;
@@ -151,7 +150,7 @@ async function run({ engine, env, ports, sends, kills, ...options }: Run): Promi
 }
 
 /** The price of a free-form message, by sending one. */
-async function firstPrice(client: ReturnType<typeof createClient>, fund: () => Promise<unknown>) {
+async function firstPrice(client: Client, fund: () => Promise<unknown>) {
   await fund();
   const input = { to: "+14155000000", type: "text", text: { body: "first" } } as const;
   const { data } = await client.call(messages.send_message, input);

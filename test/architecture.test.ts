@@ -28,6 +28,7 @@ const moduleOrder = [
     "messages",
     "imports",
     "cohorts",
+    "broadcasts",
     "bootstrap",
     "operator",
     "index",

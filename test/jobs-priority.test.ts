@@ -204,13 +204,13 @@ function claimOnce(priority: Priority) {
   return fixture.database.transaction(
     async (tx) => {
       const before = await countReadRows(tx);
-      const claimed = await claimJobs(tx, {
+      const { jobs } = await claimJobs(tx, {
         ...{ now, priority, process: null, after: rangeOf(priority).after },
         ...{ limit: 48, perLane: 4, freeByLane: {}, fullOrganizations: [] },
         ...{ ids: [], keys: [], unsuspended: [], leases: { "a.b": "2026-03-01T11:00:00Z" } },
       });
       await nextDueAt(tx, priority, now);
-      return { claimed: claimed.length, read: (await countReadRows(tx)) - before };
+      return { claimed: jobs.length, read: (await countReadRows(tx)) - before };
     },
     { keepsPlans: true },
   );

@@ -11,6 +11,7 @@ import {
   type ToolFilterSettings,
   tools,
 } from "../src/mcp/tool-list/index.ts";
+import { rankTools } from "../src/mcp/tool-list/search.ts";
 import { operationsOf } from "../src/platform/index.ts";
 import {
   allScopes,
@@ -169,4 +170,14 @@ describe.each(creations)("what %s creates", (_name, { path, tier }) => {
       expect(at(["GET"], /^$/)).toHaveLength(1);
     },
   );
+});
+
+test.each([
+  ["how much money is left", "get_wallet"],
+  ["what does a message cost", "get_wallet"],
+  ["what was charged", "list_ledger_entries"],
+  ["show transactions", "list_ledger_entries"],
+])("a search for '%s' finds %s first", (query, expected) => {
+  const listed = describeTools(catalogue).map((definition) => ({ definition }));
+  expect(rankTools(listed as never, query)[0]?.definition.name).toBe(expected);
 });

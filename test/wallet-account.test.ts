@@ -1,7 +1,11 @@
 /** The wallet of an organization: its currency, the operator's adjustments, and the event of a low balance. */
+import { sql } from "kysely";
 import { expect, test } from "vitest";
+import type { Queries } from "../src/database/database.ts";
+import { messages } from "../tools/messages/index.ts";
 import { operator } from "../tools/operator.ts";
 import { organization } from "../tools/organization.ts";
+import { prices } from "../tools/prices.ts";
 import { operatorWallet, wallet } from "../tools/wallet.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { useTestApp } from "./support/app.ts";
@@ -20,6 +24,34 @@ test("an organization has one currency from the first entry on", async () => {
   expect(await expectFailure(change("EUR"))).toMatchObject({ status: 409, code: "currency_fixed" });
   expect((await change("USD")).data.currency).toBe("USD");
 });
+
+test("a message that is sent while the currency changes is charged in the new one", async () => {
+  const { database } = app.server;
+  const other = await createOrganizationFor(app, "In a hurry");
+  const rates = [{ country: "other", marketing: 0.05, utility: 0.01, authentication: 0.01 }];
+  await app.call(prices.replace_message_rates, { currency: "SEK", rates }, asOperator);
+  const input = { to: "+14155550184", type: "text", text: { body: "hello" } } as const;
+  const { sending } = await database.transaction(async (tx) => {
+    await sql`update organizations set currency = 'SEK' where id = ${other.id}`.execute(tx);
+    const sending = app.call(messages.send_message, input, other);
+    if (database.engine === "postgres") {
+      // It has read the old currency, and waits for the row that its ledger entry refers to.
+      await expect.poll(() => isWaiting(database.queries)).toBe(true);
+    }
+    // In an object: the promise itself would be awaited before the commit.
+    return { sending };
+  });
+  const { data } = await sending;
+  const { data: entries } = await app.call(wallet.list_ledger_entries, { message_id: data.id }, other);
+  expect(entries.map(({ amount, currency }) => [amount, currency])).toEqual([[0.01, "SEK"]]);
+});
+
+async function isWaiting(db: Queries): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+  `.execute(db);
+  return rows.length > 0;
+}
 
 test("an organization sees the operator's adjustments with their reason", async () => {
   const { adjustment, wallet: after } = await add(12.345678, "Welcome credit");

@@ -38,6 +38,18 @@ describe("with TIDINGS_WALLET=block", () => {
     expect(await read()).toMatchObject({ available: 0, held: 0, balance: 0 });
   });
 
+  test("a rejected message is sent with its idempotency key once there is money", async () => {
+    await enforce();
+    await add(-(await read()).available - 5 * price);
+    const text = { to: "+14155550187", type: "text", text: { body: "hello" } } as const;
+    const again = () => app.call(messages.send_message, text, { idempotencyKey: "paid later" });
+    expect(await expectFailure(again())).toMatchObject({ status: 402 });
+    await add(7 * price);
+    expect(await again()).toEqual(await again());
+    expect(await read()).toMatchObject({ available: price, held: price });
+    await app.advanceTime(1_000);
+  });
+
   test("the confirmation of an opt-out is sent without money", async () => {
     const phone = openPhone(app, "+14155550183");
     await phone.write("STOP");

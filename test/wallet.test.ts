@@ -4,12 +4,13 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import { modules } from "../src/platform/index.ts";
 import type { World } from "../src/platform/kernel/index.ts";
 import { receiveReceipts } from "../src/platform/messages/index.ts";
-import { findDifferences } from "../src/platform/wallet/audit.ts";
+import { findDifferences, reportDifferences } from "../src/platform/wallet/audit.ts";
 import { messages } from "../tools/messages/index.ts";
 import { organization } from "../tools/organization.ts";
-import { wallet } from "../tools/wallet.ts";
-import { useTestApp } from "./support/app.ts";
-import { createOrganizationFor } from "./support/operator.ts";
+import { prices } from "../tools/prices.ts";
+import { operatorWallet, wallet } from "../tools/wallet.ts";
+import { silentLog, useTestApp } from "./support/app.ts";
+import { asOperator, createOrganizationFor } from "./support/operator.ts";
 import { setFaults } from "./support/simulator.ts";
 import { createTemplateHelpers } from "./support/templates.ts";
 import { createWalletHelpers, price, setPrices } from "./support/wallet.ts";
@@ -138,6 +139,42 @@ test("the price is released after 30 days without a receipt, and charged if one 
   expect(await entriesOf(id)).toEqual([`hold ${price}`, `release ${price}`, `charge ${price}`]);
 });
 
+test("a message that a version without charges delivered is charged after 30 days", async () => {
+  await setFaults(app, { lost_receipts: 1 });
+  const { id } = await send();
+  await app.advanceTime(1_000);
+  await sql`update messages set status = 'delivered' where id = ${id}`.execute(world.database.queries);
+  await app.advanceTime(30 * dayMs + 2 * 3_600_000);
+  expect(await entriesOf(id)).toEqual([`hold ${price}`, `charge ${price}`]);
+});
+
+test("a message that a version without charges accepted is never charged", async () => {
+  await setFaults(app, { lost_receipts: 1 });
+  const { id, conversation_id } = await send();
+  await app.advanceTime(1_000);
+  await sql`update messages set charge = null where id = ${id}`.execute(world.database.queries);
+  await receive(id, "delivered", { category: "marketing", is_free: false });
+  const { data } = await app.call(messages.get_message, { conversation_id, message_id: id });
+  expect(data.status).toBe("delivered");
+  expect(await entriesOf(id)).toEqual([`hold ${price}`]);
+});
+
+test("a message that cost nothing keeps its price after a change of the currency", async () => {
+  const rates = [{ country: "other", marketing: 0.05, utility: 0, authentication: 0 }];
+  await app.call(prices.replace_message_rates, { currency: "CHF", rates }, asOperator);
+  const other = await createOrganizationFor(app, "Free");
+  await app.call(organization.update_organization, { currency: "CHF" }, other);
+  const text = { to: "+14155550182", type: "text", text: { body: "hello" } } as const;
+  const { data } = await app.call(messages.send_message, text, other);
+  await app.call(organization.update_organization, { currency: "USD" }, other);
+  await receive(data.id, "delivered", { category: "marketing", is_free: false }, other.id);
+  const { data: entries } = await app.call(wallet.list_ledger_entries, { message_id: data.id }, other);
+  expect(entries).toEqual([]);
+  const { conversation_id, id: message_id } = data;
+  const found = await app.call(messages.get_message, { conversation_id, message_id }, other);
+  expect(found.data.status).toBe("delivered");
+});
+
 test("the price is nothing in a currency without prices", async () => {
   const other = await createOrganizationFor(app, "Without prices");
   await app.call(organization.update_organization, { currency: "XAF" }, other);
@@ -161,6 +198,21 @@ test("the balances are the sums of the entries, and the audit reports any differ
   ]);
 });
 
+test("the audit reports an organization that has lost all its balances", async () => {
+  const { id } = await createOrganizationFor(app, "Restored in part");
+  const adjustment = { id, amount: 3, reason: "Paid by invoice" };
+  await app.call(operatorWallet.adjust_wallet, adjustment, asOperator);
+  await sql`delete from ledger_balances where organization_id = ${id}`.execute(world.database.queries);
+  const reported: unknown[] = [];
+  await reportDifferences({ ...world, log: { ...silentLog, error: (what) => reported.push(what) } });
+  expect(reported).toContainEqual({
+    organization_id: id,
+    account: "wallet",
+    balance: 0,
+    sum_of_entries: 3_000_000,
+  });
+});
+
 test("an entry can't be changed or deleted, nor an account lose what no other gets", async () => {
   const queries = world.database.queries;
   await expect(sql`update ledger_entries set amount = 1`.execute(queries)).rejects.toThrow("never changed");
@@ -173,8 +225,9 @@ async function receive(
   id: string,
   type: "delivered" | "read",
   pricing?: { category: string; is_free: boolean },
+  of?: string,
 ) {
   const receipt = { channel_message_id: `sim.${id}`, token: id, type, failure: null, pricing };
-  const organization_id = await organizationId();
+  const organization_id = of ?? (await organizationId());
   await receiveReceipts(world, [{ ...receipt, organization_id, occurred_at: app.now().toISOString() }]);
 }

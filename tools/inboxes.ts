@@ -30,6 +30,20 @@ export const InboxSettings = z.object({
     .describe(
       "Simulated channel: enforced rejects what the wallet can't pay, as a real channel always does; by default it is only recorded",
     ),
+  messages_per_second: z
+    .int()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe("Messages that may be sent in any second, replies before broadcasts; by default any number"),
+  daily_limit: z
+    .int()
+    .min(1)
+    .max(10_000_000)
+    .optional()
+    .describe(
+      "Messages of broadcasts that may be sent in any 24 hours; the others wait. By default any number",
+    ),
   default_country: country
     .optional()
     .describe("Country (ISO 3166) of numbers without a country code; by default the organization's"),

@@ -49,6 +49,9 @@ interface Claimed {
   readonly dueAt?: Date | undefined;
 }
 
+/** A claim of another process holds the rate of a lane for about as long. */
+const contendedMs = 10;
+
 const noJobs: Claimed = { jobs: [], isDrained: false };
 
 export class Poller {
@@ -124,7 +127,7 @@ export class Poller {
       runsWhileSuspended ? name : [],
     );
     const after = this.#after;
-    const jobs = await claimJobs(tx, {
+    const { jobs, isContended } = await claimJobs(tx, {
       ...capacity,
       ...{ now, priority, after, leases: Object.fromEntries(leases), ids, keys, unsuspended },
       process: processes?.id ?? null,
@@ -136,8 +139,12 @@ export class Poller {
       jobs,
       isDrained,
       after: isLastLane ? first : (jobs.at(-1)?.lane ?? first),
-      dueAt: isDrained ? await nextDueAt(tx, priority, now) : undefined,
+      dueAt: isDrained ? await this.#nextDueAt(tx, now, isContended) : undefined,
     };
+  }
+
+  async #nextDueAt(tx: Transaction, now: Date, isContended: boolean): Promise<Date | undefined> {
+    return isContended ? new Date(now.getTime() + contendedMs) : nextDueAt(tx, this.#options.priority, now);
   }
 
   async #run(job: ClaimedJob, now: Date): Promise<void> {

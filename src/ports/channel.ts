@@ -48,6 +48,8 @@ export interface OutboundMessage {
   readonly to_kind: "phone" | "bsuid";
   /** Set by this service; the channel repeats it in receipts and, if it can, finds the message by it. */
   readonly token: string;
+  /** One of many of a broadcast, which may wait for others. */
+  readonly is_bulk: boolean;
   readonly content: MessageContent;
 }
 

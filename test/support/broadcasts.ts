@@ -1,4 +1,5 @@
 /** Broadcasts in a test: contacts with a tag, a cohort of them, an approved template, and what became of it all. */
+import { sql } from "kysely";
 import { broadcasts } from "../../tools/broadcasts/index.ts";
 import { cohorts } from "../../tools/cohorts/index.ts";
 import { contacts } from "../../tools/contacts.ts";
@@ -22,6 +23,20 @@ export function createBroadcastHelpers(app: TestApp) {
       const query = { attribute: "tags", operator: "has_any", value: [tag] };
       const cohort = (await app.call(cohorts.create_cohort, { name: tag, query })).data;
       return { cohort, people };
+    },
+
+    /** As `createCohort`, with as many contacts as wanted, which no operation has created. */
+    async fillCohort(count: number) {
+      tags += 1;
+      const tag = `audience ${tags}`;
+      await sql`
+        insert into contacts (organization_id, id, phone_number, name, tags, created_at, updated_at)
+        select (select id from organizations order by id limit 1), ${tag} || n, '+1424' || (5550000 + n), 'Ann', array[${tag}],
+          now(), now()
+        from generate_series(1, ${count}::int) as n
+      `.execute(app.server.database.queries);
+      const query = { attribute: "tags", operator: "has_any", value: [tag] };
+      return (await app.call(cohorts.create_cohort, { name: tag, query })).data;
     },
 
     approve: (template: Parameters<typeof templates.approve>[0]) => templates.approve(template),

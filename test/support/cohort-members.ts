@@ -18,6 +18,8 @@ import {
   cohortNow,
   contactArbitrary,
   matchesCohort,
+  oddContacts,
+  oddQueries,
   type QueryPair,
   queryArbitrary,
 } from "./cohort-queries.ts";
@@ -34,7 +36,7 @@ function selectMembers(organization: string, query: unknown) {
   `;
 }
 
-/** Stores as many generated contacts as given, as an import does, and one that is erased. */
+/** Stores as many generated contacts as given, as an import does, and those with odd values. */
 export async function storeContacts(
   database: Database,
   organization: string,
@@ -48,9 +50,10 @@ export async function storeContacts(
     upsertContacts(
       tx,
       organization,
-      generated.map(({ phone, name, tags, metadata }, index) => ({
-        phone_number: `${phone}${String(index).padStart(5, "0")}`,
-        ...{ name: name ?? undefined, tags, metadata },
+      [...generated, ...oddContacts].map((contact, index) => ({
+        phone_number: `${"phone" in contact ? contact.phone : "+1415555"}${String(index).padStart(5, "0")}`,
+        ...{ name: contact.name ?? undefined, metadata: contact.metadata },
+        tags: "tags" in contact ? contact.tags : [],
       })),
       cohortNow,
     ),
@@ -61,9 +64,9 @@ export async function storeContacts(
     .where("organization_id", "=", organization)
     .orderBy("id")
     .execute();
-  for (const [index, { id }] of stored.entries()) {
-    const { opted_out, isBlocked, created_at, updated_at, conversations } =
-      generated[index] ?? (generated[0] as never);
+  for (const [index, parts] of generated.entries()) {
+    const { opted_out, isBlocked, created_at, updated_at, conversations } = parts;
+    const id = stored[index]?.id ?? "";
     await sql`
       update contacts set opted_out = ${opted_out}, created_at = ${created_at}, updated_at = ${new Date(updated_at).toISOString()},
         normalized_at = ${new Date(updated_at).toISOString()}, blocked_at = case when ${isBlocked} then ${created_at}::timestamptz end
@@ -72,7 +75,7 @@ export async function storeContacts(
     await insertAll(
       database.queries,
       "conversations",
-      conversations.map((conversation: object, place: number) => ({
+      conversations.map((conversation, place) => ({
         ...{
           organization_id: organization,
           id: newId("conv", cohortNow),
@@ -80,7 +83,7 @@ export async function storeContacts(
           inbox_id: inboxes[place],
         },
         ...{ created_at, updated_at, is_unread: false, ...conversation },
-      })) as never,
+      })),
     );
   }
 }
@@ -100,7 +103,7 @@ async function createInbox(queries: Queries, organization_id: string, phone_numb
       settings: "{}",
       created_at: at,
       updated_at: at,
-    } as never)
+    })
     .execute();
   return id;
 }
@@ -153,15 +156,25 @@ export interface Difference {
   readonly memory: readonly string[];
 }
 
-/** The first query whose members in SQL differ from those in memory; with how many the members were neither none nor all. */
-export async function compareMembers(
+/** Compares random queries, as `compareEach` does. */
+export function compareMembers(
   queries: Queries,
   organization: string,
   { count, seed }: { readonly count: number; readonly seed: number },
+) {
+  const random = fc.sample(queryArbitrary, { numRuns: count, seed }).map(([query]) => query);
+  return compareEach(queries, organization, [...oddQueries, ...random]);
+}
+
+/** The first query whose members in SQL differ from those in memory; with how many the members were neither none nor all. */
+async function compareEach(
+  queries: Queries,
+  organization: string,
+  compared: readonly unknown[],
 ): Promise<{ difference: Difference | undefined; telling: number }> {
   const facts = await readCohortFacts(queries, organization);
   let telling = 0;
-  for (const [query] of fc.sample(queryArbitrary, { numRuns: count, seed })) {
+  for (const query of compared) {
     const parsed = parse(query);
     const memory = [...facts]
       .filter(([, own]) => matchesCohort(parsed, own, cohortNow))

@@ -2,8 +2,14 @@
 import fc from "fast-check";
 import { cohortAttributes, matchesQuery } from "../../src/platform/query/index.ts";
 import { operatorsOf } from "../../src/platform/query/operands.ts";
-import { type Attribute, operatorFamilies, type Query } from "../../src/platform/query/query.ts";
+import {
+  type Attribute,
+  type Condition,
+  operatorFamilies,
+  type Query,
+} from "../../src/platform/query/query.ts";
 import { normalizeTag } from "../../tools/contract/index.ts";
+import { nearlyTimes, numbers, times, words } from "./odd-values.ts";
 
 /** What the evaluator reads: a contact's row with its derived attributes, and its conversations. */
 export interface CohortFacts {
@@ -33,10 +39,16 @@ export function matchesCohort(query: Query, facts: CohortFacts, now: Date): bool
       (part) =>
         isOnConversation(part) ||
         (part.kind === "condition"
-          ? matchesQuery(part, facts.contact, now)
+          ? matchesQuery(part, contactFacts(part, facts), now)
           : matchesCohort(part, facts, now)),
     )
   );
+}
+
+/** `within_last` asks for any message in that time; the other operators, for the last one. */
+function contactFacts({ operator }: Condition, { contact, conversations }: CohortFacts) {
+  const times = conversations.map(({ last_user_message_at }) => last_user_message_at);
+  return operator.endsWith("within_last") ? { ...contact, last_user_message_at: times } : contact;
 }
 
 function isOnConversation(query: Query): boolean {
@@ -46,103 +58,6 @@ function isOnConversation(query: Query): boolean {
 export const cohortNow = new Date("2026-03-10T12:00:00.000Z");
 
 const storable = (text: string) => !text.includes("\0") && text.isWellFormed();
-
-const words = [
-  ...[
-    "Ann",
-    "ann",
-    "ANN",
-    "Ａｎｎ",
-    "ΟΔΟΣ",
-    "οδος",
-    "οδοσ",
-    "Straße",
-    "STRASSE",
-    "İstanbul",
-    "ﬁn",
-    "Kelvin",
-    "É",
-    "e\u0301",
-  ],
-  ...[
-    "São Paulo",
-    "sao",
-    "👩‍👩‍👧",
-    "%",
-    "_",
-    "\\",
-    "'",
-    '"',
-    "",
-    " ",
-    "null",
-    "true",
-    "false",
-    "vip",
-    "open",
-    "{}",
-    "[]",
-    "™",
-  ],
-  ...[
-    "42",
-    "4.2",
-    "+5",
-    " 7 ",
-    "\ufeff-0.50\u2003",
-    "1e5",
-    "0042",
-    ".5",
-    "5.",
-    "1e21",
-    "٣",
-    `1${"0".repeat(400)}`,
-    `0.${"0".repeat(400)}1`,
-  ],
-];
-const times = [
-  ...[
-    "2026-03-01T12:00:00Z",
-    "2026-03-09T12:00:00+02:00",
-    "2026-03-10T12:00:00.000Z",
-    "2026-03-10T12:00:00.001Z",
-  ],
-  ...[
-    "2026-03-01T09:00:00.123999Z",
-    "2026-03-01T09:00:00.123Z",
-    "2024-02-29T00:00:00-23:59",
-    "2026-03-01T09:00:00+23:59",
-  ],
-  ...["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"],
-];
-const nearlyTimes = [
-  ...[
-    "2026-03-01",
-    "2024-02-29",
-    "2026-02-31",
-    "2023-02-29",
-    "0000-02-29",
-    "0001-01-01",
-    "2026-3-1",
-    "2026-03-01T09:00:00",
-  ],
-  ...[
-    "2026-03-01T24:00:00Z",
-    "2026-03-01T09:00:60Z",
-    "0000-12-31T23:30:00-01:00",
-    "0001-01-01T00:30:00+01:00",
-  ],
-  ...[
-    "9999-12-31T23:30:00-01:00",
-    "0000-06-01T00:00:00Z",
-    "2026-03-01t09:00:00z",
-    "2026-03-01\n",
-    "2026-03-01T09:00:00.5+05:30",
-  ],
-];
-const numbers = [
-  0, -0, 1, -1, 42, 4.2, 0.1, 1e21, 1.5e300, 1e-7, -2.5e-9, 5e-324, 123456789012345680000, 7, -0.5,
-];
 
 const text = fc
   .oneof(
@@ -190,12 +105,40 @@ const jsonValue = fc.letrec<{ value: unknown; object: object; list: unknown[] }>
 const tag = text.map(normalizeTag).filter((value) => value !== "");
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });
 
+const oddValues: readonly unknown[] = [...words, ...times, ...nearlyTimes, ...numbers, true, false];
+
+/** Values that are hard to compare, in metadata: each alone, in a list, and as the name. */
+export const oddContacts = oddValues.flatMap((value) => [
+  { metadata: { a: value }, name: String(value) },
+  { metadata: { a: ["other", value] }, name: "" },
+]);
+
+/** Every test of one value, with every operand. */
+export const oddQueries: readonly unknown[] = [
+  ...oddValues.map((value) => ({ attribute: "metadata.a", operator: "eq", value })),
+  ...words.map((value) => ({ attribute: "name", operator: "eq", value })),
+  ...["contains", "starts_with", "ends_with"].flatMap((operator) =>
+    oddValues
+      .filter((value) => value !== "")
+      .map((value) => ({ attribute: "metadata.a", operator, value: String(value) })),
+  ),
+  ...["gte", "lt"].flatMap((operator) =>
+    [...times, ...numbers].map((value) => ({ attribute: "metadata.a", operator, value })),
+  ),
+];
+
 /** The parts of a contact, and of its conversations. */
 export const contactArbitrary = fc.record({
   phone: fc.constantFrom("+4915112345", "+1415555", "+8001234", "+3312345", "+447700900"),
   name: maybe(text),
   tags: fc.uniqueArray(tag, { maxLength: 3 }),
-  metadata: fc.dictionary(name, jsonValue, { maxKeys: 5, noNullPrototype: true, size: "max" }),
+  metadata: fc
+    .tuple(
+      fc.dictionary(name, jsonValue, { maxKeys: 3, noNullPrototype: true, size: "max" }),
+      jsonValue,
+      jsonValue,
+    )
+    .map(([others, a, b]) => ({ ...others, a, b })),
   opted_out: fc.boolean(),
   isBlocked: fc.boolean(),
   created_at: storedTime,
@@ -258,7 +201,7 @@ const condition: fc.Arbitrary<QueryPair> = fc
   .chain(([pattern, attribute]) =>
     fc.constantFrom(...operatorsOf(attribute.type)).chain((operator) =>
       fc
-        .tuple(fc.constantFrom(...operandsOf(attribute, operator)), fc.integer({ min: 1, max: 3 }))
+        .tuple(fc.constantFrom(...operandsOf(attribute, operator)), fc.constantFrom(1, 1, 1, 2, 3))
         .chain(([operand, length]) => {
           const path = fc.array(name, { minLength: length, maxLength: length });
           const one = fc.tuple(operand, path).map(([value, names]) => ({

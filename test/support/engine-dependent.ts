@@ -14,6 +14,7 @@ export const engineDependent: readonly string[] = [
   "test/idempotency.test.ts",
   "test/imports.test.ts",
   "test/jobs-lanes.test.ts",
+  "test/jobs-pacing-processes.test.ts",
   "test/jobs-pacing.test.ts",
   "test/jobs-priority.test.ts",
   "test/jobs-retries.test.ts",
@@ -34,6 +35,9 @@ export const engineDependent: readonly string[] = [
   "test/simulator-templates.test.ts",
   "test/suspension.test.ts",
   "test/wait.test.ts",
+  "test/wallet-account.test.ts",
+  "test/wallet-limits.test.ts",
+  "test/wallet.test.ts",
   "test/webhook-deliveries.test.ts",
   "test/webhook-events.test.ts",
 ];

@@ -17,10 +17,12 @@ export async function setPrices(app: TestApp): Promise<void> {
 }
 
 export function createWalletHelpers(app: TestApp) {
+  /** The one of the owner's key. */
   const organization = async () => {
     const row = await app.server.database.queries
       .selectFrom("organizations")
       .select("id")
+      .orderBy("id")
       .executeTakeFirstOrThrow();
     return row.id;
   };

@@ -1,7 +1,7 @@
 /** A broadcast as the API shows it: its states, its counts and its recipients. */
 import { z } from "zod";
 import { limitedObject, timestamp } from "../contract/index.ts";
-import { MessageError } from "../messages/message.ts";
+import { MessageError } from "../messages/index.ts";
 
 /**
  * draft → scheduled → processing ⇄ paused → completed; cancelled from any of the first four; failed if it could not start.

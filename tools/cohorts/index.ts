@@ -107,13 +107,12 @@ const AttributeDescriptions = z.object({
   ),
   /** By type: the operators that apply, and the value that each takes. */
   operators: z.record(z.string(), z.record(z.string(), z.string())),
-  /** Of the newest contacts, and of the newest conversations. */
+  /** Of the newest 10,000 contacts and conversations. */
   tags: z.array(z.string()),
   conversation_tags: z.array(z.string()),
   metadata_attributes: z.array(
     z.object({ attribute: untrusted(z.string()), types: z.array(z.string()), contacts: z.int() }),
   ),
-  contacts_examined: z.int(),
   rules: z.array(z.string()),
   examples: z.array(z.object({ audience: z.string(), query: z.record(z.string(), z.unknown()) })),
 });
@@ -226,6 +225,12 @@ export const cohorts = {
 };
 
 export const cohortErrors = {
+  cohort_in_use: errorEntry(
+    "conflict",
+    409,
+    "{uses} not sent yet and needs this cohort.",
+    "Find it with list_broadcasts (GET /v1/broadcasts); change its cohort, cancel it or delete it first.",
+  ),
   cohort_not_found: errorEntry(
     "not_found",
     404,

@@ -56,20 +56,31 @@ export interface Claim extends Capacity {
   readonly unsuspended: readonly string[];
 }
 
+interface Claimed {
+  readonly jobs: readonly ClaimedJob[];
+  /** The rate of a lane that has due jobs was locked by another transaction: to be tried again soon. */
+  readonly isContended: boolean;
+}
+
 /**
  * Claims jobs of one priority lane by lane, in each lane the longest due first and as many as its rate allows; sorted
  * by lane. A job with a key is not claimed while an earlier job with the same key is in the table.
  */
-export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJob[]> {
+export async function claimJobs(tx: Transaction, claim: Claim): Promise<Claimed> {
   const leases = JSON.stringify(claim.leases);
   const free = sql`coalesce((${JSON.stringify(claim.freeByLane)}::jsonb ->> lanes.lane)::int, ${claim.perLane}::int)`;
-  const { rows } = await sql<ClaimedJob>`
+  const { rows } = await sql<ClaimedJob | { readonly id: null }>`
     with recursive ${lanesIn({ ...rangeOf(claim.priority), after: claim.after })},
     suspended (ids) as materialized (
       select array(select id from organizations where suspended_at is not null)
     ),
     ready as materialized (
       select job.id, lanes.lane, job.run_at, job.is_takeover from lanes cross join lateral (
+        -- "offset 0" keeps it from being evaluated, and the row locked, once for each use.
+        select case when ${isOfAny(claim.fullOrganizations)} or ${isSuspended(claim.unsuspended)} then 0
+          when ${free} = 0 then 0 else least(${free}, ${roomInLane(claim.priority, claim.now)}) end as count
+        offset 0
+      ) as room left join lateral (
         select id, run_at, (claimed_by is not null and claimed_number = claims) as is_takeover from jobs as job
         where job.lane = lanes.lane
           and job.run_at <= ${claim.now.toISOString()}
@@ -80,10 +91,10 @@ export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJ
             and not exists (select from jobs as earlier where earlier.key = job.key and earlier.id < job.id)
           ))
         order by job.run_at
-        limit case when ${isOfAny(claim.fullOrganizations)} or ${isSuspended(claim.unsuspended)} then 0
-          when ${free} = 0 then 0 else least(${free}, ${roomInLane(claim.priority, claim.now)}) end
+        limit greatest(0, room.count)
         for update skip locked
-      ) as job
+      ) as job on true
+      where job.id is not null or room.count < 0
       limit ${claim.limit}
     ),
     ${recordStarts(claim.now)},
@@ -93,9 +104,10 @@ export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJ
       where id = any(array(select id from ready))
       returning id, name, lane, key, organization_id, payload, attempts, claims, traceparent
     )
-    select claimed.*, ready.run_at as due_at, ready.is_takeover from claimed join ready using (id) order by claimed.lane, id
+    select claimed.*, ready.run_at as due_at, ready.is_takeover from ready left join claimed using (id) order by ready.lane, id
   `.execute(tx);
-  return rows;
+  const jobs = rows.flatMap((row) => (row.id === null ? [] : [row]));
+  return { jobs, isContended: jobs.length < rows.length };
 }
 
 /** Whether the lane is one of these organizations: its jobs are all of the same one. */

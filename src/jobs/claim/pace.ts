@@ -4,7 +4,7 @@
  * The lane's row has the times of its last starts. A claim locks the row, counts the starts of the last second, claims
  * as many jobs as the rate leaves, and adds their times in the same statement; so two claims never use the same second
  * twice, and what a process that dies had claimed counts as started. A row that another transaction has locked is
- * passed over, so no claim waits for it; its lane is left to that process until the next poll.
+ * passed over, so no claim waits for it; the next poll, which follows soon, tries again.
  *
  * The row's time never goes back: a process whose clock is behind counts from the latest start.
  *
@@ -21,7 +21,7 @@ const ms = (count: number) => sql`interval ${sql.lit(`${count} milliseconds`)}`;
  * More than a second: a job arrives at its destination some milliseconds after its claim, not always as many, and the
  * clocks of two machines differ.
  */
-const second = ms(1_050);
+const second = ms(1_100);
 /** Bulk jobs take at most an eighth of the rate in this time: a little more than the tenth that they need to reach it. */
 const slice = ms(100);
 /** A start this far ahead is ignored: the clock was set back, or that of its process is wrong. */
@@ -43,6 +43,9 @@ export async function setPace(tx: Transaction, lane: string, ratePerSecond: numb
 }
 
 const laneName = laneNameOf(sql`lanes.lane`);
+
+/** Read once for all lanes: without rates, no lane is looked up. */
+const hasRates = sql`(select exists (select from paced_lanes))`;
 
 /** Whether the lane has a job that is due. */
 const hasDue = (now: Date) =>
@@ -76,16 +79,33 @@ const allowed: Readonly<Record<Priority, (now: Date) => RawBuilder<unknown>>> = 
   )`,
 };
 
-/** How many jobs of the lane may start now, with its row locked; null if it has no rate. */
-export const roomInLane = (priority: Priority, now: Date) => sql`(
-  select case when not ${hasDue(now)} then 0 else coalesce((
+/** When the n-th start before the next one is this long ago; null without as many. */
+const after = (n: RawBuilder<unknown>, duration: RawBuilder<unknown>) =>
+  sql`started_at[cardinality(started_at) - (${n}) + 1] + ${duration}`;
+
+const freeAt: Readonly<Record<Priority, RawBuilder<unknown>>> = {
+  normal: after(sql`rate_per_second`, second),
+  bulk: sql`greatest(${after(bulkRate, second)}, ${after(bulkSlice, slice)})`,
+};
+
+/** Not exact, because the row is not locked, but it saves most locks while the rate is used up. */
+const isUsedUp = (priority: Priority, now: Date) => sql`(
+  ${freeAt[priority]} > ${rowTime(now)} and ${freeAt[priority]} < ${now.toISOString()}::timestamptz + ${maxAhead}
+)`;
+
+/**
+ * How many jobs of the lane may start now, with its row locked; null if it has no rate, -1 if another transaction has
+ * locked its row.
+ */
+export const roomInLane = (priority: Priority, now: Date) => sql`case when ${hasRates} then (
+  select case when not ${hasDue(now)} or ${isUsedUp(priority, now)} is true then 0 else coalesce((
     select greatest(0, ${allowed[priority](now)}) from (
       select rate_per_second, started_at, ${rowTime(now)} as time from paced_lanes
       where paced_lanes.lane = ${laneName} for update skip locked
     ) as row
-  ), 0) end
+  ), -1) end
   from paced_lanes where paced_lanes.lane = ${laneName}
-)`;
+) end`;
 
 /** A CTE that adds the starts of the jobs in the CTE `ready` to the rows of their lanes. */
 export const recordStarts = (now: Date) => sql`
@@ -96,20 +116,11 @@ export const recordStarts = (now: Date) => sql`
       from (select paced_lanes.started_at, ${rowTime(now)} as time) as row
     )
     from (
-      select ${laneNameOf(sql`ready.lane`)} as lane, count(*)::int as count from ready group by 1
+      select ${laneNameOf(sql`ready.lane`)} as lane, count(*)::int as count from ready where id is not null group by 1
     ) as claimed_lanes
     where paced_lanes.lane = claimed_lanes.lane
   )`;
 
-/** When the n-th start before the next one is this long ago; null without as many. */
-const after = (n: RawBuilder<unknown>, duration: RawBuilder<unknown>) =>
-  sql`started_at[cardinality(started_at) - (${n}) + 1] + ${duration}`;
-
-const freeAt: Readonly<Record<Priority, RawBuilder<unknown>>> = {
-  normal: after(sql`rate_per_second`, second),
-  bulk: sql`greatest(${after(bulkRate, second)}, ${after(bulkSlice, slice)})`,
-};
-
 /** The time from which the lane's rate allows another of its due jobs. No row if it has no rate or no due job. */
 export const nextStart = (priority: Priority, now: Date) => sql`
-  select ${freeAt[priority]} as at from paced_lanes where paced_lanes.lane = ${laneName} and ${hasDue(now)}`;
+  select ${freeAt[priority]} as at from paced_lanes where ${hasRates} and paced_lanes.lane = ${laneName} and ${hasDue(now)}`;

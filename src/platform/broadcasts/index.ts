@@ -26,7 +26,7 @@ import {
   scheduleStart,
   startBroadcastJob,
 } from "./sending/index.ts";
-import { requireNoBroadcast } from "./uses.ts";
+import { requireNoBroadcast, requireNoDraft } from "./uses.ts";
 
 const editable = ["draft", "scheduled"] as const;
 
@@ -173,6 +173,10 @@ export const broadcasts = implement(contract, {
   },
   jobs: [dispatchBroadcastJob, startBroadcastJob],
   routes: [recipientsRoute],
-  hooks: { broadcastProgressed: countProgress, templateWithdrawn: requireNoBroadcast },
+  hooks: {
+    broadcastProgressed: countProgress,
+    cohortWithdrawn: requireNoDraft,
+    templateWithdrawn: requireNoBroadcast,
+  },
   erase: { now: eraseRecipients },
 });

@@ -21,3 +21,18 @@ export const requireNoBroadcast: Hooks["templateWithdrawn"] = async (
     });
   }
 };
+
+/** The recipients of a broadcast that has begun are frozen: it no longer needs its cohort. */
+export const requireNoDraft: Hooks["cohortWithdrawn"] = async ({ tx }, { organization, cohort_id }) => {
+  const { count } = await tx
+    .selectFrom("broadcasts")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("organization_id", "=", organization)
+    .where("cohort_id", "=", cohort_id)
+    .where("started_at", "is", null)
+    .where("execution_status", "in", ["draft", "scheduled", "paused"])
+    .executeTakeFirstOrThrow();
+  if (count > 0) {
+    throw fail("cohort_in_use", { uses: count === 1 ? "1 broadcast is" : `${count} broadcasts are`, count });
+  }
+};

@@ -75,7 +75,6 @@ export async function describeAttributes(db: Queries, organization: string) {
     operators: describeOperators(new Set(attributes.map(({ type }) => type))),
     ...(await readTagsInUse(db, organization)),
     metadata_attributes: await readMetadataInUse(db, organization),
-    contacts_examined: maxExamined,
     rules,
     examples,
   };

@@ -68,7 +68,9 @@ export const cohorts = implement(contract, {
       },
     },
 
-    async delete_cohort({ id }, { tx, organization }) {
+    async delete_cohort({ id }, context) {
+      const { tx, world, organization } = context;
+      await world.hooks.cohortWithdrawn(context, { organization, cohort_id: id });
       // A build that is under way finds no cohort, and deletes the file.
       const { numDeletedRows } = await tx
         .deleteFrom("cohorts")

@@ -4,7 +4,6 @@ import type { ActorType, Operation, Scope } from "../../../tools/contract/index.
 import type { Event, EventName } from "../../../tools/events.ts";
 import type { Database, Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
-import type { Tables } from "../../database/schema/index.ts";
 import type { Jobs, JobType, NewJob } from "../../jobs/job.ts";
 import type { Channel } from "../../ports/channel.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -13,6 +12,7 @@ import type { Storage } from "../../ports/storage.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import type { TemplateAuthority } from "../../ports/template-authority.ts";
 import type { Web } from "../../ports/web.ts";
+import type { BroadcastProgress } from "./broadcast-progress.ts";
 import type { Quotas, RetentionDays, WalletSettings } from "./limits.ts";
 
 export type Role = "owner" | "admin" | "supervisor" | "agent";
@@ -202,19 +202,6 @@ export interface Erase {
   later?(tx: Transaction, contact: ErasedContact, after: string): Promise<string | undefined>;
 }
 
-/** A new status of a message of a broadcast. */
-export interface BroadcastProgress {
-  readonly organization_id: string;
-  readonly broadcast_id: string;
-  readonly message_id: string;
-  readonly before: MessageStatus;
-  readonly after: MessageStatus;
-  /** Of a message that failed. */
-  readonly error: { readonly code: string; readonly channel_code: number | null } | null;
-}
-
-type MessageStatus = Tables["messages"]["status"];
-
 /**
  * What a module does within the transaction of a module below it, which does not know it. An event runs after the
  * commit; a hook belongs to the change itself: both are committed, or neither.
@@ -232,6 +219,11 @@ export interface Hooks {
   ): Promise<void>;
   /** The delivery of messages of broadcasts has progressed. Several changes of one message are in their order. */
   broadcastProgressed(tx: Transaction, world: World, changes: readonly BroadcastProgress[]): Promise<void>;
+  /** A cohort is about to be deleted. @throws Failure `cohort_in_use` if something needs it yet. */
+  cohortWithdrawn(
+    change: Change,
+    cohort: { readonly organization: string; readonly cohort_id: string },
+  ): Promise<void>;
   /** A team is being deleted. Called before its members are locked, and again afterwards. */
   teamDeleted(
     change: Change,

@@ -8,9 +8,9 @@ export { implement, type Listeners, type Module, type ModuleRoute, outward } fro
 // Contexts and input of handlers
 
 export { actorOf, isPerson, operatorOwner, recordOf, system } from "./actor.ts";
+export type { BroadcastProgress } from "./broadcast-progress.ts";
 export {
   type Actor,
-  type BroadcastProgress,
   type Caller,
   type Change,
   type Erase,

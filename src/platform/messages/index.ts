@@ -9,15 +9,18 @@ import { readConversationContext } from "./context.ts";
 import { confirmMessageJob, deliverMessageJob } from "./deliver.ts";
 import { eraseMessages } from "./erase.ts";
 import { deleteOldReceiptsJob } from "./inbound/index.ts";
-import { sendMessage } from "./send.ts";
+import { sendMessage } from "./outbound/index.ts";
 import { serializeMessage } from "./serialize.ts";
 import { requireNoneWaiting } from "./template-uses.ts";
 import { waitForMessage } from "./waiting/index.ts";
 
-export { type BulkMessages, enqueueBulkMessages } from "./enqueue-bulk.ts";
 export { receiveMessage, receiveReceipts } from "./inbound/index.ts";
-export { replaceBroadcastMessages } from "./replace.ts";
-export { sendMessage } from "./send.ts";
+export {
+  type BulkMessages,
+  enqueueBulkMessages,
+  replaceBroadcastMessages,
+  sendMessage,
+} from "./outbound/index.ts";
 export { serializeMessage } from "./serialize.ts";
 export { getWaiters, requireLive } from "./waiting/index.ts";
 

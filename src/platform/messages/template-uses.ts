@@ -3,9 +3,9 @@ import { sql } from "kysely";
 import { fail } from "../../../tools/errors.ts";
 import { onlyRow } from "../../database/query/index.ts";
 import { storedLanes } from "../../jobs/priority.ts";
+import { laneOf } from "../inboxes.ts";
 import type { Hooks } from "../kernel/index.ts";
 import { deliverMessageJob } from "./deliver.ts";
-import { laneOf } from "./enqueue.ts";
 
 /** Few messages wait at a time, and the lane of their inbox finds them; an index of messages would slow each of them. */
 export const requireNoneWaiting: Hooks["templateWithdrawn"] = async (

@@ -105,7 +105,7 @@ const examples: Record<ValueType, string> = {
   number: "42",
   date: '"2026-03-01T00:00:00Z"',
   boolean: "true",
-  enum: '"open"',
+  enum: "one of its values",
   tags: '"vip"',
   any: '"berlin"',
 };

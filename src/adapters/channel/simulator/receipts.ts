@@ -32,8 +32,18 @@ interface Step {
 export function scheduleAcceptReceipts(
   message: LedgerMessage,
   faults: Faults,
-  failure: ChannelFailure | null,
+  { failure, isBulk }: { readonly failure: ChannelFailure | null; readonly isBulk: boolean },
 ): ReceiptJob[] {
+  const steps = stepsOf(message, faults, failure);
+  return isBulk
+    ? steps.map((step) => ({ ...step, priority: "bulk" as const }))
+    : // One key, one at a time: without a fault, receipts arrive in order.
+      steps.map((step) => ({ ...step, key: message.id }));
+}
+
+type DueStep = Pick<ReceiptJob, "runAt" | "payload">;
+
+function stepsOf(message: LedgerMessage, faults: Faults, failure: ChannelFailure | null): DueStep[] {
   const accepted = new Date(message.created_at);
   const deliveredAt = addMs(accepted, faults.receipt_delay_ms);
   if (failure) {
@@ -44,25 +54,15 @@ export function scheduleAcceptReceipts(
   const deliverAt = isSwapped
     ? { delivered: addMs(deliveredAt, swapDelayMs), sent: addMs(deliveredAt, swapDelayMs + gapMs) }
     : { delivered: deliveredAt, sent: accepted };
-  return (
-    [
-      ...scheduleStep(
-        message,
-        faults,
-        { type: "sent", at: accepted, failure: null, pricing },
-        deliverAt.sent,
-      ),
-      ...scheduleStep(
-        message,
-        faults,
-        { type: "delivered", at: deliveredAt, failure: null, pricing },
-        deliverAt.delivered,
-      ),
-    ]
-      .sort((one, other) => one.runAt.getTime() - other.runAt.getTime())
-      // One key, one at a time: without a fault, receipts arrive in order.
-      .map((job) => ({ ...job, key: message.id }))
-  );
+  return [
+    ...scheduleStep(message, faults, { type: "sent", at: accepted, failure: null, pricing }, deliverAt.sent),
+    ...scheduleStep(
+      message,
+      faults,
+      { type: "delivered", at: deliveredAt, failure: null, pricing },
+      deliverAt.delivered,
+    ),
+  ].sort((one, other) => one.runAt.getTime() - other.runAt.getTime());
 }
 
 /** The receipt of a message that was read. Without a key: it must not wait for receipts that are delayed. */
@@ -70,7 +70,7 @@ export function scheduleReadReceipts(message: LedgerMessage, faults: Faults, at:
   return scheduleStep(message, faults, { type: "read", at, failure: null }, at);
 }
 
-function scheduleStep(message: LedgerMessage, faults: Faults, step: Step, deliverAt: Date): ReceiptJob[] {
+function scheduleStep(message: LedgerMessage, faults: Faults, step: Step, deliverAt: Date): DueStep[] {
   if (isTriggered(faults.lost_receipts, message.token, `lost ${step.type}`)) {
     return [toReceiptJob(message, step, step.at, false)];
   }
@@ -88,7 +88,7 @@ function toReceiptJob(
   { type, at, failure, pricing = null }: Step,
   runAt: Date,
   isTold: boolean,
-): ReceiptJob {
+): DueStep {
   const { organization_id, id, token } = message;
   return {
     runAt,

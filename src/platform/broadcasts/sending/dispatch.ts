@@ -2,27 +2,34 @@
  * Hands the pending recipients of a broadcast to the delivery, batch by batch.
  *
  * A recipient's message, its job and the mark on the recipient commit together: so a crash neither loses a recipient nor
- * writes to one twice. At most `window` messages are queued at a time, which bounds what a pause or a cancel can't stop.
+ * writes to one twice. At most `maxWindow` messages are queued at a time, which bounds what a pause or a cancel can't stop.
  */
 import { type Selectable, sql } from "kysely";
 import { z } from "zod";
 import type { ExclusionReason } from "../../../../tools/broadcasts/index.ts";
 import { Failure } from "../../../../tools/contract/index.ts";
+import { InboxSettings } from "../../../../tools/inboxes.ts";
 import type { Transaction } from "../../../database/database.ts";
 import type { MessageCharge, Tables } from "../../../database/schema/index.ts";
+import { getOrDefaultInbox } from "../../inboxes.ts";
 import { defineJob, type World } from "../../kernel/index.ts";
-import { enqueueBulkMessages } from "../../messages/index.ts";
+import { type BulkMessages, enqueueBulkMessages } from "../../messages/index.ts";
 import { type ApprovedTemplate, createComposer, type SentTemplate } from "../../templates/index.ts";
 import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
+import { leftToday } from "./daily-limit.ts";
 import { excludeRecipients } from "./exclude.ts";
 import { completeIfDone } from "./progress.ts";
 
-/** Messages of a broadcast that may be queued at a time. */
-const window = 1_000;
+/** Messages of a broadcast that may be queued at a time; enough for any rate between two looks. */
+const maxWindow = 1_000;
+const minWindow = 10;
+const windowSeconds = 3;
 /** Recipients of one transaction. */
 const batchSize = 250;
 /** Until the next look at a full window: a tenth of it is sent meanwhile. */
 const refillMs = 100;
+/** Until the next look at a limit of 24 hours. */
+const limitedMs = 60_000;
 
 export const dispatchBroadcastJob = defineJob({
   name: "broadcast.dispatch",
@@ -35,7 +42,8 @@ export const dispatchBroadcastJob = defineJob({
         dispatchBatch(tx, world, organization_id, broadcast_id),
       );
     }
-    return next === "wait" ? { runAgainAt: new Date(world.now().getTime() + refillMs) } : undefined;
+    const waitMs = waits[next];
+    return waitMs === undefined ? undefined : { runAgainAt: new Date(world.now().getTime() + waitMs) };
   },
 
   async exhausted({ organization_id, broadcast_id }, world) {
@@ -49,8 +57,15 @@ export const dispatchBroadcastJob = defineJob({
   },
 });
 
-/** batch: there may be more at once; wait: the window is full; end: nothing is left to do. */
-type Next = "batch" | "wait" | "end";
+/** batch: there may be more at once; wait: the window is full; wait long: the day's limit is reached; end: nothing is left. */
+type Next = "batch" | "wait" | "wait long" | "end";
+
+const waits: Readonly<Record<Next, number | undefined>> = {
+  batch: 0,
+  wait: refillMs,
+  "wait long": limitedMs,
+  end: undefined,
+};
 
 type Recipient = Selectable<Tables["broadcast_recipients"]> & {
   readonly is_blocked: boolean;
@@ -64,28 +79,40 @@ async function dispatchBatch(tx: Transaction, world: World, organization: string
   if (execution_status !== "processing" || template === null) {
     return "end";
   }
+  const inbox = await getOrDefaultInbox(tx, organization, broadcast.inbox_id);
+  const window = windowOf(inbox);
   const free = window - (queued - sent - failed);
-  if (free < batchSize) {
+  if (free < Math.min(batchSize, window / 2)) {
     return "wait";
+  }
+  const left = await leftToday(tx, inbox, world.now());
+  if (left === 0) {
+    return "wait long";
   }
   if (!(await isSendable(tx, broadcast))) {
     const paused = { execution_status: "paused", paused_reason: "template_not_sendable" } as const;
     await changeBroadcast(tx, broadcast, { ...paused, now: world.now() });
     return "end";
   }
-  const recipients = await claimPending(tx, broadcast);
+  const size = Math.min(batchSize, free, left ?? batchSize);
+  const recipients = await claimPending(tx, broadcast, size);
   if (recipients.length > 0) {
     await sendBatch(tx, world, {
-      broadcast,
-      recipients,
+      ...{ broadcast, inbox, recipients },
       template: { organization_id: organization, id: broadcast.template_id, ...template },
     });
   }
-  if (recipients.length === batchSize) {
+  if (recipients.length === size) {
     return "batch";
   }
   // Those that another transaction has locked.
   return (await hasPending(tx, broadcast)) ? "wait" : "end";
+}
+
+/** An inbox with a rate has no more queued than it sends in some seconds. */
+function windowOf({ settings }: { readonly settings: Record<string, unknown> }): number {
+  const { messages_per_second: rate } = InboxSettings.parse(settings);
+  return rate === undefined ? maxWindow : Math.min(maxWindow, Math.max(minWindow, windowSeconds * rate));
 }
 
 async function hasPending(tx: Transaction, { organization_id, id }: BroadcastRow): Promise<boolean> {
@@ -120,6 +147,7 @@ async function isSendable(tx: Transaction, { organization_id, template_id }: Bro
 async function claimPending(
   tx: Transaction,
   { organization_id, id }: BroadcastRow,
+  size: number,
 ): Promise<readonly Recipient[]> {
   const { rows } = await sql<Recipient>`
     select recipient.*, contact.blocked_at is not null as is_blocked, contact.erased_at is not null as is_erased,
@@ -127,7 +155,7 @@ async function claimPending(
     from (
       select * from broadcast_recipients
       where organization_id = ${organization_id} and broadcast_id = ${id} and status = 'pending'
-      order by contact_id limit ${batchSize}
+      order by contact_id limit ${size}
       for update skip locked
     ) as recipient
     join contacts as contact on contact.organization_id = ${organization_id} and contact.id = recipient.contact_id
@@ -139,6 +167,7 @@ async function claimPending(
 
 interface Batch {
   readonly broadcast: BroadcastRow;
+  readonly inbox: BulkMessages["inbox"];
   readonly recipients: readonly Recipient[];
   readonly template: ApprovedTemplate;
 }
@@ -146,16 +175,10 @@ interface Batch {
 async function sendBatch(
   tx: Transaction,
   world: World,
-  { broadcast, recipients, template }: Batch,
+  { broadcast, inbox, recipients, template }: Batch,
 ): Promise<void> {
-  const { organization_id: organization, id: broadcast_id, inbox_id, currency } = broadcast;
+  const { organization_id: organization, id: broadcast_id, currency } = broadcast;
   const now = world.now();
-  const inbox = await tx
-    .selectFrom("inboxes")
-    .select(["id", "phone_number"])
-    .where("organization_id", "=", organization)
-    .where("id", "=", inbox_id)
-    .executeTakeFirstOrThrow();
   const compose = await createComposer(tx, template, broadcast.header_media_url ?? undefined);
   const composed = recipients.map((recipient) => ({ recipient, ...composeFor(recipient, compose) }));
   await excludeRecipients(

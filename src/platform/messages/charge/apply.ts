@@ -20,12 +20,16 @@ interface Update {
   readonly pricing?: ChannelPricing | undefined;
 }
 
-/** The steps of the statuses that have one. */
 const steps: Readonly<Record<string, ChargeStep>> = {
   delivered: "settle",
   read: "settle",
   failed: "release",
 };
+
+/** What a message's status means for its charge. */
+export function stepOf(status: string): ChargeStep {
+  return steps[status];
+}
 
 export type Charger = (
   message: ChargedMessage,
@@ -44,7 +48,7 @@ export async function createCharger(
       return { charge: null, transfers: [] };
     }
     const repriced = pricing && reprice(message.charge, pricing);
-    const { charge, movements } = advanceCharge(message.charge, { step: steps[message.status], repriced });
+    const { charge, movements } = advanceCharge(message.charge, { step: stepOf(message.status), repriced });
     return { charge, transfers: toTransfers({ ...message, charge }, type, movements) };
   };
 }
@@ -78,12 +82,14 @@ async function createReprice(
   const [first] = changed;
   const countries = changed.map(({ charge }) => charge?.country ?? null);
   const rates = first && (await readRates(tx, first.organization_id, [...new Set(countries)]));
-  return ({ country, category: estimated, price: estimate }, pricing) => {
+  return ({ currency, country, category: estimated, price: estimate }, pricing) => {
     const category = pricing.category ?? estimated;
     if (pricing.is_free) {
       return { category, price: 0 };
     }
-    const price = category === estimated || !rates ? estimate : priceOf(rates, country, category);
+    // After messages that cost nothing, the organization may have changed its currency, in which the ledger is kept.
+    const isSame = category === estimated || rates?.currency !== currency;
+    const price = isSame ? estimate : priceOf(rates, country, category);
     // A category without a price keeps that of the estimate.
     return price === null ? { category: estimated, price: estimate } : { category, price };
   };

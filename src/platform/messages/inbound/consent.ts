@@ -12,7 +12,7 @@ import { changeContact } from "../../contacts/index.ts";
 import type { Change } from "../../kernel/index.ts";
 import { removeAccents } from "../../query/index.ts";
 import { readEstimate } from "../charge/index.ts";
-import { enqueueMessage } from "../enqueue.ts";
+import { enqueueMessage } from "../outbound/index.ts";
 import { startWords, stopWords } from "./consent-words.ts";
 
 interface InboundText {

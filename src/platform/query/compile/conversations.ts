@@ -3,6 +3,8 @@ import { sql } from "kysely";
 import type { ownConversationAttributes } from "../attributes.ts";
 import {
   type Expression,
+  negate,
+  neverNull,
   optional,
   type PositiveCondition,
   type Predicate,
@@ -25,7 +27,11 @@ const tags = sql`array(
 export const conversationSources = {
   "conversation.status": text(sql`conversations.status`),
   "conversation.assigned_to": text(sql`conversations.assigned_to`),
-  "conversation.tags": tagList("conversation", tags),
+  "conversation.tags": tagList("conversation", {
+    hasAny: (operands) => sql<boolean>`${tags} && ${operands}`,
+    hasAll: (operands) => sql<boolean>`${tags} @> ${operands}`,
+    exists: sql<boolean>`cardinality(conversations.tags) > 0`,
+  }),
   "conversation.inbox_id": text(sql`conversations.inbox_id`),
   "conversation.is_favorite": optional("conversation", {
     text: sql`(case when conversations.is_favorite then 'true' else 'false' end)`,
@@ -48,21 +54,21 @@ function time(column: Expression) {
 
 /** Whether the contact has a conversation that meets the condition. */
 export function existsConversation({ organization }: SourceContext, condition: Predicate): Predicate {
-  return sql<boolean>`exists (
+  return neverNull(sql<boolean>`exists (
     select from conversations
     where conversations.organization_id = ${organization} and conversations.contact_id = contacts.id
-      and conversations.erased_at is null and ${condition}
-  )`;
+      and conversations.erased_at is null and (${condition})
+  )`);
 }
 
 export function hasNoConversation(context: SourceContext): Predicate {
-  return sql<boolean>`not ${existsConversation(context, sql<boolean>`true`)}`;
+  return negate(existsConversation(context, sql<boolean>`true`));
 }
 
 const column = sql`conversations.last_user_message_at`;
 
 /**
- * When a contact wrote last, in any conversation. Most operators ask only whether there is a message after a time, which
+ * When a contact wrote last, in any conversation; `within_last` asks for any message in that time. Most operators ask only whether there is a message after a time, which
  * an index finds; the others need the time itself.
  */
 export function latestUserMessage(context: SourceContext): Source {
@@ -92,7 +98,7 @@ export function latestUserMessage(context: SourceContext): Source {
       const { operator, value } = condition;
       if (operator === "within_last") {
         const from = new Date(context.now.getTime() - value);
-        return sql<boolean>`(${hasFrom(from)} and not ${hasAfter(context.now)})`;
+        return has(sql<boolean>`${column} between ${parameter(from)} and ${parameter(context.now)}`);
       }
       const test = tests[operator];
       return test && value instanceof Date ? test(value) : latest(context).test(condition);

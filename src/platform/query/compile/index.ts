@@ -8,7 +8,14 @@ import { sql } from "kysely";
 import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
 import type { Condition, Query } from "../query.ts";
 import { existsConversation, hasNoConversation } from "./conversations.ts";
-import type { PositiveCondition, Predicate, Source, SourceContext, Sources } from "./source.ts";
+import {
+  negate,
+  type PositiveCondition,
+  type Predicate,
+  type Source,
+  type SourceContext,
+  type Sources,
+} from "./source.ts";
 
 export { contactSources } from "./contacts.ts";
 export { conversationSources } from "./conversations.ts";
@@ -121,13 +128,13 @@ function sourceOf(attribute: string, { sources, ...context }: CompileContext): S
 }
 
 function allOf(predicates: readonly Predicate[]): Predicate {
-  return predicates.length === 0 ? sql<boolean>`true` : join(predicates, sql` and `);
+  const [first, ...others] = predicates;
+  if (first === undefined) {
+    return sql<boolean>`true`;
+  }
+  return others.length === 0 ? first : join(predicates, sql` and `);
 }
 
 function join(predicates: readonly Predicate[], separator: typeof sql | Predicate): Predicate {
   return sql<boolean>`(${sql.join(predicates, separator as Predicate)})`;
-}
-
-function negate(predicate: Predicate): Predicate {
-  return sql<boolean>`(${predicate}) is not true`;
 }

@@ -2,10 +2,23 @@
 import { type RawBuilder, sql } from "kysely";
 import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
 import type { Condition, Value } from "../query.ts";
-import { numberIn, textIn, timeIn } from "./json.ts";
 
 /** Null means false. */
 export type Predicate = RawBuilder<boolean>;
+
+const total = new WeakSet<Predicate>();
+
+/** Marks a predicate that is never null: its negation is a plain `not`, which the planner can turn into a join. */
+export function neverNull(predicate: Predicate): Predicate {
+  total.add(predicate);
+  return predicate;
+}
+
+export function negate(predicate: Predicate): Predicate {
+  return neverNull(
+    total.has(predicate) ? sql<boolean>`not ${predicate}` : sql<boolean>`(${predicate}) is not true`,
+  );
+}
 
 /** An expression whose value is null where the attribute is missing. */
 export type Expression = RawBuilder<unknown>;
@@ -28,104 +41,129 @@ export interface Source {
 /** The source of each attribute, by its name, or its name with a part in angle brackets. */
 export type Sources = Readonly<Record<string, (context: SourceContext, attribute: string) => Source>>;
 
-/** The forms in which one value is compared. */
-interface Element {
+/** A value, or a list of values, in the forms in which it is compared. */
+interface Compared {
+  readonly isList: boolean;
   /** Normalized. */
-  readonly text: () => Expression;
-  readonly number: () => Expression;
-  readonly time: () => Expression;
+  readonly text: Expression | undefined;
+  readonly number: Expression | undefined;
+  readonly time: Expression | undefined;
 }
 
-type Tests<Operator extends QueryOperator> = {
-  readonly [Name in Operator]: (
-    element: Element,
-    operand: Extract<PositiveCondition, { readonly operator: Name }>["value"],
+type ValueOperator = Exclude<PositiveOperator, "exists" | "has_any" | "has_all">;
+
+type Tests = {
+  readonly [Operator in ValueOperator]: (
+    compared: Compared,
+    operand: Extract<PositiveCondition, { readonly operator: Operator }>["value"],
     now: Date,
   ) => Predicate;
 };
 
+/** `comparison` is that of the operand with the value, so that it also applies to any element of a list. */
 const order =
   (comparison: Predicate) =>
-  (element: Element, operand: number | Date): Predicate =>
-    sql<boolean>`${orderOf(element, operand)} ${comparison} ${parameter(operand)}`;
-const [above, below] = [order(sql`>`), order(sql`<`)];
-const [atLeast, atMost] = [order(sql`>=`), order(sql`<=`)];
+  (compared: Compared, operand: number | Date): Predicate => {
+    const value = orderOf(compared, operand);
+    return sql<boolean>`${parameter(operand)} ${comparison} ${compared.isList ? sql`any(${value})` : value}`;
+  };
+const [above, below] = [order(sql`<`), order(sql`>`)];
+const [atLeast, atMost] = [order(sql`<=`), order(sql`>=`)];
 
-const isOneOf = ({ text, time }: Element, operands: readonly Value[]): Predicate => {
-  const times = operands.filter((operand) => operand instanceof Date).map((operand) => operand.toISOString());
-  const texts = operands.filter((operand) => !(operand instanceof Date)).map(String);
-  return anyOf([
-    ...(texts.length > 0 ? [sql<boolean>`${text()} = any(${texts}::text[])`] : []),
-    ...(times.length > 0 ? [sql<boolean>`${time()} = any(${times}::timestamptz[])`] : []),
-  ]);
+const isOneOf = (compared: Compared, operands: readonly Value[]): Predicate => {
+  const times = operands.flatMap((operand) => (operand instanceof Date ? operand.toISOString() : []));
+  const texts = operands.flatMap((operand) => (operand instanceof Date ? [] : String(operand)));
+  const comparison = compared.isList ? sql`&&` : sql`= any`;
+  const tests = [
+    ...(texts.length > 0 ? [sql`${needed(compared.text)} ${comparison} (${texts}::text[])`] : []),
+    ...(times.length > 0 ? [sql`${needed(compared.time)} ${comparison} (${times}::timestamptz[])`] : []),
+  ];
+  return sql<boolean>`(${sql.join(tests, sql` or `)})`;
 };
 
-/** The tests of one value; what depends on the kind of attribute is left out. */
-const elementTests: Tests<Exclude<PositiveOperator, "exists" | "has_any" | "has_all">> = {
-  eq: (element, operand) => isOneOf(element, [operand]),
+const isBetween = (compared: Compared, [low, high]: readonly [number | Date, number | Date]): Predicate => {
+  const value = orderOf(compared, low);
+  return compared.isList
+    ? sql<boolean>`any_between(${value}, ${parameter(low)}, ${parameter(high)})`
+    : sql<boolean>`${value} between ${parameter(low)} and ${parameter(high)}`;
+};
+
+const tests: Tests = {
+  eq: (compared, operand) => isOneOf(compared, [operand]),
   in: isOneOf,
-  contains: ({ text }, part) => sql<boolean>`strpos(${text()}, ${part}::text) > 0`,
-  starts_with: ({ text }, part) => sql<boolean>`starts_with(${text()}, ${part}::text)`,
-  ends_with: ({ text }, part) => sql<boolean>`right(${text()}, length(${part}::text)) = ${part}::text`,
+  // A list contains its elements, a text its substrings.
+  contains: (compared, part) =>
+    compared.isList
+      ? isOneOf(compared, [part])
+      : sql<boolean>`strpos(${needed(compared.text)}, ${part}::text) > 0`,
+  starts_with: ({ isList, text }, part) =>
+    sql<boolean>`${isList ? sql`any_starts_with` : sql`starts_with`}(${needed(text)}, ${part}::text)`,
+  ends_with: ({ isList, text }, part) =>
+    isList
+      ? sql<boolean>`any_ends_with(${needed(text)}, ${part}::text)`
+      : sql<boolean>`right(${needed(text)}, length(${part}::text)) = ${part}::text`,
   gt: above,
   gte: atLeast,
   lt: below,
   lte: atMost,
-  between: (element, [low, high]) =>
-    sql<boolean>`${orderOf(element, low)} between ${parameter(low)} and ${parameter(high)}`,
+  between: isBetween,
   before: below,
   after: above,
-  within_last: ({ time }, ms, now) =>
-    sql<boolean>`${time()} between ${parameter(new Date(now.getTime() - ms))} and ${parameter(now)}`,
+  within_last: (compared, ms, now) => isBetween(compared, [new Date(now.getTime() - ms), now]),
 };
 
-function testElement(element: Element, { operator, value }: PositiveCondition, now: Date): Predicate {
-  if (!Object.hasOwn(elementTests, operator)) {
+function testValue(compared: Compared, { operator, value }: PositiveCondition, now: Date): Predicate {
+  if (!Object.hasOwn(tests, operator)) {
     throw new Error(`${operator} has no test for one value.`);
   }
   // The operand's type follows from the operator, which TypeScript does not connect here.
-  const test = elementTests[operator as keyof typeof elementTests] as (
-    element: Element,
+  const test = tests[operator as ValueOperator] as (
+    compared: Compared,
     operand: unknown,
     now: Date,
   ) => Predicate;
-  return test(element, value, now);
+  return test(compared, value, now);
 }
 
-/** An attribute with one value at most: text, a time, or a truth value. */
+/** An attribute with one value at most: text, a time, or a truth value as text. */
 export function optional(
   of: Source["of"],
-  expressions: { readonly text?: Expression; readonly time?: Expression; readonly exists: Predicate },
+  {
+    text,
+    time,
+    exists,
+  }: { readonly text?: Expression; readonly time?: Expression; readonly exists: Predicate },
 ) {
   return ({ now }: SourceContext): Source => ({
     of,
     test: (condition) =>
       condition.operator === "exists"
-        ? expressions.exists
-        : testElement(
-            {
-              text: () => expressions.text ?? missing(condition),
-              number: () => missing(condition),
-              time: () => expressions.time ?? missing(condition),
-            },
-            condition,
-            now,
-          ),
+        ? exists
+        : testValue({ isList: false, text, number: undefined, time }, condition, now),
   });
 }
 
-/** An attribute that is a list of texts, in an array of normalized texts. */
-export function tagList(of: Source["of"], tags: Expression) {
+/** An attribute that is a list of texts; each test gets the operands as an array. */
+export function tagList(
+  of: Source["of"],
+  {
+    hasAny,
+    hasAll,
+    exists,
+  }: {
+    readonly hasAny: (tags: Expression) => Predicate;
+    readonly hasAll: (tags: Expression) => Predicate;
+    readonly exists: Predicate;
+  },
+) {
   return (): Source => ({
     of,
     test({ operator, value }) {
       if (operator === "exists") {
-        return sql<boolean>`cardinality(${tags}) > 0`;
+        return exists;
       }
-      const operands = [value].flat().map(String);
-      return operator === "has_all"
-        ? sql<boolean>`${tags} @> ${operands}::text[]`
-        : sql<boolean>`${tags} && ${operands}::text[]`;
+      const operands = sql`${[value].flat().map(String)}::text[]`;
+      return operator === "has_all" ? hasAll(operands) : hasAny(operands);
     },
   });
 }
@@ -135,36 +173,30 @@ export function json(
   of: Source["of"],
   { value, normalized }: { readonly value: Expression; readonly normalized: Expression },
 ) {
+  const single: Compared = {
+    isList: false,
+    text: sql`json_text(${normalized})`,
+    number: sql`json_number(${value})`,
+    time: sql`json_time(${value})`,
+  };
+  const list: Compared = {
+    isList: true,
+    text: sql`json_texts(${normalized})`,
+    number: sql`json_numbers(${value})`,
+    time: sql`json_times(${value})`,
+  };
   return ({ now }: SourceContext): Source => ({
     of,
-    test(condition) {
-      if (condition.operator === "exists") {
-        return sql<boolean>`(${value} not in ('null'::jsonb, '[]'::jsonb))`;
-      }
-      const compared = comparesOrder(condition) ? value : normalized;
-      const single = testElement(elementOf(compared), condition, now);
-      const member: PositiveCondition =
-        // A list contains its elements, a text its substrings.
-        condition.operator === "contains" ? { ...condition, operator: "eq" } : condition;
-      const listed = testElement(elementOf(sql`member.value`), member, now);
-      return sql<boolean>`case jsonb_typeof(${value})
-        when 'array' then exists (select from jsonb_array_elements(${compared}) as member where ${listed})
-        else ${single} end`;
-    },
+    test: (condition) =>
+      condition.operator === "exists"
+        ? sql<boolean>`(${value} not in ('null'::jsonb, '[]'::jsonb))`
+        : sql<boolean>`case jsonb_typeof(${value})
+            when 'array' then ${testValue(list, condition, now)} else ${testValue(single, condition, now)} end`,
   });
 }
 
-function elementOf(value: Expression): Element {
-  return { text: () => textIn(value), number: () => numberIn(value), time: () => timeIn(value) };
-}
-
-/** Whether the operator compares numbers or times, which must not be normalized. */
-function comparesOrder({ operator }: PositiveCondition): boolean {
-  return ["gt", "gte", "lt", "lte", "between", "before", "after", "within_last"].includes(operator);
-}
-
-function orderOf({ number, time }: Element, operand: number | Date): Expression {
-  return operand instanceof Date ? time() : number();
+function orderOf({ number, time }: Compared, operand: number | Date): Expression {
+  return needed(operand instanceof Date ? time : number);
 }
 
 export function parameter(operand: number | Date): Expression {
@@ -173,10 +205,10 @@ export function parameter(operand: number | Date): Expression {
     : sql`${String(operand)}::float8`;
 }
 
-function anyOf(predicates: readonly Predicate[]): Predicate {
-  return sql<boolean>`(${sql.join(predicates, sql` or `)})`;
-}
-
-function missing({ operator, attribute }: PositiveCondition): never {
-  throw new Error(`${operator} does not apply to ${attribute}.`);
+/** The parser has checked that the operator applies to the attribute, whose source then has this form. */
+function needed(form: Expression | undefined): Expression {
+  if (!form) {
+    throw new Error("The operator does not apply to the attribute.");
+  }
+  return form;
 }

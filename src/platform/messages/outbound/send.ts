@@ -1,21 +1,21 @@
 /** Sends a message: finds or creates its contact and conversation, stores it, and enqueues its delivery. */
 import type { z } from "zod";
-import { type Failure, permits } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import type { messages as contract } from "../../../tools/messages/index.ts";
-import type { Transaction } from "../../database/database.ts";
-import { keepPlans, together } from "../../database/transaction.ts";
-import { isBsuid } from "../contacts/index.ts";
-import { windowOf } from "../conversations/index.ts";
-import { isWindowStrict } from "../inboxes.ts";
-import type { WriteContext } from "../kernel/index.ts";
-import { type MediaType, toMediaContent } from "../media.ts";
-import { normalizePhone } from "../phone/index.ts";
-import { composeTemplate, findTemplates, requireApproved, suggestTemplates } from "../templates/index.ts";
-import { mustPay } from "../wallet/index.ts";
-import { readEstimate } from "./charge/index.ts";
+import { type Failure, permits } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { messages as contract } from "../../../../tools/messages/index.ts";
+import type { Transaction } from "../../../database/database.ts";
+import { keepPlans, together } from "../../../database/transaction.ts";
+import { isBsuid } from "../../contacts/index.ts";
+import { windowOf } from "../../conversations/index.ts";
+import { isWindowStrict } from "../../inboxes.ts";
+import type { WriteContext } from "../../kernel/index.ts";
+import { type MediaType, toMediaContent } from "../../media.ts";
+import { normalizePhone } from "../../phone/index.ts";
+import { composeTemplate, findTemplates, requireApproved, suggestTemplates } from "../../templates/index.ts";
+import { mustPay } from "../../wallet/index.ts";
+import { readEstimate } from "../charge/index.ts";
+import type { MessageRow } from "../progress.ts";
 import { enqueueMessage } from "./enqueue.ts";
-import type { MessageRow } from "./progress.ts";
 import { createRecipient, findRecipient, type Recipient } from "./recipient.ts";
 
 type Input = z.output<typeof contract.send_message.input>;

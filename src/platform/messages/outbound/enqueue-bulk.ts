@@ -1,15 +1,15 @@
 /** Stores many messages of a broadcast and enqueues their delivery, with as many statements as for one. */
 import { sql } from "kysely";
-import { afterCommit, type Transaction } from "../../database/database.ts";
-import type { MessageCharge } from "../../database/schema/index.ts";
-import { together } from "../../database/transaction.ts";
-import { newJob } from "../../jobs/job.ts";
-import { recordBulkOutbound } from "../conversations/index.ts";
-import { freshId, type World } from "../kernel/index.ts";
-import type { SentTemplate } from "../templates/index.ts";
-import { deliverMessageJob } from "./deliver.ts";
-import { laneOf } from "./enqueue.ts";
-import type { MessageRow } from "./progress.ts";
+import { afterCommit, type Transaction } from "../../../database/database.ts";
+import type { MessageCharge } from "../../../database/schema/index.ts";
+import { together } from "../../../database/transaction.ts";
+import { newJob } from "../../../jobs/job.ts";
+import { recordBulkOutbound } from "../../conversations/index.ts";
+import { laneOf } from "../../inboxes.ts";
+import { freshId, type World } from "../../kernel/index.ts";
+import type { SentTemplate } from "../../templates/index.ts";
+import { deliverMessageJob } from "../deliver.ts";
+import type { MessageRow } from "../progress.ts";
 
 interface BulkMessage {
   readonly contact_id: string;

@@ -1,19 +1,15 @@
 /** Stores an outbound message, holds its price, and enqueues its delivery. */
 import { type RawBuilder, sql } from "kysely";
-import { afterCommit } from "../../database/database.ts";
-import { onlyRow } from "../../database/query/index.ts";
-import { together } from "../../database/transaction.ts";
-import { newJob } from "../../jobs/job.ts";
-import { type OutboundConversation, recordOutbound } from "../conversations/index.ts";
-import { type Change, freshId, recordOf } from "../kernel/index.ts";
-import { failInsufficient, holdInsertion, lockWallet } from "../wallet/index.ts";
-import { deliverMessageJob } from "./deliver.ts";
-import type { MessageRow } from "./progress.ts";
-
-/** The lane of an inbox's deliveries. */
-export function laneOf(inbox_id: string): string {
-  return `channel:${inbox_id}`;
-}
+import { afterCommit } from "../../../database/database.ts";
+import { onlyRow } from "../../../database/query/index.ts";
+import { together } from "../../../database/transaction.ts";
+import { newJob } from "../../../jobs/job.ts";
+import { type OutboundConversation, recordOutbound } from "../../conversations/index.ts";
+import { laneOf } from "../../inboxes.ts";
+import { type Change, freshId, recordOf } from "../../kernel/index.ts";
+import { failInsufficient, holdInsertion, lockWallet } from "../../wallet/index.ts";
+import { deliverMessageJob } from "../deliver.ts";
+import type { MessageRow } from "../progress.ts";
 
 interface OutgoingMessage {
   readonly inbox: { readonly id: string; readonly phone_number: string };
