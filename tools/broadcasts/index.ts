@@ -45,7 +45,7 @@ export const broadcasts = {
     scope: "broadcasts:create",
     title: "Create broadcast",
     description:
-      "Create a broadcast of an approved template to a cohort: a draft, or with scheduled_at a scheduled one. Check it with estimate_broadcast, then send it with execute_broadcast.",
+      "Create a broadcast of an approved template to a cohort: a draft, or with scheduled_at a scheduled one. Check it with estimate_broadcast, send it with execute_broadcast.",
     input: z.object({
       name,
       cohort_id,
@@ -65,7 +65,7 @@ export const broadcasts = {
     path: "/v1/broadcasts",
     scope: "broadcasts:read",
     title: "List broadcasts",
-    description: "List broadcasts with their status and counts, newest first.",
+    description: "List broadcasts with their counts, newest first.",
     input: z.object({
       status: z.enum(executionStatuses).optional().describe("Only this status"),
       search: z.string().max(255).optional().describe("Part of a name"),
@@ -159,8 +159,7 @@ export const broadcasts = {
     path: "/v1/broadcasts/{id}/cancel",
     scope: "broadcasts:send",
     title: "Cancel broadcast",
-    description:
-      "Stop a broadcast for good. Pending recipients are excluded; up to 1,000 queued messages are still sent.",
+    description: "Stop a broadcast for good. Up to 1,000 messages that are queued are still sent.",
     input: z.object({ id: broadcastId }),
     output: one(Broadcast),
     hints: { destructive: true },
@@ -195,7 +194,7 @@ export const broadcasts = {
     scope: "broadcasts:read",
     title: "Estimate broadcast",
     description:
-      "Count whom a draft or scheduled broadcast would reach now and whom it would exclude, its cost by country, and whether the wallet can pay it (is_affordable).",
+      "Count whom a draft or scheduled broadcast would reach and exclude now, its cost by country, and whether the wallet can pay it (is_affordable).",
     input: z.object({ id: broadcastId }),
     output: one(Estimate),
   }),
@@ -235,8 +234,7 @@ export const broadcasts = {
     path: "/v1/broadcasts/{id}/metrics",
     scope: "broadcasts:read",
     title: "Get broadcast metrics",
-    description:
-      "Count a broadcast's messages: pending, sent (with delivered and read), delivered (with read), read and failed.",
+    description: "Count a broadcast's messages by status. sent includes delivered, which includes read.",
     input: z.object({ id: broadcastId }),
     output: one(Metrics),
   }),
@@ -247,7 +245,7 @@ export const broadcasts = {
     scope: "broadcasts:read",
     title: "Wait for broadcast",
     description:
-      "Wait until a broadcast has ended or paused, or until the timeout. Returns the counts; delivered and read still rise after the end.",
+      "Wait until a broadcast has ended or paused, or until the timeout. Returns the counts; delivered and read rise after it: see get_broadcast_metrics.",
     input: z.object({
       id: broadcastId,
       timeout_seconds: z.int().min(0).max(55).default(25).describe("Seconds to wait, at most 55"),

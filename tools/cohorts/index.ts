@@ -160,7 +160,7 @@ export const cohorts = {
     scope: { any: ["broadcasts:read", "broadcasts:create", "contacts:read"] },
     title: "Preview cohort",
     description:
-      "Count the contacts that a query selects now, without saving anything. Attributes and operators: describe_attributes.",
+      "Count the contacts that a query selects now. Attributes and operators: describe_attributes.",
     input: z.object({
       query,
       sample: z
