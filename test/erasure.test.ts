@@ -14,6 +14,7 @@ import { webhookEvents, webhooks } from "../tools/webhooks.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { findColumns } from "./support/find-columns.ts";
+import { plantBroadcasts } from "./support/plant-broadcasts.ts";
 import { openPhone, setFaults } from "./support/simulator.ts";
 import { createTeamWithMembers } from "./support/teams.ts";
 import { startWebhookReceiver } from "./support/webhook-receiver.ts";
@@ -181,6 +182,7 @@ describe("after an erasure", () => {
     for (let attempt = 0; attempt < 12; attempt += 1) {
       await app.advanceTime(12 * hour);
     }
+    await plantBroadcasts({ app, call, number, marked });
     // Not yet sent, and not yet delivered to the receiver.
     await send({ type: "text", text: { body: marked("queued") } });
     await phone.write(marked("last"));
@@ -254,6 +256,8 @@ describe("after an erasure", () => {
 /** Where the test must have planted something, so that it proves something. */
 const plantedColumns = [
   "assignments.reason",
+  "broadcast_recipients.to",
+  "broadcast_recipients.variables",
   "contact_identities.value",
   "contacts.bsuid",
   "contacts.metadata",

@@ -30,9 +30,9 @@ const name = z.string().trim().min(1).max(255).describe("Name");
 const cohort_id = id("Cohort", "list_cohorts");
 const template_id = id("Approved template", "list_templates");
 const variable_mapping = VariableMapping.describe(
-  'Value of each template variable: an attribute of the contact (name, phone_number, country, metadata.<path>), {"attribute", "default"} or {"value"}. For example {"1":{"attribute":"name","default":"there"}}',
+  'Value of each template variable: name, phone_number, country or metadata.<path> of the contact, with or without a default, or one value for all. For example {"1":{"attribute":"name","default":"there"}}',
 );
-const header_media_url = fileAddress.describe("File of a media header; by default the template's sample");
+const header_media_url = fileAddress.describe("File of a media header; by default the template's");
 const scheduled_at = inputTimestamp.describe("Send time, ISO 8601 with offset, within 30 days");
 
 /** Starts messages to many people. */
@@ -45,12 +45,12 @@ export const broadcasts = {
     scope: "broadcasts:create",
     title: "Create broadcast",
     description:
-      "Create a broadcast of an approved template to a cohort. With scheduled_at it is sent at that time; without, it stays a draft. See its recipients and cost with estimate_broadcast, then send it with execute_broadcast.",
+      "Create a broadcast of an approved template to a cohort: a draft, or with scheduled_at a scheduled one. Check it with estimate_broadcast, send it with execute_broadcast.",
     input: z.object({
       name,
       cohort_id,
       template_id,
-      inbox_id: inboxId.optional().describe("Inbox of the template, which sends it; may be left out"),
+      inbox_id: inboxId.optional().describe("The template's inbox"),
       variable_mapping: variable_mapping.default({}),
       header_media_url: header_media_url.optional(),
       scheduled_at: scheduled_at.optional(),
@@ -65,9 +65,10 @@ export const broadcasts = {
     path: "/v1/broadcasts",
     scope: "broadcasts:read",
     title: "List broadcasts",
-    description: "List broadcasts with their status and counts, newest first.",
+    description: "List broadcasts with their counts, newest first.",
     input: z.object({
       status: z.enum(executionStatuses).optional().describe("Only this status"),
+      search: z.string().max(255).optional().describe("Part of a name"),
       ...paging(25),
     }),
     output: paged(Broadcast),
@@ -78,8 +79,7 @@ export const broadcasts = {
     path: "/v1/broadcasts/{id}",
     scope: "broadcasts:read",
     title: "Get broadcast",
-    description:
-      "Get a broadcast: its status, counts, who was excluded and why, and why it paused or failed.",
+    description: "Get a broadcast: its status, counts, exclusions by reason, and why it paused or failed.",
     input: z.object({ id: broadcastId }),
     output: one(Broadcast),
   }),
@@ -101,6 +101,7 @@ export const broadcasts = {
     }),
     output: one(Broadcast),
     hints: sends,
+    tier: "extended",
   }),
 
   delete_broadcast: operation({
@@ -111,6 +112,7 @@ export const broadcasts = {
     description: "Delete a draft. A scheduled broadcast is cancelled first, with cancel_broadcast.",
     input: z.object({ id: broadcastId }),
     output: one(Deleted),
+    tier: "extended",
   }),
 
   execute_broadcast: operation({
@@ -119,13 +121,10 @@ export const broadcasts = {
     scope: "broadcasts:send",
     title: "Execute broadcast",
     description:
-      "Send a draft or scheduled broadcast now to every contact of its cohort. What was sent can't be undone. Follow it with wait_for_broadcast.",
+      "Send a draft or scheduled broadcast now to its cohort. This can't be undone. Follow it with wait_for_broadcast.",
     input: z.object({
       id: broadcastId,
-      allow_partial: z
-        .boolean()
-        .default(false)
-        .describe("If the wallet can't pay for all: send to as many as it can"),
+      allow_partial: z.boolean().default(false).describe("Send to as many as the wallet can pay for"),
     }),
     output: one(Broadcast),
     hints: sends,
@@ -160,8 +159,7 @@ export const broadcasts = {
     path: "/v1/broadcasts/{id}/cancel",
     scope: "broadcasts:send",
     title: "Cancel broadcast",
-    description:
-      "Stop a broadcast for good. Recipients that are still pending are excluded; at most 1,000 messages that are already queued are still sent.",
+    description: "Stop a broadcast for good. Up to 1,000 messages that are queued are still sent.",
     input: z.object({ id: broadcastId }),
     output: one(Broadcast),
     hints: { destructive: true },
@@ -196,7 +194,7 @@ export const broadcasts = {
     scope: "broadcasts:read",
     title: "Estimate broadcast",
     description:
-      "Count whom a draft or scheduled broadcast would reach now, who would be excluded and why, what it costs by country, and what the wallet has left.",
+      "Count whom a draft or scheduled broadcast would reach and exclude now, its cost by country, and whether the wallet can pay it (is_affordable).",
     input: z.object({ id: broadcastId }),
     output: one(Estimate),
   }),
@@ -236,8 +234,7 @@ export const broadcasts = {
     path: "/v1/broadcasts/{id}/metrics",
     scope: "broadcasts:read",
     title: "Get broadcast metrics",
-    description:
-      "Count a broadcast's messages that are pending, sent, delivered, read and failed. sent includes delivered and read ones.",
+    description: "Count a broadcast's messages by status. sent includes delivered, which includes read.",
     input: z.object({ id: broadcastId }),
     output: one(Metrics),
   }),
@@ -248,12 +245,13 @@ export const broadcasts = {
     scope: "broadcasts:read",
     title: "Wait for broadcast",
     description:
-      "Wait until a broadcast has completed, paused, failed or was cancelled, or until the timeout. Returns the counts. Receipts change delivered and read afterwards.",
+      "Wait until a broadcast has ended or paused, or until the timeout. Returns the counts; delivered and read rise after it: see get_broadcast_metrics.",
     input: z.object({
       id: broadcastId,
       timeout_seconds: z.int().min(0).max(55).default(25).describe("Seconds to wait, at most 55"),
     }),
     output: one(Metrics.extend({ is_timed_out: z.boolean() })),
     waits: true,
+    progress: { counts: ["sent", "failed"], total: "total" },
   }),
 };

@@ -124,7 +124,7 @@ export const cohorts = {
     scope: "broadcasts:create",
     title: "Create cohort",
     description:
-      "Save an audience for broadcasts. Count what its query selects first with preview_cohort. A csv cohort is built in the background; get_cohort shows the progress and rejected lines.",
+      "Save an audience for broadcasts. Count what its query selects first with preview_cohort. A csv cohort is built in the background: see get_cohort.",
     input: NewCohort,
     output: one(Cohort),
     status: 201,
@@ -160,7 +160,7 @@ export const cohorts = {
     scope: { any: ["broadcasts:read", "broadcasts:create", "contacts:read"] },
     title: "Preview cohort",
     description:
-      "Count the contacts that a query selects now, without saving anything. Attributes and operators: describe_attributes.",
+      "Count the contacts that a query selects now. Attributes and operators: describe_attributes.",
     input: z.object({
       query,
       sample: z
@@ -209,6 +209,7 @@ export const cohorts = {
       description: description.optional(),
     }),
     output: one(Cohort),
+    tier: "extended",
   }),
 
   delete_cohort: operation({
@@ -219,6 +220,7 @@ export const cohorts = {
     description: "Delete a cohort. Its contacts stay. This can't be undone.",
     input: z.object({ id: cohortId }),
     output: one(Deleted),
+    tier: "extended",
   }),
 };
 

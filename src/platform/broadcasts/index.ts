@@ -1,13 +1,19 @@
 /** Broadcasts: an approved template sent once to every contact of a cohort. */
 import { broadcasts as contract } from "../../../tools/broadcasts/index.ts";
-import { readPage } from "../../database/query/index.ts";
+import { containsText, isDeepPage, readPage, withTimeLimit } from "../../database/query/index.ts";
 import { requireCohort } from "../cohorts/index.ts";
 import { normalizeContacts } from "../contacts/index.ts";
 import { freshId, implement } from "../kernel/index.ts";
 import { eraseRecipients } from "./erase.ts";
 import { changeBroadcast, getBroadcast, lockBroadcast, metricsOf, serializeBroadcast } from "./find.ts";
 import { contentOf, prepareContent } from "./prepare.ts";
-import { estimateBroadcast, listRecipients, sendTest, waitForBroadcast } from "./reading/index.ts";
+import {
+  estimateBroadcast,
+  listRecipients,
+  recipientsRoute,
+  sendTest,
+  waitForBroadcast,
+} from "./reading/index.ts";
 import {
   cancelBroadcast,
   countProgress,
@@ -49,12 +55,13 @@ export const broadcasts = implement(contract, {
       return { data: serializeBroadcast(broadcast) };
     },
 
-    async list_broadcasts({ status, ...paging }, { db, organization }) {
+    async list_broadcasts({ status, search = "", ...paging }, { db, organization }) {
       const query = db
         .selectFrom("broadcasts")
         .selectAll()
         .where("organization_id", "=", organization)
         .$if(status !== undefined, (rows) => rows.where("execution_status", "=", status ?? "draft"))
+        .$if(search.trim() !== "", (rows) => rows.where(containsText(search.trim(), "name")))
         .orderBy("id", "desc");
       const { rows, meta } = await readPage(query, paging);
       return { data: rows.map(serializeBroadcast), meta };
@@ -149,9 +156,11 @@ export const broadcasts = implement(contract, {
       return { data: await sendTest(input, context) };
     },
 
-    async list_broadcast_recipients({ id, ...filter }, { db, organization }) {
-      await getBroadcast(db, organization, id);
-      return listRecipients(db, { ...filter, organization, broadcast_id: id });
+    async list_broadcast_recipients({ id, ...request }, { db, world, organization }) {
+      const broadcast = await getBroadcast(db, organization, id);
+      return isDeepPage(request)
+        ? withTimeLimit(world.database, (limited) => listRecipients(limited, broadcast, request))
+        : listRecipients(db, broadcast, request);
     },
 
     async wait_for_broadcast(input, context) {
@@ -163,6 +172,7 @@ export const broadcasts = implement(contract, {
     },
   },
   jobs: [dispatchBroadcastJob, startBroadcastJob],
+  routes: [recipientsRoute],
   hooks: {
     broadcastProgressed: countProgress,
     cohortWithdrawn: requireNoDraft,
