@@ -211,6 +211,8 @@ test("an inbox with a daily limit sends the rest when the day is over", async ()
   await app.advanceTime(25 * hourMs);
   await change({ daily_limit: 4 });
   const { id } = await create(content);
+  const { data } = await app.call(broadcasts.estimate_broadcast, { id });
+  expect(data).toMatchObject({ recipient_count: 6, waiting: 2, duration_seconds: 24 * 3_600 });
   await execute(id);
   await deliver();
   expect(await get(id)).toMatchObject({ execution_status: "processing", stats: { total: 6, sent: 4 } });
@@ -227,6 +229,8 @@ test("an inbox with a rate sends no more in any second", async () => {
   const change = (settings: object) => app.call(inboxes.update_inbox, { id: inbox?.id ?? "", settings });
   await change({ messages_per_second: 2 });
   const { id } = await create(content);
+  const { data } = await app.call(broadcasts.estimate_broadcast, { id });
+  expect(data).toMatchObject({ waiting: 0, duration_seconds: 3 });
   await execute(id);
   const sent: number[] = [];
   for (let second = 0; second < 5; second += 1) {

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { limitedObject, timestamp } from "../contract/index.ts";
 import { MessageError } from "../messages/index.ts";
+import { templateCategories } from "../templates/index.ts";
 
 /**
  * draft → scheduled → processing ⇄ paused → completed; cancelled from any of the first four; failed if it could not start.
@@ -133,6 +134,7 @@ export const Recipient = z.object({
 export const Estimate = z.object({
   recipient_count: z.int(),
   excluded: Excluded,
+  category: z.enum(templateCategories),
   currency: z.string(),
   /** Null: there are no prices in the currency. */
   cost: z.number().nullable(),
@@ -140,6 +142,10 @@ export const Estimate = z.object({
   costs: z.array(z.object({ country: z.string().nullable(), recipients: z.int(), cost: z.number() })),
   available: z.number(),
   available_after: z.number().nullable(),
-  /** Whether the wallet would reject it. */
+  /** False: the wallet would reject it. */
   is_affordable: z.boolean(),
+  /** Recipients above the inbox's daily limit, who get the message on later days. */
+  waiting: z.int(),
+  /** By the inbox's limits; null: it has none. */
+  duration_seconds: z.int().nullable(),
 });

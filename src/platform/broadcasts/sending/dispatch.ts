@@ -36,12 +36,9 @@ export const dispatchBroadcastJob = defineJob({
   payload: z.object({ organization_id: z.string(), broadcast_id: z.string() }),
 
   async run({ organization_id, broadcast_id }, world) {
-    let next: Next = "batch";
-    while (next === "batch") {
-      next = await world.database.transaction((tx) =>
-        dispatchBatch(tx, world, organization_id, broadcast_id),
-      );
-    }
+    const next = await world.database.transaction((tx) =>
+      runBatch(tx, world, { organization_id, broadcast_id }),
+    );
     const waitMs = waits[next];
     return waitMs === undefined ? undefined : { runAgainAt: new Date(world.now().getTime() + waitMs) };
   },
@@ -61,7 +58,7 @@ export const dispatchBroadcastJob = defineJob({
 type Next = "batch" | "wait" | "wait long" | "end";
 
 const waits: Readonly<Record<Next, number | undefined>> = {
-  batch: 0,
+  batch: undefined,
   wait: refillMs,
   "wait long": limitedMs,
   end: undefined,
@@ -72,6 +69,27 @@ type Recipient = Selectable<Tables["broadcast_recipients"]> & {
   readonly is_erased: boolean;
   readonly opted_out: boolean;
 };
+
+/** The next batch is a job of its own: one job for all of them would run out of attempts when processes die often. */
+async function runBatch(
+  tx: Transaction,
+  world: World,
+  { organization_id, broadcast_id }: { readonly organization_id: string; readonly broadcast_id: string },
+): Promise<Next> {
+  const next = await dispatchBatch(tx, world, organization_id, broadcast_id);
+  if (next === "batch") {
+    await enqueueDispatch({ tx, world }, { organization_id, broadcast_id });
+  }
+  return next;
+}
+
+/** The batches of a broadcast run one at a time. */
+export async function enqueueDispatch(
+  { tx, world }: { readonly tx: Transaction; readonly world: World },
+  payload: { readonly organization_id: string; readonly broadcast_id: string },
+): Promise<void> {
+  await world.jobs.enqueue(tx, dispatchBroadcastJob, payload, { key: payload.broadcast_id });
+}
 
 async function dispatchBatch(tx: Transaction, world: World, organization: string, id: string): Promise<Next> {
   const broadcast = await getBroadcast(tx, organization, id);

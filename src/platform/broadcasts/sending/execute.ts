@@ -2,7 +2,7 @@
 import { type Actor, recordOf } from "../../kernel/index.ts";
 import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
 import { contentOf, prepareContent } from "../prepare.ts";
-import { dispatchBroadcastJob } from "./dispatch.ts";
+import { enqueueDispatch } from "./dispatch.ts";
 import { type FreezeContext, freezeRecipients } from "./freeze.ts";
 import { completeIfDone } from "./progress.ts";
 
@@ -38,8 +38,7 @@ export async function executeBroadcast(
 /** Enqueues the dispatch; a broadcast without recipients completes at once. */
 export async function startDispatch({ tx, world, now, broadcast }: FreezeContext): Promise<BroadcastRow> {
   const { organization_id, id } = broadcast;
-  const payload = { organization_id, broadcast_id: id };
-  await world.jobs.enqueue(tx, dispatchBroadcastJob, payload, { key: id });
+  await enqueueDispatch({ tx, world }, { organization_id, broadcast_id: id });
   await completeIfDone(tx, { organization: organization_id, ids: [id], now });
   return getBroadcast(tx, organization_id, id);
 }
