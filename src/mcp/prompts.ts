@@ -92,7 +92,7 @@ function planBroadcast(
       : ["Stop there, and give me the id of the draft: this key may not send it."]),
     ...(has("execute_broadcast") && has("wait_for_broadcast")
       ? [
-          "Call wait_for_broadcast until is_timed_out is false, then tell me how many messages were sent, delivered, read and failed, and why it paused if it did. Receipts still arrive after the end.",
+          "Call wait_for_broadcast until is_timed_out is false. Receipts arrive after that: get the counts again with get_broadcast_metrics until delivered no longer rises. Then tell me how many messages were sent, delivered, read and failed, and why it paused if it did.",
         ]
       : []),
   ];
