@@ -20,7 +20,7 @@ export async function prepareBroadcast(
   await database.connect();
   const amounts = { contacts, conversations: 1, messagesEach: 0, messagesInFirst: 0 };
   await fillOrganization(database, organization, amounts);
-  await database.query("analyze");
+  await database.query("analyze contacts");
   await database.end();
   return createDraft(client);
 }
