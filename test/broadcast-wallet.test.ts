@@ -61,6 +61,13 @@ test("allow_partial sends to as many as the wallet can pay for", async () => {
   expect(await read()).toMatchObject({ available: 0, held: 0 });
 });
 
+test("allow_partial is rejected if the wallet can pay for nobody", async () => {
+  await leave(0);
+  const { id } = await create(content);
+  expect(await expectFailure(execute(id, { allow_partial: true }))).toMatchObject({ status: 402 });
+  expect((await get(id)).execution_status).toBe("draft");
+});
+
 test("the price of all recipients is held, and released of those who are cancelled", async () => {
   await leave(5);
   const { id } = await create(content);

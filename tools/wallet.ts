@@ -159,8 +159,8 @@ export const walletErrors = {
   insufficient_funds: errorEntry(
     "payment_required",
     402,
-    "The message costs {required} {currency}, and {available} {currency} is available.",
-    "Ask the operator of this service to add money to the wallet. get_wallet (GET /v1/billing/wallet) shows what is available.",
+    "{required} {currency} is needed, and {available} {currency} is available.",
+    "Ask the operator of this service to add money to the wallet. get_wallet (GET /v1/billing/wallet) shows what is available; execute_broadcast takes allow_partial.",
   ),
   price_unknown: errorEntry(
     "business_rule",

@@ -24,6 +24,7 @@ export const pausedReasons = [
   "missed_schedule",
   "template_not_sendable",
   "too_many_failures",
+  "internal_error",
 ] as const;
 export type PausedReason = (typeof pausedReasons)[number];
 

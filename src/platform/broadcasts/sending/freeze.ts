@@ -70,6 +70,9 @@ export async function freezeRecipients(
   }
   await excludeUnpaid(context);
   const rest = await countRecipients(tx, broadcast);
+  if (rest.total === 0) {
+    throw await failInsufficient(tx, context.world, { organization, required: counted.cost ?? 0 });
+  }
   await holdCost(context, { amount: rest.cost ?? 0, currency: rates.currency });
   return { total: rest.total, excluded: rest.excluded, currency: rates.currency };
 }
