@@ -89,7 +89,7 @@ async function measure(database: Database): Promise<void> {
     storage: createDiskStorage(dataDir),
     addresses: { service: () => "", cdn: undefined },
     quotas: config.quotas,
-    retention: config.retention,
+    ...{ retention: config.retention, wallet: config.wallet },
     openChannels: () => ({ channels: {}, templateAuthorities: {}, jobs: [] }),
   });
   const caller = await platform.authenticate(key);

@@ -93,7 +93,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   let simulatorRoutes: OpenSimulator["routes"] = [];
   const platform = createPlatform({
     ...{ database, now, log, web, receivers, enabledModules, concurrency, metrics: telemetry.metrics },
-    ...{ stopping: stopping.signal, retention: config.retention },
+    ...{ stopping: stopping.signal, retention: config.retention, wallet: config.wallet },
     addresses: { service: () => config.publicUrl ?? address, cdn: config.cdnUrl },
     ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), hiddenBy, instruments },
     openChannels(callbacks, enqueueAll) {

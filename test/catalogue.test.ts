@@ -116,11 +116,14 @@ const things: Readonly<Record<string, keyof OtherTenant>> = {
   members: "member_id",
   policies: "policy_id",
   templates: "template_id",
+  cohorts: "cohort_id",
+  broadcasts: "broadcast_id",
 };
 
-/** Input for operations that require one of several optional fields. */
+/** Input for operations that require one of several optional fields, or a phone number. */
 const chosen: Readonly<Partial<Record<OperationName, object>>> = {
   assign_conversation: { assigned_to: "x" },
+  test_broadcast: { to: "+14155550123" },
 };
 
 /** Operations that take an id: in the path, or by the name of the thing. */

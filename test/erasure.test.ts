@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { modules, operationsOf } from "../src/platform/index.ts";
 import { implement } from "../src/platform/kernel/module.ts";
+import { cohorts } from "../tools/cohorts/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import type { InputOf, Operation, OutputOf } from "../tools/contract/index.ts";
 import { conversations } from "../tools/conversations.ts";
@@ -13,6 +14,7 @@ import { webhookEvents, webhooks } from "../tools/webhooks.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { findColumns } from "./support/find-columns.ts";
+import { plantBroadcasts } from "./support/plant-broadcasts.ts";
 import { openPhone, setFaults } from "./support/simulator.ts";
 import { createTeamWithMembers } from "./support/teams.ts";
 import { startWebhookReceiver } from "./support/webhook-receiver.ts";
@@ -145,10 +147,18 @@ async function assignWithReasons(conversation_id: string): Promise<void> {
 }
 
 async function importRow(): Promise<void> {
-  const csv = `phone,name,tags,${marked("column")}\n${number},${marked("Ada")},${marked("imported")},${marked("cell")}\n`;
+  const csv = `phone,name,tags,${marked("column")}\n${number},${marked("Łucja")},${marked("imported")},${marked("cell")}\n`;
   const content_base64 = Buffer.from(csv).toString("base64");
   const { data } = await call(uploads.upload_file, { file_name: "people.csv", content_base64 });
   await call(imports.import_contacts, { upload_id: data.id });
+  await app.runDueJobs();
+}
+
+async function addToCohort(): Promise<void> {
+  const csv = `phone,name\n${number},${marked("Ada")}\n${number.slice(2)},${marked("Ada")}\n`;
+  const content_base64 = Buffer.from(csv).toString("base64");
+  const { data } = await call(uploads.upload_file, { file_name: "people.csv", content_base64 });
+  await call(cohorts.create_cohort, { name: "File", type: "csv", query: {}, upload_id: data.id });
   await app.runDueJobs();
 }
 
@@ -167,10 +177,12 @@ describe("after an erasure", () => {
     const { id, conversation_id, phone } = await plant();
     await assignWithReasons(conversation_id);
     await importRow();
+    await addToCohort();
     await phone.write(marked("stop"));
     for (let attempt = 0; attempt < 12; attempt += 1) {
       await app.advanceTime(12 * hour);
     }
+    await plantBroadcasts({ app, call, number, marked });
     // Not yet sent, and not yet delivered to the receiver.
     await send({ type: "text", text: { body: marked("queued") } });
     await phone.write(marked("last"));
@@ -244,10 +256,13 @@ describe("after an erasure", () => {
 /** Where the test must have planted something, so that it proves something. */
 const plantedColumns = [
   "assignments.reason",
+  "broadcast_recipients.to",
+  "broadcast_recipients.variables",
   "contact_identities.value",
   "contacts.bsuid",
   "contacts.metadata",
   "contacts.name",
+  "contacts.normalized",
   "contacts.phone_number",
   "contacts.search_text",
   "contacts.tags",

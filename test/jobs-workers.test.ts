@@ -222,7 +222,7 @@ test("an outage of the database is logged once and survived, and jobs that ended
   };
   const jobs = fixture.start([definition], { database: flaky });
   await fixture.enqueue(jobs, makeJob("a.b"));
-  await expect.poll(() => failures).toBe(3);
+  await expect.poll(() => failures).toBeGreaterThanOrEqual(3);
   isDown = false;
   await fixture.waitUntilEmpty();
   expect([runs, fixture.logged.length]).toEqual([1, 1]);

@@ -60,8 +60,33 @@ test("a service without the lists does not advertise completion", async () => {
   await partial.close();
 });
 
-test("a plan names the chosen template", async () => {
-  const args = { goal: "sell", template: "order_update" };
-  const { result } = await request("prompts/get", { name: "plan_broadcast", arguments: args });
-  expect(JSON.stringify(result.messages)).toContain("Use the template order_update");
+test("a broadcast's cohort is completed from the names of cohorts", async () => {
+  const data = [{ id: "coh_1", name: "VIP in Germany" }];
+  server.upstream.respond = () => ({ body: { data, meta: { page: 1, per_page: 25, total: 1 } } });
+  const { result } = await complete({ name: "cohort", value: "vip" });
+  expect(result.completion.values).toEqual(["VIP in Germany"]);
+  expect(server.upstream.requests.at(-1)?.path).toMatch(/^\/v1\/cohorts\?search=vip&/);
+});
+
+const plan = async (args: object, options = {}) => {
+  const { result } = await request("prompts/get", { name: "plan_broadcast", arguments: args }, options);
+  return String(result.messages[0].content.text);
+};
+
+test("a plan names the chosen template and cohort, and ends with the approval and the counts", async () => {
+  const text = await plan({ goal: "sell", template: "order_update", cohort: "VIP" });
+  expect(text).toContain("Find the template order_update with list_templates");
+  expect(text).toContain("Find the cohort VIP with list_cohorts");
+  const order = ["get_template", "create_broadcast", "estimate_broadcast", "approval", "execute_broadcast"];
+  const places = [...order, "wait_for_broadcast"].map((name) => text.indexOf(name));
+  expect(places).toEqual([...places].sort((a, b) => a - b));
+  expect(Math.min(...places)).toBeGreaterThan(0);
+  // Not in the default list.
+  expect(text).not.toContain("test_broadcast");
+});
+
+test("a key that may not send plans a draft, and is not told to send it", async () => {
+  const text = await plan({ goal: "sell" }, { key: "sk_live_planner" });
+  expect(text).toContain("this key may not send it");
+  expect(text).not.toMatch(/execute_broadcast|wait_for_broadcast/);
 });

@@ -281,7 +281,7 @@ describe("resources and prompts", () => {
   test("prompts are listed only with the tools that they use", async () => {
     await using client = await connect();
     const { prompts } = await client.listPrompts();
-    expect(prompts.map(({ name }) => name)).toEqual(["triage_inbox", "answer_customer"]);
+    expect(prompts.map(({ name }) => name)).toEqual(["triage_inbox", "answer_customer", "plan_broadcast"]);
     const { messages } = await client.getPrompt({
       name: "answer_customer",
       arguments: { conversation_id: "conv_1" },

@@ -1,4 +1,4 @@
-/** wait_for_message over MCP: progress notifications, cancellation and time limits. */
+/** Waiting calls over MCP: progress notifications, cancellation and time limits. */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,8 +13,10 @@ import { type ConnectedClient, clientKinds, connectClient, serveMcpHttp } from "
 import type { Upstream } from "./support/scripted-service.ts";
 
 const answer = { data: { messages: [], cursor: "c", is_timed_out: true } };
-/** The pending responses of the service, by the cursor of their wait. */
+/** The pending responses of the service, by the cursor of their wait or the id of their broadcast. */
 const waiting = new Map<string, ServerResponse>();
+/** How long each call waits for a broadcast, in seconds. */
+const slices: string[] = [];
 let upstream: Upstream;
 let url: string;
 let searchUrl: string;
@@ -25,6 +27,12 @@ beforeAll(async () => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://service");
     if (pathname === "/v1/messages/wait") {
       waiting.set(searchParams.get("after") ?? "", response);
+      return;
+    }
+    const [, broadcast] = /^\/v1\/broadcasts\/(\w+)\/wait$/.exec(pathname) ?? [];
+    if (broadcast !== undefined) {
+      slices.push(searchParams.get("timeout_seconds") ?? "");
+      waiting.set(broadcast, response);
       return;
     }
     response.end(JSON.stringify({ data: { scopes: allScopes } }));
@@ -102,12 +110,80 @@ async function expectProgress(
     vi.advanceTimersByTime(5_000);
     await expect
       .poll(() => received.at(-1))
-      .toMatchObject({ progress, total: 20, message: `Waiting for a message: ${20 - progress} s left` });
+      .toMatchObject({ progress, total: 20, message: `Waiting: ${20 - progress} s left` });
   }
   waiting.get(after)?.end(JSON.stringify(answer));
   expect(await result).toMatchObject({ structuredContent: answer });
   expect(received).toHaveLength(2);
 }
+
+const counts = (sent: number, failed: number, total = 20_000) => ({
+  ...{ total, pending: total - sent - failed, sent, delivered: 0, read: 0, failed },
+  ...{ execution_status: "processing", is_timed_out: true },
+});
+
+/** Answers the slice that waits, after its time. */
+async function endSlice(id: string, data: object, ms = 5_000): Promise<void> {
+  await expect.poll(() => waiting.has(id)).toBe(true);
+  if (ms > 0) {
+    vi.advanceTimersByTime(ms);
+  }
+  waiting.get(id)?.end(JSON.stringify({ data }));
+  waiting.delete(id);
+}
+
+const waitForBroadcast = (id: string) => ({
+  name: "wait_for_broadcast",
+  arguments: { id, timeout_seconds: 22 },
+});
+
+test.each(overHttp)("the counts of a broadcast are reported every 5 s: %s", async (kind, connect) => {
+  const client = await connect({ upstream, url }, "sk_live_all");
+  const received: Progress[] = [];
+  slices.length = 0;
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const options = { onprogress: (progress: Progress) => received.push(progress) };
+  const result = callOf(client, kind)(waitForBroadcast("counted"), options);
+  await endSlice("counted", counts(0, 0, 0));
+  await endSlice("counted", counts(1_200, 0));
+  // Unchanged: not reported, because each value must be greater than the last.
+  await endSlice("counted", counts(1_200, 0));
+  await endSlice("counted", counts(2_500, 12));
+  const last = counts(3_000, 12);
+  await endSlice("counted", last, 2_000);
+  expect(await result).toMatchObject({ structuredContent: { data: last } });
+  expect(slices).toEqual(["5", "5", "5", "5", "2"]);
+  expect(received).toEqual([
+    { progress: 0, message: "Not started" },
+    { progress: 1_200, total: 20_000, message: "1,200 of 20,000 sent" },
+    { progress: 2_512, total: 20_000, message: "2,500 of 20,000 sent, 12 failed" },
+  ]);
+  await client.close();
+});
+
+test.each([
+  ["the broadcast has ended", { ...counts(9, 0, 9), is_timed_out: false }, 5_000],
+  ["the service stops before the slice is over", counts(4, 0, 9), 1_000],
+])("a wait with progress ends when %s", async (_, data, ms) => {
+  const client = await connectClient(url);
+  slices.length = 0;
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const result = callOf(client, "v2")(waitForBroadcast("ended"), { onprogress: () => undefined });
+  await endSlice("ended", data, ms);
+  expect(await result).toMatchObject({ structuredContent: { data } });
+  expect(slices).toHaveLength(1);
+  await client.close();
+});
+
+test("without progress a broadcast is waited for with one call", async () => {
+  const client = await connectClient(url);
+  slices.length = 0;
+  const result = callOf(client, "v2")(waitForBroadcast("plain"), {});
+  await endSlice("plain", counts(9, 0), 0);
+  expect(await result).toMatchObject({ structuredContent: { data: counts(9, 0) } });
+  expect(slices).toEqual(["22"]);
+  await client.close();
+});
 
 test.concurrent.each(clientKinds)("a cancelled wait ends at the service too: %s", async (kind, connect) => {
   const client = await connect({ upstream, url }, "sk_live_all");

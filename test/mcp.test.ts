@@ -22,6 +22,9 @@ test("a key sees only the tools of its scopes", async () => {
   expect(data.map(({ name }) => name)).toEqual([
     "list_contacts",
     "get_contact",
+    "describe_attributes",
+    "preview_cohort",
+    "list_cohort_members",
     "get_import",
     "get_organization",
     "whoami",

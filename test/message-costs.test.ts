@@ -1,6 +1,7 @@
 /** What a message costs: the waits for the database until it is accepted, the statements until it is delivered. */
 import { beforeAll, expect, test } from "vitest";
 import { useTestApp } from "./support/app.ts";
+import { createBroadcastHelpers } from "./support/broadcasts.ts";
 import { createTemplateHelpers } from "./support/templates.ts";
 
 const app = useTestApp();
@@ -57,6 +58,20 @@ test("a message of a backlog costs at most three statements from its acceptance 
   const { statements } = await count(() => app.advanceTime(10_000));
   expect((await countDelivered()) - before).toBe(messages);
   expect(statements / messages).toBeLessThanOrEqual(3);
+});
+
+test("a message of a broadcast costs at most three statements from the execution to its delivery", async () => {
+  const { approve, create, execute, fillCohort, get } = createBroadcastHelpers(app);
+  const recipients = 500;
+  const { id: cohort_id } = await fillCohort(recipients);
+  const { id: template_id } = await approve({ name: "sale", template_data: { body: "The sale begins." } });
+  const { id } = await create({ name: "Sale", cohort_id, template_id });
+  const { statements } = await count(async () => {
+    await execute(id);
+    await app.advanceTime(10_000);
+  });
+  expect((await get(id)).stats).toMatchObject({ total: recipients, delivered: recipients });
+  expect(statements / recipients).toBeLessThanOrEqual(3);
 });
 
 async function countDelivered(): Promise<number> {

@@ -1,6 +1,6 @@
 /** The query language: an invalid query is rejected with its place and what to send instead. */
 import { describe, expect, test } from "vitest";
-import type { QueryOperator } from "../tools/cohorts.ts";
+import type { QueryOperator } from "../tools/cohorts/index.ts";
 import { matches, noon, parseFailure } from "./support/query.ts";
 
 describe("an invalid query is rejected with its place", () => {

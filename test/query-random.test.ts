@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { matchesQuery } from "../src/platform/query/matches.ts";
 import { parseQuery } from "../src/platform/query/parse.ts";
-import { queryOperators } from "../tools/cohorts.ts";
+import { queryOperators } from "../tools/cohorts/index.ts";
 import { Failure } from "../tools/contract/index.ts";
 import { attributes, cases, earlier, later, matches, noon, now, opposites } from "./support/query.ts";
 

@@ -6,7 +6,7 @@ import { matchesQuery } from "../src/platform/query/matches.ts";
 import { operatorsOf } from "../src/platform/query/operands.ts";
 import { parseQuery } from "../src/platform/query/parse.ts";
 import type { ValueType } from "../src/platform/query/query.ts";
-import { type QueryOperator, queryOperators } from "../tools/cohorts.ts";
+import { type QueryOperator, queryOperators } from "../tools/cohorts/index.ts";
 import {
   attributes,
   type Case,

@@ -1,6 +1,7 @@
 /** Quotas: what an organization may have, by setting, also with concurrent requests; another's use does not count. */
 import { expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
+import { cohorts } from "../tools/cohorts/index.ts";
 import { imports } from "../tools/imports.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
@@ -24,6 +25,7 @@ const app = useTestApp({
     TIDINGS_QUOTA_INBOXES: "3",
     TIDINGS_QUOTA_QUICK_REPLIES: "2",
     TIDINGS_QUOTA_TEMPLATES: "2",
+    TIDINGS_QUOTA_COHORTS: "2",
     TIDINGS_QUOTA_ROUTING_POLICIES: "2",
     TIDINGS_QUOTA_TEAM_MEMBERS: "2",
     TIDINGS_QUOTA_WAITING_CALLS: "2",
@@ -60,7 +62,7 @@ test("webhooks", async () => {
   expect(await callAtOnce(create)).toMatchObject({ succeeded: 2, failure: { code: "too_many_webhooks" } });
 });
 
-test("inboxes, quick replies, templates and routing policies", async () => {
+test("inboxes, quick replies, templates, cohorts and routing policies", async () => {
   let number = 0;
   const next = () => String(++number);
   const createInbox = () =>
@@ -68,6 +70,7 @@ test("inboxes, quick replies, templates and routing policies", async () => {
   const createReply = () =>
     app.call(quickReplies.create_quick_reply, { short_code: next(), content: "Hello" });
   const createTemplate = () => createTemplateHelpers(app).create({ name: `template_${next()}` });
+  const createCohort = () => app.call(cohorts.create_cohort, { name: next(), query: {} });
   const createPolicy = () =>
     app.call(routing.create_routing_policy, {
       name: next(),
@@ -82,6 +85,7 @@ test("inboxes, quick replies, templates and routing policies", async () => {
   expect(await callAtOnce(createInbox)).toMatchObject(rejected(3, "TIDINGS_QUOTA_INBOXES"));
   expect(await callAtOnce(createReply)).toMatchObject(rejected(2, "TIDINGS_QUOTA_QUICK_REPLIES"));
   expect(await callAtOnce(createTemplate)).toMatchObject(rejected(2, "TIDINGS_QUOTA_TEMPLATES"));
+  expect(await callAtOnce(createCohort)).toMatchObject(rejected(2, "TIDINGS_QUOTA_COHORTS"));
   expect(await callAtOnce(createPolicy)).toMatchObject(rejected(2, "TIDINGS_QUOTA_ROUTING_POLICIES"));
 });
 

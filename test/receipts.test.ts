@@ -1,7 +1,7 @@
 /** Receipts of a channel: their times, the events that they cause, and those that arrive before their message. */
 import { beforeAll, expect, test } from "vitest";
 import { modules } from "../src/platform/index.ts";
-import { implement, type World } from "../src/platform/kernel/index.ts";
+import type { World } from "../src/platform/kernel/index.ts";
 import { receiveReceipts } from "../src/platform/messages/index.ts";
 import { applyUpdates, lockMessages, takeParkedReceipts } from "../src/platform/messages/progress.ts";
 import type { Receipt, ReceiptType } from "../src/ports/channel.ts";
@@ -9,33 +9,15 @@ import { messages } from "../tools/messages/index.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { useTestApp } from "./support/app.ts";
 import { setFaults } from "./support/simulator.ts";
+import { createWorldProbe } from "./support/world.ts";
 
 let world: World;
 
-const probe = implement(
-  {},
-  {
-    operations: {},
-    routes: [
-      {
-        methods: ["GET"],
-        path: "/world",
-        credential: "any",
-        scope: "inbox:read",
-        body: "none",
-        async handle(_, itsWorld) {
-          world = itsWorld;
-          return { status: 204 };
-        },
-      },
-    ],
-  },
-);
-
+const { probe, readWorld } = createWorldProbe();
 const app = useTestApp({ enabledModules: { ...modules, probe } });
 
 beforeAll(async () => {
-  await app.fetch("/world");
+  world = await readWorld(app);
   // The channel of these tests sends its receipts itself.
   await setFaults(app, { lost_receipts: 1 });
 });

@@ -16,9 +16,12 @@ const rules = jobsOf(modules).flatMap(({ retention = [] }) => retention);
 const kept: Readonly<Record<string, readonly string[]>> = {
   "what an organization has set up": [
     ...["organizations", "users", "api_keys", "inboxes", "teams", "team_members"],
-    ...["routing_policies", "quick_replies", "templates", "webhooks"],
+    ...["routing_policies", "quick_replies", "templates", "webhooks", "wallet_states"],
+    ...["cohorts", "broadcasts"],
   ],
+  "what the operator has set up": ["message_rate_tables"],
   "until they are erased": ["contacts", "contact_identities", "conversations", "messages", "uploads"],
+  "for ever: the ledger": ["ledger_entries", "wallet_adjustments"],
   "until they end": ["jobs", "processes", "outward_calls"],
   "like messages": ["simulator_messages"],
   "like templates": ["simulator_templates"],

@@ -5,7 +5,8 @@
  */
 import { apiKeyErrors } from "./api-keys.ts";
 import { authErrors } from "./auth.ts";
-import { queryErrors } from "./cohorts.ts";
+import { broadcastErrors } from "./broadcasts/index.ts";
+import { cohortErrors, queryErrors } from "./cohorts/index.ts";
 import { contactErrors } from "./contacts.ts";
 import {
   accessErrors,
@@ -24,12 +25,14 @@ import { toolErrors } from "./mcp.ts";
 import { messageErrors } from "./messages/index.ts";
 import { operatorErrors } from "./operator.ts";
 import { organizationErrors } from "./organization.ts";
+import { priceErrors } from "./prices.ts";
 import { quickReplyErrors } from "./quick-replies.ts";
 import { routingErrors } from "./routing.ts";
 import { teamErrors } from "./teams.ts";
 import { templateErrors } from "./templates/index.ts";
 import { uploadErrors } from "./uploads.ts";
 import { userErrors } from "./users.ts";
+import { walletErrors } from "./wallet.ts";
 import { webhookErrors } from "./webhooks.ts";
 
 export const errors = {
@@ -39,6 +42,7 @@ export const errors = {
   ...apiKeyErrors,
   ...organizationErrors,
   ...operatorErrors,
+  ...priceErrors,
   ...contactErrors,
   ...userErrors,
   ...inboxErrors,
@@ -47,10 +51,13 @@ export const errors = {
   ...conversationErrors,
   ...webhookErrors,
   ...messageErrors,
+  ...walletErrors,
+  ...broadcastErrors,
   ...templateErrors,
   ...uploadErrors,
   ...importErrors,
   ...routingErrors,
+  ...cohortErrors,
   ...queryErrors,
   ...toolErrors,
   ...serviceErrors,

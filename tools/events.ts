@@ -2,9 +2,10 @@
 import type { z } from "zod";
 import type { Scope } from "./contract/index.ts";
 import { messageEvents } from "./messages/index.ts";
+import { walletEvents } from "./wallet.ts";
 
 /** The events that a webhook can subscribe to. */
-export const publicEvents = messageEvents;
+export const publicEvents = { ...messageEvents, ...walletEvents };
 
 /** Every event; only the public ones are sent to webhooks. */
 export const events = { ...publicEvents } as const satisfies Record<

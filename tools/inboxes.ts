@@ -24,6 +24,26 @@ export const InboxSettings = z.object({
     .enum(["strict", "advisory"])
     .optional()
     .describe("Free text after the 24-hour window: strict rejects it, advisory warns"),
+  wallet: z
+    .enum(["recorded", "enforced"])
+    .optional()
+    .describe(
+      "Simulated channel: enforced rejects what the wallet can't pay, as a real channel always does; by default it is only recorded",
+    ),
+  messages_per_second: z
+    .int()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe("Messages that may be sent in any second, replies before broadcasts; by default any number"),
+  daily_limit: z
+    .int()
+    .min(1)
+    .max(10_000_000)
+    .optional()
+    .describe(
+      "Messages of broadcasts that may be sent in any 24 hours; the others wait. By default any number",
+    ),
   default_country: country
     .optional()
     .describe("Country (ISO 3166) of numbers without a country code; by default the organization's"),

@@ -3,9 +3,9 @@ import { apiKeys } from "./api-keys.ts";
 import { auth } from "./auth.ts";
 import { automation } from "./automation.ts";
 import { billing } from "./billing.ts";
-import { broadcasts } from "./broadcasts.ts";
+import { broadcasts } from "./broadcasts/index.ts";
 import { chatbot } from "./chatbot.ts";
-import { cohorts } from "./cohorts.ts";
+import { cohorts } from "./cohorts/index.ts";
 import { contacts } from "./contacts.ts";
 import { conversations } from "./conversations.ts";
 import { imports } from "./imports.ts";
@@ -15,6 +15,7 @@ import { mcp } from "./mcp.ts";
 import { messages } from "./messages/index.ts";
 import { operator } from "./operator.ts";
 import { organization } from "./organization.ts";
+import { prices } from "./prices.ts";
 import { pricing } from "./pricing.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing.ts";
@@ -22,6 +23,7 @@ import { teams } from "./teams.ts";
 import { templates } from "./templates/index.ts";
 import { uploads } from "./uploads.ts";
 import { users } from "./users.ts";
+import { wallet } from "./wallet.ts";
 import { webhooks } from "./webhooks.ts";
 
 /** Every resource under the name of its file; tools are listed in this order. */
@@ -44,6 +46,7 @@ export const resources = {
   imports,
   webhooks,
   billing,
+  wallet,
   pricing,
   organization,
   "api-keys": apiKeys,
@@ -65,6 +68,6 @@ export const catalogue: UnionToIntersection<(typeof resources)[keyof typeof reso
 );
 
 /** The operations of the service's operator, which need its key: none of them is a tool or in the OpenAPI document. */
-export const operatorCatalogue = operator;
+export const operatorCatalogue = { ...operator, ...prices };
 
 export type OperationName = keyof typeof catalogue;

@@ -12,10 +12,12 @@ import {
   timestamp,
 } from "./contract/index.ts";
 import { currency, organizationName, timeZone } from "./organization.ts";
+import { operatorWallet } from "./wallet.ts";
 
 /** The limits that can differ from the settings of the service, each the maximum of what it names. */
 export const limitNames = [
   "api_keys",
+  "cohorts",
   "imports",
   "inboxes",
   "quick_replies",
@@ -168,6 +170,8 @@ export const operator = {
     output: one(ManagedOrganization),
     tools: {},
   }),
+
+  ...operatorWallet,
 };
 
 export const operatorErrors = {

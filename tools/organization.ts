@@ -1,6 +1,7 @@
 /** The organization: its name and the settings that apply to everything in it. */
 import { z } from "zod";
 import { country, type ErrorEntry, errorEntry, one, operation, timestamp } from "./contract/index.ts";
+import { money } from "./money.ts";
 import { templateLanguage } from "./templates/index.ts";
 
 const timeOfDay = z
@@ -73,6 +74,8 @@ const Organization = z.object({
   currency: z.string(),
   /** Null: always open. */
   business_hours: BusinessHours.nullable(),
+  /** An event is emitted when less is available, in the currency's unit; null: none. */
+  low_balance_threshold: z.number().nullable(),
   /** Of new templates that name none; null: en. */
   default_language: z.string().nullable(),
   created_at: timestamp,
@@ -150,6 +153,10 @@ export const organization = {
         .optional()
         .describe("Two-letter country code (ISO 3166), for example DE; null removes it"),
       currency: currency.optional(),
+      low_balance_threshold: money
+        .nullable()
+        .optional()
+        .describe("The event wallet.low_balance is sent when less is available; null: never"),
       business_hours: BusinessHours.nullable()
         .optional()
         .describe('Opening times like {"from":"09:00","to":"17:00"}, in time_zone; null: always open'),

@@ -93,6 +93,6 @@ export function rateOf({ count, seconds }: LoadResult): number {
 }
 
 /** The time below which this share of the calls was; without calls infinity. */
-export function quantile({ times }: LoadResult, share: number): number {
+export function quantile({ times }: Pick<LoadResult, "times">, share: number): number {
   return times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? Number.POSITIVE_INFINITY;
 }

@@ -48,6 +48,10 @@ const examples: { readonly [Of in Name]: Example<Of> } = {
       error: toDeliveryError({ channel_code: 131026, title: "Message undeliverable", detail: null }),
     },
   },
+  "wallet.low_balance": {
+    when: "Less is available than the organization's `low_balance_threshold`. Sent once, and again only after it was above.",
+    data: { currency: "USD", balance: 21.4, held: 2.16, available: 19.24, threshold: 20 },
+  },
 };
 
 export function eventsPage(): Page {

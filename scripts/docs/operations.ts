@@ -13,7 +13,7 @@ Every operation that is built, by resource: its REST route, the scope that it ne
 
 - **Core** tools are listed to an assistant by default; **extended** tools with \`TIDINGS_TOOL_MODE=all\`.
 - Operations without a tool are for REST only.
-- The operations of [operator](#operator) need \`TIDINGS_OPERATOR_KEY\`; they are not in the OpenAPI document.
+- The operations of [operator](#operator) and [prices](#prices) need \`TIDINGS_OPERATOR_KEY\`; they are not in the OpenAPI document.
 - A second path is the same operation under another address, with its own scope where two are listed.
 
 ${sections.join("\n\n")}`;

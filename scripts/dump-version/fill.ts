@@ -2,20 +2,25 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ownerEmail, ownerPassword, type TestApp } from "../../test/support/app.ts";
+import { asOperator } from "../../test/support/operator.ts";
 import { openPhone, setFaults } from "../../test/support/simulator.ts";
 import { createTemplateHelpers, setReview } from "../../test/support/templates.ts";
 import { apiKeys } from "../../tools/api-keys.ts";
+import { broadcasts } from "../../tools/broadcasts/index.ts";
+import { cohorts } from "../../tools/cohorts/index.ts";
 import { contacts } from "../../tools/contacts.ts";
 import { conversations } from "../../tools/conversations.ts";
 import { imports } from "../../tools/imports.ts";
 import { messages } from "../../tools/messages/index.ts";
 import { organization } from "../../tools/organization.ts";
+import { prices } from "../../tools/prices.ts";
 import { quickReplies } from "../../tools/quick-replies.ts";
 import { routing } from "../../tools/routing.ts";
 import { teams } from "../../tools/teams.ts";
 import { templates } from "../../tools/templates/index.ts";
 import { uploads } from "../../tools/uploads.ts";
 import { users } from "../../tools/users.ts";
+import { operatorWallet } from "../../tools/wallet.ts";
 
 /** The customers; the numbers are reserved for fiction. */
 export const ada = "+14155550111";
@@ -33,9 +38,12 @@ export async function fill(app: TestApp): Promise<void> {
   await addContacts(app);
   await addTemplates(app);
   await addConversations(app);
+  await addBroadcasts(app);
 }
 
 async function setUpOrganization(app: TestApp): Promise<void> {
+  const rates = [{ country: "other", marketing: 0.05, utility: 0.01, authentication: 0.02 }];
+  await app.call(prices.replace_message_rates, { currency: "EUR", rates }, asOperator);
   await app.call(organization.update_organization, {
     ...{ time_zone: "Europe/Berlin", default_country: "DE", currency: "EUR", default_language: "de" },
     business_hours: {
@@ -167,6 +175,33 @@ async function addConversations(app: TestApp): Promise<void> {
   await openPhone(app, grace).write("Thank you.");
   await app.runDueJobs();
   await openPhone(app, mary).write("I have a question.");
+  await app.advanceTime(minute);
+}
+
+/** Broadcasts that completed, one of them with a failure, and were paused or not executed; and a wallet with money. */
+async function addBroadcasts(app: TestApp): Promise<void> {
+  const { id } = (await app.call(organization.get_organization, {})).data;
+  await app.call(operatorWallet.adjust_wallet, { id, amount: 20, reason: "Welcome credit" }, asOperator);
+  await app.call(organization.update_organization, { low_balance_threshold: 5 });
+  const query = { attribute: "phone_number", operator: "exists" };
+  const { data: cohort } = await app.call(cohorts.create_cohort, { name: "Everyone", query });
+  const template_data = { body: "Hello {{1}}, our new catalogue is here." };
+  const template = await createTemplateHelpers(app).approve({ name: "catalogue", template_data });
+  const create = async (name: string) =>
+    (
+      await app.call(broadcasts.create_broadcast, {
+        ...{ name, cohort_id: cohort.id, template_id: template.id },
+        variable_mapping: { "1": { attribute: "name", default: "there" } },
+      })
+    ).data.id;
+  await setFaults(app, { failures: [{ code: 131026, to: mary }] });
+  await app.call(broadcasts.execute_broadcast, { id: await create("Completed") });
+  await app.advanceTime(minute);
+  await setFaults(app, {});
+  const paused = await create("Paused");
+  await app.call(broadcasts.execute_broadcast, { id: paused });
+  await app.call(broadcasts.pause_broadcast, { id: paused });
+  await create("Draft");
   await app.advanceTime(minute);
 }
 

@@ -14,6 +14,9 @@ const lists = [
   "/v1/routing/policies",
   "/v1/quick-replies",
   "/v1/webhook-subscriptions",
+  "/v1/billing/wallet",
+  "/v1/billing/ledger?per_page=100",
+  "/v1/cohorts",
 ];
 
 export async function readAnswers(app: TestApp): Promise<Record<string, object>> {
@@ -35,6 +38,9 @@ export async function readAnswers(app: TestApp): Promise<Record<string, object>>
   }
   for (const { id } of (await read<Listed>("/v1/templates?per_page=100")).data) {
     await read(`/v1/templates/${id}`);
+  }
+  for (const { id } of (await read<Listed>("/v1/broadcasts?per_page=100")).data) {
+    await read(`/v1/broadcasts/${id}/recipients?per_page=100`);
   }
   for (const { id } of (await read<Listed>("/v1/conversations?per_page=100")).data) {
     await read(`/v1/conversations/${id}`);

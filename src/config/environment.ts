@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { allScopes, passwordRule, readScope, toolModes } from "../../tools/contract/index.ts";
+import { walletModes } from "../../tools/wallet.ts";
 import { commaList, expected, nameList, readHost, readNetwork, readOrigin, wholeNumber } from "./fields.ts";
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -121,6 +122,9 @@ export const Environment = z.object({
   TIDINGS_QUOTA_TEMPLATES: wholeNumber(1, 100_000)
     .default(6_000) // WhatsApp's limit for a verified business
     .describe("Templates that an organization may have"),
+  TIDINGS_QUOTA_COHORTS: wholeNumber(1, 100_000)
+    .default(1_000)
+    .describe("Cohorts that an organization may have"),
   TIDINGS_QUOTA_ROUTING_POLICIES: wholeNumber(1, 10_000)
     .default(100)
     .describe("Routing policies that an organization may have"),
@@ -130,6 +134,17 @@ export const Environment = z.object({
   TIDINGS_QUOTA_WAITING_CALLS: wholeNumber(1, 1_000_000)
     .default(200)
     .describe("Calls of `wait_for_message` of an organization that may wait at once, in each process"),
+  TIDINGS_WALLET: z
+    .enum(walletModes, expected(`one of ${walletModes.join(", ")}`))
+    .default("off")
+    .describe(
+      "Whether messages are rejected that the wallet can't pay. off: they are charged and never rejected; block: rejected below zero; credit_limit: rejected below the credit limit. Messages of simulated inboxes only where the inbox's setting wallet is enforced",
+    ),
+  TIDINGS_CREDIT_LIMIT: wholeNumber(0, 1_000_000_000)
+    .default(0)
+    .describe(
+      "With `TIDINGS_WALLET=credit_limit`: how far below zero a wallet may fall, in units of its currency, unless the operator has set a limit for the organization",
+    ),
   TIDINGS_RETENTION_RECEIPTS_DAYS: wholeNumber(1, 36_500)
     .default(90)
     .describe("Days for which receipts of messages are kept"),

@@ -1,5 +1,6 @@
 /** The configuration: environment variables, parsed once by one schema. Nothing else reads process.env. */
 import { z } from "zod";
+import { toMicros } from "../../tools/money.ts";
 import { Environment } from "./environment.ts";
 import { isLoopback, isTrue } from "./fields.ts";
 import { findMisspelt, warnAboutUnknown } from "./unknown-settings.ts";
@@ -88,10 +89,12 @@ function toConfig(env: z.output<typeof Environment>) {
       inboxes: env.TIDINGS_QUOTA_INBOXES,
       quickReplies: env.TIDINGS_QUOTA_QUICK_REPLIES,
       templates: env.TIDINGS_QUOTA_TEMPLATES,
+      cohorts: env.TIDINGS_QUOTA_COHORTS,
       routingPolicies: env.TIDINGS_QUOTA_ROUTING_POLICIES,
       teamMembers: env.TIDINGS_QUOTA_TEAM_MEMBERS,
       waitingCalls: env.TIDINGS_QUOTA_WAITING_CALLS,
     },
+    wallet: { mode: env.TIDINGS_WALLET, creditLimit: toMicros(env.TIDINGS_CREDIT_LIMIT) },
     retention: {
       receipts: env.TIDINGS_RETENTION_RECEIPTS_DAYS,
       decisions: env.TIDINGS_RETENTION_DECISIONS_DAYS,

@@ -39,10 +39,10 @@ export interface DatabaseOptions {
 }
 
 /**
- * Serialization failure, deadlock, a statement older than a migration, an unknown statement, a statement name in use,
- * and a server that shuts down.
+ * Serialization failure, deadlock, a reference to a row that another transaction has changed since it was read, a
+ * statement older than a migration, an unknown statement, a statement name in use, and a server that shuts down.
  */
-const retryable = new Set(["40001", "40P01", "0A000", "26000", "42P05", "57P01"]);
+const retryable = new Set(["40001", "40P01", "23503", "0A000", "26000", "42P05", "57P01"]);
 const maxAttempts = 3;
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {

@@ -75,12 +75,13 @@ export async function together<Work extends readonly unknown[]>(
 
 /**
  * From here on, the statements of this transaction keep one plan for each connection, which uses indexes whatever the
- * size of the tables: only for reads by key. Making a plan for every execution takes as long as running such a statement.
+ * size of the tables: only for reads by key. Making a plan for every execution takes as long as running such a statement,
+ * and compiling it, which PostgreSQL may find worth it for a large table, a hundred times as long.
  */
 export async function keepPlans(tx: Transaction): Promise<void> {
   await sql
     .raw(
-      "select set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)",
+      "select set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)",
     )
     .execute(tx);
 }

@@ -1,7 +1,7 @@
 /** Mounts the routes of modules and adapters that are not operations. */
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { missingScope, permits, type Scope } from "../../tools/contract/index.ts";
+import { missingScope, permits, type ScopeRule } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import type { BodyKind, HttpAnswer, HttpRequest, HttpRoute, RouteWithBody } from "../ports/http-route.ts";
@@ -74,7 +74,7 @@ const readBody: { readonly [Body in BodyKind]: (body: unknown) => HttpRequest<Bo
 };
 
 /** Returns the organization. @throws Failure `credential_missing`, `insufficient_scope`. */
-function authorize({ caller }: FastifyRequest, scope: Scope): string {
+function authorize({ caller }: FastifyRequest, scope: ScopeRule): string {
   if (!caller) {
     throw fail("credential_missing");
   }

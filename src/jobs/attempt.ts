@@ -9,7 +9,7 @@ import { runFor } from "../database/fair-queue.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import { backoffMs } from "./backoff.ts";
-import type { ClaimedJob } from "./claim.ts";
+import type { ClaimedJob } from "./claim/index.ts";
 import type { JobDefinition } from "./job.ts";
 import { nextRun } from "./schedule.ts";
 import { moveToDeadLetter, type Settlement } from "./settle.ts";

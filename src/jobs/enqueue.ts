@@ -3,13 +3,14 @@ import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import type { NewJob } from "./job.ts";
+import { storedLane } from "./priority.ts";
 
 /** The statement that inserts any number of jobs. */
 export function jobInsertion(jobs: readonly NewJob[], now: Date): RawBuilder<unknown> {
-  // An empty lane would never be claimed: the lanes are read from behind "".
   const rows = jobs.map(({ name, lane, key, organization_id, payload, runAt = now, ...rest }) => ({
     id: newId("job", now),
-    ...{ name, lane: lane || defaultLane(name, organization_id), key, organization_id, payload },
+    lane: storedLane(lane || defaultLane(name, organization_id), rest.priority ?? "normal"),
+    ...{ name, key, organization_id, payload },
     run_at: runAt.toISOString(),
     subject: rest.subject,
     traceparent: rest.traceparent,

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { Queries } from "../database/database.ts";
 import type { Gauges } from "../ports/telemetry.ts";
-import { lanesAfter } from "./claim.ts";
+import { allLanes, laneNameOf, lanesIn } from "./priority.ts";
 
 /** Longer lanes are reported as this long: an exact count would cost more than it is worth. */
 const maxCounted = 10_000;
@@ -11,8 +11,8 @@ const maxCounted = 10_000;
 export async function readGauges(queries: Queries, now: Date): Promise<Gauges> {
   const time = now.toISOString();
   const lanes = await sql<Gauges["lanes"][number]>`
-    with recursive ${lanesAfter("")}
-    select split_part(lanes.lane, ':', 1) as group, sum(counted.due)::int as due, sum(counted.later)::int as later,
+    with recursive ${lanesIn(allLanes)}
+    select split_part(${laneNameOf(sql`lanes.lane`)}, ':', 1) as group, sum(counted.due)::int as due, sum(counted.later)::int as later,
       coalesce(extract(epoch from ${time}::timestamptz - min(counted.oldest)), 0)::float8 as "oldestSeconds"
     from lanes cross join lateral (
       select count(*) filter (where run_at <= ${time}) as due, count(*) filter (where run_at > ${time}) as later,

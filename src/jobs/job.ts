@@ -12,36 +12,55 @@ export interface JobType<Payload> {
   };
 }
 
+/**
+ * A bulk job never delays a normal one: each priority has its own slots, and normal jobs go first within the rate of
+ * their lane.
+ */
+export type Priority = "normal" | "bulk";
+
 /** The organization that a job works for is named in its payload; without one, the job is the service's own. */
 export interface JobPayload {
   readonly organization_id?: string | undefined;
 }
 
-export interface JobOptions {
+interface CommonOptions {
   /**
    * Slots are shared fairly between lanes: the backlog of one never delays another. The jobs of a lane are all of one
    * organization. Default: the job's name and its organization.
    */
   readonly lane?: string;
-  /** Jobs with the same key run one at a time, in the order in which they were added. */
-  readonly key?: string;
   /** The earliest time to run; default now. */
   readonly runAt?: Date;
-  /** Skipped while a job with the same key and payload waits to start; that one starts after this commit. */
-  readonly isDeduplicated?: boolean;
   /** The id of the record whose personal data the job holds, so that its erasure finds the job. */
   readonly subject?: string;
 }
 
+interface NormalOptions {
+  readonly priority?: "normal";
+  /** Jobs with the same key run one at a time, in the order in which they were added. */
+  readonly key?: string;
+  /** Skipped while a job with the same key and payload waits to start; that one starts after this commit. */
+  readonly isDeduplicated?: boolean;
+}
+
+/** Without a key, because a normal job would wait for the bulk ones of its key. So bulk jobs have no order. */
+interface BulkOptions {
+  readonly priority: "bulk";
+  readonly key?: undefined;
+  readonly isDeduplicated?: undefined;
+}
+
+export type JobOptions = CommonOptions & (NormalOptions | BulkOptions);
+
 /** A job to enqueue, from `newJob`. */
-export interface NewJob extends JobOptions {
+export type NewJob = JobOptions & {
   readonly name: string;
   readonly payload: unknown;
   /** The organization it works for; null for the service itself. */
   readonly organization_id: string | null;
   /** The W3C trace context that it continues. */
   readonly traceparent?: string | undefined;
-}
+};
 
 /** A job whose payload fits its type. */
 export function newJob<Payload extends JobPayload>(
@@ -115,6 +134,11 @@ export interface Jobs {
    * None of the jobs may be deduplicated.
    */
   insertion(tx: Transaction, jobs: readonly NewJob[]): Promise<RawBuilder<unknown>>;
+  /**
+   * Sets how many jobs of a lane may start in any second, in all processes of the database together; null: any number.
+   * Attempts that repeat a job count too.
+   */
+  pace(tx: Transaction, lane: string, ratePerSecond: number | null): Promise<void>;
 }
 
 export type EnqueueAll = (tx: Transaction, jobs: readonly NewJob[]) => Promise<void>;

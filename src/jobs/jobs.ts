@@ -6,15 +6,19 @@
  * worker that dies become due again when its heartbeat stops (processes), or at the latest when their lease ends,
  * so handlers must be idempotent. No lane delays another (lanes); the jobs of one key run one after the other.
  *
+ * Each of the two priorities has a worker of its own, with its own slots, so bulk jobs delay no normal one (priority). A
+ * lane may have a rate, which holds over both and over all processes (claim/pace).
+ *
  * Call order: worker → poller → claim, attempt, settle.
  */
 import { afterCommit, type Database } from "../database/database.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
+import { findUnknownNames, setPace } from "./claim/index.ts";
 import { jobInsertion, withoutDuplicates } from "./enqueue.ts";
-import { type EnqueueAll, type JobDefinition, type Jobs, newJob } from "./job.ts";
+import { type EnqueueAll, type JobDefinition, type Jobs, newJob, type Priority } from "./job.ts";
 import type { Processes } from "./processes/index.ts";
-import { nextRun } from "./schedule.ts";
+import { insertSchedules, nextRun } from "./schedule.ts";
 import { Worker, within } from "./worker.ts";
 
 export interface JobsOptions {
@@ -24,7 +28,10 @@ export interface JobsOptions {
   readonly log: Log;
   /** Starts and stops with the jobs. Without it, the jobs of a process that dies wait for the end of their lease. */
   readonly processes?: Processes;
-  /** The most jobs of one lane at once in this process; of all lanes together, four times as many. Default 16. */
+  /**
+   * The most jobs of one lane and priority at once in this process; of all lanes together, four times as many of each
+   * priority. Default 16.
+   */
   readonly concurrency?: number;
   /** The longest wait between polls, and so the delay of jobs that another process added. Default 1 s. */
   readonly pollMs?: number;
@@ -53,15 +60,29 @@ export function createJobs(options: JobsOptions): RunningJobs {
   const { database, now, definitions, log, concurrency = 16, pollMs = 1_000 } = options;
   const { instrument = (insertion) => insertion, processes } = options;
   const known = byName(definitions, now());
-  const worker = new Worker({ database, now, definitions: known, processes, log, concurrency, pollMs });
-  processes?.onRelease(() => worker.wake());
+  const prepare = once(() => prepareTable(options, known));
+  const shared = { database, now, definitions: known, processes, log, concurrency, pollMs, prepare };
+  const workers: Readonly<Record<Priority, Worker>> = {
+    normal: new Worker({ ...shared, priority: "normal" }),
+    bulk: new Worker({ ...shared, priority: "bulk" }),
+  };
+  const wakeBoth = () => {
+    workers.normal.wake();
+    workers.bulk.wake();
+  };
+  processes?.onRelease(wakeBoth);
 
   const insertion = instrument(async (tx, jobs) => {
     const unknown = jobs.find(({ name }) => !known.has(name));
     if (unknown) {
       throw new Error(`No definition has the name "${unknown.name}".`);
     }
-    afterCommit(tx, () => worker.wake());
+    const priorities = new Set(jobs.map(({ priority = "normal" }) => priority));
+    afterCommit(tx, () => {
+      for (const priority of priorities) {
+        workers[priority].wake();
+      }
+    });
     return jobInsertion(jobs, now());
   });
 
@@ -74,7 +95,7 @@ export function createJobs(options: JobsOptions): RunningJobs {
   };
 
   const stop = async (graceMs = defaultGraceMs) => {
-    await worker.stop(graceMs);
+    await Promise.all([workers.normal.stop(graceMs), workers.bulk.stop(graceMs)]);
     if (processes) {
       await within(processes.stop(), leaveMs);
     }
@@ -84,17 +105,60 @@ export function createJobs(options: JobsOptions): RunningJobs {
     insertion,
     enqueueAll,
     enqueue: (tx, type, payload, options) => enqueueAll(tx, [newJob(type, payload, options)]),
+    async pace(tx, lane, ratePerSecond) {
+      await setPace(tx, lane, ratePerSecond);
+      afterCommit(tx, wakeBoth);
+    },
     start() {
-      worker.start();
+      workers.normal.start();
+      workers.bulk.start();
       processes?.start();
     },
     async runDue() {
       await processes?.beat();
-      return worker.runDue();
+      return runAllDue(workers);
     },
     stop,
     [Symbol.asyncDispose]: () => stop(),
   };
+}
+
+/** Registers the process, adds the scheduled rows, and warns about jobs that only a newer version can run. */
+async function prepareTable(
+  { database, processes, log, now }: JobsOptions,
+  known: ReadonlyMap<string, JobDefinition>,
+): Promise<void> {
+  await processes?.register();
+  await insertSchedules(database.queries, [...known.values()], now());
+  const names = await findUnknownNames(database.queries, [...known.keys()]);
+  if (names.length > 0) {
+    log.warn({ names }, "The queue holds jobs that this version does not know; they are not run");
+  }
+}
+
+/** Calls `work` once, and again only if it failed. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => {
+    done ??= work().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    });
+    return done;
+  };
+}
+
+/** Runs the due jobs of both priorities, including those that they add; returns the number of attempts. */
+async function runAllDue({ normal, bulk }: Readonly<Record<Priority, Worker>>): Promise<number> {
+  let attempts = 0;
+  for (;;) {
+    attempts += await normal.runDue();
+    const bulkAttempts = await bulk.runDue();
+    if (bulkAttempts === 0) {
+      return attempts;
+    }
+    attempts += bulkAttempts;
+  }
 }
 
 /** Throws for a duplicate name or an invalid schedule, which are programming errors. */

@@ -1,5 +1,5 @@
 /** The leases of the jobs that run in this process, and when each must be renewed. */
-import type { ClaimedJob } from "./claim.ts";
+import type { ClaimedJob } from "./claim/index.ts";
 import type { JobDefinition } from "./job.ts";
 import type { Reschedule } from "./settle.ts";
 

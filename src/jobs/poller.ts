@@ -1,5 +1,5 @@
 /**
- * Polls the table, one transaction each time: settles jobs that have ended, renews leases that are half over,
+ * Polls the table for the jobs of one priority, one transaction each time: settles jobs that have ended, renews leases that are half over,
  * claims what is due, and starts it after the commit.
  *
  * All jobs that end within a few milliseconds are deleted by one statement, and the next job of their keys can
@@ -9,21 +9,24 @@
 import type { Transaction } from "../database/database.ts";
 import { together } from "../database/transaction.ts";
 import { type AttemptContext, attemptJob } from "./attempt.ts";
-import { type ClaimedJob, claimJobs, findUnknownNames, nextDueAt } from "./claim.ts";
-import type { JobDefinition } from "./job.ts";
+import { type ClaimedJob, claimJobs, nextDueAt } from "./claim/index.ts";
+import type { JobDefinition, Priority } from "./job.ts";
 import { type Capacity, Lanes } from "./lanes.ts";
 import { Leases, leaseEnd } from "./leases.ts";
+import { rangeOf } from "./priority.ts";
 import type { Processes } from "./processes/index.ts";
-import { insertSchedules } from "./schedule.ts";
 import { renewLeases, type Settlement, settleJobs } from "./settle.ts";
 
 export interface PollerOptions extends Omit<AttemptContext, "backOff"> {
+  readonly priority: Priority;
   readonly definitions: ReadonlyMap<string, JobDefinition>;
   /** Undefined: this process writes no heartbeat, so its claims last until their lease ends. */
   readonly processes: Processes | undefined;
   readonly concurrency: number;
   /** The longest wait between two polls. */
   readonly pollMs: number;
+  /** Called before each poll; does its work once. */
+  readonly prepare: () => Promise<void>;
   /** Called whenever a job has ended. */
   readonly onEnd: () => void;
 }
@@ -41,10 +44,13 @@ export interface PollResult {
 interface Claimed {
   readonly jobs: readonly ClaimedJob[];
   readonly isDrained: boolean;
-  /** The lane behind which the next claim starts, if that has changed; "" for the first lane. */
+  /** The lane behind which the next claim starts, if that has changed. */
   readonly after?: string;
   readonly dueAt?: Date | undefined;
 }
+
+/** A claim of another process holds the rate of a lane for about as long. */
+const contendedMs = 10;
 
 const noJobs: Claimed = { jobs: [], isDrained: false };
 
@@ -54,11 +60,11 @@ export class Poller {
   readonly #lanes: Lanes;
   readonly #settlements: Settlement[] = [];
   /** The last lane served: if a poll can't serve all lanes, the next one continues behind it. */
-  #after = "";
-  #isPrepared = false;
+  #after: string;
 
   constructor(options: PollerOptions) {
     this.#options = options;
+    this.#after = rangeOf(options.priority).after;
     this.#lanes = new Lanes(options.concurrency);
   }
 
@@ -69,7 +75,7 @@ export class Poller {
 
   /** With `canClaim` false, running jobs are renewed and settled, and no new ones start. */
   async poll({ canClaim }: { readonly canClaim: boolean }): Promise<PollResult> {
-    await this.#prepare();
+    await this.#options.prepare();
     const now = this.#options.now();
     const capacity = this.#lanes.capacity(now);
     const limit = canClaim ? capacity.limit : 0;
@@ -79,23 +85,8 @@ export class Poller {
       void this.#run(job, now);
     }
     const hasMore = limit > 0 && !isDrained;
-    const waitMs = hasMore ? 0 : this.#waitMs(now, dueAt);
+    const waitMs = hasMore ? 0 : this.#waitMs(this.#options.now(), dueAt);
     return { claimed: jobs.length, isDrained, hasFullLane: this.#lanes.hasFull, waitMs };
-  }
-
-  /** Registers the process, adds the scheduled rows, and warns about jobs that only a newer version can run. */
-  async #prepare(): Promise<void> {
-    if (this.#isPrepared) {
-      return;
-    }
-    const { database, definitions, processes, log, now } = this.#options;
-    await processes?.register();
-    await insertSchedules(database.queries, [...definitions.values()], now());
-    const names = await findUnknownNames(database.queries, [...definitions.keys()]);
-    if (names.length > 0) {
-      log.warn({ names }, "The queue holds jobs that this version does not know; they are not run");
-    }
-    this.#isPrepared = true;
   }
 
   async #transact(now: Date, capacity: Capacity): Promise<Claimed> {
@@ -110,7 +101,7 @@ export class Poller {
           together(
             settleJobs(tx, settlements),
             renewLeases(tx, renewals),
-            capacity.limit > 0 ? this.#claim(tx, now, capacity) : noJobs,
+            capacity.limit > 0 ? this.#claim(tx, capacity) : noJobs,
           ),
         { keepsPlans: true },
       );
@@ -122,7 +113,10 @@ export class Poller {
     }
   }
 
-  async #claim(tx: Transaction, now: Date, capacity: Capacity): Promise<Claimed> {
+  async #claim(tx: Transaction, capacity: Capacity): Promise<Claimed> {
+    const { priority, processes } = this.#options;
+    // Not the time of the poll: the wait for the connection would count as part of the second in which jobs start.
+    const now = this.#options.now();
     const definitions = [...this.#options.definitions.values()];
     const leases = definitions.map((definition) => [
       definition.name,
@@ -133,19 +127,24 @@ export class Poller {
       runsWhileSuspended ? name : [],
     );
     const after = this.#after;
-    const jobs = await claimJobs(tx, {
+    const { jobs, isContended } = await claimJobs(tx, {
       ...capacity,
-      ...{ now, after, leases: Object.fromEntries(leases), ids, keys, unsuspended },
-      process: this.#options.processes?.id ?? null,
+      ...{ now, priority, after, leases: Object.fromEntries(leases), ids, keys, unsuspended },
+      process: processes?.id ?? null,
     });
+    const first = rangeOf(priority).after;
     const isLastLane = jobs.length < capacity.limit;
-    const isDrained = isLastLane && after === "";
+    const isDrained = isLastLane && after === first;
     return {
       jobs,
       isDrained,
-      after: isLastLane ? "" : (jobs.at(-1)?.lane ?? ""),
-      dueAt: isDrained ? await nextDueAt(tx, now) : undefined,
+      after: isLastLane ? first : (jobs.at(-1)?.lane ?? first),
+      dueAt: isDrained ? await this.#nextDueAt(tx, now, isContended) : undefined,
     };
+  }
+
+  async #nextDueAt(tx: Transaction, now: Date, isContended: boolean): Promise<Date | undefined> {
+    return isContended ? new Date(now.getTime() + contendedMs) : nextDueAt(tx, this.#options.priority, now);
   }
 
   async #run(job: ClaimedJob, now: Date): Promise<void> {

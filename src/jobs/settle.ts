@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "../database/database.ts";
 import { together } from "../database/transaction.ts";
-import type { ClaimedJob } from "./claim.ts";
+import type { ClaimedJob } from "./claim/index.ts";
 
 /** A job's next time; ignored if another process has claimed the job since. */
 export interface Reschedule {

@@ -1,5 +1,5 @@
 /**
- * The polling loop: waits until there is work, survives outages of the database, and shuts down gracefully.
+ * The polling loop of one priority: waits until there is work, survives outages of the database, and shuts down gracefully.
  *
  * It is woken by a commit that added jobs in this process and by the end of a job. Jobs that other processes
  * add are found by the next poll.
@@ -25,6 +25,7 @@ const abortedMs = 250;
 export class Worker {
   readonly #database: PollerOptions["database"];
   readonly #log: PollerOptions["log"];
+  readonly #priority: PollerOptions["priority"];
   readonly #work = createSignal();
   readonly #abort = new AbortController();
   readonly #poller: Poller;
@@ -39,6 +40,7 @@ export class Worker {
     setMaxListeners(0, signal);
     this.#database = options.database;
     this.#log = options.log;
+    this.#priority = options.priority;
     this.#poller = new Poller({ ...options, signal, onEnd: this.#work.set });
   }
 
@@ -108,7 +110,8 @@ export class Worker {
       this.#failedPolls = 0;
       return result;
     } catch (error) {
-      if (this.#failedPolls === 0) {
+      // One of the workers logs it for both.
+      if (this.#failedPolls === 0 && this.#priority === "normal") {
         this.#log.error({ err: error }, "The worker can't read its jobs and will retry");
       }
       this.#failedPolls += 1;

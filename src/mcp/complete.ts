@@ -1,6 +1,6 @@
 /**
- * Completes arguments of prompts and resources: contacts by name or number, the latest conversations, templates
- * by name. An argument has no completion if its caller may not call the list tool.
+ * Completes arguments of prompts and resources: contacts by name or number, the latest conversations, templates and
+ * cohorts by name. An argument has no completion if its caller may not call the list tool.
  */
 import type { CompleteRequestParams, CompleteResult } from "@modelcontextprotocol/server";
 import { type ExecuteTool, type McpCaller, visibilityOf } from "./tool-call/index.ts";
@@ -24,6 +24,11 @@ const sources: Readonly<Record<string, CompletionSource>> = {
     tool: "list_conversations",
     field: "id",
     argumentsFor: () => ({ filter: "unanswered" }),
+  },
+  "plan_broadcast cohort": {
+    tool: "list_cohorts",
+    field: "name",
+    argumentsFor: (typed) => (typed.trim() === "" ? {} : { search: typed }),
   },
   "plan_broadcast template": {
     tool: "list_templates",

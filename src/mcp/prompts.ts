@@ -11,7 +11,8 @@ import type { ToolList } from "./tool-list/index.ts";
 interface PromptDefinition {
   readonly prompt: Prompt;
   readonly requiredTools: readonly string[];
-  render(values: Readonly<Record<string, string>>): string;
+  /** @param has whether the caller may call a tool that is not required. */
+  render(values: Readonly<Record<string, string>>, has: (tool: string) => boolean): string;
 }
 
 const promptDefinitions: readonly PromptDefinition[] = [
@@ -52,25 +53,54 @@ const promptDefinitions: readonly PromptDefinition[] = [
     prompt: {
       name: "plan_broadcast",
       title: "Plan a broadcast",
-      description: "Turn a goal into an audience, a template and a schedule, and create it as a draft.",
+      description:
+        "Turn a goal into an audience, a template and a draft with its cost, and send it after approval.",
       arguments: [
         { name: "goal", description: "What the broadcast should achieve", required: true },
         { name: "audience", description: "Who should receive it, in words" },
+        { name: "cohort", description: "The name of a saved cohort, instead of an audience" },
         { name: "template", description: "The name of an approved template, if you know it" },
       ],
     },
-    requiredTools: ["preview_cohort", "create_cohort", "list_templates", "create_broadcast"],
-    render: ({ goal, audience, template }) =>
-      [
-        `Plan a broadcast. Goal: ${goal}. Audience: ${audience ?? "suggest one"}.`,
-        "1. Turn the audience into a cohort query and count it with preview_cohort; show me the query and the count.",
-        template
-          ? `2. Use the template ${template}, if list_templates (status=approved, search=${template}) has it; if not, say so.`
-          : "2. Find an approved template that fits with list_templates (status=approved), or tell me what a new one should say.",
-        "3. After I agree, create the cohort and the broadcast as a draft (omit scheduled_at). Do not send it: I decide that.",
-      ].join("\n"),
+    requiredTools: [
+      ...["describe_attributes", "preview_cohort", "create_cohort", "list_cohorts", "list_templates"],
+      ...["get_template", "create_broadcast", "estimate_broadcast"],
+    ],
+    render: planBroadcast,
   },
 ];
+
+function planBroadcast(
+  { goal, audience, cohort, template }: Readonly<Record<string, string>>,
+  has: (tool: string) => boolean,
+): string {
+  const steps = [
+    cohort
+      ? `Find the cohort ${cohort} with list_cohorts (search=${cohort}); if there is none, say so. Tell me how many contacts it has.`
+      : "Write a cohort query for the audience, with the names that describe_attributes shows, and count it with preview_cohort. Show me the query and the count.",
+    template
+      ? `Find the template ${template} with list_templates (status=approved, search=${template}); if it is not approved, say so.`
+      : "Find an approved template that fits with list_templates (status=approved), or tell me what a new one should say.",
+    "Get its text and variables with get_template. Propose for each variable an attribute of the contact with a default for contacts without it, or one value for all. Ask me what only I know.",
+    `After I agree, ${cohort ? "" : "create the cohort with create_cohort, and "}create a draft with create_broadcast: leave scheduled_at out.`,
+    "Show me what estimate_broadcast says: how many will get it, who is excluded and why, the cost, and whether the wallet can pay it.",
+    ...(has("test_broadcast") ? ["Offer to send a test to my own number with test_broadcast."] : []),
+    ...(has("execute_broadcast")
+      ? [
+          "Ask me for the approval, with the number of recipients and the cost. Only after I have approved exactly this, send it with execute_broadcast. What was sent can't be undone.",
+        ]
+      : ["Stop there, and give me the id of the draft: this key may not send it."]),
+    ...(has("execute_broadcast") && has("wait_for_broadcast")
+      ? [
+          "Call wait_for_broadcast until is_timed_out is false. Receipts arrive after that: get the counts again with get_broadcast_metrics until delivered no longer rises. Then tell me how many messages were sent, delivered, read and failed, and why it paused if it did.",
+        ]
+      : []),
+  ];
+  return [
+    `Plan a broadcast. Goal: ${goal}.${cohort ? "" : ` Audience: ${audience ?? "suggest one"}.`}`,
+    ...steps.map((step, index) => `${index + 1}. ${step}`),
+  ].join("\n");
+}
 
 export interface Prompts {
   list(caller: McpCaller): Prompt[];
@@ -79,14 +109,14 @@ export interface Prompts {
 }
 
 export function createPrompts(list: ToolList): Prompts {
-  const availablePrompts = (caller: McpCaller) => {
-    const names = new Set(list.callable(visibilityOf(caller)).map(({ name }) => name));
-    return promptDefinitions.filter(({ requiredTools }) => requiredTools.every((name) => names.has(name)));
-  };
+  const toolsOf = (caller: McpCaller) => new Set(list.callable(visibilityOf(caller)).map(({ name }) => name));
+  const availablePrompts = (tools: ReadonlySet<string>) =>
+    promptDefinitions.filter(({ requiredTools }) => requiredTools.every((name) => tools.has(name)));
   return {
-    list: (caller) => availablePrompts(caller).map(({ prompt }) => prompt),
+    list: (caller) => availablePrompts(toolsOf(caller)).map(({ prompt }) => prompt),
     get(caller, name, values = {}) {
-      const definition = availablePrompts(caller).find(({ prompt }) => prompt.name === name);
+      const tools = toolsOf(caller);
+      const definition = availablePrompts(tools).find(({ prompt }) => prompt.name === name);
       if (!definition) {
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name.slice(0, 128)}`);
       }
@@ -98,7 +128,7 @@ export function createPrompts(list: ToolList): Prompts {
           `${name} needs the argument ${missing.name}.`,
         );
       }
-      const content = { type: "text" as const, text: definition.render(values) };
+      const content = { type: "text" as const, text: definition.render(values, (tool) => tools.has(tool)) };
       return { ...(description ? { description } : {}), messages: [{ role: "user", content }] };
     },
   };

@@ -3,7 +3,7 @@ import { fail } from "../../tools/errors.ts";
 import { type channels, inboxes as contract, InboxSettings } from "../../tools/inboxes.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
-import { implement, requireBelowQuota } from "./kernel/index.ts";
+import { implement, requireBelowQuota, type WriteContext } from "./kernel/index.ts";
 import { normalizePhone, requireCountry } from "./phone/index.ts";
 
 type ChannelName = (typeof channels)[number];
@@ -36,10 +36,12 @@ export const inboxes = implement(contract, {
         const existing = await getInbox(tx, organization, phone_number);
         throw fail("inbox_exists", { existing_id: existing?.id, param: "phone_number" });
       }
+      await setPace(context, inbox.id, input.settings);
       return { data: serializeInbox(inbox) };
     },
 
-    async update_inbox({ id, name, settings }, { tx, organization, now }) {
+    async update_inbox({ id, name, settings }, context) {
+      const { tx, organization, now } = context;
       requireCountry(settings?.default_country, "settings.default_country");
       const inbox = await tx
         .updateTable("inboxes")
@@ -55,10 +57,26 @@ export const inboxes = implement(contract, {
       if (!inbox) {
         throw fail("inbox_not_found");
       }
+      if (settings) {
+        await setPace(context, id, settings);
+      }
       return { data: serializeInbox(inbox) };
     },
   },
 });
+
+/** The lane of an inbox's deliveries. */
+export function laneOf(inbox_id: string): string {
+  return `channel:${inbox_id}`;
+}
+
+async function setPace(
+  { tx, world }: WriteContext,
+  inbox_id: string,
+  settings: InboxSettings,
+): Promise<void> {
+  await world.jobs.pace(tx, laneOf(inbox_id), settings.messages_per_second ?? null);
+}
 
 /** Inserts an inbox; undefined if the organization has one with this number (E.164). */
 export async function insertInbox(

@@ -16,6 +16,8 @@ import type {
 import type { TemplateAuthorityCallbacks } from "../ports/template-authority.ts";
 import { apiKeys } from "./api-keys.ts";
 import { auth, authenticate } from "./auth/index.ts";
+import { broadcasts } from "./broadcasts/index.ts";
+import { cohorts } from "./cohorts/index.ts";
 import { contacts } from "./contacts/index.ts";
 import { conversations } from "./conversations/index.ts";
 import { imports } from "./imports/index.ts";
@@ -43,12 +45,14 @@ import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
 import { operator } from "./operator/index.ts";
 import { organization } from "./organization.ts";
+import { prices } from "./prices/index.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing/index.ts";
 import { teams } from "./teams/index.ts";
 import { requestSync, templates } from "./templates/index.ts";
 import { uploads } from "./uploads/index.ts";
 import { users } from "./users.ts";
+import { wallet } from "./wallet/index.ts";
 import { webhooks } from "./webhooks/index.ts";
 
 /** Every implemented module, by the name of its file in `tools/`, in the catalogue's order. */
@@ -58,6 +62,8 @@ export const modules: Modules = {
   messages,
   "quick-replies": quickReplies,
   templates,
+  cohorts,
+  broadcasts,
   users,
   teams,
   routing,
@@ -65,6 +71,7 @@ export const modules: Modules = {
   uploads,
   imports,
   webhooks,
+  wallet,
   organization,
   "api-keys": apiKeys,
   auth,
@@ -72,7 +79,7 @@ export const modules: Modules = {
 };
 
 /** The modules of the service's operator: none of their operations is a tool. */
-export const operatorModules: Modules = { operator };
+export const operatorModules: Modules = { operator, prices };
 
 /** Every column that holds sealed values. */
 export const sealedColumns: readonly SealedColumn[] = [

@@ -1,5 +1,7 @@
 /** The organization: its name and the settings that apply to everything in it. */
 import { type Selectable, sql } from "kysely";
+import { fail } from "../../tools/errors.ts";
+import { fromMicros, toMicros } from "../../tools/money.ts";
 import { BusinessHours, organization as contract } from "../../tools/organization.ts";
 import type { Queries, Transaction } from "../database/database.ts";
 import type { Tables } from "../database/schema/index.ts";
@@ -18,10 +20,15 @@ export const organization = implement(contract, {
       if (Object.keys(changes).length === 0) {
         return { data: await getOrganization(tx, id) };
       }
-      const { business_hours: hours, ...others } = changes;
+      const { business_hours: hours, low_balance_threshold: threshold, ...others } = changes;
+      await requireCurrencyFree(tx, id, changes.currency);
       const changed = await tx
         .updateTable("organizations")
-        .set({ ...others, business_hours: hours && JSON.stringify(hours) })
+        .set({
+          ...others,
+          business_hours: hours && JSON.stringify(hours),
+          low_balance_threshold: threshold && toMicros(threshold),
+        })
         .where("id", "=", id)
         .returningAll()
         .executeTakeFirstOrThrow();
@@ -36,7 +43,46 @@ export async function getOrganization(db: Queries, id: string) {
 }
 
 function serializeOrganization(row: Selectable<Tables["organizations"]>) {
-  return { ...row, business_hours: BusinessHours.nullable().parse(row.business_hours) };
+  const { low_balance_threshold: threshold } = row;
+  return {
+    ...row,
+    business_hours: BusinessHours.nullable().parse(row.business_hours),
+    low_balance_threshold: threshold && fromMicros(threshold),
+  };
+}
+
+/**
+ * Locks the organization until the commit, as an entry of its ledger does, which refers to the currency.
+ * @throws Failure `currency_fixed` for another currency once there is an entry.
+ */
+async function requireCurrencyFree(tx: Transaction, id: string, wanted: string | undefined): Promise<void> {
+  if (wanted === undefined) {
+    return;
+  }
+  const { currency } = await tx
+    .selectFrom("organizations")
+    .select("currency")
+    .where("id", "=", id)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+  const moved = await tx
+    .selectFrom("ledger_entries")
+    .select("id")
+    .where("organization_id", "=", id)
+    .limit(1)
+    .executeTakeFirst();
+  if (moved && wanted !== currency) {
+    throw fail("currency_fixed", { param: "currency", currency });
+  }
+}
+
+/** In millionths of the currency's unit; null applies the setting again. */
+export async function changeCreditLimit(
+  tx: Transaction,
+  id: string,
+  credit_limit: number | null,
+): Promise<void> {
+  await tx.updateTable("organizations").set({ credit_limit }).where("id", "=", id).execute();
 }
 
 /** A new organization. Without a value, a setting has its default. */

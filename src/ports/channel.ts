@@ -48,6 +48,8 @@ export interface OutboundMessage {
   readonly to_kind: "phone" | "bsuid";
   /** Set by this service; the channel repeats it in receipts and, if it can, finds the message by it. */
   readonly token: string;
+  /** One of many of a broadcast, which may wait for others. */
+  readonly is_bulk: boolean;
   readonly content: MessageContent;
 }
 
@@ -82,6 +84,13 @@ export interface Channel {
 
 export type ReceiptType = "sent" | "delivered" | "read" | "failed";
 
+/** What the channel charges a message as. */
+export interface Pricing {
+  /** For example marketing; null: as the message was sent. */
+  readonly category: string | null;
+  readonly is_free: boolean;
+}
+
 /** A status update of a message that the channel accepted. */
 export interface Receipt {
   readonly organization_id: string;
@@ -90,6 +99,8 @@ export interface Receipt {
   readonly type: ReceiptType;
   readonly occurred_at: string;
   readonly failure: ChannelFailure | null;
+  /** Not every receipt has it. */
+  readonly pricing?: Pricing | null | undefined;
 }
 
 /** A person's identities on a channel, apart from the phone number. */

@@ -1,5 +1,5 @@
 /** HTTP routes that are not operations: files, webhooks of other services, pages, controls of an adapter. */
-import type { Operation, Scope } from "../../tools/contract/index.ts";
+import type { Operation, ScopeRule } from "../../tools/contract/index.ts";
 
 /** A route. Its credential and its body decide what its handler gets; `Extra` are more arguments of the handler. */
 export type HttpRoute<Extra extends readonly unknown[] = []> = {
@@ -16,11 +16,11 @@ interface PublicRoute<Body extends BodyKind, Extra extends readonly unknown[]> e
   handle(request: HttpRequest<Body>, ...extra: Extra): Promise<HttpAnswer>;
 }
 
-/** A route that requires an API key or an access token with a scope. */
+/** A route that requires an API key or an access token with these scopes. */
 export interface CredentialRoute<Body extends BodyKind, Extra extends readonly unknown[] = []>
   extends Declaration<Body> {
   readonly credential: "any";
-  readonly scope: Scope;
+  readonly scope: ScopeRule;
   handle(request: CredentialRequest<Body>, ...extra: Extra): Promise<HttpAnswer>;
 }
 

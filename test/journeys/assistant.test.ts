@@ -42,7 +42,9 @@ describe.each(Object.entries(revisions))("in revision %s", (revision, options) =
     const { data } = await app.call(apiKeys.create_api_key, { name: "reader", scopes: ["contacts:read"] });
     await using assistant = await connectAssistant(app, data.secret_key, options);
     const { tools } = await assistant.client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(["list_contacts", "get_contact", "whoami"]);
+    expect(tools.map(({ name }) => name)).toEqual([
+      ...["list_contacts", "get_contact", "describe_attributes", "preview_cohort", "whoami"],
+    ]);
     const rejected = await assistant.client.callTool({
       name: "send_message",
       arguments: { to: number, body: "x" },

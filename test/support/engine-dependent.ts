@@ -1,5 +1,10 @@
 /** The test files whose result may differ between the database engines; `npm test` runs them on both. */
 export const engineDependent: readonly string[] = [
+  "test/broadcast-reading.test.ts",
+  "test/broadcast-recipients.test.ts",
+  "test/broadcasts.test.ts",
+  "test/cohort-queries.test.ts",
+  "test/cohorts.test.ts",
   "test/contact-blocking.test.ts",
   "test/contact-identities.test.ts",
   "test/contact-search.test.ts",
@@ -9,6 +14,9 @@ export const engineDependent: readonly string[] = [
   "test/idempotency.test.ts",
   "test/imports.test.ts",
   "test/jobs-lanes.test.ts",
+  "test/jobs-pacing-processes.test.ts",
+  "test/jobs-pacing.test.ts",
+  "test/jobs-priority.test.ts",
   "test/jobs-retries.test.ts",
   "test/jobs-workers.test.ts",
   "test/jobs.test.ts",
@@ -27,6 +35,9 @@ export const engineDependent: readonly string[] = [
   "test/simulator-templates.test.ts",
   "test/suspension.test.ts",
   "test/wait.test.ts",
+  "test/wallet-account.test.ts",
+  "test/wallet-limits.test.ts",
+  "test/wallet.test.ts",
   "test/webhook-deliveries.test.ts",
   "test/webhook-events.test.ts",
 ];

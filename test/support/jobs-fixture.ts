@@ -41,7 +41,7 @@ export function useJobsFixture() {
   });
 
   beforeEach(async () => {
-    await sql`truncate jobs, dead_jobs, processes`.execute(database.queries);
+    await sql`truncate jobs, dead_jobs, paced_lanes, processes`.execute(database.queries);
     [time, logged, created] = [Date.parse("2026-03-01T10:00:00.000Z"), [], []];
   });
 

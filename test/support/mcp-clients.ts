@@ -24,6 +24,7 @@ import {
 const keys: Readonly<Record<string, readonly Scope[]>> = {
   sk_live_all: allScopes,
   sk_live_reader: ["contacts:read"],
+  sk_live_planner: ["broadcasts:read", "broadcasts:create", "contacts:read", "templates:read"],
 };
 const scopesOf = (key: unknown) => keys[String(key)];
 

@@ -1,6 +1,8 @@
 /** Another organization in the same app, created by the operator, with one of each resource, none of which the first may reach. */
 import { sql } from "kysely";
 import { apiKeys } from "../../tools/api-keys.ts";
+import { broadcasts } from "../../tools/broadcasts/index.ts";
+import { cohorts } from "../../tools/cohorts/index.ts";
 import { imports } from "../../tools/imports.ts";
 import { inboxes } from "../../tools/inboxes.ts";
 import { messages } from "../../tools/messages/index.ts";
@@ -32,6 +34,8 @@ export interface OtherTenant {
   readonly member_id: string;
   readonly policy_id: string;
   readonly template_id: string;
+  readonly cohort_id: string;
+  readonly broadcast_id: string;
 }
 
 export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
@@ -70,6 +74,7 @@ export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
     { name: "private", category: "utility", template_data: { body: "private" } },
     { key },
   );
+  const { data: cohort } = await app.call(cohorts.create_cohort, { name: "theirs", query: {} }, { key });
   return {
     key,
     organization_id: organization,
@@ -87,7 +92,19 @@ export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
     member_id: team.members.Member ?? "",
     policy_id: policy.id,
     template_id: template.id,
+    cohort_id: cohort.id,
+    broadcast_id: await createBroadcast(app, cohort.id, key),
   };
+}
+
+/** Creates a draft, for which a template is approved. */
+async function createBroadcast(app: TestApp, cohort_id: string, key: string): Promise<string> {
+  const template = { name: "approved", category: "utility", template_data: { body: "private" } } as const;
+  const { data } = await app.call(templates.create_template, template, { key });
+  await app.call(templates.submit_template, { id: data.id }, { key });
+  await app.advanceTime(1_000);
+  const input = { name: "theirs", cohort_id, template_id: data.id };
+  return (await app.call(broadcasts.create_broadcast, input, { key })).data.id;
 }
 
 /** Creates an inactive webhook, so that nothing is sent, with one held delivery. */

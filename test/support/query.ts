@@ -3,7 +3,7 @@ import type { Facts } from "../../src/platform/query/facts.ts";
 import { matchesQuery } from "../../src/platform/query/matches.ts";
 import { parseQuery } from "../../src/platform/query/parse.ts";
 import type { Attributes } from "../../src/platform/query/query.ts";
-import type { QueryOperator } from "../../tools/cohorts.ts";
+import type { QueryOperator } from "../../tools/cohorts/index.ts";
 import { Failure } from "../../tools/contract/index.ts";
 
 export const now = new Date("2026-03-10T12:00:00Z");

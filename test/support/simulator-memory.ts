@@ -62,6 +62,7 @@ export function outboundMessage(message: Partial<OutboundMessage> = {}): Outboun
     from: "+15550000001",
     to: "+14155550123",
     to_kind: "phone",
+    is_bulk: false,
     token: "msg_1",
     content: { type: "text", text: { body: "Hello" } },
     ...message,

@@ -50,6 +50,7 @@ export {
   type OtherPath,
   type OutputOf,
   operation,
+  type ProgressFields,
   pathFields,
   type ToolMapping,
   type VariantOf,

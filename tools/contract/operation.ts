@@ -36,6 +36,13 @@ export interface Hints {
   readonly openWorld: boolean;
 }
 
+/** The fields in the `data` of an operation that waits, by which a timed-out answer shows how far it has come. */
+export interface ProgressFields<Field extends string = string> {
+  /** Their sum is the progress. Their names are shown: "1,200 of 20,000 sent, 3 failed". */
+  readonly counts: readonly [Field, ...Field[]];
+  readonly total: Field;
+}
+
 /** A second path of the same operation (the specification has two path families). */
 export interface OtherPath {
   readonly path: string;
@@ -88,6 +95,8 @@ export interface Operation<
   readonly tier: "core" | "extended";
   /** The response may take as long as the caller's `timeout_seconds` allows. */
   readonly waits: boolean;
+  /** Undefined: while it waits, only the time is known. */
+  readonly progress: ProgressFields | undefined;
   readonly hints: Hints;
   readonly effect: Kind;
   /** The response contains a secret that is shown once: the copy stored for idempotency is sealed. */
@@ -145,6 +154,11 @@ type ListIn<Data> = {
   [Key in keyof Data & string]: Data[Key] extends readonly unknown[] ? Key : never;
 }[keyof Data & string];
 
+/** The counts in the `data` of a response that says whether its wait timed out. */
+type CountIn<Data> = Data extends { readonly is_timed_out: boolean }
+  ? { [Key in keyof Data & string]: Data[Key] extends number ? Key : never }[keyof Data & string]
+  : never;
+
 type EffectOf<Verb extends Method, Access extends Credential, Declared> = Access extends Ownerless
   ? "public"
   : Declared extends DeclaredEffect
@@ -175,6 +189,7 @@ interface Declaration<
   readonly status?: 200 | 201;
   readonly tier?: "core" | "extended";
   readonly waits?: boolean;
+  readonly progress?: z.output<Output> extends { data: infer Data } ? ProgressFields<CountIn<Data>> : never;
   readonly hints?: Partial<Hints>;
   /** `read` for a query that is sent by POST because it is too large for a URL. */
   readonly effect?: Declared;
@@ -209,6 +224,7 @@ export function operation<
     status: 200,
     tier: "core",
     waits: false,
+    progress: undefined,
     showsSecret: false,
     sensitive: false,
     offers: undefined,

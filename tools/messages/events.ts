@@ -18,6 +18,8 @@ const Progress = z.object({
   type: z.enum(messageTypes),
   /** Of a message of type template. */
   template_name: z.string().optional(),
+  /** Of a message of a broadcast. */
+  broadcast_id: z.string().optional(),
   status: z.enum(messageStatuses),
   timestamp,
   /** Increases with each event of one message, so that receivers can order them. */

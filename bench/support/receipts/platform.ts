@@ -47,6 +47,7 @@ export async function startPlatform(
   const platform = createPlatform({
     ...{ database, now, log, web, receivers, concurrency, metrics: noMetrics, ...secrets },
     ...{ stopping: new AbortController().signal, retention: config.retention, quotas: config.quotas },
+    wallet: config.wallet,
     ...{ storage: openStorage(config), hiddenBy: () => undefined },
     addresses: { service: () => "http://127.0.0.1", cdn: undefined },
     openChannels: () => ({ channels: { simulator: channel }, templateAuthorities: {}, jobs: [] }),

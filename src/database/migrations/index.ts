@@ -15,6 +15,11 @@ import * as uploadCreators from "./0012-upload-creators.ts";
 import * as tags from "./0013-tags.ts";
 import * as templates from "./0014-templates.ts";
 import * as operator from "./0015-operator.ts";
+import * as ledger from "./0016-ledger.ts";
+import * as rates from "./0017-rates.ts";
+import * as cohorts from "./0018-cohorts.ts";
+import * as pacing from "./0019-pacing.ts";
+import * as broadcasts from "./0020-broadcasts.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -32,4 +37,9 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0013-tags": tags,
   "0014-templates": templates,
   "0015-operator": operator,
+  "0016-ledger": ledger,
+  "0017-rates": rates,
+  "0018-cohorts": cohorts,
+  "0019-pacing": pacing,
+  "0020-broadcasts": broadcasts,
 };

@@ -14,6 +14,16 @@ export class ReadTimeoutError extends Error {
 /** Far fewer at once than there are connections, so that other reads find one. They wait as for a connection. */
 const slowReads = { size: 2, timeoutMs: 10_000, place: "place for a slow read" };
 
+/** Settings of the transaction alone: a pooler would pass a setting of the session on to other clients. */
+const settings = {
+  // Without parallel workers: starting them takes 10 ms, and the planner uses them for a search, whose function has a
+  // high cost.
+  search: { max_parallel_workers_per_gather: "0" },
+  // Reads most rows of a table once: compiling takes longer than it saves, and more memory keeps the conversations of an
+  // organization in one hash table. Without it, each row would search them.
+  scan: { jit: "off", work_mem: "64MB" },
+} as const;
+
 const queues = new WeakMap<Database, FairQueue>();
 
 /**
@@ -24,6 +34,7 @@ const queues = new WeakMap<Database, FairQueue>();
 export async function withTimeLimit<Result>(
   database: Database,
   read: (db: Queries) => Promise<Result>,
+  kind: keyof typeof settings = "search",
 ): Promise<Result> {
   if (database.engine === "embedded") {
     return read(database.queries);
@@ -33,12 +44,9 @@ export async function withTimeLimit<Result>(
   const release = await queue.acquire();
   try {
     return await database.transaction(async (tx) => {
-      // For this transaction alone: a pooler would pass a setting of the session on to other clients. Without parallel
-      // workers: starting them takes 10 ms, and the planner uses them for a search, whose function has a high cost.
-      await sql`
-        select set_config('statement_timeout', ${String(limitMs)}, true),
-          set_config('max_parallel_workers_per_gather', '0', true)
-      `.execute(tx);
+      const values = Object.entries({ statement_timeout: String(limitMs), ...settings[kind] });
+      const calls = values.map(([name, value]) => sql`set_config(${name}::text, ${value}::text, true)`);
+      await sql`select ${sql.join(calls)}`.execute(tx);
       return read(tx);
     });
   } catch (error) {

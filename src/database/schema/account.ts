@@ -11,6 +11,10 @@ export interface AccountTables {
     time_zone: Generated<string>;
     default_country: string | null;
     currency: Generated<string>;
+    /** In millionths of the currency's unit; null: the setting's. */
+    credit_limit: number | null;
+    /** In millionths of the currency's unit; null: none. */
+    low_balance_threshold: number | null;
     /** Null: always open. */
     business_hours: Json<unknown> | null;
     default_language: string | null;

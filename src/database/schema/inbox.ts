@@ -2,6 +2,7 @@
 import type { Generated } from "kysely";
 import type { Actor, Json } from "./columns.ts";
 import type { SentTemplate } from "./templates.ts";
+import type { ChannelPricing, MessageCharge } from "./wallet.ts";
 
 /** What a message contains, by its type; nothing once its contact has been erased. */
 type MessageContent = {
@@ -33,6 +34,13 @@ type MessageFailure = ChannelFailure & {
   readonly hint: string;
 };
 
+/** The texts of a contact as conditions compare them. */
+type NormalizedTexts = {
+  readonly name?: string;
+  readonly tags?: readonly string[];
+  readonly metadata?: unknown;
+};
+
 export interface InboxTables {
   contacts: {
     organization_id: string;
@@ -51,6 +59,9 @@ export interface InboxTables {
     created_at: string;
     updated_at: string;
     erased_at: string | null;
+    country: string | null;
+    normalized: Json<NormalizedTexts> | null;
+    normalized_at: string | null;
   };
   contact_identities: {
     organization_id: string;
@@ -129,6 +140,10 @@ export interface InboxTables {
     error: Json<MessageFailure> | null;
     /** Null for inbound messages, and for those of versions that did not record it. */
     sent_by: Json<Actor> | null;
+    /** Null for inbound messages, and where there are no prices. */
+    charge: Json<MessageCharge> | null;
+    /** Null: it is of no broadcast, or was replaced by a retry. */
+    broadcast_id: string | null;
     created_at: string;
     /** The transaction that wrote the row; an xid8. */
     transaction_id: Generated<string>;
@@ -146,6 +161,7 @@ export interface InboxTables {
     type: "sent" | "delivered" | "read" | "failed";
     occurred_at: string;
     error: Json<ChannelFailure> | null;
+    pricing: Json<ChannelPricing> | null;
     parked_at: string;
   };
   uploads: {

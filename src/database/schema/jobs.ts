@@ -1,10 +1,11 @@
-/** The tables of background jobs and of the processes that run them. */
+/** The tables of background jobs, of the rates of their lanes, and of the processes that run them. */
 import type { Generated } from "kysely";
 import type { Json } from "./columns.ts";
 
 interface Job {
   id: string;
   name: string;
+  /** That of a bulk job begins with "~". */
   lane: string;
   key: string | null;
   organization_id: string | null;
@@ -27,6 +28,12 @@ export interface JobTables {
   };
   /** The dead-letter queue. */
   dead_jobs: Job & { attempts: number; error: string; died_at: string };
+  paced_lanes: {
+    lane: string;
+    rate_per_second: number;
+    /** When each of the last jobs started, the latest last. */
+    started_at: Generated<string[]>;
+  };
   processes: {
     id: string;
     started_at: string;

@@ -9,7 +9,8 @@ export interface WebhookTables {
     type: string;
     body: string;
     order_key: string;
-    conversation_id: string;
+    /** Null: it is of no conversation. */
+    conversation_id: string | null;
     transaction_id: Generated<string>;
     created_at: string;
   };

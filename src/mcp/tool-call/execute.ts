@@ -12,7 +12,7 @@ import { isRead, type ListedTool } from "../tool-list/index.ts";
 import type { ExecuteTool, McpCaller, ToolCall } from "./call.ts";
 import { createHiddenFailure, toToolFailure } from "./failure.ts";
 import type { LocalFile } from "./local-file.ts";
-import { reportWaiting } from "./progress.ts";
+import { reportWaiting, waitWithCounts } from "./progress.ts";
 
 /** Clients give up after 30 s or more: an error before that is more useful than a success after it. */
 const defaultTimeoutMs = 25_000;
@@ -86,9 +86,8 @@ async function callService({ client, log }: ExecuteOptions, prepared: PreparedCa
   const resultMeta = isRead(tool) ? {} : { idempotencyKey };
   const waitMs = waitMsOf(operation, input);
   const timeoutMs = timeoutFor(waitMs, defaultTimeoutMs);
-  using _ = reportWaiting(call.reportProgress, waitMs);
-  try {
-    const answer = await client.call(operation, input, {
+  const callOnce = (fields: Record<string, unknown>) =>
+    client.call(operation, fields, {
       key: caller.key,
       ...(isRead(tool) ? { signal: call.signal } : { idempotencyKey }),
       timeoutMs,
@@ -96,6 +95,8 @@ async function callService({ client, log }: ExecuteOptions, prepared: PreparedCa
       headers: { ...traceHeadersOf(call.meta), ...caller.headers },
       ...(file && { file }),
     });
+  try {
+    const answer = await waitAndReport(prepared, waitMs, callOnce);
     return { answer, input, ...resultMeta };
   } catch (error) {
     if (error instanceof NoResponseError) {
@@ -103,6 +104,20 @@ async function callService({ client, log }: ExecuteOptions, prepared: PreparedCa
     }
     return { failure: toToolFailure(error, call.signal, timeoutMs), ...resultMeta };
   }
+}
+
+/** Calls the service, and reports progress while it waits. */
+async function waitAndReport(
+  { operation: { progress }, input, call: { reportProgress } }: PreparedCall,
+  waitMs: number,
+  callOnce: (fields: Record<string, unknown>) => Promise<object>,
+): Promise<object> {
+  if (progress !== undefined && reportProgress !== undefined && waitMs > 0) {
+    const options = { fields: progress, report: reportProgress, waitMs };
+    return waitWithCounts(options, (seconds) => callOnce({ ...input, timeout_seconds: seconds }));
+  }
+  using _ = reportWaiting(reportProgress, waitMs);
+  return await callOnce(input);
 }
 
 /** The W3C trace context; its names in `_meta` are those of the headers. */

@@ -179,33 +179,61 @@ function riskOf({ definition }: ListedTool): number {
 /** Words of users, and the words that the tools use instead. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   answer: ["send", "list"],
+  audience: ["cohort"],
+  balance: ["wallet"],
+  bill: ["ledger", "wallet"],
+  billing: ["wallet", "ledger"],
+  blast: ["broadcast"],
+  bulk: ["broadcast", "import"],
+  campaign: ["broadcast"],
+  charge: ["ledger"],
+  charged: ["ledger"],
   choice: ["message"],
   confirm: ["get"],
+  cost: ["ledger", "wallet"],
+  credit: ["wallet"],
   customer: ["contact"],
   delivered: ["message"],
   delivery: ["message"],
   edit: ["update"],
   erase: ["delete"],
+  everyone: ["broadcast"],
   find: ["list", "search"],
   forget: ["delete"],
+  fund: ["wallet"],
   inbox: ["conversation"],
+  invoice: ["ledger"],
   look: ["list", "get"],
+  mass: ["broadcast"],
+  money: ["wallet"],
+  newsletter: ["broadcast"],
+  paid: ["ledger"],
+  pay: ["wallet"],
+  payment: ["ledger"],
   people: ["contact"],
   person: ["contact"],
+  price: ["ledger", "wallet"],
   read: ["list", "get"],
+  refund: ["ledger"],
   remove: ["delete"],
   rename: ["update"],
   reply: ["message", "send"],
   revoke: ["delete"],
   search: ["list"],
   see: ["list", "get"],
+  segment: ["cohort"],
+  send: ["execute"],
   show: ["get", "list"],
   sms: ["send", "message"],
   somebody: ["contact", "send"],
   someone: ["contact", "send"],
+  spend: ["wallet", "ledger"],
+  spending: ["wallet", "ledger"],
+  spent: ["ledger", "wallet"],
   status: ["get"],
   text: ["send", "message"],
   thread: ["conversation"],
+  transaction: ["ledger"],
   who: ["contact", "whoami"],
   write: ["send"],
   wrote: ["list", "message"],
@@ -218,8 +246,8 @@ function scoreMatch(words: readonly string[], word: string): number {
   return words.includes(word) ? 1 : words.some(sharesPrefix) ? 0.5 : 0;
 }
 
-/** The words of a text in lower case and singular. */
+/** The words of a text in lower case and singular; "mass" is singular. */
 function wordsOf(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return words.filter((word) => word.length > 1).map((word) => word.replace(/(?<=\w{3})s$/, ""));
+  return words.filter((word) => word.length > 1).map((word) => word.replace(/(?<=\w{2}[^\Ws])s$/, ""));
 }

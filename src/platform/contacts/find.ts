@@ -11,6 +11,8 @@ import { refersTo } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import type { Identities } from "../../ports/channel.ts";
 import { phoneKey } from "../phone/index.ts";
+import { countryOf } from "../query/index.ts";
+import { normalizedAtAfterChange, normalizedColumn } from "./normalized.ts";
 import { searchTextOf } from "./search.ts";
 
 export type ContactRow = Selectable<Tables["contacts"]>;
@@ -135,10 +137,12 @@ export async function createContact(tx: Transaction, lookup: ContactLookup, { ki
       returning contact_id
     )
     insert into contacts
-      (organization_id, id, phone_number, bsuid, username, name, search_text, metadata, created_at, updated_at)
+      (organization_id, id, phone_number, bsuid, username, name, search_text, metadata, created_at, updated_at,
+        country, normalized, normalized_at)
     select ${organization}, contact_id, ${phone_number}, ${bsuid}, ${username}, ${name || null},
       ${searchTextOf(name, phone_number, username)},
-      ${JSON.stringify(metadata)}::jsonb, ${created_at}::timestamptz, ${created_at}::timestamptz
+      ${JSON.stringify(metadata)}::jsonb, ${created_at}::timestamptz, ${created_at}::timestamptz,
+      ${countryOf(phone_number)}, ${normalizedColumn({ name, metadata })}::jsonb, ${created_at}::timestamptz
     from claimed
     returning *
   `.execute(tx);
@@ -182,6 +186,8 @@ async function addIdentities(
     .set({
       ...columns,
       phone_number: number,
+      country: number && countryOf(number),
+      normalized_at: normalizedAtAfterChange(lookup.now),
       // Appended, so that a concurrent change of the name is not overwritten.
       search_text: sql<string>`search_text || ' ' || ${searchTextOf(number, columns.username)}`,
       updated_at,

@@ -13,6 +13,7 @@ import {
 } from "../kernel/index.ts";
 import { getPhoneRegion, hasCountryCode, normalizePhone, searchDigits } from "../phone/index.ts";
 import { type ContactLookup, findOrCreateContact } from "./find.ts";
+import { normalizedAfterChange } from "./normalized.ts";
 import { hasTag, isNumber, readSearchWords, searchTextAfterRename } from "./search.ts";
 import { readSearchPage } from "./search-page.ts";
 import { selectContacts } from "./select.ts";
@@ -21,6 +22,9 @@ import { changeTags } from "./tags.ts";
 
 export { isBsuid } from "./bsuid.ts";
 export { createContact, findOrCreateContact, type Identity, idOfOwner } from "./find.ts";
+export { findContactIds } from "./find-many.ts";
+export { normalizeContacts } from "./normalized.ts";
+export { selectContacts } from "./select.ts";
 export { serializeContact } from "./serialize.ts";
 export { changeTags } from "./tags.ts";
 export { type ContactInput, type UpsertOutcome, upsertContacts } from "./upsert-many.ts";
@@ -116,6 +120,7 @@ export async function changeContact(
       opted_out,
       ...blockColumns(changes, now),
       tags,
+      ...normalizedAfterChange({ name, tags, metadata }, now),
       updated_at: now.toISOString(),
     })
     .where("organization_id", "=", organization)
@@ -198,6 +203,7 @@ async function eraseProfile(
     .set({
       ...{ phone_number: null, bsuid: null, username: null, name: null },
       ...{ search_text: "", tags: [], metadata: "{}", blocked_reason: null },
+      ...{ country: null, normalized: null },
       erased_at: now.toISOString(),
     })
     .where("organization_id", "=", organization_id)

@@ -10,6 +10,8 @@ import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { refersTo } from "../../database/query/index.ts";
 import { phoneKey } from "../phone/index.ts";
+import { countryOf } from "../query/index.ts";
+import { normalizedAtAfterChange, normalizedTexts } from "./normalized.ts";
 import { searchTextOf } from "./search.ts";
 import { combineTags } from "./tags.ts";
 
@@ -119,7 +121,8 @@ async function updateContacts(tx: Transaction, organization: string, drafts: rea
   }
   await sql`
     update contacts set name = draft.name, search_text = draft.search_text, tags = draft.tags,
-      metadata = draft.metadata, updated_at = ${now.toISOString()}::timestamptz
+      metadata = draft.metadata, normalized = nullif(draft.normalized, '{}'::jsonb),
+      normalized_at = ${normalizedAtAfterChange(now)}, updated_at = ${now.toISOString()}::timestamptz
     from ${toRecordset(drafts)}
     where contacts.organization_id = ${organization} and contacts.id = draft.id
   `.execute(tx);
@@ -142,8 +145,10 @@ async function insertContacts(tx: Transaction, organization: string, drafts: rea
     ),
     made as (
       insert into contacts
-        (organization_id, id, phone_number, name, search_text, tags, metadata, created_at, updated_at)
-      select ${organization}, id, phone_number, name, search_text, tags, metadata, ${created_at}, ${created_at}
+        (organization_id, id, phone_number, name, search_text, tags, metadata, created_at, updated_at,
+          country, normalized, normalized_at)
+      select ${organization}, id, phone_number, name, search_text, tags, metadata, ${created_at}, ${created_at},
+        country, nullif(normalized, '{}'::jsonb), ${created_at}
       from claimed join draft using (key)
     )
     select key from claimed
@@ -156,7 +161,9 @@ function toRecordset(drafts: readonly Draft[]) {
   const rows = drafts.map(({ key, id, phone_number, username, name, tags, metadata }) => ({
     ...{ key, id, phone_number, name, tags, metadata },
     search_text: searchTextOf(name, phone_number, username),
+    country: countryOf(phone_number),
+    normalized: normalizedTexts({ name, tags, metadata }),
   }));
   return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as draft (key text, id text,
-    phone_number text, name text, search_text text, tags text[], metadata jsonb)`;
+    phone_number text, name text, search_text text, tags text[], metadata jsonb, country text, normalized jsonb)`;
 }

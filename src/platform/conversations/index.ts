@@ -156,6 +156,38 @@ export async function recordOutbound(
   `;
 }
 
+/**
+ * The conversations of contacts with an inbox, each of which gets a message that starts nothing; by contact. A new one is
+ * pending until the contact answers.
+ */
+export async function recordBulkOutbound(
+  tx: Transaction,
+  {
+    organization,
+    inbox_id,
+    contact_ids,
+    now,
+  }: {
+    readonly organization: string;
+    readonly inbox_id: string;
+    readonly contact_ids: readonly string[];
+    readonly now: Date;
+  },
+): Promise<ReadonlyMap<string, string>> {
+  const at = now.toISOString();
+  // In one order, so that two of these do not deadlock.
+  const rows = [...contact_ids].sort().map((contact_id) => ({ contact_id, id: newId("conv", now) }));
+  const { rows: recorded } = await sql<{ contact_id: string; id: string }>`
+    insert into conversations (organization_id, id, inbox_id, contact_id, status, last_message_at, created_at, updated_at)
+    select ${organization}, id, ${inbox_id}, contact_id, 'pending', ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as contact (contact_id text, id text)
+    on conflict (organization_id, contact_id, inbox_id) do update
+    set last_message_at = greatest(conversations.last_message_at, excluded.last_message_at), updated_at = excluded.updated_at
+    returning contact_id, id
+  `.execute(tx);
+  return new Map(recorded.map(({ contact_id, id }) => [contact_id, id]));
+}
+
 type TimeColumn = "last_message_at" | "last_user_message_at" | "last_agent_message_at";
 
 function latest(column: TimeColumn, at: string) {

@@ -18,6 +18,14 @@ export type Columns = readonly Column[];
 /** A row that is skipped. The message is for the user. */
 export class RejectedRowError extends Error {
   override readonly name = "RejectedRowError";
+
+  /** The message without numbers, for reports that are not deleted by age. */
+  readonly anonymous: string;
+
+  constructor(message: string, anonymous = message) {
+    super(message);
+    this.anonymous = anonymous;
+  }
 }
 
 /** Titles in lower case without separators: Phone Number, phone-number and PhoneNumber are the same. */
@@ -111,9 +119,9 @@ function readNumber(text: string, region: PhoneRegion): string {
   }
   const reading = readPhone(text, region);
   if (reading.reason !== undefined) {
-    throw new RejectedRowError(
-      `The phone number is not valid. ${reading.reason} Write it with the country code, like +14155550123, or set default_country (PUT /v1/organization), and import the file again.`,
-    );
+    const explain = (reason: string) =>
+      `The phone number is not valid. ${reason} Write it with the country code, like +14155550123, or set default_country (PUT /v1/organization), and import the file again.`;
+    throw new RejectedRowError(explain(reading.reason), explain(reading.rule));
   }
   return reading.number;
 }

@@ -1,8 +1,11 @@
 /** Who acts: the caller of an operation, a flow, a bot, or the service itself. */
-import type { Actor, Caller } from "./context.ts";
+import type { Actor, Caller, KeyOwner } from "./context.ts";
 
 /** The service itself, in its jobs and without a signed-in caller. */
 export const system: Actor = { type: "system", id: "system", name: "Tidings", scopes: new Set() };
+
+/** Whose the operator's idempotency keys are. They belong to no organization; no id of one is like this. */
+export const operatorOwner: KeyOwner = { organization_id: "operator", credential_id: "operator" };
 
 export function actorOf({ user, credential, scopes }: Caller): Actor {
   return user

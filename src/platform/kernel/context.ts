@@ -12,7 +12,8 @@ import type { Storage } from "../../ports/storage.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import type { TemplateAuthority } from "../../ports/template-authority.ts";
 import type { Web } from "../../ports/web.ts";
-import type { Quotas, RetentionDays } from "./limits.ts";
+import type { BroadcastProgress } from "./broadcast-progress.ts";
+import type { Quotas, RetentionDays, WalletSettings } from "./limits.ts";
 
 export type Role = "owner" | "admin" | "supervisor" | "agent";
 
@@ -37,6 +38,7 @@ export interface World {
   readonly addresses: { service(): string; readonly cdn: string | undefined };
   readonly quotas: Quotas;
   readonly retention: RetentionDays;
+  readonly wallet: WalletSettings;
   /** Signs access tokens and links, and seals stored secrets. */
   readonly secret: string;
   /** The secret before a rotation: what was signed or sealed under it stays valid. */
@@ -214,6 +216,13 @@ export interface Hooks {
   templateWithdrawn(
     change: Change,
     template: { readonly organization: string; readonly inbox_id: string; readonly template_id: string },
+  ): Promise<void>;
+  /** The delivery of messages of broadcasts has progressed. Several changes of one message are in their order. */
+  broadcastProgressed(tx: Transaction, world: World, changes: readonly BroadcastProgress[]): Promise<void>;
+  /** A cohort is about to be deleted. @throws Failure `cohort_in_use` if something needs it yet. */
+  cohortWithdrawn(
+    change: Change,
+    cohort: { readonly organization: string; readonly cohort_id: string },
   ): Promise<void>;
   /** A team is being deleted. Called before its members are locked, and again afterwards. */
   teamDeleted(

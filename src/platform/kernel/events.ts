@@ -48,11 +48,16 @@ async function writeEmissions(tx: Transaction, world: World, emissions: readonly
   }
   for (const { event, orderKey } of emissions) {
     for (const type of world.listeners.get(event.type) ?? []) {
-      const subject = event.data.conversation_id;
+      const subject = conversationOf(event);
       jobs.push(newJob(type, event, { key: `${type.name}:${orderKey}`, subject }));
     }
   }
   await world.jobs.enqueueAll(tx, jobs);
+}
+
+/** The conversation that an event is of, whose contact's erasure also erases the event; undefined for none. */
+export function conversationOf({ data }: Event): string | undefined {
+  return "conversation_id" in data ? data.conversation_id : undefined;
 }
 
 /** The events that count as a message's new state. */

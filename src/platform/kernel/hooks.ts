@@ -14,6 +14,16 @@ export function combineHooks(parts: readonly Partial<Hooks>[]): Hooks {
         await templateWithdrawn?.(...args);
       }
     },
+    async cohortWithdrawn(...args) {
+      for (const { cohortWithdrawn } of parts) {
+        await cohortWithdrawn?.(...args);
+      }
+    },
+    async broadcastProgressed(...args) {
+      for (const { broadcastProgressed } of parts) {
+        await broadcastProgressed?.(...args);
+      }
+    },
     async teamDeleted(...args) {
       for (const { teamDeleted } of parts) {
         await teamDeleted?.(...args);

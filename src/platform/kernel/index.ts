@@ -7,7 +7,8 @@ export { implement, type Listeners, type Module, type ModuleRoute, outward } fro
 
 // Contexts and input of handlers
 
-export { actorOf, isPerson, recordOf, system } from "./actor.ts";
+export { actorOf, isPerson, operatorOwner, recordOf, system } from "./actor.ts";
+export type { BroadcastProgress } from "./broadcast-progress.ts";
 export {
   type Actor,
   type Caller,
@@ -42,7 +43,7 @@ export {
 // Events
 
 export type { Emission, EventRecorder } from "./context.ts";
-export { emit } from "./events.ts";
+export { conversationOf, emit } from "./events.ts";
 export { listenerJobsOf } from "./listeners.ts";
 
 // Tools for handlers and jobs

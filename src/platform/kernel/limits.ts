@@ -3,6 +3,7 @@ import { type SelectQueryBuilder, sql } from "kysely";
 import type { Failure } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
 import type { LimitName } from "../../../tools/operator.ts";
+import type { WalletMode } from "../../../tools/wallet.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import { lockOrganization } from "./lock-organization.ts";
@@ -17,6 +18,7 @@ export interface Quotas {
   readonly inboxes: number;
   readonly quickReplies: number;
   readonly templates: number;
+  readonly cohorts: number;
   readonly routingPolicies: number;
   /** A user counts once for each team. */
   readonly teamMembers: number;
@@ -33,6 +35,13 @@ export interface RetentionDays {
   readonly events: number;
   readonly imports: number;
   readonly deadJobs: number;
+}
+
+/** What the wallets of all organizations may pay. */
+export interface WalletSettings {
+  readonly mode: WalletMode;
+  /** How far below zero one may fall in the mode credit_limit, in millionths of its currency's unit. */
+  readonly creditLimit: number;
 }
 
 /** What a limit is of, for the message; the setting that gives it; and its value from there. */
@@ -63,6 +72,7 @@ const rules: Readonly<Record<LimitName, Rule>> = {
     setting: "TIDINGS_QUOTA_TEMPLATES",
     default: ({ templates }) => templates,
   },
+  cohorts: { thing: "cohorts", setting: "TIDINGS_QUOTA_COHORTS", default: ({ cohorts }) => cohorts },
   routing_policies: {
     thing: "routing policies",
     setting: "TIDINGS_QUOTA_ROUTING_POLICIES",

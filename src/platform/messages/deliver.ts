@@ -157,6 +157,7 @@ async function toOutboundMessage(world: World, { message, from }: ClaimedMessage
     to,
     to_kind: isBsuid(to) ? "bsuid" : "phone",
     token: message.id,
+    is_bulk: message.broadcast_id !== null,
     // `sendMessage` stored it from a validated input, so the content has the member that its type requires.
     content: content as MessageContent,
   };

@@ -4,19 +4,28 @@ import { messages as contract } from "../../../tools/messages/index.ts";
 import { readPage } from "../../database/query/index.ts";
 import { requireConversation } from "../conversations/index.ts";
 import { implement } from "../kernel/index.ts";
+import { releaseChargesJob } from "./charge/index.ts";
 import { readConversationContext } from "./context.ts";
 import { confirmMessageJob, deliverMessageJob } from "./deliver.ts";
 import { eraseMessages } from "./erase.ts";
 import { deleteOldReceiptsJob } from "./inbound/index.ts";
-import { sendMessage } from "./send.ts";
+import { sendMessage } from "./outbound/index.ts";
 import { serializeMessage } from "./serialize.ts";
 import { requireNoneWaiting } from "./template-uses.ts";
 import { waitForMessage } from "./waiting/index.ts";
 
 export { receiveMessage, receiveReceipts } from "./inbound/index.ts";
+export {
+  type BulkMessages,
+  enqueueBulkMessages,
+  replaceBroadcastMessages,
+  sendMessage,
+} from "./outbound/index.ts";
+export { serializeMessage } from "./serialize.ts";
+export { getWaiters, requireLive } from "./waiting/index.ts";
 
 export const messages = implement(contract, {
-  tables: ["messages", "message_receipts", "parked_receipts"],
+  tables: ["messages", "message_receipts", "parked_receipts", "released_charges"],
   operations: {
     async send_message(input, context) {
       return { data: serializeMessage(await sendMessage(input, context)) };
@@ -57,7 +66,7 @@ export const messages = implement(contract, {
       return { data: serializeMessage(message) };
     },
   },
-  jobs: [deliverMessageJob, confirmMessageJob, deleteOldReceiptsJob],
+  jobs: [deliverMessageJob, confirmMessageJob, releaseChargesJob, deleteOldReceiptsJob],
   hooks: { templateWithdrawn: requireNoneWaiting },
   erase: { later: eraseMessages },
 });

@@ -8,8 +8,10 @@ import { type Selectable, sql } from "kysely";
 import type { Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import { together } from "../../database/transaction.ts";
-import type { Receipt, ReceiptType } from "../../ports/channel.ts";
-import { emit, type World } from "../kernel/index.ts";
+import type { Pricing, Receipt, ReceiptType } from "../../ports/channel.ts";
+import { type BroadcastProgress, emit, type World } from "../kernel/index.ts";
+import { recordTransfers, type Transfer } from "../wallet/index.ts";
+import { createCharger } from "./charge/index.ts";
 import { type DeliveryError, toDeliveryError } from "./failures.ts";
 import { advanceStatus, type Step, statusOf, successes } from "./states.ts";
 
@@ -17,7 +19,7 @@ export type MessageRow = Selectable<Tables["messages"]>;
 
 const columns = [
   ...(["organization_id", "id", "conversation_id", "to", "type", "status", "channel_message_id"] as const),
-  ...(["sent_at", "delivered_at", "read_at", "failed_at", "error"] as const),
+  ...(["sent_at", "delivered_at", "read_at", "failed_at", "error", "charge", "broadcast_id"] as const),
 ] as const;
 
 /** An outbound message as its progress needs it, locked until the commit. */
@@ -36,6 +38,7 @@ export interface StatusUpdate {
   readonly at: string;
   readonly error?: DeliveryError | undefined;
   readonly channel_message_id?: string | undefined;
+  readonly pricing?: Pricing | undefined;
 }
 
 interface MessageNames {
@@ -77,22 +80,40 @@ export async function applyUpdates(
     const message = messages.get(update.message_id);
     return message ? [withoutPersonalData(update, message)] : [];
   });
-  const isNew = await recordReceipts(tx, messages, known);
+  const [isNew, chargeAfter] = await together(
+    recordReceipts(tx, messages, known),
+    createCharger(tx, messages, known),
+  );
   const current = new Map(messages);
+  const transfers: Transfer[] = [];
+  const progress: BroadcastProgress[] = [];
   for (const update of known) {
     const before = current.get(update.message_id);
     if (before && isNew(update)) {
-      const after = advance(before, update);
+      const progressed = advance(before, update);
+      const { charge, transfers: added } = chargeAfter(progressed, update);
+      const after = { ...progressed, charge };
+      transfers.push(...added);
       current.set(before.id, after);
       if (after.status !== before.status) {
         emitStatuses(tx, world, { before, after }, update);
+        progress.push(...progressOf(before, after));
       }
     }
   }
-  await storeProgress(
-    tx,
-    [...current.values()].filter((message) => messages.get(message.id) !== message),
+  const changed = [...current.values()].filter((message) => messages.get(message.id) !== message);
+  // The broadcasts first: their rows are locked before the balances wherever both are.
+  await together(
+    storeProgress(tx, changed),
+    progress.length > 0 && world.hooks.broadcastProgressed(tx, world, progress),
+    recordTransfers(tx, transfers, world.now()),
   );
+}
+
+function progressOf(before: LockedMessage, after: LockedMessage): readonly BroadcastProgress[] {
+  const { organization_id, broadcast_id, id: message_id, error } = after;
+  const changed = { before: before.status, after: after.status, error };
+  return broadcast_id === null ? [] : [{ organization_id, broadcast_id, message_id, ...changed }];
 }
 
 /** The channel's text may contain the number of a contact who has been erased. */
@@ -153,14 +174,14 @@ async function storeProgress(tx: Transaction, messages: readonly LockedMessage[]
   if (!first) {
     return;
   }
-  const changes = messages.map(({ id, status, error, channel_message_id, ...message }) => {
+  const changes = messages.map(({ id, status, error, channel_message_id, charge, ...message }) => {
     const { sent_at, delivered_at, read_at, failed_at } = message;
-    return { id, status, error, channel_message_id, sent_at, delivered_at, read_at, failed_at };
+    return { id, status, error, channel_message_id, charge, sent_at, delivered_at, read_at, failed_at };
   });
   await sql`
     update messages set status = change.status, error = change.error, channel_message_id = change.channel_message_id,
       sent_at = change.sent_at, delivered_at = change.delivered_at, read_at = change.read_at,
-      failed_at = change.failed_at
+      failed_at = change.failed_at, charge = change.charge
     from jsonb_populate_recordset(null::messages, ${JSON.stringify(changes)}::jsonb) as change
     where messages.organization_id = ${first.organization_id}
       and messages.id = any(${changes.map(({ id }) => id)}::text[]) and messages.id = change.id
@@ -204,11 +225,12 @@ export async function takeParkedReceipts(
 
 export function toStatusUpdate(
   message_id: string,
-  receipt: Pick<Receipt, "channel_message_id" | "type" | "occurred_at" | "failure">,
+  receipt: Pick<Receipt, "channel_message_id" | "type" | "occurred_at" | "failure" | "pricing">,
 ): StatusUpdate {
-  const { channel_message_id, type, occurred_at, failure } = receipt;
+  const { channel_message_id, type, occurred_at, failure, pricing } = receipt;
   return {
     ...{ message_id, channel_message_id, type, at: occurred_at },
+    ...(pricing ? { pricing } : {}),
     ...(failure ? { error: toDeliveryError(failure) } : {}),
   };
 }
@@ -249,6 +271,7 @@ function emitStatus(
       to: message.to ?? "",
       type: message.type,
       ...(message.template_name === null ? {} : { template_name: message.template_name }),
+      ...(message.broadcast_id === null ? {} : { broadcast_id: message.broadcast_id }),
       status,
       timestamp: at,
       sequence: sequences[status],

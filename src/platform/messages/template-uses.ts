@@ -2,9 +2,10 @@
 import { sql } from "kysely";
 import { fail } from "../../../tools/errors.ts";
 import { onlyRow } from "../../database/query/index.ts";
+import { storedLanes } from "../../jobs/priority.ts";
+import { laneOf } from "../inboxes.ts";
 import type { Hooks } from "../kernel/index.ts";
 import { deliverMessageJob } from "./deliver.ts";
-import { laneOf } from "./send.ts";
 
 /** Few messages wait at a time, and the lane of their inbox finds them; an index of messages would slow each of them. */
 export const requireNoneWaiting: Hooks["templateWithdrawn"] = async (
@@ -15,7 +16,7 @@ export const requireNoneWaiting: Hooks["templateWithdrawn"] = async (
     select count(*)::int as count
     from jobs
     join messages on messages.organization_id = ${organization} and messages.id = jobs.payload ->> 'message_id'
-    where jobs.lane = ${laneOf(inbox_id)} and jobs.name = ${deliverMessageJob.name}
+    where jobs.lane = any(${storedLanes(laneOf(inbox_id))}::text[]) and jobs.name = ${deliverMessageJob.name}
       and messages.status in ('queued', 'sending') and messages.content #>> '{template,id}' = ${template_id}
   `.execute(tx);
   const { count } = onlyRow(rows);

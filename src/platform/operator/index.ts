@@ -1,13 +1,13 @@
 /** The operator of the service: creates organizations, suspends them, and sets their limits. */
+
+import { toMicros } from "../../../tools/money.ts";
 import { operator as contract } from "../../../tools/operator.ts";
 import type { Transaction } from "../../database/database.ts";
-import { implement } from "../kernel/index.ts";
-import { changeLimits, resumeOrganization, suspendOrganization } from "../organization.ts";
+import { implement, operatorOwner } from "../kernel/index.ts";
+import { changeCreditLimit, changeLimits, resumeOrganization, suspendOrganization } from "../organization.ts";
+import { adjustWallet, listAdjustments, readWallet } from "../wallet/index.ts";
 import { machineRoute } from "./machine-route.ts";
 import { findOrganization, listOrganizations, prepareOrganization } from "./organizations.ts";
-
-/** The operator's idempotency keys belong to no organization; no id of one is like this. */
-const owner = { organization_id: "operator", credential_id: "operator" };
 
 export const operator = implement(contract, {
   routes: [machineRoute],
@@ -15,7 +15,7 @@ export const operator = implement(contract, {
     create_organization: {
       async prepare(input) {
         const create = await prepareOrganization(input);
-        return ({ once, now }) => once(owner, async (tx) => ({ data: await create(tx, now) }));
+        return ({ once, now }) => once(operatorOwner, async (tx) => ({ data: await create(tx, now) }));
       },
     },
 
@@ -28,15 +28,43 @@ export const operator = implement(contract, {
     },
 
     async suspend_organization({ id, reason }, { once, now }) {
-      return once(owner, (tx) => changeOne(tx, id, () => suspendOrganization(tx, id, { reason, now })));
+      return once(operatorOwner, (tx) =>
+        changeOne(tx, id, () => suspendOrganization(tx, id, { reason, now })),
+      );
     },
 
     async resume_organization({ id }, { once }) {
-      return once(owner, (tx) => changeOne(tx, id, () => resumeOrganization(tx, id)));
+      return once(operatorOwner, (tx) => changeOne(tx, id, () => resumeOrganization(tx, id)));
+    },
+
+    async find_wallet({ id }, { world }) {
+      await findOrganization(world.database.queries, id);
+      return { data: await readWallet(world.database.queries, world, id) };
+    },
+
+    async adjust_wallet({ id, ...change }, { world, once, now }) {
+      return once(operatorOwner, async (tx) => {
+        const { currency } = await findOrganization(tx, id);
+        const adjustment = await adjustWallet(tx, { ...change, organization: id, currency, now });
+        return { data: { adjustment, wallet: await readWallet(tx, world, id) } };
+      });
+    },
+
+    async list_adjustments({ id, ...paging }, { world }) {
+      await findOrganization(world.database.queries, id);
+      return listAdjustments(world.database.queries, id, paging);
+    },
+
+    async update_credit_limit({ id, credit_limit }, { world, once }) {
+      return once(operatorOwner, async (tx) => {
+        await findOrganization(tx, id);
+        await changeCreditLimit(tx, id, credit_limit === null ? null : toMicros(credit_limit));
+        return { data: await readWallet(tx, world, id) };
+      });
     },
 
     async update_organization_limits({ id, limits }, { once }) {
-      return once(owner, (tx) => changeOne(tx, id, () => changeLimits(tx, id, limits)));
+      return once(operatorOwner, (tx) => changeOne(tx, id, () => changeLimits(tx, id, limits)));
     },
   },
 });

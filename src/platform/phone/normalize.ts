@@ -27,7 +27,8 @@ export async function normalizePhone(
   const region = hasCountryCode(text) ? anyRegion : await getPhoneRegion(db, organization, inbox_id);
   const reading = readPhone(text, { ...region, defaultCountry: toCountry(country) ?? region.defaultCountry });
   if (reading.reason !== undefined) {
-    throw failField(field, "invalid_phone_number", { value: text, ...reading });
+    const { reason, suggestions } = reading;
+    throw failField(field, "invalid_phone_number", { value: text, reason, suggestions });
   }
   return reading.number;
 }

@@ -12,7 +12,12 @@ export interface PhoneRegion {
 /** The number in E.164 form; or why it is not valid, and which numbers may be meant. */
 export type PhoneReading =
   | { readonly number: string; readonly reason?: undefined }
-  | { readonly reason: string; readonly suggestions: readonly string[] };
+  | {
+      readonly reason: string;
+      /** The reason without the suggested numbers, which may be those of a person. */
+      readonly rule: string;
+      readonly suggestions: readonly string[];
+    };
 
 /** Whether a number has a country code: it begins with + or 00. */
 export function hasCountryCode(text: string): boolean {
@@ -39,9 +44,9 @@ export function readPhone(text: string, { defaultCountry, likelyCountry }: Phone
   return reject(reason, guess === undefined ? [] : [guess]);
 }
 
-function reject(reason: string, suggestions: readonly string[]): PhoneReading {
+function reject(rule: string, suggestions: readonly string[]): PhoneReading {
   const hint = suggestions.length === 0 ? "" : ` Perhaps ${suggestions.join(" or ")} is meant.`;
-  return { reason: reason + hint, suggestions };
+  return { reason: rule + hint, rule, suggestions };
 }
 
 const reasons = {

@@ -17,19 +17,33 @@ export const contactAttributes = {
   updated_at: { type: "date" },
   last_user_message_at: { type: "date" },
   opted_out: { type: "boolean" },
+  blocked: { type: "boolean" },
   "metadata.<path>": { type: "any" },
 } as const satisfies Attributes;
 
-/** Includes the attributes of the conversation's contact; `message` is the contact's latest message. */
-export const conversationAttributes = {
-  ...contactAttributes,
+/** Of each conversation of a contact. */
+export const ownConversationAttributes = {
   "conversation.status": { type: "enum", values: conversationStatuses },
   "conversation.assigned_to": { type: "text" },
   "conversation.tags": { type: "tags" },
   "conversation.inbox_id": { type: "text" },
   "conversation.is_favorite": { type: "boolean" },
+  "conversation.last_message_at": { type: "date" },
+  "conversation.last_user_message_at": { type: "date" },
+} as const satisfies Attributes;
+
+/** Includes the attributes of the conversation's contact; `message` is the contact's latest message. */
+export const conversationAttributes = {
+  ...contactAttributes,
+  ...ownConversationAttributes,
   "message.type": { type: "enum", values: messageTypes },
   "message.text": { type: "text" },
+} as const satisfies Attributes;
+
+/** The attributes of cohorts. Conditions on the conversation are about any conversation of the contact. */
+export const cohortAttributes = {
+  ...contactAttributes,
+  ...ownConversationAttributes,
 } as const satisfies Attributes;
 
 /** The country of a number in E.164 form; null if it has none, for example +800. */

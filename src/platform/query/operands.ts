@@ -1,5 +1,5 @@
 /** Which operators apply to which type of attribute, and how their operands are parsed. */
-import { type QueryOperator, queryOperators } from "../../../tools/cohorts.ts";
+import { type QueryOperator, queryOperators } from "../../../tools/cohorts/index.ts";
 import type { Failure } from "../../../tools/contract/index.ts";
 import { failField } from "../../../tools/errors.ts";
 import { type Attribute, type Operands, operatorFamilies, type Value, type ValueType } from "./query.ts";
@@ -80,6 +80,35 @@ const readers: Record<ValueType, { readonly [Family in keyof Operands]?: Read<Op
 export function operatorsOf(type: ValueType): readonly QueryOperator[] {
   return queryOperators.filter((operator) => readers[type][operatorFamilies[operator]] !== undefined);
 }
+
+/** What to send as the value of an operator, in words or as an example. */
+export function exampleOf(type: ValueType, operator: QueryOperator): string {
+  const family = operatorFamilies[operator];
+  const one = examples[type];
+  const all: { readonly [Family in keyof Operands]: string } = {
+    equality: one,
+    membership: `[${one}]`,
+    part: one.startsWith('"') ? one : '"berlin"',
+    edge: '"ber"',
+    order: type === "any" ? "42 or a time like that of before" : one,
+    range: type === "any" ? "[1, 42], or two times" : `[${one}, "2026-03-31T00:00:00Z"]`,
+    time: examples.date,
+    span: '"30d"; or h, m',
+    set: `[${one}]`,
+    presence: "none",
+  };
+  return all[family];
+}
+
+const examples: Record<ValueType, string> = {
+  text: '"ann"',
+  number: "42",
+  date: '"2026-03-01T00:00:00Z"',
+  boolean: "true",
+  enum: "one of its values",
+  tags: '"vip"',
+  any: '"berlin"',
+};
 
 /**
  * Parses the operand of the condition at `path`.

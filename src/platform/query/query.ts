@@ -4,7 +4,7 @@
  * Every operator belongs to a family, which determines the type of its operand. A new operator in the catalogue
  * does not compile until it has a family here and a test in `matches.ts`.
  */
-import type { QueryOperator } from "../../../tools/cohorts.ts";
+import type { QueryOperator } from "../../../tools/cohorts/index.ts";
 
 /** The type of an attribute's values; with `any` it may differ from contact to contact. */
 export type ValueType = "text" | "number" | "date" | "boolean" | "tags" | "enum" | "any";

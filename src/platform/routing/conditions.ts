@@ -77,11 +77,13 @@ interface FactsRow extends Selectable<Tables["contacts"]> {
 function toFacts(conversation: ConversationRow, row: FactsRow): Readonly<Record<string, unknown>> {
   const { conversation_id: _, message_type: type, message_text: text, ...contact } = row;
   const { status, assigned_to, tags, inbox_id, is_favorite } = conversation;
+  const { last_message_at, last_user_message_at } = conversation;
   return {
     ...contact,
+    blocked: contact.blocked_at !== null,
     country: countryOf(contact.phone_number),
-    last_user_message_at: conversation.last_user_message_at,
-    conversation: { status, assigned_to, tags, inbox_id, is_favorite },
+    last_user_message_at,
+    conversation: { status, assigned_to, tags, inbox_id, is_favorite, last_message_at, last_user_message_at },
     message: type === null ? undefined : { type, text },
   };
 }

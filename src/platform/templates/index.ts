@@ -22,11 +22,15 @@ import { resolveVariables } from "./variables.ts";
 
 export { requestSync } from "./review/index.ts";
 export {
+  type ApprovedTemplate,
   composeTemplate,
+  createComposer,
   findTemplates,
   requireApproved,
+  requireApprovedById,
   type SentTemplate,
   suggestTemplates,
+  variableNames,
 } from "./sending/index.ts";
 
 export const templates = implement(contract, {

@@ -21,6 +21,7 @@ export { getAccessibleUpload } from "./access.ts";
 export { findUploadAt, getUpload } from "./find.ts";
 export { createChannelLink } from "./links.ts";
 export { commitUpload, discardFile, fetchFile } from "./receive.ts";
+export { removeUpload } from "./remove.ts";
 
 export const uploads = implement(contract, {
   tables: ["uploads"],

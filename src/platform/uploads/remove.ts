@@ -8,13 +8,19 @@ import { discardFile } from "./receive.ts";
 /** Longer than receiving any file takes. */
 const maxReceiveMs = 3_600_000;
 
-/**
- * The store is not part of the transaction, so a job deletes the file after it.
- * @throws Failure `upload_not_found`, `insufficient_scope`.
- */
+/** @throws Failure `upload_not_found`, `insufficient_scope`. */
 export async function deleteUpload(context: WriteContext, id: string): Promise<void> {
-  const { tx, world, organization, caller } = context;
-  await getAccessibleUpload(tx, caller, id, "id");
+  await getAccessibleUpload(context.tx, context.caller, id, "id");
+  if (!(await removeUpload(context, id))) {
+    throw fail("upload_not_found", { param: "id" });
+  }
+}
+
+/** Deletes an upload if it exists. The store is not part of the transaction, so a job deletes the file after it. */
+export async function removeUpload(
+  { tx, world, organization }: Pick<WriteContext, "tx" | "world" | "organization">,
+  id: string,
+): Promise<boolean> {
   const deleted = await tx
     .deleteFrom("uploads")
     .where("organization_id", "=", organization)
@@ -22,10 +28,10 @@ export async function deleteUpload(context: WriteContext, id: string): Promise<v
     .where("status", "=", "kept")
     .returning("key")
     .executeTakeFirst();
-  if (!deleted) {
-    throw fail("upload_not_found", { param: "id" });
+  if (deleted) {
+    await world.jobs.enqueue(tx, removeFileJob, { organization_id: organization, key: deleted.key });
   }
-  await world.jobs.enqueue(tx, removeFileJob, { organization_id: organization, key: deleted.key });
+  return deleted !== undefined;
 }
 
 export const removeFileJob = defineJob({

@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { webhookEvents } from "../../../tools/webhooks.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { NewJob } from "../../jobs/job.ts";
-import type { Emission } from "../kernel/index.ts";
+import { conversationOf, type Emission } from "../kernel/index.ts";
 import { createDeliveryJob } from "./job.ts";
 
 interface NewDelivery {
@@ -27,8 +27,8 @@ export async function recordEvents(
     return [];
   }
   const events = recorded.map(({ event, orderKey }, place) => {
-    const { organization_id, id, type, created_at, data } = event;
-    const { conversation_id } = data;
+    const { organization_id, id, type, created_at } = event;
+    const conversation_id = conversationOf(event);
     return {
       ...{ place, organization_id, id, type, created_at, conversation_id },
       body: JSON.stringify(event),

@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { ChannelFailure, OutboundMessage } from "../../../ports/channel.ts";
+import type { ChannelFailure, OutboundMessage, Pricing } from "../../../ports/channel.ts";
 import { phoneIdentifier } from "./phone-number.ts";
 
 const delay_ms = z.int().min(0).max(86_400_000);
@@ -22,6 +22,15 @@ export const Faults = z.strictObject({
     .default(0)
     .describe("Messages whose receipts are delayed and arrive in reverse order"),
   lost_answers: share.default(0).describe("Messages that are accepted although the send throws"),
+  pricing: z
+    .strictObject({
+      category: z.string().min(1).max(64).nullable().default(null).describe("null: as the message was sent"),
+      is_free: z.boolean().default(false),
+      share: share.default(1),
+    })
+    .nullable()
+    .default(null)
+    .describe("What receipts say that messages are charged as; null: nothing"),
   failures: z
     .array(
       z.strictObject({
@@ -43,6 +52,12 @@ export function isTriggered(share: number, token: string, purpose: string): bool
   }
   const hash = createHash("sha256").update(`${purpose}\n${token}`).digest();
   return hash.readUIntBE(0, 6) / 2 ** 48 < share;
+}
+
+/** What the receipts of a message say that it is charged as. */
+export function findPricing({ pricing }: Faults, token: string): Pricing | null {
+  const isPriced = pricing !== null && isTriggered(pricing.share, token, "pricing");
+  return isPriced ? { category: pricing.category, is_free: pricing.is_free } : null;
 }
 
 /** How a message fails: at once, later by a receipt, or temporarily. */

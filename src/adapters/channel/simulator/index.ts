@@ -126,7 +126,8 @@ async function send(
     return { outcome: "refused", failure: refusal };
   }
   const ledgerMessage = toLedgerMessage(message, store.newId(now()), now());
-  await store.accept(ledgerMessage, scheduleAcceptReceipts(ledgerMessage, faults, injected?.failure ?? null));
+  const accepted = { failure: injected?.failure ?? null, isBulk: message.is_bulk };
+  await store.accept(ledgerMessage, scheduleAcceptReceipts(ledgerMessage, faults, accepted));
   if (isTriggered(faults.lost_answers, message.token, "lost answer")) {
     throw new Error("The simulated channel's answer was lost on the way.");
   }

@@ -4,8 +4,8 @@
  * A step (sent, delivered, read, failed) happens on the phone at its own time, which is the receipt's
  * `occurred_at`. Faults affect only the receipt: it is lost, doubled or delayed.
  */
-import type { ChannelFailure, ReceiptType } from "../../../ports/channel.ts";
-import { type Faults, isTriggered } from "./faults.ts";
+import type { ChannelFailure, Pricing, ReceiptType } from "../../../ports/channel.ts";
+import { type Faults, findPricing, isTriggered } from "./faults.ts";
 import type { LedgerMessage, LedgerStatus, ReceiptJob } from "./store.ts";
 
 /** Delay of swapped receipts: long enough to read the message before its delivery is reported. */
@@ -25,37 +25,44 @@ interface Step {
   readonly type: ReceiptType;
   readonly at: Date;
   readonly failure: ChannelFailure | null;
+  readonly pricing?: Pricing | null;
 }
 
 /** The receipts of an accepted message: sent at once and delivered a little later, or failed. */
 export function scheduleAcceptReceipts(
   message: LedgerMessage,
   faults: Faults,
-  failure: ChannelFailure | null,
+  { failure, isBulk }: { readonly failure: ChannelFailure | null; readonly isBulk: boolean },
 ): ReceiptJob[] {
+  const steps = stepsOf(message, faults, failure);
+  return isBulk
+    ? steps.map((step) => ({ ...step, priority: "bulk" as const }))
+    : // One key, one at a time: without a fault, receipts arrive in order.
+      steps.map((step) => ({ ...step, key: message.id }));
+}
+
+type DueStep = Pick<ReceiptJob, "runAt" | "payload">;
+
+function stepsOf(message: LedgerMessage, faults: Faults, failure: ChannelFailure | null): DueStep[] {
   const accepted = new Date(message.created_at);
   const deliveredAt = addMs(accepted, faults.receipt_delay_ms);
   if (failure) {
     return scheduleStep(message, faults, { type: "failed", at: deliveredAt, failure }, deliveredAt);
   }
   const isSwapped = isTriggered(faults.swapped_receipts, message.token, "swapped");
+  const pricing = findPricing(faults, message.token);
   const deliverAt = isSwapped
     ? { delivered: addMs(deliveredAt, swapDelayMs), sent: addMs(deliveredAt, swapDelayMs + gapMs) }
     : { delivered: deliveredAt, sent: accepted };
-  return (
-    [
-      ...scheduleStep(message, faults, { type: "sent", at: accepted, failure: null }, deliverAt.sent),
-      ...scheduleStep(
-        message,
-        faults,
-        { type: "delivered", at: deliveredAt, failure: null },
-        deliverAt.delivered,
-      ),
-    ]
-      .sort((one, other) => one.runAt.getTime() - other.runAt.getTime())
-      // One key, one at a time: without a fault, receipts arrive in order.
-      .map((job) => ({ ...job, key: message.id }))
-  );
+  return [
+    ...scheduleStep(message, faults, { type: "sent", at: accepted, failure: null, pricing }, deliverAt.sent),
+    ...scheduleStep(
+      message,
+      faults,
+      { type: "delivered", at: deliveredAt, failure: null, pricing },
+      deliverAt.delivered,
+    ),
+  ].sort((one, other) => one.runAt.getTime() - other.runAt.getTime());
 }
 
 /** The receipt of a message that was read. Without a key: it must not wait for receipts that are delayed. */
@@ -63,7 +70,7 @@ export function scheduleReadReceipts(message: LedgerMessage, faults: Faults, at:
   return scheduleStep(message, faults, { type: "read", at, failure: null }, at);
 }
 
-function scheduleStep(message: LedgerMessage, faults: Faults, step: Step, deliverAt: Date): ReceiptJob[] {
+function scheduleStep(message: LedgerMessage, faults: Faults, step: Step, deliverAt: Date): DueStep[] {
   if (isTriggered(faults.lost_receipts, message.token, `lost ${step.type}`)) {
     return [toReceiptJob(message, step, step.at, false)];
   }
@@ -78,10 +85,10 @@ function scheduleStep(message: LedgerMessage, faults: Faults, step: Step, delive
 
 function toReceiptJob(
   message: LedgerMessage,
-  { type, at, failure }: Step,
+  { type, at, failure, pricing = null }: Step,
   runAt: Date,
   isTold: boolean,
-): ReceiptJob {
+): DueStep {
   const { organization_id, id, token } = message;
   return {
     runAt,
@@ -92,6 +99,7 @@ function toReceiptJob(
       type,
       occurred_at: at.toISOString(),
       failure,
+      pricing,
       isTold,
     },
   };

@@ -36,6 +36,8 @@ const DueReceipt: z.ZodType<DueReceipt> = z.object({
   failure: z
     .object({ channel_code: z.number().nullable(), title: z.string(), detail: z.string().nullable() })
     .nullable(),
+  // Receipts that an earlier version scheduled have none.
+  pricing: z.object({ category: z.string().nullable(), is_free: z.boolean() }).nullish(),
   isTold: z.boolean(),
 });
 
@@ -43,12 +45,18 @@ const DueReceipt: z.ZodType<DueReceipt> = z.object({
 export const receiptJobType: JobType<DueReceipt> = { name: "simulator.receipt", payload: DueReceipt };
 
 /** A due receipt as a job. */
-export interface ReceiptJob {
-  /** Receipts of one key are delivered one at a time, in the order in which they were enqueued. */
-  readonly key?: string;
+export type ReceiptJob = {
   readonly runAt: Date;
   readonly payload: DueReceipt;
-}
+} & (
+  | {
+      /** Receipts of one key are delivered one at a time, in the order in which they were enqueued. */
+      readonly key?: string;
+      readonly priority?: "normal";
+    }
+  /** Of a message of a broadcast: behind those of other messages. */
+  | { readonly priority: "bulk"; readonly key?: undefined }
+);
 
 export interface SimulatorStore {
   /** A new message id; later ids sort after earlier ones. */

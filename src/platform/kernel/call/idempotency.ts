@@ -232,9 +232,12 @@ async function runInSavepoint(tx: Transaction, effect: () => Promise<CallRespons
   }
 }
 
-/** A failure that depends on the credential, the rate or the service's own state may not recur on a retry. */
+/** Failures that depend on the credential, the wallet or the rate, and may not recur on a retry. */
+const transient = new Set([401, 402, 403, 429]);
+
+/** Nor may one that depends on the service's own state. */
 export function isPermanent(status: number): boolean {
-  return status < 500 && status !== 401 && status !== 403 && status !== 429;
+  return status < 500 && !transient.has(status);
 }
 
 function hasKey({ organization_id, credential_id, route, key }: IdempotencyKey) {

@@ -11,7 +11,8 @@ import type { Tables } from "../../../database/schema/index.ts";
 import { changeContact } from "../../contacts/index.ts";
 import type { Change } from "../../kernel/index.ts";
 import { removeAccents } from "../../query/index.ts";
-import { enqueueMessage } from "../send.ts";
+import { readEstimate } from "../charge/index.ts";
+import { enqueueMessage } from "../outbound/index.ts";
 import { startWords, stopWords } from "./consent-words.ts";
 
 interface InboundText {
@@ -42,7 +43,17 @@ export async function applyConsentWords(change: Change, inbound: InboundText): P
   if (body.trim() === "" || to === null || !isConfirmed) {
     return;
   }
-  await enqueueMessage(change, { inbox, conversation, to, type: "text", content: { text: { body } } });
+  const estimate = await readEstimate(tx, contact.organization_id, to);
+  // The law requires the confirmation, so it is sent whatever the wallet holds.
+  const priced = { charge: estimate.chargeOf(undefined), isLimited: false };
+  await enqueueMessage(change, {
+    inbox,
+    conversation,
+    to,
+    type: "text",
+    content: { text: { body } },
+    ...priced,
+  });
 }
 
 /** Locks and reads the contact again: the same word may arrive twice at once, and is confirmed once. */

@@ -104,9 +104,12 @@ async function park(tx: Transaction, receipts: readonly Receipt[], now: Date): P
   if (receipts.length === 0) {
     return;
   }
-  const rows = receipts.map(({ organization_id, channel_message_id, type, occurred_at, failure }) => {
-    return { organization_id, channel_message_id, type, occurred_at, error: failure, parked_at: now };
-  });
+  const rows = receipts.map(
+    ({ organization_id, channel_message_id, type, occurred_at, failure, pricing }) => {
+      const receipt = { organization_id, channel_message_id, type, occurred_at, error: failure, pricing };
+      return { ...receipt, parked_at: now };
+    },
+  );
   await together(
     lockChannelIds(
       tx,

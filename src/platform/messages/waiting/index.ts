@@ -5,6 +5,7 @@
 import type { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
 import type { messages as contract } from "../../../../tools/messages/index.ts";
+import type { Queries } from "../../../database/database.ts";
 import { requireConversation } from "../../conversations/index.ts";
 import { requireNotSuspended, selectSuspension } from "../../identity/index.ts";
 import type { ReadContext } from "../../kernel/index.ts";
@@ -28,14 +29,11 @@ export async function waitForMessage(input: Input, context: ReadContext) {
   const deadline = now.getTime() + timeout_seconds * 1000;
   const isOver = () => context.signal.aborted || world.stopping.aborted || world.now().getTime() >= deadline;
   // Added before the first read, so that a commit after that read sets the signal.
-  using waiter = getWaiters(world).add({ caller, conversation_id });
+  using waiter = getWaiters(world).add({ caller, subject: conversation_id });
   using _ = onAbort([context.signal, world.stopping], waiter.signal.set);
   for (;;) {
     waiter.signal.clear();
-    if (waiter.isEnded) {
-      requireNotSuspended(await selectSuspension(db, organization).executeTakeFirstOrThrow());
-      throw fail("credential_invalid");
-    }
+    await requireLive(waiter, db, organization);
     const { messages, next } = await readInbound(cursor, {
       db,
       organization,
@@ -48,6 +46,14 @@ export async function waitForMessage(input: Input, context: ReadContext) {
       return { messages: messages.map(serializeMessage), cursor: writeCursor(world, cursor), is_timed_out };
     }
     await untilSignalled(waiter, isOver);
+  }
+}
+
+/** @throws Failure `credential_invalid`, `organization_suspended` once the credential of a waiting call has ended. */
+export async function requireLive(waiter: Waiter, db: Queries, organization: string): Promise<void> {
+  if (waiter.isEnded) {
+    requireNotSuspended(await selectSuspension(db, organization).executeTakeFirstOrThrow());
+    throw fail("credential_invalid");
   }
 }
 

@@ -12,8 +12,8 @@ import { readChangedConversations, startCursor } from "./inbound-stream.ts";
 
 export interface WaitFilter {
   readonly caller: Caller;
-  /** Default: any. */
-  readonly conversation_id: string | undefined;
+  /** The id of a conversation or of a broadcast. Default: any conversation. */
+  readonly subject: string | undefined;
 }
 
 export interface Waiter extends Disposable {
@@ -24,8 +24,8 @@ export interface Waiter extends Disposable {
 }
 
 export interface Waiters {
-  /** Called when a message has arrived in this conversation. */
-  notify(organization: string, conversation_id: string): void;
+  /** Called when a message has arrived in this conversation, or this broadcast has progressed. */
+  notify(organization: string, subject: string): void;
   /** @throws Failure `rate_limited` if the credential or the organization has too many waiting calls. */
   add(filter: WaitFilter): Waiter;
 }
@@ -84,10 +84,10 @@ function createWaiters(world: World): Waiters {
     return group;
   };
   return {
-    notify(organization, conversation_id) {
+    notify(organization, subject) {
       const group = groups.get(organization);
       if (group) {
-        notifyGroup(group, conversation_id);
+        notifyGroup(group, subject);
       }
     },
     add(filter) {
@@ -120,8 +120,8 @@ function createWaiters(world: World): Waiters {
 }
 
 function notifyGroup({ filters }: WaitGroup, changed: string): void {
-  for (const [signal, { conversation_id }] of filters) {
-    if (conversation_id === undefined || conversation_id === changed) {
+  for (const [signal, { subject }] of filters) {
+    if (subject === undefined || subject === changed) {
       signal.set();
     }
   }

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { nearestName } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../../database/database.ts";
+import { getTemplate } from "../find.ts";
 import { isSendable, type TemplateRow } from "../states.ts";
 import type { ApprovedTemplate } from "./compose.ts";
 
@@ -49,6 +50,28 @@ export async function requireApproved(
       ? describeStatus(known)
       : await describeOthers(tx, { organization, name });
   throw fail("template_not_approved", { name, language, reason, param: "template.name" });
+}
+
+/**
+ * The approved version of a template, with its inbox.
+ * @throws Failure `template_not_found`, `template_not_approved`.
+ */
+export async function requireApprovedById(
+  db: Queries,
+  organization: string,
+  id: string,
+): Promise<ApprovedTemplate & { readonly inbox_id: string }> {
+  const row = await getTemplate(db, organization, id);
+  const { organization_id, inbox_id, name, language, submitted: version } = row;
+  if (!version || !isSendable(row)) {
+    throw fail("template_not_approved", {
+      name,
+      language,
+      reason: describeStatus(row),
+      param: "template_id",
+    });
+  }
+  return { organization_id, id, inbox_id, name, language, version };
 }
 
 function describeStatus({ status, missing_at_authority }: TemplateRow): string {

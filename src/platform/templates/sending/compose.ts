@@ -33,10 +33,33 @@ export async function composeTemplate(
   template: ApprovedTemplate,
   content: TemplateContent,
 ): Promise<SentTemplate> {
-  const { id, name, language, version } = template;
-  const values = readValues(version, content);
+  const values = readValues(template.version, content);
   throwIfMismatched(template, values.problems);
-  const { body, footer = null } = version.template_data;
+  return compose(template, values, await readHeaderFile(tx, template, values));
+}
+
+/** Composes many messages of a template, which differ in their variables. The file of its header is read once. */
+export async function createComposer(
+  tx: Transaction,
+  template: ApprovedTemplate,
+  header_media_url: string | undefined,
+): Promise<(variables: Readonly<Record<string, string>>) => SentTemplate> {
+  const { name, language, version } = template;
+  const media = header_media_url === undefined ? undefined : { url: header_media_url };
+  const file = await readHeaderFile(tx, template, { media });
+  return (variables) => {
+    const values = readValues(version, { name, language, variables, header_media_url });
+    throwIfMismatched(template, values.problems);
+    return compose(template, values, file);
+  };
+}
+
+type HeaderFile = Extract<SentTemplate["header"], { readonly media: unknown }>;
+
+/** @throws Failure `template_values_mismatch`. */
+function compose(template: ApprovedTemplate, values: TemplateValues, file: HeaderFile | null): SentTemplate {
+  const { id, name, language, version } = template;
+  const { header, body, footer = null } = version.template_data;
   const filled = placesOf(version.template_data).map((place) => ({
     place,
     values: textsAt(template, place, values),
@@ -45,7 +68,8 @@ export async function composeTemplate(
     filled.find(({ place }) => place.component === component)?.values ?? [];
   const sent: SentTemplate = {
     ...{ id, name, language, category: version.category },
-    header: await composeHeader(tx, template, { values, texts: valuesOf("HEADER") }),
+    header:
+      header?.type === "text" ? { type: "text", text: fillIn(header.text ?? "", valuesOf("HEADER")) } : file,
     body: fillIn(body, valuesOf("BODY")),
     footer,
     buttons: composeButtons(version, { values, texts: (index) => buttonValues(filled, index) }),
@@ -75,24 +99,18 @@ function textsAt({ version }: ApprovedTemplate, place: Place, { texts }: Templat
   });
 }
 
-interface PartValues {
-  readonly values: TemplateValues;
-}
-
-async function composeHeader(
+/** The file of an image, video or document header; null for any other. */
+async function readHeaderFile(
   tx: Transaction,
   { organization_id: organization, version }: ApprovedTemplate,
-  { values, texts }: PartValues & { readonly texts: readonly string[] },
-): Promise<SentTemplate["header"]> {
+  { media: given }: Pick<TemplateValues, "media">,
+): Promise<HeaderFile | null> {
   const { header } = version.template_data;
-  if (header === undefined) {
+  if (header === undefined || header.type === "text") {
     return null;
   }
-  const { type, text = "", media_url: sample = "" } = header;
-  if (type === "text") {
-    return { type, text: fillIn(text, texts) };
-  }
-  const { url: media_url, file_name } = values.media ?? { url: sample };
+  const { type, media_url: sample = "" } = header;
+  const { url: media_url, file_name } = given ?? { url: sample, file_name: undefined };
   const field = "template.header_media_url";
   const { caption: _, ...media } = await toMediaContent(tx, {
     organization,
@@ -106,7 +124,10 @@ async function composeHeader(
 
 function composeButtons(
   { template_data: { buttons = [] } }: Version,
-  { values: { payloads }, texts }: PartValues & { readonly texts: (index: number) => readonly string[] },
+  {
+    values: { payloads },
+    texts,
+  }: { readonly values: TemplateValues; readonly texts: (index: number) => readonly string[] },
 ): SentTemplate["buttons"] {
   return buttons.map((button, index) => {
     const payload = payloads.get(index);

@@ -1,3 +1,4 @@
 /** Messages with templates: which template is meant, and what the message contains. */
-export { findTemplates, requireApproved, suggestTemplates } from "./approved.ts";
-export { composeTemplate, type SentTemplate } from "./compose.ts";
+export { findTemplates, requireApproved, requireApprovedById, suggestTemplates } from "./approved.ts";
+export { type ApprovedTemplate, composeTemplate, createComposer, type SentTemplate } from "./compose.ts";
+export { variableNames } from "./values.ts";

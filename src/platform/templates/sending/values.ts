@@ -53,6 +53,14 @@ function countOf(entries: readonly (readonly [name: string, value: string])[], w
   return entries.filter(([name]) => name === wanted).length;
 }
 
+/** The variables that keys name, by name or by number; and the names of all variables, each once. */
+export function variableNames(version: Version, keys: readonly string[]) {
+  const names = [...new Set(version.variables.map(({ name }) => name))];
+  const byNumber = numberedNames(version);
+  const nameOf = (key: string) => (names.includes(key) ? key : byNumber.get(key));
+  return { names, named: new Map(keys.map((key) => [key, nameOf(key)])) };
+}
+
 /** The names of the body's variables by their numbers. */
 function numberedNames({ template_data, variables }: Version): ReadonlyMap<string, string> {
   const numbers = placesOf(template_data).find(({ component }) => component === "BODY")?.numbers ?? [];

@@ -10,13 +10,20 @@
  * holds in every process from the commit of a suspension to that of its end, and nothing is kept that could be stale.
  */
 import { sql } from "kysely";
-import type { Queries, Transaction } from "../database/database.ts";
-import type { Capacity } from "./lanes.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
+import type { Priority } from "../job.ts";
+import type { Capacity } from "../lanes.ts";
+import { lanesIn, rangeOf } from "../priority.ts";
+import { recordStarts, roomInLane } from "./pace.ts";
+
+export { nextDueAt } from "./due.ts";
+export { setPace } from "./pace.ts";
 
 /** A job that this process has claimed. */
 export interface ClaimedJob {
   readonly id: string;
   readonly name: string;
+  /** As it is stored: that of a bulk job begins with "~". */
   readonly lane: string;
   readonly key: string | null;
   readonly organization_id: string | null;
@@ -34,9 +41,10 @@ export interface ClaimedJob {
 
 export interface Claim extends Capacity {
   readonly now: Date;
+  readonly priority: Priority;
   /** This process, in the table of processes; null if it writes no heartbeat. */
   readonly process: string | null;
-  /** Start behind this lane; "" for the first. */
+  /** Start behind this lane; the start of the priority's range for the first. */
   readonly after: string;
   /** The end of the lease by job name, for every job that this version can run. */
   readonly leases: Readonly<Record<string, string>>;
@@ -48,28 +56,31 @@ export interface Claim extends Capacity {
   readonly unsuspended: readonly string[];
 }
 
-/** A recursive CTE of the distinct lanes behind this one: one index lookup for each instead of a full scan. */
-export const lanesAfter = (after: string) => sql`
-  lanes (lane) as (
-    (select lane from jobs where lane > ${after} order by lane limit 1)
-    union all
-    select (select jobs.lane from jobs where jobs.lane > lanes.lane order by jobs.lane limit 1)
-    from lanes where lanes.lane is not null
-  )`;
+interface Claimed {
+  readonly jobs: readonly ClaimedJob[];
+  /** The rate of a lane that has due jobs was locked by another transaction: to be tried again soon. */
+  readonly isContended: boolean;
+}
 
 /**
- * Claims lane by lane, in each lane the longest due first; sorted by lane. A job with a key is not claimed
- * while an earlier job with the same key is in the table.
+ * Claims jobs of one priority lane by lane, in each lane the longest due first and as many as its rate allows; sorted
+ * by lane. A job with a key is not claimed while an earlier job with the same key is in the table.
  */
-export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJob[]> {
+export async function claimJobs(tx: Transaction, claim: Claim): Promise<Claimed> {
   const leases = JSON.stringify(claim.leases);
-  const { rows } = await sql<ClaimedJob>`
-    with recursive ${lanesAfter(claim.after)},
+  const free = sql`coalesce((${JSON.stringify(claim.freeByLane)}::jsonb ->> lanes.lane)::int, ${claim.perLane}::int)`;
+  const { rows } = await sql<ClaimedJob | { readonly id: null }>`
+    with recursive ${lanesIn({ ...rangeOf(claim.priority), after: claim.after })},
     suspended (ids) as materialized (
       select array(select id from organizations where suspended_at is not null)
     ),
     ready as materialized (
-      select job.id, job.run_at, job.is_takeover from lanes cross join lateral (
+      select job.id, lanes.lane, job.run_at, job.is_takeover from lanes cross join lateral (
+        -- "offset 0" keeps it from being evaluated, and the row locked, once for each use.
+        select case when ${isOfAny(claim.fullOrganizations)} or ${isSuspended(claim.unsuspended)} then 0
+          when ${free} = 0 then 0 else least(${free}, ${roomInLane(claim.priority, claim.now)}) end as count
+        offset 0
+      ) as room left join lateral (
         select id, run_at, (claimed_by is not null and claimed_number = claims) as is_takeover from jobs as job
         where job.lane = lanes.lane
           and job.run_at <= ${claim.now.toISOString()}
@@ -80,21 +91,23 @@ export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJ
             and not exists (select from jobs as earlier where earlier.key = job.key and earlier.id < job.id)
           ))
         order by job.run_at
-        limit case when ${isOfAny(claim.fullOrganizations)} or ${isSuspended(claim.unsuspended)} then 0
-          else coalesce((${JSON.stringify(claim.freeByLane)}::jsonb ->> lanes.lane)::int, ${claim.perLane}::int) end
+        limit greatest(0, room.count)
         for update skip locked
-      ) as job
+      ) as job on true
+      where job.id is not null or room.count < 0
       limit ${claim.limit}
     ),
+    ${recordStarts(claim.now)},
     claimed as (
       update jobs set attempts = attempts + 1, claims = claims + 1, run_at = (${leases}::jsonb ->> name)::timestamptz,
         claimed_by = ${claim.process}::text, claimed_number = claims + 1
       where id = any(array(select id from ready))
       returning id, name, lane, key, organization_id, payload, attempts, claims, traceparent
     )
-    select claimed.*, ready.run_at as due_at, ready.is_takeover from claimed join ready using (id) order by lane, id
+    select claimed.*, ready.run_at as due_at, ready.is_takeover from ready left join claimed using (id) order by ready.lane, id
   `.execute(tx);
-  return rows;
+  const jobs = rows.flatMap((row) => (row.id === null ? [] : [row]));
+  return { jobs, isContended: jobs.length < rows.length };
 }
 
 /** Whether the lane is one of these organizations: its jobs are all of the same one. */
@@ -109,19 +122,6 @@ const isSuspended = (unsuspended: readonly string[]) => sql`
     select organization_id = any((select ids from suspended)::text[]) and name <> all(${unsuspended}::text[])
     from jobs where jobs.lane = lanes.lane order by run_at limit 1
   ), false)`;
-
-/** When the next job becomes due; undefined without one. */
-export async function nextDueAt(tx: Transaction, now: Date): Promise<Date | undefined> {
-  const { rows } = await sql<{ run_at: string | null }>`
-    with recursive ${lanesAfter("")}
-    select min(next.run_at) as run_at from lanes cross join lateral (
-      select run_at from jobs
-      where jobs.lane = lanes.lane and run_at > ${now.toISOString()} order by run_at limit 1
-    ) as next
-  `.execute(tx);
-  const time = rows[0]?.run_at;
-  return time ? new Date(time) : undefined;
-}
 
 /** The job names in the table that are not among these. */
 export async function findUnknownNames(queries: Queries, names: readonly string[]): Promise<string[]> {

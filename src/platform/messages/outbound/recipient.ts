@@ -1,13 +1,13 @@
 /** Finds whom a message goes to: the contact, the inbox that sends it, and their conversation. */
 import { type Selectable, sql } from "kysely";
-import { fail, failField } from "../../../tools/errors.ts";
-import type { Transaction } from "../../database/database.ts";
-import { onlyRow } from "../../database/query/index.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { together } from "../../database/transaction.ts";
-import { createContact, type Identity, idOfOwner, isBsuid } from "../contacts/index.ts";
-import { findOrCreateConversation, type OutboundConversation } from "../conversations/index.ts";
-import { phoneKey } from "../phone/index.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
+import type { Transaction } from "../../../database/database.ts";
+import { onlyRow } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { together } from "../../../database/transaction.ts";
+import { createContact, type Identity, idOfOwner, isBsuid } from "../../contacts/index.ts";
+import { findOrCreateConversation, type OutboundConversation } from "../../conversations/index.ts";
+import { phoneKey } from "../../phone/index.ts";
 
 type Inbox = Pick<Selectable<Tables["inboxes"]>, "id" | "channel" | "phone_number" | "settings">;
 type Contact = Pick<Selectable<Tables["contacts"]>, "id" | "opted_out" | "blocked_at">;

@@ -1,21 +1,21 @@
 /** Sends a message: finds or creates its contact and conversation, stores it, and enqueues its delivery. */
-import { sql } from "kysely";
 import type { z } from "zod";
-import { type Failure, permits } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import type { messages as contract } from "../../../tools/messages/index.ts";
-import { afterCommit, type Transaction } from "../../database/database.ts";
-import { keepPlans, together } from "../../database/transaction.ts";
-import { newJob } from "../../jobs/job.ts";
-import { isBsuid } from "../contacts/index.ts";
-import { type OutboundConversation, recordOutbound, windowOf } from "../conversations/index.ts";
-import { isWindowStrict } from "../inboxes.ts";
-import { type Change, freshId, recordOf, type WriteContext } from "../kernel/index.ts";
-import { type MediaType, toMediaContent } from "../media.ts";
-import { normalizePhone } from "../phone/index.ts";
-import { composeTemplate, findTemplates, requireApproved, suggestTemplates } from "../templates/index.ts";
-import { deliverMessageJob } from "./deliver.ts";
-import type { MessageRow } from "./progress.ts";
+import { type Failure, permits } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { messages as contract } from "../../../../tools/messages/index.ts";
+import type { Transaction } from "../../../database/database.ts";
+import { keepPlans, together } from "../../../database/transaction.ts";
+import { isBsuid } from "../../contacts/index.ts";
+import { windowOf } from "../../conversations/index.ts";
+import { isWindowStrict } from "../../inboxes.ts";
+import type { WriteContext } from "../../kernel/index.ts";
+import { type MediaType, toMediaContent } from "../../media.ts";
+import { normalizePhone } from "../../phone/index.ts";
+import { composeTemplate, findTemplates, requireApproved, suggestTemplates } from "../../templates/index.ts";
+import { mustPay } from "../../wallet/index.ts";
+import { readEstimate } from "../charge/index.ts";
+import type { MessageRow } from "../progress.ts";
+import { enqueueMessage } from "./enqueue.ts";
 import { createRecipient, findRecipient, type Recipient } from "./recipient.ts";
 
 type Input = z.output<typeof contract.send_message.input>;
@@ -25,10 +25,11 @@ export async function sendMessage(input: Input, context: WriteContext) {
   const { inbox_id } = input;
   const to = await readAddress(tx, organization, input);
   const address = { organization, to, inbox_id };
-  const [, contentFor, found] = await together(
+  const [, contentFor, found, estimate] = await together(
     keepPlans(tx),
     readContent(tx, organization, input),
     findRecipient(tx, address),
+    readEstimate(tx, organization, to),
   );
   const { contact, inbox, conversation } = await createRecipient(tx, found, { ...address, now });
   const content = await contentFor(inbox.id);
@@ -39,7 +40,12 @@ export async function sendMessage(input: Input, context: WriteContext) {
   if (!isFree && isWindowStrict(inbox)) {
     throw await failOutsideWindow(context, { inbox, conversation });
   }
-  const outgoing = { inbox, conversation, to, type: input.type, content };
+  const charge = estimate.chargeOf(content.template?.category);
+  const isLimited = mustPay(context.world, inbox);
+  if (isLimited && charge === null) {
+    throw fail("price_unknown", { currency: estimate.currency });
+  }
+  const outgoing = { inbox, conversation, to, type: input.type, content, charge, isLimited };
   const message = await enqueueMessage(context, outgoing);
   return { ...message, ...(isFree ? {} : { warnings: ["outside_service_window"] }) };
 }
@@ -58,63 +64,6 @@ async function failOutsideWindow(
 
 async function readAddress(tx: Transaction, organization: string, { to, inbox_id }: Input): Promise<string> {
   return isBsuid(to) ? to : normalizePhone(tx, organization, { text: to, field: "to", inbox_id });
-}
-
-/** The lane of an inbox's deliveries. */
-export function laneOf(inbox_id: string): string {
-  return `channel:${inbox_id}`;
-}
-
-interface OutgoingMessage {
-  readonly inbox: { readonly id: string; readonly phone_number: string };
-  readonly conversation: OutboundConversation;
-  readonly to: string;
-  readonly type: Input["type"];
-  readonly content: MessageRow["content"];
-}
-
-const notSent = {
-  channel_message_id: null,
-  claimed_at: null,
-  sent_at: null,
-  delivered_at: null,
-  read_at: null,
-  failed_at: null,
-  error: null,
-};
-
-/** Stores a message of the change's actor and enqueues its delivery, after earlier messages of the conversation. */
-export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) {
-  const { tx, world, now, actor } = change;
-  const { inbox, conversation, to, type, content } = outgoing;
-  const { organization_id } = conversation;
-  const id = freshId({ now }, "msg");
-  const created_at = now.toISOString();
-  const message: Omit<MessageRow, "transaction_id"> = {
-    ...{ organization_id, id, conversation_id: conversation.id, type, content },
-    ...({ direction: "outbound", status: "queued" } as const),
-    ...{ from: inbox.phone_number, to, sent_by: recordOf(actor), created_at },
-    ...notSent,
-  };
-  const job = newJob(
-    deliverMessageJob,
-    { organization_id, message_id: id },
-    { lane: laneOf(inbox.id), key: conversation.id, subject: conversation.id },
-  );
-  const [jobInsertion, conversationUpdate] = await together(
-    world.jobs.insertion(tx, [job]),
-    recordOutbound(change, conversation, created_at),
-  );
-  await sql`
-    with job as (${jobInsertion}), conversation as (${conversationUpdate})
-    insert into messages
-      (organization_id, id, conversation_id, direction, type, content, "from", "to", status, sent_by, created_at)
-    values (${organization_id}, ${id}, ${conversation.id}, ${message.direction}, ${type},
-      ${JSON.stringify(content)}::jsonb, ${message.from}, ${to}, ${message.status},
-      ${JSON.stringify(message.sent_by)}::jsonb, ${created_at})
-  `.execute(tx);
-  afterCommit(tx, () => world.metrics.message("queued"));
-  return message;
 }
 
 type ContentOf = (inbox_id: string) => Promise<MessageRow["content"]>;

@@ -1,0 +1,27 @@
+/** A client that repeats each call until the service answers: it is killed and started again meanwhile. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Client, createClient, NoResponseError } from "../../src/client/index.ts";
+
+const giveUpMs = 120_000;
+const pauseMs = 200;
+
+/** The calls that change something need an idempotency key of their own, so that a repeated one counts once. */
+export function createPersistentClient(baseUrl: string, key: string): Client {
+  const client = createClient({ baseUrl, key, timeoutMs: 60_000, retries: 3 });
+  return {
+    ...client,
+    async call(operation, input, options) {
+      const startedAt = performance.now();
+      for (;;) {
+        try {
+          return await client.call(operation, input, options);
+        } catch (error) {
+          if (!(error instanceof NoResponseError) || performance.now() - startedAt > giveUpMs) {
+            throw error;
+          }
+          await sleep(pauseMs);
+        }
+      }
+    },
+  };
+}

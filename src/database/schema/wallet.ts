@@ -1,0 +1,56 @@
+/** The tables of the wallet and its ledger. Amounts are in millionths of the currency's unit. */
+
+type Account = "wallet" | "held" | "spent" | "top_ups" | "adjustments";
+
+/** What a message is charged. */
+export type MessageCharge = {
+  /** held: until it is delivered; settled: it was paid; released: it costs nothing, unless it is delivered yet. */
+  readonly status: "held" | "settled" | "released";
+  readonly currency: string;
+  /** Of the recipient's number; null: none is known. */
+  readonly country: string | null;
+  /** The estimate's or, once the channel has named it, the channel's. */
+  readonly category: string;
+  /** What it costs if it is delivered. */
+  readonly price: number;
+  /** What is held for it now. */
+  readonly held: number;
+};
+
+/** What the channel says that a message is charged as. */
+export type ChannelPricing = {
+  readonly category: string | null;
+  readonly is_free: boolean;
+};
+
+export interface WalletTables {
+  ledger_entries: {
+    organization_id: string;
+    id: string;
+    reference: string;
+    type: "hold" | "charge" | "release" | "correction" | "top_up" | "adjustment";
+    from_account: Account;
+    to_account: Account;
+    amount: number;
+    currency: string;
+    message_id: string | null;
+    created_at: string;
+  };
+  ledger_balances: { organization_id: string; part: number } & Record<Account, number>;
+  wallet_adjustments: {
+    organization_id: string;
+    id: string;
+    amount: number;
+    reason: string;
+    created_at: string;
+  };
+  wallet_states: {
+    organization_id: string;
+    /** Null: what is available is not below the threshold. */
+    low_since: string | null;
+  };
+  released_charges: {
+    organization_id: string;
+    through_message_id: string;
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * The rate of a lane: how many of its jobs may start in any second, in all processes together.
+ *
+ * The lane's row has the times of its last starts. A claim locks the row, counts the starts of the last second, claims
+ * as many jobs as the rate leaves, and adds their times in the same statement; so two claims never use the same second
+ * twice, and what a process that dies had claimed counts as started. A row that another transaction has locked is
+ * passed over, so no claim waits for it; the next poll, which follows soon, tries again.
+ *
+ * The row's time never goes back: a process whose clock is behind counts from the latest start.
+ *
+ * Bulk jobs take what due normal jobs leave. They also leave a fortieth of the rate free, so that a reply starts at
+ * once, and are spread over the second, so that one that finds no room gets it in a fraction of it.
+ */
+import { type RawBuilder, sql } from "kysely";
+import type { Transaction } from "../../database/database.ts";
+import type { Priority } from "../job.ts";
+import { laneNameOf, storedLane } from "../priority.ts";
+
+const ms = (count: number) => sql`interval ${sql.lit(`${count} milliseconds`)}`;
+/**
+ * More than a second: a job arrives at its destination some milliseconds after its claim, not always as many, and the
+ * clocks of two machines differ.
+ */
+const second = ms(1_100);
+/** Bulk jobs take at most an eighth of the rate in this time: a little more than the tenth that they need to reach it. */
+const slice = ms(100);
+/** A start this far ahead is ignored: the clock was set back, or that of its process is wrong. */
+const maxAhead = ms(10_000);
+
+export async function setPace(tx: Transaction, lane: string, ratePerSecond: number | null): Promise<void> {
+  const name = storedLane(lane, "normal");
+  if (ratePerSecond === null) {
+    await tx.deleteFrom("paced_lanes").where("lane", "=", name).execute();
+    return;
+  }
+  if (!Number.isInteger(ratePerSecond) || ratePerSecond < 1) {
+    throw new RangeError(`A lane cannot have the rate ${ratePerSecond}.`);
+  }
+  await sql`
+    insert into paced_lanes (lane, rate_per_second) values (${name}, ${ratePerSecond})
+    on conflict (lane) do update set rate_per_second = excluded.rate_per_second
+  `.execute(tx);
+}
+
+const laneName = laneNameOf(sql`lanes.lane`);
+
+/** Read once for all lanes: without rates, no lane is looked up. */
+const hasRates = sql`(select exists (select from paced_lanes))`;
+
+/** Whether the lane has a job that is due. */
+const hasDue = (now: Date) =>
+  sql`exists (select from jobs where jobs.lane = lanes.lane and jobs.run_at <= ${now.toISOString()})`;
+
+/** The time of the row: the latest start, or now. */
+const rowTime = (now: Date) => {
+  const latest = sql`started_at[cardinality(started_at)]`;
+  const time = sql`${now.toISOString()}::timestamptz`;
+  return sql`case when ${latest} < ${time} + ${maxAhead} then greatest(${latest}, ${time}) else ${time} end`;
+};
+
+/** How many starts the row has of this long before its time. */
+const startsWithin = (duration: RawBuilder<unknown>) =>
+  sql`(select count(*) from unnest(row.started_at) as start where start > row.time - ${duration} and start <= row.time)`;
+
+const bulkRate = sql`greatest(1, rate_per_second - (rate_per_second + 39) / 40)`;
+const bulkSlice = sql`(rate_per_second + 7) / 8`;
+
+/** How many jobs of the priority the rate of `row` allows now. */
+const allowed: Readonly<Record<Priority, (now: Date) => RawBuilder<unknown>>> = {
+  normal: () => sql`rate_per_second - ${startsWithin(second)}`,
+  bulk: (now) => sql`least(
+    ${bulkRate} - ${startsWithin(second)},
+    ${bulkSlice} - ${startsWithin(slice)},
+    rate_per_second - ${startsWithin(second)} - (
+      select count(*) from (
+        select from jobs where jobs.lane = ${laneName} and jobs.run_at <= ${now.toISOString()} limit row.rate_per_second
+      ) as due
+    )
+  )`,
+};
+
+/** When the n-th start before the next one is this long ago; null without as many. */
+const after = (n: RawBuilder<unknown>, duration: RawBuilder<unknown>) =>
+  sql`started_at[cardinality(started_at) - (${n}) + 1] + ${duration}`;
+
+const freeAt: Readonly<Record<Priority, RawBuilder<unknown>>> = {
+  normal: after(sql`rate_per_second`, second),
+  bulk: sql`greatest(${after(bulkRate, second)}, ${after(bulkSlice, slice)})`,
+};
+
+/** Not exact, because the row is not locked, but it saves most locks while the rate is used up. */
+const isUsedUp = (priority: Priority, now: Date) => sql`(
+  ${freeAt[priority]} > ${rowTime(now)} and ${freeAt[priority]} < ${now.toISOString()}::timestamptz + ${maxAhead}
+)`;
+
+/**
+ * How many jobs of the lane may start now, with its row locked; null if it has no rate, -1 if another transaction has
+ * locked its row.
+ */
+export const roomInLane = (priority: Priority, now: Date) => sql`case when ${hasRates} then (
+  select case when not ${hasDue(now)} or ${isUsedUp(priority, now)} is true then 0 else coalesce((
+    select greatest(0, ${allowed[priority](now)}) from (
+      select rate_per_second, started_at, ${rowTime(now)} as time from paced_lanes
+      where paced_lanes.lane = ${laneName} for update skip locked
+    ) as row
+  ), -1) end
+  from paced_lanes where paced_lanes.lane = ${laneName}
+) end`;
+
+/** A CTE that adds the starts of the jobs in the CTE `ready` to the rows of their lanes. */
+export const recordStarts = (now: Date) => sql`
+  started as (
+    update paced_lanes set started_at = (
+      select array(select start from unnest(row.started_at) as start where start > row.time - ${second} and start <= row.time)
+        || array_fill(row.time, array[claimed_lanes.count])
+      from (select paced_lanes.started_at, ${rowTime(now)} as time) as row
+    )
+    from (
+      select ${laneNameOf(sql`ready.lane`)} as lane, count(*)::int as count from ready where id is not null group by 1
+    ) as claimed_lanes
+    where paced_lanes.lane = claimed_lanes.lane
+  )`;
+
+/** The time from which the lane's rate allows another of its due jobs. No row if it has no rate or no due job. */
+export const nextStart = (priority: Priority, now: Date) => sql`
+  select ${freeAt[priority]} as at from paced_lanes where ${hasRates} and paced_lanes.lane = ${laneName} and ${hasDue(now)}`;

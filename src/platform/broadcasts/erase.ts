@@ -1,0 +1,14 @@
+/** Erases a contact from the recipients of broadcasts. The counts keep them. */
+import { sql } from "kysely";
+import type { Change, ErasedContact } from "../kernel/index.ts";
+
+/** A recipient who is pending stays so: the dispatch excludes an erased contact. */
+export async function eraseRecipients(
+  { tx }: Change,
+  { organization_id, contact_id }: ErasedContact,
+): Promise<void> {
+  await sql`
+    update broadcast_recipients set "to" = null, variables = null
+    where organization_id = ${organization_id} and contact_id = ${contact_id}
+  `.execute(tx);
+}

@@ -1,0 +1,84 @@
+/** Reads broadcasts, and shows them as the contract does. */
+import type { Selectable, Updateable } from "kysely";
+import type { ExclusionReason, ExecutionStatus, PausedReason } from "../../../tools/broadcasts/index.ts";
+import { fail } from "../../../tools/errors.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
+import type { Tables } from "../../database/schema/index.ts";
+
+export type BroadcastRow = Selectable<Tables["broadcasts"]>;
+type Columns = Updateable<Tables["broadcasts"]>;
+
+/** @throws Failure `broadcast_not_found`. */
+export async function getBroadcast(
+  db: Queries,
+  organization: string,
+  id: string,
+  { forUpdate = false } = {},
+): Promise<BroadcastRow> {
+  const broadcast = await db
+    .selectFrom("broadcasts")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .$if(forUpdate, (query) => query.forUpdate())
+    .executeTakeFirst();
+  if (!broadcast) {
+    throw fail("broadcast_not_found");
+  }
+  return broadcast;
+}
+
+/** Locked until the commit, in one of these states. @throws Failure `broadcast_not_found`, `broadcast_state`. */
+export async function lockBroadcast(
+  tx: Transaction,
+  organization: string,
+  { id, ...required }: RequiredState & { readonly id: string },
+): Promise<BroadcastRow> {
+  const broadcast = await getBroadcast(tx, organization, id, { forUpdate: true });
+  requireState(broadcast, required);
+  return broadcast;
+}
+
+interface RequiredState {
+  readonly allowed: readonly ExecutionStatus[];
+  /** What is done to the broadcast, for the message. */
+  readonly action: string;
+}
+
+/** @throws Failure `broadcast_state`. */
+export function requireState({ execution_status }: BroadcastRow, { allowed, action }: RequiredState): void {
+  if (!allowed.includes(execution_status)) {
+    throw fail("broadcast_state", { current_state: execution_status, action, allowed: allowed.join(" or ") });
+  }
+}
+
+/** Changes a locked broadcast. */
+export async function changeBroadcast(
+  tx: Transaction,
+  { organization_id, id }: Pick<BroadcastRow, "organization_id" | "id">,
+  { now, ...columns }: Columns & { readonly now: Date },
+): Promise<BroadcastRow> {
+  return tx
+    .updateTable("broadcasts")
+    .set({ ...columns, updated_at: now.toISOString() })
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export function serializeBroadcast(row: BroadcastRow) {
+  const { total, sent, delivered, read, failed, excluded, paused_reason } = row;
+  return {
+    ...row,
+    // Written by this module alone.
+    paused_reason: paused_reason as PausedReason | null,
+    excluded: excluded as Readonly<Partial<Record<ExclusionReason, number>>>,
+    recipient_count: total,
+    stats: { total, sent, delivered, read, failed },
+  };
+}
+
+export function metricsOf({ total, sent, delivered, read, failed, execution_status }: BroadcastRow) {
+  return { total, pending: total - sent - failed, sent, delivered, read, failed, execution_status };
+}

@@ -1,0 +1,182 @@
+/** Broadcasts: an approved template sent once to every contact of a cohort. */
+import { broadcasts as contract } from "../../../tools/broadcasts/index.ts";
+import { containsText, isDeepPage, readPage, withTimeLimit } from "../../database/query/index.ts";
+import { requireCohort } from "../cohorts/index.ts";
+import { normalizeContacts } from "../contacts/index.ts";
+import { freshId, implement } from "../kernel/index.ts";
+import { eraseRecipients } from "./erase.ts";
+import { changeBroadcast, getBroadcast, lockBroadcast, metricsOf, serializeBroadcast } from "./find.ts";
+import { contentOf, prepareContent } from "./prepare.ts";
+import {
+  estimateBroadcast,
+  listRecipients,
+  recipientsRoute,
+  sendTest,
+  waitForBroadcast,
+} from "./reading/index.ts";
+import {
+  cancelBroadcast,
+  countProgress,
+  dispatchBroadcastJob,
+  executeBroadcast,
+  pauseBroadcast,
+  requireSchedulable,
+  resumeBroadcast,
+  retryBroadcast,
+  scheduleStart,
+  startBroadcastJob,
+} from "./sending/index.ts";
+import { requireNoBroadcast, requireNoDraft } from "./uses.ts";
+
+const editable = ["draft", "scheduled"] as const;
+
+export const broadcasts = implement(contract, {
+  tables: ["broadcasts", "broadcast_recipients"],
+  operations: {
+    async create_broadcast(input, { tx, world, organization, now }) {
+      requireSchedulable(input.scheduled_at, now);
+      await requireCohort(tx, organization, input.cohort_id);
+      const { template } = await prepareContent(tx, organization, input);
+      const broadcast = await tx
+        .insertInto("broadcasts")
+        .values({
+          ...{ organization_id: organization, id: freshId({ now }, "bc"), inbox_id: template.inbox_id },
+          ...{ name: input.name, cohort_id: input.cohort_id, template_id: input.template_id },
+          variable_mapping: JSON.stringify(input.variable_mapping),
+          header_media_url: input.header_media_url,
+          scheduled_at: input.scheduled_at,
+          execution_status: input.scheduled_at === undefined ? "draft" : "scheduled",
+          excluded: "{}",
+          ...{ created_at: now.toISOString(), updated_at: now.toISOString() },
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      await scheduleStart({ tx, world }, broadcast);
+      return { data: serializeBroadcast(broadcast) };
+    },
+
+    async list_broadcasts({ status, search = "", ...paging }, { db, organization }) {
+      const query = db
+        .selectFrom("broadcasts")
+        .selectAll()
+        .where("organization_id", "=", organization)
+        .$if(status !== undefined, (rows) => rows.where("execution_status", "=", status ?? "draft"))
+        .$if(search.trim() !== "", (rows) => rows.where(containsText(search.trim(), "name")))
+        .orderBy("id", "desc");
+      const { rows, meta } = await readPage(query, paging);
+      return { data: rows.map(serializeBroadcast), meta };
+    },
+
+    async get_broadcast({ id }, { db, organization }) {
+      return { data: serializeBroadcast(await getBroadcast(db, organization, id)) };
+    },
+
+    async update_broadcast(
+      { id, variable_mapping, scheduled_at, ...changes },
+      { tx, world, organization, now },
+    ) {
+      requireSchedulable(scheduled_at, now);
+      const before = await lockBroadcast(tx, organization, { id, allowed: editable, action: "changed" });
+      await requireCohort(tx, organization, changes.cohort_id ?? before.cohort_id);
+      const content = { ...contentOf(before), ...changes, inbox_id: undefined };
+      const { template } = await prepareContent(tx, organization, {
+        ...content,
+        variable_mapping: variable_mapping ?? content.variable_mapping,
+      });
+      const time = scheduled_at === undefined ? before.scheduled_at : scheduled_at;
+      const changed = await changeBroadcast(tx, before, {
+        ...{ ...changes, inbox_id: template.inbox_id, scheduled_at: time, now },
+        variable_mapping: variable_mapping && JSON.stringify(variable_mapping),
+        execution_status: time === null ? "draft" : "scheduled",
+      });
+      if (scheduled_at !== undefined) {
+        await scheduleStart({ tx, world }, changed);
+      }
+      return { data: serializeBroadcast(changed) };
+    },
+
+    async delete_broadcast({ id }, { tx, organization }) {
+      await lockBroadcast(tx, organization, { id, allowed: ["draft"], action: "deleted" });
+      await tx
+        .deleteFrom("broadcasts")
+        .where("organization_id", "=", organization)
+        .where("id", "=", id)
+        .execute();
+      return { data: { deleted: true } };
+    },
+
+    execute_broadcast: {
+      async prepare({ id, allow_partial }, { world, caller }) {
+        await normalizeContacts(world, caller?.organization_id ?? "");
+        return async (context) => {
+          const { tx, organization } = context;
+          const broadcast = await lockBroadcast(tx, organization, {
+            id,
+            allowed: editable,
+            action: "executed",
+          });
+          const executed = await executeBroadcast({ ...context, broadcast }, { allowPartial: allow_partial });
+          return { data: serializeBroadcast(executed) };
+        };
+      },
+    },
+
+    async pause_broadcast({ id }, context) {
+      return { data: serializeBroadcast(await pauseBroadcast(context, id)) };
+    },
+
+    resume_broadcast: {
+      async prepare({ id }, { world, caller }) {
+        await normalizeContacts(world, caller?.organization_id ?? "");
+        return async (context) => ({ data: serializeBroadcast(await resumeBroadcast(context, id)) });
+      },
+    },
+
+    async cancel_broadcast({ id }, context) {
+      return { data: serializeBroadcast(await cancelBroadcast(context, id)) };
+    },
+
+    async retry_broadcast(input, context) {
+      return { data: serializeBroadcast(await retryBroadcast(context, input)) };
+    },
+
+    estimate_broadcast: {
+      async prepare({ id }, { world, caller }) {
+        await normalizeContacts(world, caller?.organization_id ?? "");
+        return async ({ world, organization, now }) => {
+          const data = await world.database.transaction(async (tx) =>
+            estimateBroadcast({ tx, world, now }, await getBroadcast(tx, organization, id)),
+          );
+          return { data };
+        };
+      },
+    },
+
+    async test_broadcast(input, context) {
+      return { data: await sendTest(input, context) };
+    },
+
+    async list_broadcast_recipients({ id, ...request }, { db, world, organization }) {
+      const broadcast = await getBroadcast(db, organization, id);
+      return isDeepPage(request)
+        ? withTimeLimit(world.database, (limited) => listRecipients(limited, broadcast, request))
+        : listRecipients(db, broadcast, request);
+    },
+
+    async wait_for_broadcast(input, context) {
+      return { data: await waitForBroadcast(input, context) };
+    },
+
+    async get_broadcast_metrics({ id }, { db, organization }) {
+      return { data: metricsOf(await getBroadcast(db, organization, id)) };
+    },
+  },
+  jobs: [dispatchBroadcastJob, startBroadcastJob],
+  routes: [recipientsRoute],
+  hooks: {
+    broadcastProgressed: countProgress,
+    cohortWithdrawn: requireNoDraft,
+    templateWithdrawn: requireNoBroadcast,
+  },
+  erase: { now: eraseRecipients },
+});

@@ -1,0 +1,71 @@
+/** Checks what a broadcast sends: an approved template of its inbox, and a value for each of the template's variables. */
+import type { VariableMapping } from "../../../tools/broadcasts/index.ts";
+import { fail, failField } from "../../../tools/errors.ts";
+import type { Transaction } from "../../database/database.ts";
+import {
+  type ApprovedTemplate,
+  composeTemplate,
+  requireApprovedById,
+  variableNames,
+} from "../templates/index.ts";
+import type { BroadcastRow } from "./find.ts";
+
+export interface Content {
+  readonly inbox_id?: string | undefined;
+  readonly template_id: string;
+  readonly variable_mapping: VariableMapping;
+  readonly header_media_url?: string | null | undefined;
+}
+
+/** What a stored broadcast sends. */
+export function contentOf(broadcast: BroadcastRow): Content {
+  // Stored from a validated input.
+  return { ...broadcast, variable_mapping: broadcast.variable_mapping as VariableMapping };
+}
+
+export interface Prepared {
+  readonly template: ApprovedTemplate & { readonly inbox_id: string };
+  /** By the names of the variables. */
+  readonly mapping: VariableMapping;
+}
+
+/**
+ * @throws Failure `template_not_found`, `template_not_approved`, `variables_unmapped`, and those of the header's file.
+ */
+export async function prepareContent(
+  tx: Transaction,
+  organization: string,
+  { inbox_id, template_id, variable_mapping, header_media_url }: Content,
+): Promise<Prepared> {
+  const template = await requireApprovedById(tx, organization, template_id);
+  const { name, language, version } = template;
+  if (inbox_id !== undefined && inbox_id !== template.inbox_id) {
+    const reason = `it belongs to the inbox ${template.inbox_id}.`;
+    throw fail("template_not_approved", { name, language, reason, param: "inbox_id" });
+  }
+  const { names, named } = variableNames(version, Object.keys(variable_mapping));
+  const problems = [
+    ...[...named].flatMap(([key, variable]) =>
+      variable === undefined ? [`it has no variable ${key}.`] : [],
+    ),
+    ...names.filter((one) => ![...named.values()].includes(one)).map((one) => `nothing is mapped to ${one}.`),
+    ...(new Set(named.values()).size < named.size
+      ? ["a variable is mapped by its name and by its number."]
+      : []),
+  ];
+  const [reason] = problems;
+  if (reason !== undefined) {
+    const expected = names.join(", ") || "none";
+    throw failField("variable_mapping", "variables_unmapped", { name, reason, expected });
+  }
+  // Any values: what this rejects is the header's file.
+  const variables = Object.fromEntries(names.map((one) => [one, "x"]));
+  await composeTemplate(tx, template, {
+    ...{ name, language, variables },
+    ...(header_media_url ? { header_media_url } : {}),
+  });
+  const mapping = Object.fromEntries(
+    Object.entries(variable_mapping).map(([key, value]) => [named.get(key) ?? key, value]),
+  );
+  return { template, mapping };
+}

@@ -1,0 +1,110 @@
+/** Estimates a broadcast: whom it would reach now, who would be excluded, and what it costs. */
+import { sql } from "kysely";
+import type { ExclusionReason } from "../../../../tools/broadcasts/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { InboxSettings } from "../../../../tools/inboxes.ts";
+import { fromMicros, toMicros } from "../../../../tools/money.ts";
+import type { Transaction } from "../../../database/database.ts";
+import { requireCohort } from "../../cohorts/index.ts";
+import { getOrDefaultInbox } from "../../inboxes.ts";
+import type { World } from "../../kernel/index.ts";
+import { allCountries, type Rates, readRates } from "../../prices/index.ts";
+import { mustPay, readWallet } from "../../wallet/index.ts";
+import { type BroadcastRow, requireState } from "../find.ts";
+import { contentOf, type Prepared, prepareContent } from "../prepare.ts";
+import { leftToday, selectCandidates } from "../sending/index.ts";
+
+interface EstimateContext {
+  readonly tx: Transaction;
+  readonly world: World;
+  readonly now: Date;
+}
+
+/** @throws Failure if the broadcast could not be executed for another reason than its cost. */
+export async function estimateBroadcast(context: EstimateContext, broadcast: BroadcastRow) {
+  const { tx, world, now } = context;
+  requireState(broadcast, { allowed: ["draft", "scheduled"], action: "estimated" });
+  const { organization_id: organization } = broadcast;
+  const prepared = await prepareContent(tx, organization, contentOf(broadcast));
+  const rates = await readRates(tx, organization, allCountries);
+  const groups = await groupCandidates(context, broadcast, { prepared, rates });
+  const included = groups.filter(({ reason }) => reason === null);
+  const recipient_count = included.reduce((total, { count }) => total + count, 0);
+  const inbox = await getOrDefaultInbox(tx, organization, prepared.template.inbox_id);
+  const { available } = await readWallet(tx, world, organization);
+  const cost = rates.table && included.reduce((total, group) => total + (group.cost ?? 0), 0);
+  const available_after = cost === null ? null : fromMicros(toMicros(available) - cost);
+  return {
+    ...{ recipient_count, excluded: countExcluded(groups) },
+    ...{ category: prepared.template.version.category, currency: rates.currency },
+    cost: cost === null ? null : fromMicros(cost),
+    costs: cost === null ? [] : included.map(costOf),
+    ...{ available, available_after },
+    is_affordable: !mustPay(world, inbox) || (available_after !== null && available_after >= 0),
+    ...estimateTime({ inbox, recipient_count, left: await leftToday(tx, inbox, now) }),
+  };
+}
+
+interface Basis {
+  readonly prepared: Prepared;
+  readonly rates: Rates;
+}
+
+/** The candidates by country and reason of their exclusion. */
+async function groupCandidates(
+  { tx, now }: EstimateContext,
+  { organization_id: organization, cohort_id }: BroadcastRow,
+  { prepared: { template, mapping }, rates }: Basis,
+): Promise<readonly Group[]> {
+  const cohort = await requireCohort(tx, organization, cohort_id);
+  if (cohort.status !== "ready") {
+    throw fail("cohort_not_ready");
+  }
+  const { category } = template.version;
+  const { rows } = await sql<Group>`
+    select reason, country, count(*) as count, sum(price)::bigint as cost
+    from (${selectCandidates({ organization, cohort, mapping, rates, category, now })}) as candidate
+    group by reason, country order by cost desc nulls last, country
+  `.execute(tx);
+  return rows;
+}
+
+const costOf = ({ country, count, cost }: Group) => ({
+  ...{ country, recipients: count, cost: fromMicros(cost ?? 0) },
+});
+
+interface Sending {
+  readonly inbox: { readonly settings: Record<string, unknown> };
+  readonly recipient_count: number;
+  /** Null: there is no daily limit. */
+  readonly left: number | null;
+}
+
+const daySeconds = 24 * 3_600;
+
+/** By the limits of the inbox; the channel itself may take longer. */
+function estimateTime({ inbox, recipient_count, left }: Sending) {
+  const { messages_per_second: rate, daily_limit: limit = 0 } = InboxSettings.parse(inbox.settings);
+  const waiting = left === null ? 0 : Math.max(0, recipient_count - left);
+  const days = waiting === 0 ? 0 : Math.ceil(waiting / limit);
+  const lastDay = waiting === 0 ? recipient_count : waiting - (days - 1) * limit;
+  const seconds = rate === undefined ? null : Math.ceil(lastDay / rate);
+  return { waiting, duration_seconds: days === 0 ? seconds : days * daySeconds + (seconds ?? 0) };
+}
+
+interface Group {
+  readonly reason: ExclusionReason | null;
+  readonly country: string | null;
+  readonly count: number;
+  readonly cost: number | null;
+}
+
+function countExcluded(groups: readonly Group[]): Partial<Record<ExclusionReason, number>> {
+  const counts: Partial<Record<ExclusionReason, number>> = {};
+  for (const { reason, count } of groups) {
+    if (reason !== null) {
+      counts[reason] = (counts[reason] ?? 0) + count;
+    }
+  }
+  return counts;
+}

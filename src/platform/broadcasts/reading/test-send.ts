@@ -1,0 +1,41 @@
+/** Sends the message of a broadcast to one number, to see it before everyone does. */
+import { sql } from "kysely";
+import type { WriteContext } from "../../kernel/index.ts";
+import { sendMessage } from "../../messages/index.ts";
+import { normalizePhone } from "../../phone/index.ts";
+import { getBroadcast } from "../find.ts";
+import { contentOf, prepareContent } from "../prepare.ts";
+import { selectValues } from "../sending/index.ts";
+
+/** What a contact lacks, also a number that is no contact yet, is shown as the name of the variable in brackets. */
+export async function sendTest(
+  { id, to }: { readonly id: string; readonly to: string },
+  context: WriteContext,
+): Promise<{ readonly message_id: string; readonly conversation_id: string }> {
+  const { tx, organization } = context;
+  const broadcast = await getBroadcast(tx, organization, id);
+  const { template, mapping } = await prepareContent(tx, organization, contentOf(broadcast));
+  const phone_number = await normalizePhone(tx, organization, {
+    text: to,
+    field: "to",
+    inbox_id: template.inbox_id,
+  });
+  const { rows } = await sql<{ variables: Readonly<Record<string, string | null>> }>`
+    select ${selectValues(mapping)} as variables from contacts
+    where organization_id = ${organization} and phone_number = ${phone_number} and erased_at is null limit 1
+  `.execute(tx);
+  const known = rows[0]?.variables ?? {};
+  const variables = Object.fromEntries(
+    Object.keys(mapping).map((name) => [name, known[name] ?? `[${name}]`]),
+  );
+  const { name, language } = template;
+  const { header_media_url } = broadcast;
+  const message = await sendMessage(
+    {
+      ...{ to: phone_number, type: "template", inbox_id: template.inbox_id },
+      template: { name, language, variables, ...(header_media_url === null ? {} : { header_media_url }) },
+    },
+    context,
+  );
+  return { message_id: message.id, conversation_id: message.conversation_id };
+}

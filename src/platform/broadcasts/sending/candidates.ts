@@ -1,0 +1,100 @@
+/**
+ * Selects the contacts of a cohort as candidates of a broadcast: the values of the template's variables, the price, and
+ * why a contact is excluded.
+ */
+import { type RawBuilder, sql } from "kysely";
+import type { ExclusionReason, VariableMapping } from "../../../../tools/broadcasts/index.ts";
+import { type Cohort, cohortMembers } from "../../cohorts/index.ts";
+import { priceOf, type Rates } from "../../prices/index.ts";
+
+export interface Candidate {
+  readonly contact_id: string;
+  readonly to: string | null;
+  readonly country: string | null;
+  /** In millionths of the currency's unit; null: there are no prices. */
+  readonly price: number | null;
+  /** By the names of the variables. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Null: it is a recipient. */
+  readonly reason: ExclusionReason | null;
+}
+
+interface Selection {
+  readonly organization: string;
+  readonly cohort: Cohort;
+  readonly mapping: VariableMapping;
+  readonly rates: Rates;
+  readonly category: string;
+  readonly now: Date;
+}
+
+/** One statement, so that all are of one moment. Call `normalizeContacts` before. */
+export function selectCandidates(selection: Selection): RawBuilder<Candidate> {
+  const { organization, cohort, mapping, now } = selection;
+  const names = Object.keys(mapping);
+  const values = Object.values(mapping).map(valueFor);
+  return sql<Candidate>`
+    select contact_id, "to", country, ${priceIn(selection)} as price,
+      jsonb_object(${names}::text[], "values") as variables,
+      case
+        when "to" is null then 'no_number'
+        when blocked_at is not null then 'blocked'
+        when opted_out then 'opted_out'
+        when array_position("values", null) is not null then 'missing_variable'
+        when exists (select from unnest("values") as value where value ~ ${unsendable}) then 'invalid_value'
+      end as reason
+    from (
+      select contacts.id as contact_id, coalesce(contacts.phone_number, contacts.bsuid) as "to", contacts.country,
+        contacts.blocked_at, contacts.opted_out, array[${sql.join(values)}]::text[] as "values"
+      from (${cohortMembers(organization, cohort, now)}) as member
+      join contacts on contacts.organization_id = ${organization} and contacts.id = member.contact_id
+    ) as candidate`;
+}
+
+/** Line breaks, tabs and many spaces, which WhatsApp rejects in the value of a variable. */
+const unsendable = "[\\n\\v\\f\\r\\t\\u2028\\u2029]| {5}";
+
+/** The values of the variables for a row of `contacts`, as an object; null where the contact has none. */
+export function selectValues(mapping: VariableMapping): RawBuilder<unknown> {
+  const values = sql.join(Object.values(mapping).map(valueFor));
+  return sql`jsonb_object(${Object.keys(mapping)}::text[], array[${values}]::text[])`;
+}
+
+type Mapping = VariableMapping[string];
+
+/** The text for a contact; null if it has none. */
+function valueFor(mapping: Mapping): RawBuilder<unknown> {
+  if (typeof mapping === "string") {
+    return attributeOf(mapping);
+  }
+  if ("value" in mapping) {
+    return sql`${mapping.value}::text`;
+  }
+  return sql`coalesce(${attributeOf(mapping.attribute)}, ${mapping.default ?? null}::text)`;
+}
+
+const columns = ["name", "phone_number", "country", "username"];
+
+function attributeOf(attribute: string): RawBuilder<unknown> {
+  return sql`nullif(btrim(${columns.includes(attribute) ? sql.ref(`contacts.${attribute}`) : metadataOf(attribute)}), '')`;
+}
+
+/** Texts, numbers and booleans; a list or an object is no value. */
+function metadataOf(attribute: string): RawBuilder<unknown> {
+  const path = attribute.split(".").slice(1);
+  return sql`case when jsonb_typeof(contacts.metadata #> ${path}::text[]) in ('string', 'number', 'boolean')
+    then contacts.metadata #>> ${path}::text[] end`;
+}
+
+/** The price by the country of the number. */
+function priceIn({ rates, category }: Selection): RawBuilder<unknown> {
+  const { table } = rates;
+  const other = priceOf(rates, null, category);
+  if (table === null || other === null) {
+    return sql`null::bigint`;
+  }
+  const prices = Object.fromEntries(
+    [...table.keys()].map((country) => [country, priceOf(rates, country, category)]),
+  );
+  return sql`coalesce((${JSON.stringify(prices)}::jsonb ->> country)::bigint, ${other}::bigint)`;
+}

@@ -1,0 +1,258 @@
+/**
+ * Hands the pending recipients of a broadcast to the delivery, batch by batch.
+ *
+ * A recipient's message, its job and the mark on the recipient commit together: so a crash neither loses a recipient nor
+ * writes to one twice. At most `maxWindow` messages are queued at a time, which bounds what a pause or a cancel can't stop.
+ */
+import { type Selectable, sql } from "kysely";
+import { z } from "zod";
+import type { ExclusionReason } from "../../../../tools/broadcasts/index.ts";
+import { Failure } from "../../../../tools/contract/index.ts";
+import { InboxSettings } from "../../../../tools/inboxes.ts";
+import type { Transaction } from "../../../database/database.ts";
+import type { MessageCharge, Tables } from "../../../database/schema/index.ts";
+import { getOrDefaultInbox } from "../../inboxes.ts";
+import { defineJob, type World } from "../../kernel/index.ts";
+import { type BulkMessages, enqueueBulkMessages } from "../../messages/index.ts";
+import { type ApprovedTemplate, createComposer, type SentTemplate } from "../../templates/index.ts";
+import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
+import { leftToday } from "./daily-limit.ts";
+import { excludeRecipients } from "./exclude.ts";
+import { completeIfDone } from "./progress.ts";
+
+/** Messages of a broadcast that may be queued at a time; enough for any rate between two looks. */
+const maxWindow = 1_000;
+const minWindow = 10;
+const windowSeconds = 3;
+/** Recipients of one transaction. */
+const batchSize = 250;
+/** Until the next look at a full window: a tenth of it is sent meanwhile. */
+const refillMs = 100;
+/** Until the next look at a limit of 24 hours. */
+const limitedMs = 60_000;
+
+export const dispatchBroadcastJob = defineJob({
+  name: "broadcast.dispatch",
+  payload: z.object({ organization_id: z.string(), broadcast_id: z.string() }),
+
+  async run({ organization_id, broadcast_id }, world) {
+    const next = await world.database.transaction((tx) =>
+      runBatch(tx, world, { organization_id, broadcast_id }),
+    );
+    const waitMs = waits[next];
+    return waitMs === undefined ? undefined : { runAgainAt: new Date(world.now().getTime() + waitMs) };
+  },
+
+  async exhausted({ organization_id, broadcast_id }, world) {
+    await world.database.transaction(async (tx) => {
+      const broadcast = await getBroadcast(tx, organization_id, broadcast_id, { forUpdate: true });
+      if (broadcast.execution_status === "processing") {
+        const paused = { execution_status: "paused", paused_reason: "internal_error" } as const;
+        await changeBroadcast(tx, broadcast, { ...paused, now: world.now() });
+      }
+    });
+  },
+});
+
+/** batch: there may be more at once; wait: the window is full; wait long: the day's limit is reached; end: nothing is left. */
+type Next = "batch" | "wait" | "wait long" | "end";
+
+const waits: Readonly<Record<Next, number | undefined>> = {
+  batch: undefined,
+  wait: refillMs,
+  "wait long": limitedMs,
+  end: undefined,
+};
+
+type Recipient = Selectable<Tables["broadcast_recipients"]> & {
+  readonly is_blocked: boolean;
+  readonly is_erased: boolean;
+  readonly opted_out: boolean;
+};
+
+/** The next batch is a job of its own: one job for all of them would run out of attempts when processes die often. */
+async function runBatch(
+  tx: Transaction,
+  world: World,
+  { organization_id, broadcast_id }: { readonly organization_id: string; readonly broadcast_id: string },
+): Promise<Next> {
+  const next = await dispatchBatch(tx, world, organization_id, broadcast_id);
+  if (next === "batch") {
+    await enqueueDispatch({ tx, world }, { organization_id, broadcast_id });
+  }
+  return next;
+}
+
+/** The batches of a broadcast run one at a time. */
+export async function enqueueDispatch(
+  { tx, world }: { readonly tx: Transaction; readonly world: World },
+  payload: { readonly organization_id: string; readonly broadcast_id: string },
+): Promise<void> {
+  await world.jobs.enqueue(tx, dispatchBroadcastJob, payload, { key: payload.broadcast_id });
+}
+
+async function dispatchBatch(tx: Transaction, world: World, organization: string, id: string): Promise<Next> {
+  const broadcast = await getBroadcast(tx, organization, id);
+  const { execution_status, queued, sent, failed, template } = broadcast;
+  if (execution_status !== "processing" || template === null) {
+    return "end";
+  }
+  const inbox = await getOrDefaultInbox(tx, organization, broadcast.inbox_id);
+  const window = windowOf(inbox);
+  const free = window - (queued - sent - failed);
+  if (free < Math.min(batchSize, window / 2)) {
+    return "wait";
+  }
+  const left = await leftToday(tx, inbox, world.now());
+  if (left === 0) {
+    return "wait long";
+  }
+  if (!(await isSendable(tx, broadcast))) {
+    const paused = { execution_status: "paused", paused_reason: "template_not_sendable" } as const;
+    await changeBroadcast(tx, broadcast, { ...paused, now: world.now() });
+    return "end";
+  }
+  const size = Math.min(batchSize, free, left ?? batchSize);
+  const recipients = await claimPending(tx, broadcast, size);
+  if (recipients.length > 0) {
+    await sendBatch(tx, world, {
+      ...{ broadcast, inbox, recipients },
+      template: { organization_id: organization, id: broadcast.template_id, ...template },
+    });
+  }
+  if (recipients.length === size) {
+    return "batch";
+  }
+  // Those that another transaction has locked.
+  return (await hasPending(tx, broadcast)) ? "wait" : "end";
+}
+
+/** An inbox with a rate has no more queued than it sends in some seconds. */
+function windowOf({ settings }: { readonly settings: Record<string, unknown> }): number {
+  const { messages_per_second: rate } = InboxSettings.parse(settings);
+  return rate === undefined ? maxWindow : Math.min(maxWindow, Math.max(minWindow, windowSeconds * rate));
+}
+
+async function hasPending(tx: Transaction, { organization_id, id }: BroadcastRow): Promise<boolean> {
+  const row = await tx
+    .selectFrom("broadcast_recipients")
+    .select("contact_id")
+    .where("organization_id", "=", organization_id)
+    .where("broadcast_id", "=", id)
+    .where("status", "=", "pending")
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Whether the template has not been paused, disabled or withdrawn since the execution. */
+async function isSendable(tx: Transaction, { organization_id, template_id }: BroadcastRow): Promise<boolean> {
+  const row = await tx
+    .selectFrom("templates")
+    .select("id")
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", template_id)
+    .where("review_status", "=", "approved")
+    .where("missing_at_authority", "=", false)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/**
+ * Locks the contacts too: an erasure waits, and then finds what was written for them. Those that are being erased are left
+ * to a later batch, because the erasure waits for its recipients.
+ */
+async function claimPending(
+  tx: Transaction,
+  { organization_id, id }: BroadcastRow,
+  size: number,
+): Promise<readonly Recipient[]> {
+  const { rows } = await sql<Recipient>`
+    select recipient.*, contact.blocked_at is not null as is_blocked, contact.erased_at is not null as is_erased,
+      contact.opted_out
+    from (
+      select * from broadcast_recipients
+      where organization_id = ${organization_id} and broadcast_id = ${id} and status = 'pending'
+      order by contact_id limit ${size}
+      for update skip locked
+    ) as recipient
+    join contacts as contact on contact.organization_id = ${organization_id} and contact.id = recipient.contact_id
+    order by contact.id
+    for key share of contact skip locked
+  `.execute(tx);
+  return rows;
+}
+
+interface Batch {
+  readonly broadcast: BroadcastRow;
+  readonly inbox: BulkMessages["inbox"];
+  readonly recipients: readonly Recipient[];
+  readonly template: ApprovedTemplate;
+}
+
+async function sendBatch(
+  tx: Transaction,
+  world: World,
+  { broadcast, inbox, recipients, template }: Batch,
+): Promise<void> {
+  const { organization_id: organization, id: broadcast_id, currency } = broadcast;
+  const now = world.now();
+  const compose = await createComposer(tx, template, broadcast.header_media_url ?? undefined);
+  const composed = recipients.map((recipient) => ({ recipient, ...composeFor(recipient, compose) }));
+  await excludeRecipients(
+    { tx, now, broadcast },
+    composed.flatMap(({ recipient, reason }) => (reason ? [{ ...recipient, reason }] : [])),
+  );
+  const messages = composed.flatMap(({ recipient: { contact_id, to, price, country }, content }) => {
+    const { category } = template.version;
+    const charge: MessageCharge | null =
+      price === null || currency === null
+        ? null
+        : { status: "held", currency, country, category, price, held: price };
+    return content && to !== null ? [{ contact_id, to, template: content, charge }] : [];
+  });
+  const sent_by = { type: "system", id: broadcast_id, name: broadcast.name } as const;
+  const ids = await enqueueBulkMessages(
+    { tx, world, now },
+    { organization, broadcast_id, inbox, sent_by, messages },
+  );
+  await markQueued(tx, broadcast, ids);
+  await completeIfDone(tx, { organization, ids: [broadcast_id], now });
+}
+
+type Compose = (variables: Readonly<Record<string, string>>) => SentTemplate;
+
+/** The content for a recipient, or why there is none: the contact has changed since the execution. */
+function composeFor(
+  { is_erased, is_blocked, opted_out, variables }: Recipient,
+  compose: Compose,
+): { readonly content?: SentTemplate; readonly reason?: ExclusionReason } {
+  if (is_erased || is_blocked || opted_out) {
+    return { reason: is_erased ? "erased" : is_blocked ? "blocked" : "opted_out" };
+  }
+  try {
+    return { content: compose(variables ?? {}) };
+  } catch (error) {
+    if (error instanceof Failure && error.code === "template_values_mismatch") {
+      return { reason: "invalid_value" };
+    }
+    throw error;
+  }
+}
+
+async function markQueued(
+  tx: Transaction,
+  { organization_id, id }: BroadcastRow,
+  messages: ReadonlyMap<string, string>,
+): Promise<void> {
+  const rows = [...messages].map(([contact_id, message_id]) => ({ contact_id, message_id }));
+  await sql`
+    with marked as (
+      update broadcast_recipients set status = 'queued', message_id = message.message_id
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as message (contact_id text, message_id text)
+      where organization_id = ${organization_id} and broadcast_id = ${id}
+        and broadcast_recipients.contact_id = message.contact_id
+    )
+    update broadcasts set queued = queued + ${rows.length} where organization_id = ${organization_id} and id = ${id}
+  `.execute(tx);
+}

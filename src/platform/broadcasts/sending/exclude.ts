@@ -1,0 +1,77 @@
+/** Excludes recipients after the execution: they leave the total, and what was held for them is released. */
+import { sql } from "kysely";
+import type { ExclusionReason } from "../../../../tools/broadcasts/index.ts";
+import type { Transaction } from "../../../database/database.ts";
+import { newId } from "../../../database/id.ts";
+import { recordTransfers } from "../../wallet/index.ts";
+import type { BroadcastRow } from "../find.ts";
+
+interface Excluded {
+  readonly contact_id: string;
+  readonly price: number | null;
+  readonly reason: ExclusionReason;
+}
+
+interface ExcludeContext {
+  readonly tx: Transaction;
+  readonly now: Date;
+  readonly broadcast: BroadcastRow;
+}
+
+/** The recipients must be pending, and locked. */
+export async function excludeRecipients(
+  { tx, now, broadcast }: ExcludeContext,
+  recipients: readonly Excluded[],
+): Promise<void> {
+  const { organization_id, id } = broadcast;
+  if (recipients.length === 0) {
+    return;
+  }
+  await sql`
+    update broadcast_recipients set status = 'excluded', reason = excluded.reason, variables = null
+    from jsonb_to_recordset(${JSON.stringify(recipients)}::jsonb) as excluded (contact_id text, reason text)
+    where organization_id = ${organization_id} and broadcast_id = ${id}
+      and broadcast_recipients.contact_id = excluded.contact_id
+  `.execute(tx);
+  await recordExcluded({ tx, now, broadcast }, recipients);
+}
+
+/** Excludes all who are pending. */
+export async function excludePending(context: ExcludeContext, reason: ExclusionReason): Promise<void> {
+  const { organization_id, id } = context.broadcast;
+  const { rows } = await sql<Excluded>`
+    update broadcast_recipients set status = 'excluded', reason = ${reason}
+    where organization_id = ${organization_id} and broadcast_id = ${id} and status = 'pending'
+    returning contact_id, price, reason
+  `.execute(context.tx);
+  await recordExcluded(context, rows);
+}
+
+async function recordExcluded(
+  { tx, now, broadcast }: ExcludeContext,
+  recipients: readonly Excluded[],
+): Promise<void> {
+  const { organization_id, id, currency } = broadcast;
+  const added: Record<string, number> = {};
+  for (const { reason } of recipients) {
+    added[reason] = (added[reason] ?? 0) + 1;
+  }
+  await sql`
+    update broadcasts set total = total - ${recipients.length}, excluded = (
+      select coalesce(jsonb_object_agg(reason, count), '{}') from (
+        select key as reason, sum(value::int) as count
+        from (select * from jsonb_each_text(excluded) union all select * from jsonb_each_text(${JSON.stringify(added)}::jsonb))
+          as each (key, value)
+        group by key
+      ) as sums
+    )
+    where organization_id = ${organization_id} and id = ${id}
+  `.execute(tx);
+  const amount = recipients.reduce((sum, { price }) => sum + (price ?? 0), 0);
+  if (amount > 0 && currency !== null) {
+    const release = { type: "release", from_account: "held", to_account: "wallet", amount } as const;
+    // The recipients' own status makes sure that each is released once.
+    const reference = `${id}:release:${newId("batch", now)}`;
+    await recordTransfers(tx, [{ organization_id, reference, currency, message_id: null, ...release }], now);
+  }
+}

@@ -1,0 +1,44 @@
+/** Executes a broadcast: freezes its recipients, holds their price, and starts the dispatch. */
+import { type Actor, recordOf } from "../../kernel/index.ts";
+import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
+import { contentOf, prepareContent } from "../prepare.ts";
+import { enqueueDispatch } from "./dispatch.ts";
+import { type FreezeContext, freezeRecipients } from "./freeze.ts";
+import { completeIfDone } from "./progress.ts";
+
+export interface ExecuteContext extends FreezeContext {
+  readonly actor: Actor;
+}
+
+/** @throws Failure if the template, the cohort or the wallet does not allow it. */
+export async function executeBroadcast(
+  context: ExecuteContext,
+  { allowPartial }: { readonly allowPartial: boolean },
+): Promise<BroadcastRow> {
+  const { tx, now, broadcast, actor } = context;
+  const prepared = await prepareContent(tx, broadcast.organization_id, contentOf(broadcast));
+  const { total, excluded, currency } = await freezeRecipients(context, prepared, { allowPartial });
+  const { name, language, version } = prepared.template;
+  const executed = await changeBroadcast(tx, broadcast, {
+    ...{
+      execution_status: "processing",
+      total,
+      currency,
+      runs: broadcast.runs + 1,
+      started_at: now.toISOString(),
+    },
+    template: JSON.stringify({ name, language, version }),
+    executed_by: JSON.stringify(recordOf(actor)),
+    excluded: JSON.stringify(excluded),
+    now,
+  });
+  return startDispatch({ ...context, broadcast: executed });
+}
+
+/** Enqueues the dispatch; a broadcast without recipients completes at once. */
+export async function startDispatch({ tx, world, now, broadcast }: FreezeContext): Promise<BroadcastRow> {
+  const { organization_id, id } = broadcast;
+  await enqueueDispatch({ tx, world }, { organization_id, broadcast_id: id });
+  await completeIfDone(tx, { organization: organization_id, ids: [id], now });
+  return getBroadcast(tx, organization_id, id);
+}

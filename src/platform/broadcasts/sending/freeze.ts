@@ -1,0 +1,139 @@
+/** Stores the recipients of a broadcast as they are at its execution, and holds the price of all their messages. */
+import { sql } from "kysely";
+import type { ExclusionReason } from "../../../../tools/broadcasts/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Transaction } from "../../../database/database.ts";
+import { onlyRow } from "../../../database/query/index.ts";
+import { recordCount, requireCohort } from "../../cohorts/index.ts";
+import type { World } from "../../kernel/index.ts";
+import { allCountries, readRates } from "../../prices/index.ts";
+import { failInsufficient, holdInsertion, lockWallet, mustPay, readAvailable } from "../../wallet/index.ts";
+import type { BroadcastRow } from "../find.ts";
+import type { Prepared } from "../prepare.ts";
+import { selectCandidates } from "./candidates.ts";
+
+export interface FreezeContext {
+  readonly tx: Transaction;
+  readonly world: World;
+  readonly now: Date;
+  readonly broadcast: BroadcastRow;
+}
+
+type Counts = Partial<Record<ExclusionReason, number>>;
+
+/** What the recipients are in numbers. */
+export interface Frozen {
+  readonly total: number;
+  readonly excluded: Counts;
+  readonly currency: string | null;
+}
+
+/**
+ * @param allowPartial excludes those that the wallet can't pay for.
+ * @throws Failure `insufficient_funds`, `price_unknown`, `cohort_not_found`, `cohort_not_ready`.
+ */
+export async function freezeRecipients(
+  context: FreezeContext,
+  { template, mapping }: Prepared,
+  { allowPartial }: { readonly allowPartial: boolean },
+): Promise<Frozen> {
+  const { tx, now, broadcast } = context;
+  const { organization_id: organization, id } = broadcast;
+  const cohort = await requireCohort(tx, organization, broadcast.cohort_id);
+  if (cohort.status !== "ready") {
+    throw fail("cohort_not_ready");
+  }
+  const rates = await readRates(tx, organization, allCountries);
+  const { category } = template.version;
+  await sql`
+    insert into broadcast_recipients
+      (organization_id, broadcast_id, contact_id, "to", status, reason, country, price, variables)
+    select ${organization}, ${id}, contact_id, "to", case when reason is null then 'pending' else 'excluded' end, reason,
+      country, price, case when reason is null then variables end
+    from (${selectCandidates({ organization, cohort, mapping, rates, category, now })}) as candidate
+  `.execute(tx);
+  const counted = await countRecipients(tx, broadcast);
+  await recordCount(tx, cohort, counted.members);
+  if (counted.cost === null && (await isLimited(context))) {
+    throw fail("price_unknown", { currency: rates.currency });
+  }
+  const isPaid = await holdCost(context, { amount: counted.cost ?? 0, currency: rates.currency });
+  if (isPaid) {
+    return {
+      total: counted.total,
+      excluded: counted.excluded,
+      currency: counted.cost === null ? null : rates.currency,
+    };
+  }
+  if (!allowPartial) {
+    throw await failInsufficient(tx, context.world, { organization, required: counted.cost ?? 0 });
+  }
+  await excludeUnpaid(context);
+  const rest = await countRecipients(tx, broadcast);
+  if (rest.total === 0) {
+    throw await failInsufficient(tx, context.world, { organization, required: counted.cost ?? 0 });
+  }
+  await holdCost(context, { amount: rest.cost ?? 0, currency: rates.currency });
+  return { total: rest.total, excluded: rest.excluded, currency: rates.currency };
+}
+
+async function isLimited({ tx, world, broadcast }: FreezeContext): Promise<boolean> {
+  const inbox = await tx
+    .selectFrom("inboxes")
+    .select(["channel", "settings"])
+    .where("organization_id", "=", broadcast.organization_id)
+    .where("id", "=", broadcast.inbox_id)
+    .executeTakeFirstOrThrow();
+  return mustPay(world, inbox);
+}
+
+/** Holds the cost of a run, once for each. Returns false if the wallet must pay and can't. */
+export async function holdCost(
+  context: FreezeContext,
+  { amount, currency }: { readonly amount: number; readonly currency: string },
+): Promise<boolean> {
+  const { tx, world, now, broadcast } = context;
+  if (amount === 0) {
+    return true;
+  }
+  const { organization_id, id, runs } = broadcast;
+  const limited = await isLimited(context);
+  if (limited) {
+    await lockWallet(tx, organization_id);
+  }
+  const hold = { organization_id, reference: `${id}:hold:${runs + 1}`, amount, currency, message_id: null };
+  const { rows } = await sql<{ is_held: boolean }>`
+    with hold as (${holdInsertion(world, hold, { now, isLimited: limited })} returning 1)
+    select exists (select from hold) as is_held
+  `.execute(tx);
+  return onlyRow(rows).is_held;
+}
+
+/** Excludes the last ones by contact id, as many as are necessary for the others to be paid. */
+async function excludeUnpaid({ tx, world, broadcast }: FreezeContext): Promise<void> {
+  const { organization_id, id } = broadcast;
+  const available = await readAvailable(tx, world, organization_id);
+  await sql`
+    update broadcast_recipients set status = 'excluded', reason = 'insufficient_funds', variables = null
+    from (
+      select contact_id, sum(price) over (order by contact_id) as cost from broadcast_recipients
+      where organization_id = ${organization_id} and broadcast_id = ${id} and status = 'pending'
+    ) as paid
+    where organization_id = ${organization_id} and broadcast_id = ${id}
+      and broadcast_recipients.contact_id = paid.contact_id and paid.cost > ${available}
+  `.execute(tx);
+}
+
+async function countRecipients(tx: Transaction, { organization_id, id }: BroadcastRow) {
+  const { rows } = await sql<{ reason: ExclusionReason | null; count: number; cost: number | null }>`
+    select reason, count(*) as count, sum(price)::bigint as cost from broadcast_recipients
+    where organization_id = ${organization_id} and broadcast_id = ${id}
+    group by reason
+  `.execute(tx);
+  const included = rows.find(({ reason }) => reason === null);
+  const excluded: Counts = Object.fromEntries(
+    rows.flatMap(({ reason, count }) => (reason === null ? [] : [[reason, count]])),
+  );
+  const members = rows.reduce((sum, { count }) => sum + count, 0);
+  return { members, total: included?.count ?? 0, excluded, cost: included ? included.cost : 0 };
+}

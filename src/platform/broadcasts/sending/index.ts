@@ -1,0 +1,10 @@
+/** How a broadcast is sent: executed, dispatched, paused, cancelled, retried and counted. */
+
+export { selectCandidates, selectValues } from "./candidates.ts";
+export { cancelBroadcast, pauseBroadcast, resumeBroadcast } from "./control.ts";
+export { leftToday } from "./daily-limit.ts";
+export { dispatchBroadcastJob } from "./dispatch.ts";
+export { executeBroadcast } from "./execute.ts";
+export { countProgress } from "./progress.ts";
+export { retryBroadcast } from "./retry.ts";
+export { requireSchedulable, scheduleStart, startBroadcastJob } from "./schedule.ts";

@@ -1,0 +1,135 @@
+/**
+ * Counts the progress of the messages of broadcasts, in the transaction of the messages: so the counts are exact at every
+ * moment. Completes a broadcast when no recipient is pending, and pauses one that fails too often.
+ */
+import { sql } from "kysely";
+import type { PausedReason } from "../../../../tools/broadcasts/index.ts";
+import type { Transaction } from "../../../database/database.ts";
+import type { BroadcastProgress, World } from "../../kernel/index.ts";
+
+type Status = BroadcastProgress["after"];
+
+const counted = ["sent", "delivered", "read", "failed"] as const;
+
+/** The counts in which a message of each status is. */
+const countsOf: Readonly<Record<Status, readonly (typeof counted)[number][]>> = {
+  queued: [],
+  sending: [],
+  received: [],
+  sent: ["sent"],
+  delivered: ["sent", "delivered"],
+  read: ["sent", "delivered", "read"],
+  failed: ["failed"],
+};
+
+type Counts = Record<(typeof counted)[number], number>;
+
+export async function countProgress(
+  tx: Transaction,
+  world: World,
+  changes: readonly BroadcastProgress[],
+): Promise<void> {
+  const organization = changes[0]?.organization_id ?? "";
+  const byId = new Map<string, Counts>();
+  for (const { broadcast_id, before, after } of changes) {
+    const counts = byId.get(broadcast_id) ?? { sent: 0, delivered: 0, read: 0, failed: 0 };
+    byId.set(broadcast_id, counts);
+    for (const name of countsOf[before]) {
+      counts[name] -= 1;
+    }
+    for (const name of countsOf[after]) {
+      counts[name] += 1;
+    }
+  }
+  // In one order, so that two transactions do not deadlock.
+  const rows = [...byId]
+    .map(([id, counts]) => ({ id, ...counts }))
+    .sort((one, other) => (one.id < other.id ? -1 : 1));
+  for (const { id, ...counts } of rows) {
+    await addCounts(tx, { organization, id, counts, now: world.now() });
+    const failures = changes.filter(({ broadcast_id, error }) => broadcast_id === id && error !== null);
+    await pauseIfFailing(tx, { organization, id, failures, now: world.now() });
+  }
+}
+
+async function addCounts(
+  tx: Transaction,
+  { organization, id, counts, now }: { organization: string; id: string; counts: Counts; now: Date },
+): Promise<void> {
+  const { sent, delivered, read, failed } = counts;
+  await sql`
+    update broadcasts set sent = sent + ${sent}, delivered = delivered + ${delivered}, read = read + ${read},
+      failed = failed + ${failed},
+      ${completion(sql`sent + ${sent} + failed + ${failed}`, now)}
+    where organization_id = ${organization} and id = ${id}
+  `.execute(tx);
+}
+
+/** The assignments that complete a broadcast whose recipients have all left pending. */
+function completion(done: ReturnType<typeof sql>, now: Date) {
+  const isDone = sql`execution_status = 'processing' and total = ${done}`;
+  return sql`
+    execution_status = case when ${isDone} then 'completed' else execution_status end,
+    completed_at = case when ${isDone} then ${now.toISOString()}::timestamptz else completed_at end,
+    updated_at = ${now.toISOString()}::timestamptz`;
+}
+
+/** Completes those that have nothing left to do. */
+export async function completeIfDone(
+  tx: Transaction,
+  {
+    organization,
+    ids,
+    now,
+  }: { readonly organization: string; readonly ids: readonly string[]; readonly now: Date },
+): Promise<void> {
+  await sql`
+    update broadcasts set ${completion(sql`sent + failed`, now)}
+    where organization_id = ${organization} and id = any(${ids}::text[])
+      and execution_status = 'processing' and total = sent + failed
+  `.execute(tx);
+}
+
+/** A broadcast pauses when 10 of its last 200 messages failed: 5 %, and also in a smaller broadcast. */
+const failureRule = { failures: 10, of: 200 } as const;
+
+/** Channel codes that say something of the person and not of the broadcast. */
+const personalCodes = [131_026, 131_049, 131_050, 130_472];
+/** Our own, likewise. */
+const personalFailures = ["recipient_erased", "contact_blocked", "marketing_opt_out"];
+/** The template was paused, disabled or removed. */
+const templateCodes = [132_001, 132_015, 132_016];
+
+interface Failing {
+  readonly organization: string;
+  readonly id: string;
+  readonly failures: readonly BroadcastProgress[];
+  readonly now: Date;
+}
+
+async function pauseIfFailing(tx: Transaction, { organization, id, failures, now }: Failing): Promise<void> {
+  const codes = failures.map(({ error }) => error?.channel_code ?? 0);
+  const hard = failures.filter(
+    ({ error }) =>
+      error && !personalCodes.includes(error.channel_code ?? 0) && !personalFailures.includes(error.code),
+  );
+  if (hard.length === 0) {
+    return;
+  }
+  const reason: PausedReason = codes.some((code) => templateCodes.includes(code))
+    ? "template_not_sendable"
+    : "too_many_failures";
+  await sql`
+    update broadcasts set execution_status = 'paused', paused_reason = ${reason}, updated_at = ${now.toISOString()}::timestamptz
+    where organization_id = ${organization} and id = ${id} and execution_status = 'processing'
+      and (${reason === "template_not_sendable"} or ${failureRule.failures} <= (
+        select count(*) from (
+          select status, error from messages
+          where organization_id = ${organization} and broadcast_id = ${id} and status not in ('queued', 'sending')
+          order by id desc limit ${failureRule.of}
+        ) as last
+        where status = 'failed' and coalesce((error ->> 'channel_code')::int, 0) <> all(${personalCodes}::int[])
+          and error ->> 'code' <> all(${personalFailures}::text[])
+      ))
+  `.execute(tx);
+}

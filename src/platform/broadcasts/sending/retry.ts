@@ -1,0 +1,95 @@
+/** Sends a broadcast again to recipients whose message failed, or who were left out by a cancel. */
+import { sql } from "kysely";
+import type { Transaction } from "../../../database/database.ts";
+import { replaceBroadcastMessages } from "../../messages/index.ts";
+import { failInsufficient } from "../../wallet/index.ts";
+import { type BroadcastRow, changeBroadcast, getBroadcast, lockBroadcast, requireState } from "../find.ts";
+import { type ExecuteContext, startDispatch } from "./execute.ts";
+import { holdCost } from "./freeze.ts";
+
+interface RetryInput {
+  readonly id: string;
+  readonly scope: "failed" | "pending";
+  readonly only_retryable: boolean;
+}
+
+const retryable = { allowed: ["completed", "cancelled"], action: "retried" } as const;
+
+/** @throws Failure `insufficient_funds`: what failed or was cancelled has been released. */
+export async function retryBroadcast(
+  context: Omit<ExecuteContext, "broadcast"> & { readonly organization: string },
+  { id, scope, only_retryable }: RetryInput,
+): Promise<BroadcastRow> {
+  const { tx, world, organization, now } = context;
+  const broadcast = await getBroadcast(tx, organization, id);
+  requireState(broadcast, retryable);
+  // The messages and recipients are locked before the broadcast, as by their receipts and a dispatch.
+  const { count, cost } =
+    scope === "failed" ? await takeFailed(tx, broadcast, only_retryable) : await takeCancelled(tx, broadcast);
+  const locked = await lockBroadcast(tx, organization, { id, ...retryable });
+  if (count === 0) {
+    return locked;
+  }
+  const { currency, failed, queued, total, excluded, runs } = locked;
+  const held = { amount: cost, currency: currency ?? "" };
+  if (currency !== null && !(await holdCost({ ...context, broadcast: locked }, held))) {
+    throw await failInsufficient(tx, world, { organization, required: cost });
+  }
+  const { cancelled = 0, ...others } = excluded;
+  const counts =
+    scope === "failed"
+      ? { failed: failed - count, queued: queued - count }
+      : {
+          total: total + count,
+          excluded: JSON.stringify({
+            ...others,
+            ...(cancelled > count ? { cancelled: cancelled - count } : {}),
+          }),
+        };
+  const changed = await changeBroadcast(tx, locked, {
+    ...{ ...counts, execution_status: "processing", completed_at: null, runs: runs + 1, now },
+  });
+  return startDispatch({ ...context, broadcast: changed });
+}
+
+interface Taken {
+  readonly count: number;
+  /** In millionths of the currency's unit. */
+  readonly cost: number;
+}
+
+async function takeFailed(tx: Transaction, broadcast: BroadcastRow, onlyRetryable: boolean): Promise<Taken> {
+  const { organization_id, id } = broadcast;
+  const messages = await replaceBroadcastMessages(tx, {
+    organization: organization_id,
+    broadcast_id: id,
+    onlyRetryable,
+  });
+  return sumOf(
+    await sql<Priced>`
+      update broadcast_recipients set status = 'pending', message_id = null
+      where organization_id = ${organization_id} and broadcast_id = ${id} and status = 'queued'
+        and message_id = any(${messages}::text[])
+      returning price
+    `.execute(tx),
+  );
+}
+
+/** Their variables were kept. */
+async function takeCancelled(tx: Transaction, { organization_id, id }: BroadcastRow): Promise<Taken> {
+  return sumOf(
+    await sql<Priced>`
+      update broadcast_recipients set status = 'pending', reason = null
+      where organization_id = ${organization_id} and broadcast_id = ${id} and status = 'excluded' and reason = 'cancelled'
+      returning price
+    `.execute(tx),
+  );
+}
+
+interface Priced {
+  readonly price: number | null;
+}
+
+function sumOf({ rows }: { readonly rows: readonly Priced[] }): Taken {
+  return { count: rows.length, cost: rows.reduce((sum, { price }) => sum + (price ?? 0), 0) };
+}

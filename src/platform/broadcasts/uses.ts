@@ -1,0 +1,38 @@
+/** Keeps what a broadcast needs from being withdrawn before it has been sent. */
+import { fail } from "../../../tools/errors.ts";
+import type { Hooks } from "../kernel/index.ts";
+
+/** A broadcast that is a draft or scheduled fails at its start; one that is being sent must not lose its template. */
+export const requireNoBroadcast: Hooks["templateWithdrawn"] = async (
+  { tx },
+  { organization, template_id },
+) => {
+  const { count } = await tx
+    .selectFrom("broadcasts")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("organization_id", "=", organization)
+    .where("template_id", "=", template_id)
+    .where("execution_status", "in", ["processing", "paused"])
+    .executeTakeFirstOrThrow();
+  if (count > 0) {
+    throw fail("template_in_use", {
+      uses: count === 1 ? "1 broadcast is" : `${count} broadcasts are`,
+      count,
+    });
+  }
+};
+
+/** The recipients of a broadcast that has begun are frozen: it no longer needs its cohort. */
+export const requireNoDraft: Hooks["cohortWithdrawn"] = async ({ tx }, { organization, cohort_id }) => {
+  const { count } = await tx
+    .selectFrom("broadcasts")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("organization_id", "=", organization)
+    .where("cohort_id", "=", cohort_id)
+    .where("started_at", "is", null)
+    .where("execution_status", "in", ["draft", "scheduled", "paused"])
+    .executeTakeFirstOrThrow();
+  if (count > 0) {
+    throw fail("cohort_in_use", { uses: count === 1 ? "1 broadcast is" : `${count} broadcasts are`, count });
+  }
+};

@@ -1,0 +1,128 @@
+/** Adds the contacts of a batch of lines to a csv cohort, with the progress, in one transaction. */
+import { sql } from "kysely";
+import { z } from "zod";
+import type { Transaction } from "../../database/database.ts";
+import { type ContactInput, findContactIds, upsertContacts } from "../contacts/index.ts";
+import { type Batch, type Columns, RejectedRowError, readContact } from "../imports/index.ts";
+import type { World } from "../kernel/index.ts";
+import { getPhoneRegion, type PhoneRegion } from "../phone/index.ts";
+
+/** The payload of the job that builds a cohort. */
+export const BuildCohort = z.object({
+  organization_id: z.string(),
+  cohort_id: z.string(),
+  /** The file, if it was uploaded. */
+  upload_id: z.string().nullable(),
+  /** The key or the user that created the cohort: a file that is fetched belongs to them. */
+  credential_id: z.string(),
+  /** Whether they may create contacts. */
+  may_create: z.boolean(),
+});
+export type BuildCohort = z.infer<typeof BuildCohort>;
+
+/** More rejected lines are counted, but not listed. */
+const maxErrors = 1_000;
+
+interface Line {
+  readonly line: number;
+  /** A text is the reason for which the line is rejected. */
+  readonly contact: ContactInput | string;
+}
+
+/** @throws Error if another run of the job has committed these lines. */
+export async function commitLines(payload: BuildCohort, world: World, { columns, rows, start }: Batch) {
+  const { organization_id, cohort_id } = payload;
+  const region = await getPhoneRegion(world.database.queries, organization_id);
+  const lines = rows.map(
+    ({ line, cells }): Line => ({ line, contact: readOrReason(columns, cells, region) }),
+  );
+  const now = world.now();
+  await world.database.transaction(async (tx) => {
+    const cohort = await tx
+      .selectFrom("cohorts")
+      .select(["position", "rejected"])
+      .where("organization_id", "=", organization_id)
+      .where("id", "=", cohort_id)
+      .forUpdate()
+      .executeTakeFirst();
+    if (!cohort) {
+      // Deleted: the rest of the file is read without an effect.
+      return;
+    }
+    if (cohort.position !== start) {
+      throw new Error(
+        `Cohort ${cohort_id} is at line ${cohort.position} instead of ${start}: another process builds it.`,
+      );
+    }
+    const contacts = lines.flatMap(({ contact }) => (typeof contact === "string" ? [] : contact));
+    const ids = await findOrCreate(tx, payload, contacts, now);
+    const added = await addMembers(tx, payload, [...ids.values()]);
+    const errors = lines.flatMap(({ line, contact }) => {
+      const reason =
+        typeof contact === "string" ? contact : ids.has(contact.phone_number) ? null : unknownNumber;
+      return reason === null ? [] : { line, reason };
+    });
+    await tx
+      .updateTable("cohorts")
+      .set((row) => ({
+        position: start + rows.length,
+        contact_count: row("contact_count", "+", added),
+        rejected: cohort.rejected + errors.length,
+        // Appended in the database, because the list may be long.
+        errors: sql<string>`errors || ${JSON.stringify(errors.slice(0, Math.max(0, maxErrors - cohort.rejected)))}::jsonb`,
+        updated_at: now.toISOString(),
+      }))
+      .where("organization_id", "=", organization_id)
+      .where("id", "=", cohort_id)
+      .execute();
+  });
+}
+
+const unknownNumber =
+  "No contact has this number, and creating contacts requires the scope contacts:write. Import the file with a key that holds it (import_contacts), and create the cohort again.";
+
+/** The ids by number. Existing contacts are not changed; a new one has only its number and name. */
+async function findOrCreate(
+  tx: Transaction,
+  { organization_id, may_create }: BuildCohort,
+  contacts: readonly ContactInput[],
+  now: Date,
+): Promise<ReadonlyMap<string, string>> {
+  const numbers = contacts.map(({ phone_number }) => phone_number);
+  const found = await findContactIds(tx, organization_id, numbers);
+  const unknown = contacts.filter(({ phone_number }) => !found.has(phone_number));
+  if (!may_create || unknown.length === 0) {
+    return found;
+  }
+  await upsertContacts(tx, organization_id, unknown, now);
+  return findContactIds(tx, organization_id, numbers);
+}
+
+/** How many were not members before. */
+async function addMembers(
+  tx: Transaction,
+  { organization_id, cohort_id }: BuildCohort,
+  ids: readonly string[],
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    insert into cohort_members (organization_id, cohort_id, contact_id)
+    select ${organization_id}, ${cohort_id}, id from unnest(${[...new Set(ids)].sort()}::text[]) as id
+    on conflict do nothing
+  `.execute(tx);
+  return Number(numAffectedRows);
+}
+
+function readOrReason(
+  columns: Columns,
+  cells: readonly string[],
+  region: PhoneRegion,
+): ContactInput | string {
+  try {
+    return readContact(columns, cells, region);
+  } catch (error) {
+    if (error instanceof RejectedRowError) {
+      return error.anonymous;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * The job that builds a csv cohort: finds or creates the contact of each line, and adds it to the cohort.
+ *
+ * A batch and its progress are committed together, so a crash neither loses nor repeats lines. A line without a contact is
+ * reported and skipped. The file is deleted at the end, also if it can't be read further or the cohort no longer exists.
+ */
+import type { Outcome } from "../../jobs/job.ts";
+import { type Columns, commitRows, explainFileError, fetchCsv, readHeader } from "../imports/index.ts";
+import { defineJob, type World } from "../kernel/index.ts";
+import { commitUpload, getUpload, removeUpload } from "../uploads/index.ts";
+import { BuildCohort, commitLines } from "./build-batch.ts";
+
+export const buildCohortJob = defineJob({
+  name: "cohort.build",
+  payload: BuildCohort,
+  // After a crash the build continues when the lease ends.
+  leaseMs: 15_000,
+
+  async run(payload, world) {
+    try {
+      return await build(payload, world);
+    } catch (error) {
+      if (world.stopping.aborted) {
+        // Aborted by the shutdown, not by an error of the file.
+        return { runAgainAt: world.now() };
+      }
+      const failure = explainFileError(error);
+      if (failure === undefined) {
+        throw error;
+      }
+      return finish(world, payload, failure);
+    }
+  },
+
+  async exhausted(payload, world) {
+    await finish(world, payload, "An internal error occurred; create the cohort again.");
+  },
+});
+async function build(payload: BuildCohort, world: World): Promise<Outcome> {
+  const cohort = await findBuilding(payload, world);
+  if (!cohort) {
+    return finish(world, payload, null);
+  }
+  const upload_id = cohort.upload_id ?? (await storeFile(payload, world, cohort.csv_url ?? ""));
+  const { key } = await getUpload(world.database.queries, payload.organization_id, upload_id);
+  const file = await world.storage.read(key);
+  if (!file) {
+    return finish(world, payload, "The file no longer exists: upload it again.");
+  }
+  const isComplete = await commitRows(file, {
+    world,
+    committed: cohort.position,
+    readHeader: (cells) => onlyIdentity(readHeader(cells)),
+    commit: (batch) => commitLines(payload, world, batch),
+  });
+  return isComplete ? finish(world, payload, null) : { runAgainAt: world.now() };
+}
+
+/** The columns that a cohort uses: contacts are changed by imports alone. */
+function onlyIdentity(columns: Columns): Columns {
+  return columns.map((column) => (column === "phone_number" || column === "name" ? column : undefined));
+}
+
+/** Downloads the file, so that a run after a crash reads the same lines. */
+async function storeFile(payload: BuildCohort, world: World, url: string): Promise<string> {
+  const received = await fetchCsv(world, payload, url);
+  return world.database.transaction(async (tx) => {
+    const { id } = await commitUpload({ tx, world }, received, false);
+    await tx
+      .updateTable("cohorts")
+      .set({ upload_id: id })
+      .where("organization_id", "=", payload.organization_id)
+      .where("id", "=", payload.cohort_id)
+      .execute();
+    return id;
+  });
+}
+
+async function findBuilding({ organization_id, cohort_id }: BuildCohort, world: World) {
+  return world.database.queries
+    .selectFrom("cohorts")
+    .select(["csv_url", "upload_id", "position"])
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", cohort_id)
+    .where("status", "=", "building")
+    .executeTakeFirst();
+}
+
+/** Ends the build, with the reason if it failed, and deletes the file. Safe to repeat. */
+async function finish(world: World, payload: BuildCohort, failure: string | null): Promise<undefined> {
+  const { organization_id, cohort_id } = payload;
+  const updated_at = world.now().toISOString();
+  await world.database.transaction(async (tx) => {
+    const cohort = await tx
+      .selectFrom("cohorts")
+      .select("upload_id")
+      .where("organization_id", "=", organization_id)
+      .where("id", "=", cohort_id)
+      .forUpdate()
+      .executeTakeFirst();
+    await tx
+      .updateTable("cohorts")
+      .set({ status: failure === null ? "ready" : "failed", failure, upload_id: null, updated_at })
+      .where("organization_id", "=", organization_id)
+      .where("id", "=", cohort_id)
+      .where("status", "=", "building")
+      .execute();
+    const upload_id = cohort?.upload_id ?? payload.upload_id;
+    if (upload_id !== null) {
+      await removeUpload({ tx, world, organization: organization_id }, upload_id);
+    }
+  });
+}

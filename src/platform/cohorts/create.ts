@@ -1,0 +1,74 @@
+/** Saves a new cohort; the contacts of a file are added by a job. */
+import { fail, failField } from "../../../tools/errors.ts";
+import { freshId, requireBelowQuota, type WriteContext } from "../kernel/index.ts";
+import { getAccessibleUpload } from "../uploads/index.ts";
+import { buildCohortJob } from "./build.ts";
+import { serializeCohort } from "./members.ts";
+
+interface NewCohort {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly type: "query" | "csv";
+  readonly query: Record<string, unknown>;
+  readonly csv_url?: string | undefined;
+  readonly upload_id?: string | undefined;
+}
+
+export async function createCohort(input: NewCohort, contact_count: number, context: WriteContext) {
+  const { tx, organization, now } = context;
+  const { name, description = null, type, query, csv_url = null, upload_id = null } = input;
+  await requireBelowQuota(context, "cohorts", tx.selectFrom("cohorts"));
+  await requireSource(input, context);
+  const cohort = await tx
+    .insertInto("cohorts")
+    .values({
+      organization_id: organization,
+      id: freshId({ now }, "coh"),
+      ...{ name, description, type, csv_url, upload_id, contact_count },
+      query: JSON.stringify(query),
+      status: type === "csv" ? "building" : "ready",
+      errors: "[]",
+      created_at: now.toISOString(),
+      updated_at: now.toISOString(),
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  if (type === "csv") {
+    await enqueueBuild(cohort, context);
+  }
+  return { data: serializeCohort(cohort) };
+}
+
+/** @throws Failure `url_not_allowed`, `upload_not_found`, `insufficient_scope`, `not_a_csv_file`. */
+async function requireSource({ csv_url, upload_id }: NewCohort, { tx, world, caller }: WriteContext) {
+  const forbidden = csv_url === undefined ? undefined : world.web.check(csv_url);
+  if (forbidden) {
+    throw failField("csv_url", "url_not_allowed", { reason: forbidden.detail });
+  }
+  const upload =
+    upload_id === undefined ? undefined : await getAccessibleUpload(tx, caller, upload_id, "upload_id");
+  if (upload && upload.content_type !== "text/csv") {
+    throw fail("not_a_csv_file", { value: upload.content_type, param: "upload_id" });
+  }
+}
+
+async function enqueueBuild(
+  {
+    organization_id,
+    id,
+    upload_id,
+  }: { readonly organization_id: string; readonly id: string; readonly upload_id: string | null },
+  { tx, world, caller }: WriteContext,
+): Promise<void> {
+  await world.jobs.enqueue(
+    tx,
+    buildCohortJob,
+    {
+      ...{ organization_id, cohort_id: id, upload_id },
+      credential_id: caller.credential.id,
+      may_create: caller.scopes.has("contacts:write"),
+    },
+    // One at a time, as imports.
+    { lane: `cohort:${organization_id}`, key: `cohort:${organization_id}` },
+  );
+}

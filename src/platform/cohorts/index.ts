@@ -1,0 +1,139 @@
+/** Cohorts: saved audiences, and the functions with which broadcasts select their recipients. */
+import { cohorts as contract } from "../../../tools/cohorts/index.ts";
+import { fail, failField } from "../../../tools/errors.ts";
+import { containsText, readPage, withTimeLimit } from "../../database/query/index.ts";
+import { normalizeContacts, selectContacts, serializeContact } from "../contacts/index.ts";
+import { implement, type World, type WriteContext } from "../kernel/index.ts";
+import { buildCohortJob } from "./build.ts";
+import { createCohort } from "./create.ts";
+import { describeAttributes } from "./describe.ts";
+import { countMembers, isMember, parseCohortQuery, requireCohort, serializeCohort } from "./members.ts";
+import { previewQuery } from "./preview.ts";
+
+export { normalizeContacts } from "../contacts/index.ts";
+export { type Cohort, cohortMembers, countMembers, recordCount, requireCohort } from "./members.ts";
+
+export const cohorts = implement(contract, {
+  tables: ["cohorts", "cohort_members"],
+  operations: {
+    create_cohort: {
+      async prepare(input, { world, caller }) {
+        const query = input.type === "query" ? input.query : undefined;
+        const count = await countQuery(world, caller?.organization_id, query);
+        return (context) => createCohort(input, count ?? 0, context);
+      },
+    },
+
+    async list_cohorts({ search, ...paging }, { db, organization }) {
+      const query = db
+        .selectFrom("cohorts")
+        .selectAll()
+        .where("organization_id", "=", organization)
+        .$if(search !== undefined, (rows) => rows.where(containsText(search ?? "", "name")))
+        .orderBy("id", "desc");
+      const { rows, meta } = await readPage(query, paging);
+      return { data: rows.map(serializeCohort), meta };
+    },
+
+    async describe_attributes(_, { db, organization }) {
+      return { data: await describeAttributes(db, organization) };
+    },
+
+    async preview_cohort(input, context) {
+      return { data: await previewQuery(context, input) };
+    },
+
+    async get_cohort({ id }, { db, organization }) {
+      return { data: serializeCohort(await requireCohort(db, organization, id)) };
+    },
+
+    async list_cohort_members({ id, ...paging }, { db, world, organization, now }) {
+      const cohort = await requireCohort(db, organization, id);
+      await normalizeContacts(world, organization);
+      const { rows, meta } = await withTimeLimit(
+        world.database,
+        (queries) => {
+          const members = selectContacts(queries, organization).where(isMember(organization, cohort, now));
+          return readPage(members.selectAll().orderBy("id", "desc"), paging);
+        },
+        "scan",
+      );
+      return { data: rows.map(serializeContact), meta };
+    },
+
+    update_cohort: {
+      async prepare(input, { world, caller }) {
+        const count = await countQuery(world, caller?.organization_id, input.query);
+        return (context) => updateCohort(input, count, context);
+      },
+    },
+
+    async delete_cohort({ id }, context) {
+      const { tx, world, organization } = context;
+      await world.hooks.cohortWithdrawn(context, { organization, cohort_id: id });
+      // A build that is under way finds no cohort, and deletes the file.
+      const { numDeletedRows } = await tx
+        .deleteFrom("cohorts")
+        .where("organization_id", "=", organization)
+        .where("id", "=", id)
+        .executeTakeFirst();
+      if (!numDeletedRows) {
+        throw fail("cohort_not_found");
+      }
+      return { data: { deleted: true as const } };
+    },
+  },
+  jobs: [buildCohortJob],
+  erase: {
+    async now({ tx }, { organization_id, contact_id }) {
+      await tx
+        .deleteFrom("cohort_members")
+        .where("organization_id", "=", organization_id)
+        .where("contact_id", "=", contact_id)
+        .execute();
+    },
+  },
+});
+
+/** Undefined without a query. Before the transaction, which holds the embedded engine's only connection. */
+async function countQuery(
+  world: World,
+  organization: string | undefined,
+  query: Record<string, unknown> | undefined,
+): Promise<number | undefined> {
+  if (query === undefined || organization === undefined) {
+    return undefined;
+  }
+  parseCohortQuery(query);
+  return countMembers(world, organization, { type: "query", query }, world.now());
+}
+
+interface CohortChanges {
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly query?: Record<string, unknown> | undefined;
+}
+
+/** `count` is that of the new query. */
+async function updateCohort(
+  { id, name, description, query }: CohortChanges,
+  count: number | undefined,
+  { tx, organization, now }: WriteContext,
+) {
+  const cohort = await requireCohort(tx, organization, id, { forUpdate: true });
+  if (cohort.type === "csv" && query !== undefined) {
+    throw failField("query", "cohort_has_file");
+  }
+  const updated = await tx
+    .updateTable("cohorts")
+    .set({
+      ...{ name, description, contact_count: count, updated_at: now.toISOString() },
+      query: query && JSON.stringify(query),
+    })
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return { data: serializeCohort(updated) };
+}

@@ -1,0 +1,124 @@
+/** The contacts of a cohort: what its query selects, or the contacts of its file. */
+import { type RawBuilder, type Selectable, sql } from "kysely";
+import { fail } from "../../../tools/errors.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
+import { withTimeLimit } from "../../database/query/index.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import { normalizeContacts } from "../contacts/index.ts";
+import type { World } from "../kernel/index.ts";
+import {
+  cohortAttributes,
+  compileQuery,
+  contactSources,
+  conversationSources,
+  type Predicate,
+  parseQuery,
+  type Query,
+  type Sources,
+} from "../query/index.ts";
+
+export type Cohort = Selectable<Tables["cohorts"]>;
+
+/** What selects contacts: a cohort, or one that is not saved. */
+export type Audience = Pick<Cohort, "type" | "query"> & { readonly id?: string };
+
+/** The sources of `cohortAttributes`. A later module adds its attributes to both. */
+export const sources: Sources = { ...contactSources, ...conversationSources };
+
+/** @throws Failure of the query language, naming the place: `query.and[1].operator`. */
+export function parseCohortQuery(query: unknown): Query {
+  return parseQuery(query, { field: "query", attributes: cohortAttributes });
+}
+
+/** @throws Failure `cohort_not_found`, also for another tenant's id. */
+export async function requireCohort(
+  db: Queries,
+  organization: string,
+  id: string,
+  { forUpdate = false } = {},
+): Promise<Cohort> {
+  const cohort = await db
+    .selectFrom("cohorts")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .$if(forUpdate, (query) => query.forUpdate())
+    .executeTakeFirst();
+  if (!cohort) {
+    throw fail("cohort_not_found");
+  }
+  return cohort;
+}
+
+/**
+ * The condition for the rows of `contacts` that belong to an audience; it does not exclude erased contacts. Call
+ * `normalizeContacts` before.
+ */
+export function isMember(organization: string, { id, type, query }: Audience, now: Date): Predicate {
+  if (type === "query") {
+    return compileQuery(parseCohortQuery(query), { organization, now, sources });
+  }
+  return sql<boolean>`exists (
+    select from cohort_members
+    where cohort_members.organization_id = ${organization} and cohort_members.cohort_id = ${id}
+      and cohort_members.contact_id = contacts.id
+  )`;
+}
+
+/** Selects the ids of an audience's contacts, for a statement that stores them. Call `normalizeContacts` before. */
+export function cohortMembers(
+  organization: string,
+  audience: Audience,
+  now: Date,
+): RawBuilder<{ contact_id: string }> {
+  return sql<{ contact_id: string }>`
+    select contacts.id as contact_id from contacts
+    where contacts.organization_id = ${organization} and contacts.erased_at is null
+      and ${isMember(organization, audience, now)}
+  `;
+}
+
+/** @throws ReadTimeoutError; Failure `unavailable`. */
+export async function countMembers(
+  world: World,
+  organization: string,
+  audience: Audience,
+  now: Date,
+): Promise<number> {
+  await normalizeContacts(world, organization);
+  return withTimeLimit(world.database, (db) => selectCount(db, organization, audience, now), "scan");
+}
+
+export async function selectCount(
+  db: Queries,
+  organization: string,
+  audience: Audience,
+  now: Date,
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from contacts
+    where contacts.organization_id = ${organization} and contacts.erased_at is null
+      and ${isMember(organization, audience, now)}
+  `.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Stores what was counted when a broadcast selected its recipients. */
+export async function recordCount(
+  tx: Transaction,
+  { organization_id, id }: Pick<Cohort, "organization_id" | "id">,
+  contact_count: number,
+): Promise<void> {
+  await tx
+    .updateTable("cohorts")
+    .set({ contact_count })
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .execute();
+}
+
+/** A cohort as the contract shows it. */
+export function serializeCohort(cohort: Cohort) {
+  const { position: lines_read, rejected: lines_rejected, errors } = cohort;
+  return { ...cohort, lines_read, lines_rejected, errors: [...errors] };
+}

@@ -1,0 +1,96 @@
+/** Applies the progress of messages to their charges, and collects the ledger entries that result. */
+import type { Transaction } from "../../../database/database.ts";
+import type { ChannelPricing, MessageCharge } from "../../../database/schema/index.ts";
+import { priceOf, readRates } from "../../prices/index.ts";
+import type { Transfer } from "../../wallet/index.ts";
+import { advanceCharge, type ChargeStep, type Movement, type Repriced } from "./charge.ts";
+
+/** The part of a message that its charge depends on. */
+interface ChargedMessage {
+  readonly organization_id: string;
+  readonly id: string;
+  readonly status: string;
+  readonly charge: MessageCharge | null;
+}
+
+/** A receipt, the channel's acceptance, or a failure of our own. */
+interface Update {
+  readonly message_id: string;
+  readonly type: string;
+  readonly pricing?: ChannelPricing | undefined;
+}
+
+const steps: Readonly<Record<string, ChargeStep>> = {
+  delivered: "settle",
+  read: "settle",
+  failed: "release",
+};
+
+/** What a message's status means for its charge. */
+export function stepOf(status: string): ChargeStep {
+  return steps[status];
+}
+
+export type Charger = (
+  message: ChargedMessage,
+  update: Update,
+) => { readonly charge: MessageCharge | null; readonly transfers: readonly Transfer[] };
+
+/** Reads the prices that the updates need, which are none unless the channel names another category. */
+export async function createCharger(
+  tx: Transaction,
+  messages: ReadonlyMap<string, ChargedMessage>,
+  updates: readonly Update[],
+): Promise<Charger> {
+  const reprice = await createReprice(tx, messages, updates);
+  return (message, { type, pricing }) => {
+    if (message.charge === null) {
+      return { charge: null, transfers: [] };
+    }
+    const repriced = pricing && reprice(message.charge, pricing);
+    const { charge, movements } = advanceCharge(message.charge, { step: stepOf(message.status), repriced });
+    return { charge, transfers: toTransfers({ ...message, charge }, type, movements) };
+  };
+}
+
+/** The ledger entries of a message; `cause` happens once to each message. */
+export function toTransfers(
+  { organization_id, id, charge }: Pick<ChargedMessage, "organization_id" | "id"> & { charge: MessageCharge },
+  cause: string,
+  movements: readonly Movement[],
+): readonly Transfer[] {
+  const { currency } = charge;
+  return movements.map((movement) => ({
+    ...{ organization_id, currency, message_id: id },
+    reference: `${id}:${cause}:${movement.from_account}-${movement.to_account}`,
+    ...movement,
+  }));
+}
+
+type Reprice = (charge: MessageCharge, pricing: ChannelPricing) => Repriced;
+
+async function createReprice(
+  tx: Transaction,
+  messages: ReadonlyMap<string, ChargedMessage>,
+  updates: readonly Update[],
+): Promise<Reprice> {
+  const changed = updates.flatMap(({ message_id, pricing }) => {
+    const message = messages.get(message_id);
+    const isOther = pricing && !pricing.is_free && pricing.category !== message?.charge?.category;
+    return message?.charge && isOther ? [message] : [];
+  });
+  const [first] = changed;
+  const countries = changed.map(({ charge }) => charge?.country ?? null);
+  const rates = first && (await readRates(tx, first.organization_id, [...new Set(countries)]));
+  return ({ currency, country, category: estimated, price: estimate }, pricing) => {
+    const category = pricing.category ?? estimated;
+    if (pricing.is_free) {
+      return { category, price: 0 };
+    }
+    // After messages that cost nothing, the organization may have changed its currency, in which the ledger is kept.
+    const isSame = category === estimated || rates?.currency !== currency;
+    const price = isSame ? estimate : priceOf(rates, country, category);
+    // A category without a price keeps that of the estimate.
+    return price === null ? { category: estimated, price: estimate } : { category, price };
+  };
+}

@@ -1,0 +1,28 @@
+/** What a message is expected to cost, by its category and the country of its recipient. */
+
+import type { Transaction } from "../../../database/database.ts";
+import type { MessageCharge } from "../../../database/schema/index.ts";
+import { marketOf, priceOf, readRates } from "../../prices/index.ts";
+
+/** The category of every message that is not a template. */
+const service = "service";
+
+export interface Estimate {
+  readonly currency: string;
+  /** Without a template, of a free-form message. Null: there are no prices in the organization's currency. */
+  chargeOf(templateCategory: string | undefined): MessageCharge | null;
+}
+
+/** Reads the prices with one statement. `to` is a number in E.164 form, or an id that tells no country. */
+export async function readEstimate(tx: Transaction, organization: string, to: string): Promise<Estimate> {
+  const country = marketOf(to);
+  const rates = await readRates(tx, organization, [country]);
+  const { currency } = rates;
+  return {
+    currency,
+    chargeOf(category = service) {
+      const price = priceOf(rates, country, category);
+      return price === null ? null : { status: "held", currency, country, category, price, held: price };
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/** Stores many messages of a broadcast and enqueues their delivery, with as many statements as for one. */
+import { sql } from "kysely";
+import { afterCommit, type Transaction } from "../../../database/database.ts";
+import type { MessageCharge } from "../../../database/schema/index.ts";
+import { together } from "../../../database/transaction.ts";
+import { newJob } from "../../../jobs/job.ts";
+import { recordBulkOutbound } from "../../conversations/index.ts";
+import { laneOf } from "../../inboxes.ts";
+import { freshId, type World } from "../../kernel/index.ts";
+import type { SentTemplate } from "../../templates/index.ts";
+import { deliverMessageJob } from "../deliver.ts";
+import type { MessageRow } from "../progress.ts";
+
+interface BulkMessage {
+  readonly contact_id: string;
+  /** A number in E.164 form, or a business-scoped id. */
+  readonly to: string;
+  readonly template: SentTemplate;
+  /** Held by the broadcast. */
+  readonly charge: MessageCharge | null;
+}
+
+export interface BulkMessages {
+  readonly organization: string;
+  readonly broadcast_id: string;
+  readonly inbox: { readonly id: string; readonly phone_number: string };
+  readonly sent_by: MessageRow["sent_by"];
+  readonly messages: readonly BulkMessage[];
+}
+
+/**
+ * Their delivery waits behind every other message of the inbox.
+ * @returns the ids of the messages, by contact.
+ */
+export async function enqueueBulkMessages(
+  { tx, world, now }: { readonly tx: Transaction; readonly world: World; readonly now: Date },
+  { organization, broadcast_id, inbox, sent_by, messages }: BulkMessages,
+): Promise<ReadonlyMap<string, string>> {
+  const contact_ids = messages.map(({ contact_id }) => contact_id);
+  const conversations = await recordBulkOutbound(tx, { organization, inbox_id: inbox.id, contact_ids, now });
+  const rows = messages.map(({ contact_id, to, template, charge }) => {
+    const conversation_id = conversations.get(contact_id) ?? "";
+    return { id: freshId({ now }, "msg"), contact_id, conversation_id, to, content: { template }, charge };
+  });
+  const jobs = rows.map(({ id: message_id, conversation_id: subject }) =>
+    newJob(
+      deliverMessageJob,
+      { organization_id: organization, message_id },
+      { lane: laneOf(inbox.id), subject, priority: "bulk" },
+    ),
+  );
+  const created_at = now.toISOString();
+  await together(
+    world.jobs.enqueueAll(tx, jobs),
+    sql`
+      insert into messages (organization_id, id, conversation_id, direction, type, content, "from", "to", status, sent_by,
+        charge, broadcast_id, created_at)
+      select ${organization}, id, conversation_id, 'outbound', 'template', content, ${inbox.phone_number}, "to", 'queued',
+        ${JSON.stringify(sent_by)}::jsonb, charge, ${broadcast_id}, ${created_at}::timestamptz
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as message (id text, conversation_id text, "to" text, content jsonb, charge jsonb)
+    `.execute(tx),
+  );
+  afterCommit(tx, () => {
+    for (const _ of rows) {
+      world.metrics.message("queued");
+    }
+  });
+  return new Map(rows.map(({ contact_id, id }) => [contact_id, id]));
+}

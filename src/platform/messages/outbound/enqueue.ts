@@ -1,0 +1,103 @@
+/** Stores an outbound message, holds its price, and enqueues its delivery. */
+import { type RawBuilder, sql } from "kysely";
+import { afterCommit } from "../../../database/database.ts";
+import { onlyRow } from "../../../database/query/index.ts";
+import { together } from "../../../database/transaction.ts";
+import { newJob } from "../../../jobs/job.ts";
+import { type OutboundConversation, recordOutbound } from "../../conversations/index.ts";
+import { laneOf } from "../../inboxes.ts";
+import { type Change, freshId, recordOf } from "../../kernel/index.ts";
+import { failInsufficient, holdInsertion, lockWallet } from "../../wallet/index.ts";
+import { deliverMessageJob } from "../deliver.ts";
+import type { MessageRow } from "../progress.ts";
+
+interface OutgoingMessage {
+  readonly inbox: { readonly id: string; readonly phone_number: string };
+  readonly conversation: OutboundConversation;
+  readonly to: string;
+  readonly type: MessageRow["type"];
+  readonly content: MessageRow["content"];
+  readonly charge: MessageRow["charge"];
+  /** Whether the message is rejected if less than its price is available. */
+  readonly isLimited: boolean;
+}
+
+const notSent = {
+  channel_message_id: null,
+  claimed_at: null,
+  sent_at: null,
+  delivered_at: null,
+  read_at: null,
+  failed_at: null,
+  error: null,
+};
+
+/**
+ * Stores a message of the change's actor, holds its price, and enqueues its delivery, after earlier messages of the
+ * conversation.
+ * @throws Failure `insufficient_funds`.
+ */
+export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) {
+  const { tx, world, now, actor } = change;
+  const { inbox, conversation, to, type, content, charge } = outgoing;
+  const { organization_id } = conversation;
+  const id = freshId({ now }, "msg");
+  const created_at = now.toISOString();
+  const message: NewMessage = {
+    ...{ organization_id, id, conversation_id: conversation.id, type, content },
+    ...({ direction: "outbound", status: "queued" } as const),
+    ...{ from: inbox.phone_number, to, sent_by: recordOf(actor), charge, broadcast_id: null, created_at },
+    ...notSent,
+  };
+  const job = newJob(
+    deliverMessageJob,
+    { organization_id, message_id: id },
+    { lane: laneOf(inbox.id), key: conversation.id, subject: conversation.id },
+  );
+  const [jobInsertion, conversationUpdate] = await together(
+    world.jobs.insertion(tx, [job]),
+    recordOutbound(change, conversation, created_at),
+  );
+  const { isLimited } = outgoing;
+  await insertMessage(change, message, { jobInsertion, conversationUpdate, isLimited });
+  afterCommit(tx, () => world.metrics.message("queued"));
+  return message;
+}
+
+type NewMessage = Omit<MessageRow, "transaction_id">;
+
+interface Accompanying {
+  readonly jobInsertion: RawBuilder<unknown>;
+  readonly conversationUpdate: RawBuilder<unknown>;
+  /** Whether the message is rejected if less than its price is available. */
+  readonly isLimited: boolean;
+}
+
+/** Inserts the message, its job, the hold of its price and the conversation's update with one statement. */
+async function insertMessage(
+  { tx, world, now }: Change,
+  message: NewMessage,
+  { jobInsertion, conversationUpdate, isLimited }: Accompanying,
+): Promise<void> {
+  const { organization_id, id, charge } = message;
+  const amount = charge?.held ?? 0;
+  const reference = `${id}:hold`;
+  const hold = { organization_id, reference, amount, currency: charge?.currency ?? "", message_id: id };
+  const holding =
+    amount > 0 ? sql`${holdInsertion(world, hold, { now, isLimited })} returning 1` : sql`select 1`;
+  const [, { rows }] = await together(
+    isLimited && lockWallet(tx, organization_id),
+    sql<{ is_held: boolean }>`
+      with job as (${jobInsertion}), conversation as (${conversationUpdate}), hold as (${holding})
+      insert into messages (organization_id, id, conversation_id, direction, type, content, "from", "to", status, sent_by,
+        charge, created_at)
+      values (${organization_id}, ${id}, ${message.conversation_id}, ${message.direction}, ${message.type},
+        ${JSON.stringify(message.content)}::jsonb, ${message.from}, ${message.to}, ${message.status},
+        ${JSON.stringify(message.sent_by)}::jsonb, ${charge && JSON.stringify(charge)}::jsonb, ${message.created_at})
+      returning exists (select from hold) as is_held
+    `.execute(tx),
+  );
+  if (!onlyRow(rows).is_held) {
+    throw await failInsufficient(tx, world, { organization: organization_id, required: amount });
+  }
+}

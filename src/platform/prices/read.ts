@@ -1,0 +1,51 @@
+/** Reads the prices of an organization's messages. */
+import { sql } from "kysely";
+import { otherCountries, priceCategories } from "../../../tools/prices.ts";
+import type { Queries } from "../../database/database.ts";
+import { onlyRow } from "../../database/query/index.ts";
+import { bundledTables } from "./bundled.ts";
+import { type CategoryRates, type RateTable, ratesOf } from "./rate-table.ts";
+
+/** What messages of an organization cost. */
+export interface Rates {
+  /** The organization's. */
+  readonly currency: string;
+  /** The requested countries that have a row, and the row for the others. Null: messages in this currency have no price. */
+  readonly table: RateTable | null;
+}
+
+/**
+ * The rates for recipients in these countries, by one statement that reads whole keys, however many they are. The
+ * operator's table for the organization's currency applies instead of the bundled one, as last committed.
+ */
+export async function readRates(
+  db: Queries,
+  organization: string,
+  countries: readonly (string | null)[],
+): Promise<Rates> {
+  const keys = [...new Set([...countries.filter((country) => country !== null), otherCountries])];
+  const { rows } = await sql<Row>`
+    select organizations.currency, country, marketing, utility, authentication, service
+    from organizations
+      left join message_rates on message_rates.currency = organizations.currency and country = any(${keys})
+    where organizations.id = ${organization}
+  `.execute(db);
+  const { currency } = onlyRow(rows);
+  // Each table of the operator has a row for the other countries, so that without any row there is no such table.
+  const own = rows.flatMap(({ currency: _, country, ...rates }) =>
+    country === null ? [] : [[country, rates] as const],
+  );
+  return { currency, table: own.length > 0 ? new Map(own) : (bundledTables.get(currency)?.table ?? null) };
+}
+
+/** Without a row of the operator, all but the currency are null. */
+interface Row extends CategoryRates {
+  readonly currency: string;
+  readonly country: string | null;
+}
+
+/** The price of one message in millionths of the currency; null for a category without a price, and without a table. */
+export function priceOf({ table }: Rates, country: string | null, category: string): number | null {
+  const known = priceCategories.find((name) => name === category);
+  return (known && table && ratesOf(table, country)?.[known]) ?? null;
+}

@@ -1,0 +1,55 @@
+/** The attributes of contacts in SQL. */
+import { sql } from "kysely";
+import type { contactAttributes } from "../attributes.ts";
+import { latestUserMessage } from "./conversations.ts";
+import { type Expression, json, optional, type Sources, tagList } from "./source.ts";
+
+const normalized = sql`contacts.normalized`;
+
+/** A list in JSON, which needs no subquery as an array would: with one, the planner would use a single worker. */
+const normalizedTags = sql`(${normalized} -> 'tags')`;
+
+export const contactSources = {
+  name: optional("contact", {
+    text: sql`lower(coalesce(${normalized} ->> 'name', contacts.name) collate "C")`,
+    exists: sql<boolean>`contacts.name is not null`,
+  }),
+  phone_number: optional("contact", {
+    text: sql`contacts.phone_number`,
+    exists: sql<boolean>`contacts.phone_number is not null`,
+  }),
+  country: optional("contact", {
+    text: sql`lower(contacts.country collate "C")`,
+    exists: sql<boolean>`contacts.country is not null`,
+  }),
+  tags: tagList("contact", {
+    hasAny: (tags) => sql<boolean>`case when ${normalizedTags} is null then contacts.tags && ${tags}
+      else ${normalizedTags} ?| ${tags} end`,
+    hasAll: (tags) => sql<boolean>`case when ${normalizedTags} is null then contacts.tags @> ${tags}
+      else ${normalizedTags} ?& ${tags} end`,
+    exists: sql<boolean>`cardinality(contacts.tags) > 0`,
+  }),
+  created_at: optional("contact", { time: sql`contacts.created_at`, exists: sql<boolean>`true` }),
+  updated_at: optional("contact", { time: sql`contacts.updated_at`, exists: sql<boolean>`true` }),
+  last_user_message_at: latestUserMessage,
+  opted_out: flag(sql`contacts.opted_out`),
+  blocked: flag(sql`(contacts.blocked_at is not null)`),
+  "metadata.<path>": (context, attribute) => {
+    const names = attribute.slice("metadata.".length).split(".");
+    // Not #>, for which a number in the path is a place in a list.
+    const member = (object: Expression) =>
+      names.reduce<Expression>((value, name) => sql`(${value} -> ${name}::text)`, object);
+    return json("contact", {
+      value: member(sql`contacts.metadata`),
+      normalized: member(sql`coalesce(${normalized} -> 'metadata', contacts.metadata)`),
+    })(context);
+  },
+} satisfies { readonly [Name in keyof typeof contactAttributes]: Sources[string] };
+
+/** A truth value is compared as text, as `matchesQuery` does. */
+function flag(column: Expression) {
+  return optional("contact", {
+    text: sql`(case when ${column} then 'true' else 'false' end)`,
+    exists: sql<boolean>`true`,
+  });
+}

@@ -1,0 +1,107 @@
+/** The attributes of a contact's conversations in SQL. */
+import { sql } from "kysely";
+import type { ownConversationAttributes } from "../attributes.ts";
+import {
+  type Expression,
+  negate,
+  neverNull,
+  optional,
+  type PositiveCondition,
+  type Predicate,
+  parameter,
+  type Source,
+  type SourceContext,
+  type Sources,
+  tagList,
+} from "./source.ts";
+
+/** The normalized form of a capital letter that compatible forms, such as the letters of formulas, contain. */
+const capitals = { from: "ΥΎΫÆƎȢƐΓΠΩĦΑΒΔΕΖΗΘΙΚΛΜΝΞΟΡΣΤΦΧΨϜς", to: "υύϋæǝȣɛγπωħαβδεζηθικλμνξορστφχψϝσ" };
+
+/** Tags are stored in small letters and one Unicode form; only compatible forms have another normalized form. */
+const tags = sql`array(
+  select case when octet_length(tag) = length(tag) then tag collate "C"
+    else lower(translate(normalize(tag, NFKC), ${capitals.from}, ${capitals.to}) collate "C") end
+  from unnest(conversations.tags) as tag)`;
+
+export const conversationSources = {
+  "conversation.status": text(sql`conversations.status`),
+  "conversation.assigned_to": text(sql`conversations.assigned_to`),
+  "conversation.tags": tagList("conversation", {
+    hasAny: (operands) => sql<boolean>`${tags} && ${operands}`,
+    hasAll: (operands) => sql<boolean>`${tags} @> ${operands}`,
+    exists: sql<boolean>`cardinality(conversations.tags) > 0`,
+  }),
+  "conversation.inbox_id": text(sql`conversations.inbox_id`),
+  "conversation.is_favorite": optional("conversation", {
+    text: sql`(case when conversations.is_favorite then 'true' else 'false' end)`,
+    exists: sql<boolean>`true`,
+  }),
+  "conversation.last_message_at": time(sql`conversations.last_message_at`),
+  "conversation.last_user_message_at": time(sql`conversations.last_user_message_at`),
+} satisfies { readonly [Name in keyof typeof ownConversationAttributes]: Sources[string] };
+
+function text(column: Expression) {
+  return optional("conversation", {
+    text: sql`lower(${column} collate "C")`,
+    exists: sql<boolean>`${column} is not null`,
+  });
+}
+
+function time(column: Expression) {
+  return optional("conversation", { time: column, exists: sql<boolean>`${column} is not null` });
+}
+
+/** Whether the contact has a conversation that meets the condition. */
+export function existsConversation({ organization }: SourceContext, condition: Predicate): Predicate {
+  return neverNull(sql<boolean>`exists (
+    select from conversations
+    where conversations.organization_id = ${organization} and conversations.contact_id = contacts.id
+      and conversations.erased_at is null and (${condition})
+  )`);
+}
+
+export function hasNoConversation(context: SourceContext): Predicate {
+  return negate(existsConversation(context, sql<boolean>`true`));
+}
+
+const column = sql`conversations.last_user_message_at`;
+
+/**
+ * When a contact wrote last, in any conversation; `within_last` asks for any message in that time. Most operators ask only whether there is a message after a time, which
+ * an index finds; the others need the time itself.
+ */
+export function latestUserMessage(context: SourceContext): Source {
+  const has = (condition: Predicate) => existsConversation(context, condition);
+  const hasAfter = (time: Date) => has(sql<boolean>`${column} > ${parameter(time)}`);
+  const hasFrom = (time: Date) => has(sql<boolean>`${column} >= ${parameter(time)}`);
+  const exists = has(sql<boolean>`${column} is not null`);
+  const latest = optional("contact", {
+    time: sql`(select max(${column}) from conversations
+      where conversations.organization_id = ${context.organization} and conversations.contact_id = contacts.id
+        and conversations.erased_at is null)`,
+    exists,
+  });
+  const before = (time: Date) => sql<boolean>`(${exists} and not ${hasFrom(time)})`;
+  /** By operator; the other operators compare the time itself. */
+  const tests: { readonly [Operator in PositiveCondition["operator"]]?: (time: Date) => Predicate } = {
+    gt: hasAfter,
+    after: hasAfter,
+    gte: hasFrom,
+    lt: before,
+    before,
+    lte: (time) => sql<boolean>`(${exists} and not ${hasAfter(time)})`,
+  };
+  return {
+    of: "contact",
+    test(condition) {
+      const { operator, value } = condition;
+      if (operator === "within_last") {
+        const from = new Date(context.now.getTime() - value);
+        return has(sql<boolean>`${column} between ${parameter(from)} and ${parameter(context.now)}`);
+      }
+      const test = tests[operator];
+      return test && value instanceof Date ? test(value) : latest(context).test(condition);
+    },
+  };
+}

@@ -1,0 +1,140 @@
+/**
+ * Compiles a query to SQL with the same meaning as `matchesQuery`.
+ *
+ * Every value of the query, and every name in a metadata path, is a parameter: the text of the SQL consists of the
+ * fragments in this folder. A part may be null where it is false; only `negate` has to tell them apart.
+ */
+import { sql } from "kysely";
+import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
+import type { Condition, Query } from "../query.ts";
+import { existsConversation, hasNoConversation } from "./conversations.ts";
+import {
+  negate,
+  type PositiveCondition,
+  type Predicate,
+  type Source,
+  type SourceContext,
+  type Sources,
+} from "./source.ts";
+
+export { contactSources } from "./contacts.ts";
+export { conversationSources } from "./conversations.ts";
+export { json, optional, type Predicate, type Source, type Sources, tagList } from "./source.ts";
+
+export interface CompileContext extends SourceContext {
+  /** By attribute, as in the attributes with which the query was parsed. */
+  readonly sources: Sources;
+}
+
+/** A part of a query that is met on its own, and the places of its conditions in the query. */
+export interface Unit {
+  readonly paths: readonly string[];
+  readonly predicate: Predicate;
+}
+
+/** The condition for rows of the table `contacts`, which the statement must select from under this name. */
+export function compileQuery(query: Query, context: CompileContext): Predicate {
+  if (query.kind === "or") {
+    return join(
+      query.queries.map((part) => compileQuery(part, context)),
+      sql` or `,
+    );
+  }
+  if (query.kind === "not") {
+    return negate(compileQuery(query.query, context));
+  }
+  return allOf(compileUnits(query, { context, path: "" }).map(({ predicate }) => predicate));
+}
+
+/** The parts of an `and`, of which each must be met; a query of another kind is one part. */
+export function compileUnits(
+  query: Query,
+  { context, path }: { readonly context: CompileContext; readonly path: string },
+): Unit[] {
+  const parts = query.kind === "and" ? query.queries : [query];
+  const placed = parts.map((part, index) => ({
+    part,
+    path: query.kind === "and" ? `${path}.and[${index}]` : path,
+  }));
+  const units: Unit[] = [];
+  const onConversation: { condition: Condition; source: Source; path: string }[] = [];
+  for (const { part, path } of placed) {
+    if (part.kind !== "condition") {
+      units.push({ paths: [path], predicate: compileQuery(part, context) });
+      continue;
+    }
+    const source = sourceOf(part.attribute, context);
+    if (source.of === "conversation") {
+      onConversation.push({ condition: part, source, path });
+    } else {
+      units.push({ paths: [path], predicate: compileCondition(part, source) });
+    }
+  }
+  if (onConversation.length > 0) {
+    units.push({
+      paths: onConversation.map(({ path }) => path),
+      predicate: compileConversation(onConversation, context),
+    });
+  }
+  return units;
+}
+
+/** One conversation meets all conditions. A contact without conversations is treated as having an empty one. */
+function compileConversation(
+  conditions: readonly { readonly condition: Condition; readonly source: Source }[],
+  context: CompileContext,
+): Predicate {
+  const met = existsConversation(
+    context,
+    allOf(conditions.map(({ condition, source }) => compileCondition(condition, source))),
+  );
+  const isMetByNone = conditions.every(({ condition }) => isNegative(condition.operator));
+  return isMetByNone ? sql<boolean>`(${met} or ${hasNoConversation(context)})` : met;
+}
+
+/** The operators that are the negation of another. */
+const opposites = {
+  neq: "eq",
+  not_contains: "contains",
+  not_in: "in",
+  not_exists: "exists",
+  not_within_last: "within_last",
+} as const satisfies { readonly [Operator in QueryOperator]?: QueryOperator };
+
+function isNegative(operator: QueryOperator): operator is keyof typeof opposites {
+  return Object.hasOwn(opposites, operator);
+}
+
+function compileCondition(condition: Condition, { test }: Source): Predicate {
+  const { operator } = condition;
+  if (!isNegative(operator)) {
+    // Not negative, so it is one of the others.
+    return test(condition as PositiveCondition);
+  }
+  // An operator and its opposite have operands of the same family.
+  return negate(test({ ...condition, operator: opposites[operator] } as PositiveCondition));
+}
+
+function sourceOf(attribute: string, { sources, ...context }: CompileContext): Source {
+  const pattern = Object.keys(sources).find((name) => {
+    const start = name.indexOf("<");
+    return start < 0 ? name === attribute : attribute.startsWith(name.slice(0, start));
+  });
+  const source = pattern === undefined ? undefined : sources[pattern];
+  if (!source) {
+    throw new Error(`The attribute ${attribute} has no source.`);
+  }
+  return source(context, attribute);
+}
+
+function allOf(predicates: readonly Predicate[]): Predicate {
+  const [first, ...others] = predicates;
+  if (first === undefined) {
+    return sql<boolean>`true`;
+  }
+  return others.length === 0 ? first : join(predicates, sql` and `);
+}
+
+function join(predicates: readonly Predicate[], separator: typeof sql | Predicate): Predicate {
+  return sql<boolean>`(${sql.join(predicates, separator as Predicate)})`;
+}

@@ -1,0 +1,57 @@
+/** What the operator does with a wallet: adjustments, with a reason, and the credit limit. */
+import { fromMicros, toMicros } from "../../../tools/money.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
+import { newId } from "../../database/id.ts";
+import { readPage } from "../../database/query/index.ts";
+import { recordTransfers } from "./transfers.ts";
+
+interface NewAdjustment {
+  readonly organization: string;
+  readonly currency: string;
+  /** In the currency's unit; negative to take money out. */
+  readonly amount: number;
+  readonly reason: string;
+  readonly now: Date;
+}
+
+export async function adjustWallet(
+  tx: Transaction,
+  { organization: organization_id, currency, amount, reason, now }: NewAdjustment,
+) {
+  const id = newId("adj", now);
+  const micros = toMicros(amount);
+  const adjustment = await tx
+    .insertInto("wallet_adjustments")
+    .values({ organization_id, id, amount: micros, reason, created_at: now.toISOString() })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  const [from_account, to_account] =
+    micros > 0 ? (["adjustments", "wallet"] as const) : (["wallet", "adjustments"] as const);
+  const transfer = {
+    organization_id,
+    reference: id,
+    type: "adjustment",
+    currency,
+    message_id: null,
+  } as const;
+  await recordTransfers(tx, [{ ...transfer, from_account, to_account, amount: Math.abs(micros) }], now);
+  return serialize(adjustment);
+}
+
+export async function listAdjustments(
+  db: Queries,
+  organization: string,
+  paging: { readonly page: number; readonly per_page: number },
+) {
+  const query = db
+    .selectFrom("wallet_adjustments")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .orderBy("id", "desc");
+  const { rows, meta } = await readPage(query, paging);
+  return { data: rows.map(serialize), meta };
+}
+
+function serialize<Row extends { readonly amount: number }>(row: Row) {
+  return { ...row, amount: fromMicros(row.amount) };
+}

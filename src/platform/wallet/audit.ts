@@ -1,0 +1,57 @@
+/**
+ * Compares every balance with the sum of its ledger entries, once a day, and reports differences in the log.
+ *
+ * A trigger keeps the two equal, so a difference means that somebody changed rows by hand or restored part of a backup.
+ */
+import { sql } from "kysely";
+import { type LedgerAccount, ledgerAccounts } from "../../../tools/wallet.ts";
+import type { Queries } from "../../database/database.ts";
+import { defineScheduledJob, type World } from "../kernel/index.ts";
+
+export interface Difference {
+  readonly organization_id: string;
+  readonly account: LedgerAccount;
+  /** In millionths of the currency's unit. */
+  readonly balance: number;
+  readonly sum_of_entries: number;
+}
+
+export const auditLedgerJob = defineScheduledJob({
+  name: "ledger.audit",
+  schedule: "23 3 * * *",
+  run: reportDifferences,
+});
+
+/** Of every organization, not of those that have balances: these may be lost. */
+export async function reportDifferences({ database, log }: Pick<World, "database" | "log">): Promise<void> {
+  const organizations = await database.queries.selectFrom("organizations").select("id").execute();
+  for (const { id } of organizations) {
+    for (const difference of await findDifferences(database.queries, id)) {
+      log.error(difference, "A balance differs from the sum of its ledger entries");
+    }
+  }
+}
+
+/** One statement, so that balances and entries are of the same moment. */
+export async function findDifferences(db: Queries, organization: string): Promise<readonly Difference[]> {
+  const accounts = sql.join(ledgerAccounts.map((name) => sql`(${sql.lit(name)}, ${sql.ref(name)})`));
+  const { rows } = await sql<Difference>`
+    with moved as (
+      select account, sum(amount) as amount from (
+        select to_account as account, amount from ledger_entries where organization_id = ${organization}
+        union all
+        select from_account, -amount from ledger_entries where organization_id = ${organization}
+      ) as movement (account, amount) group by account
+    ), balance as (
+      select account, sum(amount) as amount
+      from ledger_balances cross join lateral (values ${accounts}) as part (account, amount)
+      where organization_id = ${organization} group by account
+    )
+    select ${organization} as organization_id, account, coalesce(balance.amount, 0)::bigint as balance,
+      coalesce(moved.amount, 0)::bigint as sum_of_entries
+    from moved full join balance using (account)
+    where coalesce(balance.amount, 0) <> coalesce(moved.amount, 0)
+    order by account
+  `.execute(db);
+  return rows;
+}

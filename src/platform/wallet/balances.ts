@@ -1,0 +1,82 @@
+/** Reads the balances of an organization's accounts, and what the wallet can pay. */
+import { sql } from "kysely";
+import type { z } from "zod";
+import { fromMicros } from "../../../tools/money.ts";
+import { type LedgerAccount, ledgerAccounts, type Wallet } from "../../../tools/wallet.ts";
+import type { Queries } from "../../database/database.ts";
+import { onlyRow } from "../../database/query/index.ts";
+import type { World } from "../kernel/index.ts";
+
+/** In millionths of the currency's unit. Money comes from top_ups and adjustments, whose balances are below zero. */
+export type Balances = Readonly<Record<LedgerAccount, number>>;
+
+/** The sums of an organization's balances, by the alias `total`. */
+export const totals = (organization: string) => sql<Balances>`
+  select ${sql.join(ledgerAccounts.map((name) => sql`coalesce(sum(${sql.ref(name)}), 0)::bigint as ${sql.ref(name)}`))}
+  from ledger_balances where organization_id = ${organization}`;
+
+type WalletWorld = Pick<World, "wallet">;
+
+/** How far below zero the wallet may fall by what it is asked to pay; the columns are those of organizations. */
+export function creditLimit({ wallet }: WalletWorld) {
+  return wallet.mode === "credit_limit"
+    ? sql<number>`coalesce(organizations.credit_limit, ${wallet.creditLimit}::bigint)`
+    : sql<number>`0::bigint`;
+}
+
+/** The wallet as the API shows it. */
+export async function readWallet(
+  db: Queries,
+  world: WalletWorld,
+  organization: string,
+): Promise<z.input<typeof Wallet>> {
+  const { rows } = await sql<Balances & WalletSettings>`
+    select total.*, organizations.currency, organizations.low_balance_threshold, ${creditLimit(world)} as credit_limit
+    from organizations cross join (${totals(organization)}) as total
+    where organizations.id = ${organization}
+  `.execute(db);
+  const [row] = rows;
+  if (!row) {
+    throw new Error(`There is no organization ${organization}`);
+  }
+  const { wallet, held, spent, currency, low_balance_threshold: threshold, credit_limit } = row;
+  const available = wallet + credit_limit;
+  return {
+    currency,
+    balance: fromMicros(wallet + held),
+    held: fromMicros(held),
+    available: fromMicros(available),
+    spent: fromMicros(spent),
+    mode: world.wallet.mode,
+    credit_limit: fromMicros(credit_limit),
+    low_balance_threshold: threshold === null ? null : fromMicros(threshold),
+    is_low: threshold !== null && available < threshold,
+  };
+}
+
+/** What the wallet can pay, in millionths of the currency's unit. */
+export async function readAvailable(db: Queries, world: WalletWorld, organization: string): Promise<number> {
+  const { rows } = await sql<{ available: number }>`
+    select total.wallet + ${creditLimit(world)} as available
+    from organizations cross join (${totals(organization)}) as total
+    where organizations.id = ${organization}
+  `.execute(db);
+  return onlyRow(rows).available;
+}
+
+/** The organizations that hold money. */
+export async function holdingOrganizations(db: Queries): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom("ledger_balances")
+    .select("organization_id")
+    .groupBy("organization_id")
+    .having(({ fn }) => fn.sum("held"), ">", 0)
+    .execute();
+  return rows.map(({ organization_id }) => organization_id);
+}
+
+interface WalletSettings {
+  readonly currency: string;
+  readonly low_balance_threshold: number | null;
+  readonly credit_limit: number;
+}

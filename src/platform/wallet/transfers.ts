@@ -1,0 +1,53 @@
+/**
+ * Writes ledger entries. Each moves an amount from one account to another, so the accounts always add up to zero.
+ *
+ * Entries are never changed or deleted, and a reference exists once: the same cause can't count twice. A trigger adds
+ * each entry to the balances in the same statement (migration 0016).
+ */
+import { type RawBuilder, sql } from "kysely";
+import type { LedgerAccount, LedgerEntryType } from "../../../tools/wallet.ts";
+import type { Transaction } from "../../database/database.ts";
+import { newId } from "../../database/id.ts";
+
+export interface Transfer {
+  readonly organization_id: string;
+  /** Names the cause. */
+  readonly reference: string;
+  readonly type: LedgerEntryType;
+  readonly from_account: LedgerAccount;
+  readonly to_account: LedgerAccount;
+  /** In millionths of the currency's unit, greater than 0. */
+  readonly amount: number;
+  /** The organization's. */
+  readonly currency: string;
+  readonly message_id: string | null;
+}
+
+/** The statement that writes any number of transfers; one whose reference exists is not written again. */
+export function transferInsertion(
+  transfers: readonly Transfer[],
+  now: Date,
+  isAllowed: RawBuilder<boolean> = sql`true`,
+): RawBuilder<unknown> {
+  const rows = transfers.map((transfer) => ({ id: newId("txn", now), ...transfer }));
+  return sql`
+    insert into ledger_entries (organization_id, id, reference, type, from_account, to_account, amount, currency,
+      message_id, created_at)
+    select organization_id, id, reference, type, from_account, to_account, amount, currency, message_id,
+      ${now.toISOString()}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as transfer (organization_id text, id text, reference text,
+      type text, from_account text, to_account text, amount bigint, currency text, message_id text)
+    where ${isAllowed}
+    on conflict (organization_id, reference) do nothing
+  `;
+}
+
+export async function recordTransfers(
+  tx: Transaction,
+  transfers: readonly Transfer[],
+  now: Date,
+): Promise<void> {
+  if (transfers.length > 0) {
+    await transferInsertion(transfers, now).execute(tx);
+  }
+}

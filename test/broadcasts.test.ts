@@ -1,0 +1,70 @@
+/** Broadcasts: who gets the message, with which values, and what is counted. */
+import { expect, test } from "vitest";
+import { broadcasts } from "../tools/broadcasts/index.ts";
+import { contacts } from "../tools/contacts.ts";
+import { useTestApp } from "./support/app.ts";
+import { createBroadcastHelpers, phoneNumbers } from "./support/broadcasts.ts";
+import { openPhone } from "./support/simulator.ts";
+
+const app = useTestApp();
+const { approve, create, createCohort, deliver, execute, get, recipients } = createBroadcastHelpers(app);
+
+test("a broadcast sends its template once to each contact of its cohort, and counts the receipts", async () => {
+  const numbers = phoneNumbers(5, 415);
+  const { cohort } = await createCohort(numbers, { name: "Ann" });
+  const template = await approve({
+    name: "greeting",
+    template_data: { body: "Hello {{1}}, welcome to our shop." },
+  });
+  const draft = await create({
+    ...{ name: "Welcome", cohort_id: cohort.id, template_id: template.id },
+    variable_mapping: { "1": "name" },
+  });
+  expect(draft).toMatchObject({ execution_status: "draft", recipient_count: 0 });
+  const started = await execute(draft.id);
+  expect(started).toMatchObject({ execution_status: "processing", recipient_count: 5, excluded: {} });
+  await deliver();
+  expect(await get(draft.id)).toMatchObject({
+    execution_status: "completed",
+    stats: { total: 5, sent: 5, delivered: 5, read: 0, failed: 0 },
+  });
+  for (const number of numbers) {
+    expect((await openPhone(app, number).listMessages()).map(({ type }) => type)).toEqual(["template"]);
+  }
+  await openPhone(app, numbers[0] ?? "").read();
+  const { data } = await app.call(broadcasts.get_broadcast_metrics, { id: draft.id });
+  expect(data).toMatchObject({ pending: 0, sent: 5, delivered: 5, read: 1 });
+  expect((await recipients(draft.id)).map(({ status }) => status).sort()).toEqual([
+    ...["delivered", "delivered", "delivered", "delivered"],
+    "read",
+  ]);
+});
+
+test("contacts are excluded who opted out, are blocked, or lack a value", async () => {
+  const [plain = "", optedOut = "", blocked = "", nameless = ""] = phoneNumbers(4, 416);
+  const { cohort, people } = await createCohort([plain, optedOut, blocked, nameless], { name: "Bob" });
+  const [, second, third, fourth] = people;
+  await app.call(contacts.update_contact, { id: second?.id ?? "", opted_out: true });
+  await app.call(contacts.update_contact, { id: third?.id ?? "", blocked: true });
+  await app.call(contacts.update_contact, { id: fourth?.id ?? "", name: "  " });
+  const template = await approve({ name: "named", template_data: { body: "Hello {{1}}, how are you?" } });
+  const input = { name: "Exclusions", cohort_id: cohort.id, template_id: template.id };
+  const strict = await create({ ...input, variable_mapping: { "1": { attribute: "name" } } });
+  expect(await execute(strict.id)).toMatchObject({
+    recipient_count: 1,
+    excluded: { opted_out: 1, blocked: 1, missing_variable: 1 },
+  });
+  const lenient = await create({
+    ...input,
+    variable_mapping: { "1": { attribute: "name", default: "there" } },
+  });
+  expect(await execute(lenient.id)).toMatchObject({
+    recipient_count: 2,
+    excluded: { opted_out: 1, blocked: 1 },
+  });
+  await deliver();
+  const [, , last] = await openPhone(app, nameless)
+    .listMessages()
+    .then((all) => [0, 0, all.at(-1)]);
+  expect(last).toMatchObject({ type: "template" });
+});

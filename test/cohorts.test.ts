@@ -1,0 +1,206 @@
+/** Cohorts: saved audiences, their counts, previews and descriptions. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { apiKeys } from "../tools/api-keys.ts";
+import { cohorts } from "../tools/cohorts/index.ts";
+import { contacts } from "../tools/contacts.ts";
+import { useTestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
+import { openPhone } from "./support/simulator.ts";
+
+const app = useTestApp();
+const day = 24 * 3_600_000;
+
+const vip = { attribute: "tags", operator: "has_any", value: ["VIP"] };
+const inGermany = { attribute: "country", operator: "eq", value: "de" };
+const silent = { attribute: "last_user_message_at", operator: "not_within_last", value: "30d" };
+
+/** Ada writes today, Bea wrote 40 days ago, Cem never; Dora is in another country. */
+beforeAll(async () => {
+  const people = [
+    ["+4915112345601", "Ada Öztürk", ["vip"], { city: "München", plan: "pro", visits: 12 }],
+    ["+4915112345602", "Bea", ["vip"], { city: "BERLIN", address: { zip: "10115" } }],
+    ["+4915112345603", "Cem", [], { city: "Köln", hobbies: ["golf", "Tennis"] }],
+    ["+33612345604", "Dora", ["vip"], {}],
+  ] as const;
+  for (const [phone_number, name, tags, metadata] of people) {
+    const { data } = await app.call(contacts.create_contact, { phone_number, name, metadata });
+    await app.call(contacts.tag_contact, { id: data.id, add: [...tags] });
+  }
+  await openPhone(app, "+4915112345602").write("hello");
+  await app.advanceTime(40 * day);
+  await openPhone(app, "+4915112345601").write("hello");
+  await app.runDueJobs();
+});
+
+const preview = async (query: object, key?: string) =>
+  (await app.call(cohorts.preview_cohort, { query: { ...query }, sample: true }, key ? { key } : {})).data;
+const namesOf = async (query: object) => ((await preview(query)).sample ?? []).map(({ name }) => name).sort();
+
+describe("a query selects", () => {
+  test.each<[string, object, string[]]>([
+    ["by country, tag and silence", { and: [inGermany, vip, silent] }, ["Bea"]],
+    ["who never wrote", { attribute: "last_user_message_at", operator: "not_exists" }, ["Cem", "Dora"]],
+    [
+      "text in any case",
+      { attribute: "metadata.city", operator: "in", value: ["berlin", "MÜNCHEN"] },
+      ["Ada Öztürk", "Bea"],
+    ],
+    [
+      "parts of a name with other letters",
+      { attribute: "name", operator: "contains", value: "ÖZT" },
+      ["Ada Öztürk"],
+    ],
+    ["nested metadata", { attribute: "metadata.address.zip", operator: "exists" }, ["Bea"]],
+    ["elements of a list", { attribute: "metadata.hobbies", operator: "contains", value: "tennis" }, ["Cem"]],
+    ["numbers", { attribute: "metadata.visits", operator: "gte", value: 12 }, ["Ada Öztürk"]],
+    [
+      "by conversation",
+      { attribute: "conversation.status", operator: "eq", value: "open" },
+      ["Ada Öztürk", "Bea"],
+    ],
+    ["who has none", { not: { attribute: "conversation.status", operator: "exists" } }, ["Cem", "Dora"]],
+    ["everybody", {}, ["Ada Öztürk", "Bea", "Cem", "Dora"]],
+  ])("%s", async (_, query, names) => {
+    expect(await namesOf(query)).toEqual(names);
+  });
+});
+
+test("a preview counts each condition, and saves nothing", async () => {
+  const { contact_count, funnel } = await preview({ and: [inGermany, vip, silent] });
+  expect(contact_count).toBe(1);
+  expect(funnel).toEqual([
+    { conditions: ["query.and[0]"], matching: 3, remaining: 3 },
+    { conditions: ["query.and[1]"], matching: 3, remaining: 2 },
+    { conditions: ["query.and[2]"], matching: 3, remaining: 1 },
+  ]);
+  expect((await app.call(cohorts.preview_cohort, { query: {} })).data).toEqual({ contact_count: 4 });
+  expect((await app.call(cohorts.list_cohorts, {})).data).toEqual([]);
+});
+
+test("without contacts:read the people of a preview are masked", async () => {
+  const { data } = await app.call(apiKeys.create_api_key, { name: "planner", scopes: ["broadcasts:create"] });
+  const { sample } = await preview({ attribute: "name", operator: "eq", value: "bea" }, data.secret_key);
+  expect(sample).toEqual([{ id: null, phone_number: "+49******02", name: "B***", tags: [] }]);
+});
+
+test("conditions of one group are about one conversation", async () => {
+  const open = { attribute: "conversation.status", operator: "eq", value: "open" };
+  const favorite = { attribute: "conversation.is_favorite", operator: "eq", value: true };
+  const { funnel, contact_count } = await preview({ and: [open, vip, favorite] });
+  expect(contact_count).toBe(0);
+  expect(funnel?.at(-1)).toEqual({ conditions: ["query.and[0]", "query.and[2]"], matching: 0, remaining: 0 });
+});
+
+describe("a saved cohort", () => {
+  test("is listed, read, changed, counted and deleted", async () => {
+    const query = { and: [inGermany, vip] };
+    const { data: cohort } = await app.call(cohorts.create_cohort, { name: "German VIPs", query });
+    expect(cohort).toMatchObject({
+      type: "query",
+      status: "ready",
+      query,
+      contact_count: 2,
+      csv_url: null,
+      failure: null,
+    });
+    const { id } = cohort;
+    expect((await app.call(cohorts.list_cohorts, { search: "german" })).data.map((one) => one.id)).toEqual([
+      id,
+    ]);
+    const { data: members } = await app.call(cohorts.list_cohort_members, { id });
+    expect(members.map(({ name }) => name).sort()).toEqual(["Ada Öztürk", "Bea"]);
+    const { data: changed } = await app.call(cohorts.update_cohort, {
+      id,
+      query: vip,
+      description: "all of them",
+    });
+    expect(changed).toMatchObject({ name: "German VIPs", description: "all of them", contact_count: 3 });
+    expect((await app.call(cohorts.get_cohort, { id })).data).toMatchObject({ query: vip, errors: [] });
+    await app.call(cohorts.delete_cohort, { id });
+    expect(await expectFailure(app.call(cohorts.get_cohort, { id }))).toMatchObject({
+      status: 404,
+      code: "cohort_not_found",
+    });
+  });
+
+  test.each<[string, Parameters<typeof create>[0], string, string]>([
+    [
+      "a wrong operator",
+      { query: { and: [vip, { ...inGermany, operator: "gt" }] } },
+      "query.and[1].operator",
+      "operator_not_applicable",
+    ],
+    [
+      "an unknown attribute",
+      { query: { attribute: "city", operator: "eq", value: "x" } },
+      "query.attribute",
+      "unknown_attribute",
+    ],
+    [
+      "an attribute of messages",
+      { query: { attribute: "message.text", operator: "eq", value: "x" } },
+      "query.attribute",
+      "unknown_attribute",
+    ],
+    ["csv without a file", { type: "csv", query: {} }, "csv_url", "invalid_request"],
+    [
+      "csv with a query",
+      { type: "csv", query: vip, csv_url: "https://example.com/a.csv" },
+      "query",
+      "invalid_request",
+    ],
+    [
+      "a query with a file",
+      { query: vip, csv_url: "https://example.com/a.csv" },
+      "csv_url",
+      "invalid_request",
+    ],
+    [
+      "a private address",
+      { type: "csv", query: {}, csv_url: "http://10.0.0.1/a.csv" },
+      "csv_url",
+      "url_not_allowed",
+    ],
+  ])("is rejected with %s, naming the place", async (_, input, field, code) => {
+    const failure = await create(input).then(
+      () => undefined,
+      (error) => error,
+    );
+    expect(failure).toMatchObject({ status: 400, code });
+    expect(failure.error.details[0].field).toBe(field);
+  });
+});
+
+function create(
+  input: Partial<Parameters<typeof app.call<typeof cohorts.create_cohort>>[1]> & {
+    query: Record<string, unknown>;
+  },
+) {
+  return app.call(cohorts.create_cohort, { name: "x", ...input });
+}
+
+test("the description has all that a query needs", async () => {
+  const { data } = await app.call(cohorts.describe_attributes, {});
+  expect(data.tags).toEqual(["vip"]);
+  expect(data.metadata_attributes).toContainEqual({
+    attribute: "metadata.address.zip",
+    types: ["text"],
+    contacts: 1,
+  });
+  expect(data.metadata_attributes).toContainEqual({
+    attribute: "metadata.visits",
+    types: ["number"],
+    contacts: 1,
+  });
+  expect(data.metadata_attributes.map(({ attribute }) => attribute)).not.toContain("metadata.address");
+  for (const { query } of data.examples) {
+    expect((await app.call(cohorts.preview_cohort, { query })).data.contact_count).toBeGreaterThanOrEqual(0);
+  }
+});
+
+test("a country of a new number is found after the number was added", async () => {
+  const phone = openPhone(app, "+4915112345699");
+  await phone.write("hi");
+  expect(await namesOf({ attribute: "phone_number", operator: "ends_with", value: "699" })).toHaveLength(1);
+  expect((await preview(inGermany)).contact_count).toBe(4);
+});

@@ -1,0 +1,152 @@
+/** A broadcast as the API shows it: its states, its counts and its recipients. */
+import { z } from "zod";
+import { limitedObject, timestamp } from "../contract/index.ts";
+import { MessageError } from "../messages/index.ts";
+import { templateCategories } from "../templates/index.ts";
+
+/**
+ * draft → scheduled → processing ⇄ paused → completed; cancelled from any of the first four; failed if it could not start.
+ */
+export const executionStatuses = [
+  "draft",
+  "scheduled",
+  "processing",
+  "paused",
+  "completed",
+  "cancelled",
+  "failed",
+] as const;
+export type ExecutionStatus = (typeof executionStatuses)[number];
+
+/** Why a broadcast paused by itself, or that a person paused it. */
+export const pausedReasons = [
+  "requested",
+  "missed_schedule",
+  "template_not_sendable",
+  "too_many_failures",
+  "internal_error",
+] as const;
+export type PausedReason = (typeof pausedReasons)[number];
+
+/** Why a contact of the cohort is not a recipient. */
+export const exclusionReasons = [
+  "no_number",
+  "blocked",
+  "opted_out",
+  "missing_variable",
+  "invalid_value",
+  "insufficient_funds",
+  "cancelled",
+  "erased",
+] as const;
+export type ExclusionReason = (typeof exclusionReasons)[number];
+
+/** queued: handed to the delivery; sent: the channel accepted it, and no receipt of its delivery has arrived. */
+export const recipientStatuses = [
+  "pending",
+  "queued",
+  "sent",
+  "delivered",
+  "read",
+  "failed",
+  "excluded",
+] as const;
+export type RecipientStatus = (typeof recipientStatuses)[number];
+
+/** sent includes what was delivered, and delivered what was read: total = pending + sent + failed. */
+export const Stats = z.object({
+  total: z.int(),
+  sent: z.int(),
+  delivered: z.int(),
+  read: z.int(),
+  failed: z.int(),
+});
+
+export const Metrics = Stats.extend({ pending: z.int(), execution_status: z.enum(executionStatuses) });
+
+/** The counted reasons. */
+const Excluded = z.partialRecord(z.enum(exclusionReasons), z.int());
+
+const attribute = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(
+    /^(?:name|phone_number|country|username|metadata\..+)$/,
+    "Send name, phone_number, country, username or metadata.<path>.",
+  );
+
+/** Where a value comes from: an attribute of the contact, with a default for contacts without it, or the same for all. */
+const Mapping = z.union([
+  attribute,
+  z.object({ attribute, default: z.string().min(1).max(1024).optional() }),
+  z.object({ value: z.string().min(1).max(1024) }),
+]);
+
+const maxVariables = 100;
+
+export const VariableMapping = limitedObject(
+  (value) => Object.keys(value ?? {}).length <= maxVariables,
+  `At most ${maxVariables} variables.`,
+  z.record(z.string().max(255), Mapping),
+);
+export type VariableMapping = Readonly<Record<string, z.output<typeof Mapping>>>;
+
+export const Broadcast = z.object({
+  id: z.string(),
+  organization_id: z.string(),
+  inbox_id: z.string().nullable(),
+  name: z.string(),
+  cohort_id: z.string(),
+  template_id: z.string(),
+  variable_mapping: z.record(z.string(), z.unknown()),
+  header_media_url: z.string().nullable(),
+  scheduled_at: timestamp.nullable(),
+  execution_status: z.enum(executionStatuses),
+  paused_reason: z.enum(pausedReasons).nullable(),
+  /** Why a scheduled broadcast could not start. */
+  failure_reason: z.string().nullable(),
+  recipient_count: z.int(),
+  stats: Stats,
+  excluded: Excluded,
+  started_at: timestamp.nullable(),
+  completed_at: timestamp.nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+export const Recipient = z.object({
+  contact_id: z.string(),
+  /** Null once the contact has been erased. */
+  to: z.string().nullable(),
+  status: z.enum(recipientStatuses),
+  /** Of an excluded recipient. */
+  reason: z.enum(exclusionReasons).nullable(),
+  message_id: z.string().nullable(),
+  conversation_id: z.string().nullable(),
+  sent_at: timestamp.nullable(),
+  delivered_at: timestamp.nullable(),
+  read_at: timestamp.nullable(),
+  failed_at: timestamp.nullable(),
+  error: MessageError.nullable(),
+});
+
+/** What would happen if the broadcast were executed now. */
+export const Estimate = z.object({
+  recipient_count: z.int(),
+  excluded: Excluded,
+  category: z.enum(templateCategories),
+  currency: z.string(),
+  /** Null: there are no prices in the currency. */
+  cost: z.number().nullable(),
+  /** Of each country, the dearest first; null: of no country. */
+  costs: z.array(z.object({ country: z.string().nullable(), recipients: z.int(), cost: z.number() })),
+  available: z.number(),
+  available_after: z.number().nullable(),
+  /** False: the wallet would reject it. */
+  is_affordable: z.boolean(),
+  /** Recipients above the inbox's daily limit, who get the message on later days. */
+  waiting: z.int(),
+  /** By the inbox's limits; null: it has none. */
+  duration_seconds: z.int().nullable(),
+});

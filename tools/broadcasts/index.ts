@@ -1,0 +1,257 @@
+/** Broadcasts: an approved template sent once to every contact of a cohort. */
+import { z } from "zod";
+import {
+  Deleted,
+  fileAddress,
+  id,
+  inboxId,
+  inputTimestamp,
+  one,
+  operation,
+  paged,
+  paging,
+  recipient,
+} from "../contract/index.ts";
+import {
+  Broadcast,
+  Estimate,
+  executionStatuses,
+  Metrics,
+  Recipient,
+  recipientStatuses,
+  VariableMapping,
+} from "./data.ts";
+
+export * from "./data.ts";
+export { broadcastErrors } from "./errors.ts";
+
+const broadcastId = id("Broadcast", "list_broadcasts");
+const name = z.string().trim().min(1).max(255).describe("Name");
+const cohort_id = id("Cohort", "list_cohorts");
+const template_id = id("Approved template", "list_templates");
+const variable_mapping = VariableMapping.describe(
+  'Value of each template variable: name, phone_number, country or metadata.<path> of the contact, with or without a default, or one value for all. For example {"1":{"attribute":"name","default":"there"}}',
+);
+const header_media_url = fileAddress.describe("File of a media header; by default the template's");
+const scheduled_at = inputTimestamp.describe("Send time, ISO 8601 with offset, within 30 days");
+
+/** Starts messages to many people. */
+const sends = { destructive: true, openWorld: true } as const;
+
+export const broadcasts = {
+  create_broadcast: operation({
+    method: "POST",
+    path: "/v1/broadcasts",
+    scope: "broadcasts:create",
+    title: "Create broadcast",
+    description:
+      "Create a broadcast of an approved template to a cohort: a draft, or with scheduled_at a scheduled one. Check it with estimate_broadcast, send it with execute_broadcast.",
+    input: z.object({
+      name,
+      cohort_id,
+      template_id,
+      inbox_id: inboxId.optional().describe("The template's inbox"),
+      variable_mapping: variable_mapping.default({}),
+      header_media_url: header_media_url.optional(),
+      scheduled_at: scheduled_at.optional(),
+    }),
+    output: one(Broadcast),
+    status: 201,
+    hints: sends,
+  }),
+
+  list_broadcasts: operation({
+    method: "GET",
+    path: "/v1/broadcasts",
+    scope: "broadcasts:read",
+    title: "List broadcasts",
+    description: "List broadcasts with their counts, newest first.",
+    input: z.object({
+      status: z.enum(executionStatuses).optional().describe("Only this status"),
+      search: z.string().max(255).optional().describe("Part of a name"),
+      ...paging(25),
+    }),
+    output: paged(Broadcast),
+  }),
+
+  get_broadcast: operation({
+    method: "GET",
+    path: "/v1/broadcasts/{id}",
+    scope: "broadcasts:read",
+    title: "Get broadcast",
+    description: "Get a broadcast: its status, counts, exclusions by reason, and why it paused or failed.",
+    input: z.object({ id: broadcastId }),
+    output: one(Broadcast),
+  }),
+
+  update_broadcast: operation({
+    method: "PUT",
+    path: "/v1/broadcasts/{id}",
+    scope: "broadcasts:create",
+    title: "Update broadcast",
+    description: "Change a draft or scheduled broadcast. Only the fields sent change.",
+    input: z.object({
+      id: broadcastId,
+      name: name.optional(),
+      cohort_id: cohort_id.optional(),
+      template_id: template_id.optional(),
+      variable_mapping: variable_mapping.optional(),
+      header_media_url: header_media_url.nullable().optional(),
+      scheduled_at: scheduled_at.nullable().optional().describe("Send time; null makes it a draft"),
+    }),
+    output: one(Broadcast),
+    hints: sends,
+    tier: "extended",
+  }),
+
+  delete_broadcast: operation({
+    method: "DELETE",
+    path: "/v1/broadcasts/{id}",
+    scope: "broadcasts:create",
+    title: "Delete broadcast",
+    description: "Delete a draft. A scheduled broadcast is cancelled first, with cancel_broadcast.",
+    input: z.object({ id: broadcastId }),
+    output: one(Deleted),
+    tier: "extended",
+  }),
+
+  execute_broadcast: operation({
+    method: "POST",
+    path: "/v1/broadcasts/{id}/execute",
+    scope: "broadcasts:send",
+    title: "Execute broadcast",
+    description:
+      "Send a draft or scheduled broadcast now to its cohort. This can't be undone. Follow it with wait_for_broadcast.",
+    input: z.object({
+      id: broadcastId,
+      allow_partial: z.boolean().default(false).describe("Send to as many as the wallet can pay for"),
+    }),
+    output: one(Broadcast),
+    hints: sends,
+  }),
+
+  pause_broadcast: operation({
+    method: "POST",
+    path: "/v1/broadcasts/{id}/pause",
+    scope: "broadcasts:send",
+    title: "Pause broadcast",
+    description:
+      "Pause a broadcast that is being sent. At most 1,000 messages that are already queued are still sent. Continue with resume_broadcast.",
+    input: z.object({ id: broadcastId }),
+    output: one(Broadcast),
+    tier: "extended",
+  }),
+
+  resume_broadcast: operation({
+    method: "POST",
+    path: "/v1/broadcasts/{id}/resume",
+    scope: "broadcasts:send",
+    title: "Resume broadcast",
+    description: "Continue a paused broadcast with the recipients that are left.",
+    input: z.object({ id: broadcastId }),
+    output: one(Broadcast),
+    tier: "extended",
+    hints: sends,
+  }),
+
+  cancel_broadcast: operation({
+    method: "POST",
+    path: "/v1/broadcasts/{id}/cancel",
+    scope: "broadcasts:send",
+    title: "Cancel broadcast",
+    description: "Stop a broadcast for good. Up to 1,000 messages that are queued are still sent.",
+    input: z.object({ id: broadcastId }),
+    output: one(Broadcast),
+    hints: { destructive: true },
+  }),
+
+  retry_broadcast: operation({
+    method: "POST",
+    path: "/v1/broadcasts/{id}/retry",
+    scope: "broadcasts:send",
+    title: "Retry broadcast",
+    description:
+      "Send a completed or cancelled broadcast again to recipients that it failed for, or that were pending when it was cancelled. A message that failed as unconfirmed may have arrived.",
+    input: z.object({
+      id: broadcastId,
+      scope: z
+        .enum(["failed", "pending"])
+        .default("failed")
+        .describe("failed: whose message failed; pending: whom a cancel left out"),
+      only_retryable: z
+        .boolean()
+        .default(true)
+        .describe("Of the failed ones, only those whose error says that a retry can help"),
+    }),
+    output: one(Broadcast),
+    tier: "extended",
+    hints: sends,
+  }),
+
+  estimate_broadcast: operation({
+    method: "GET",
+    path: "/v1/broadcasts/{id}/estimate",
+    scope: "broadcasts:read",
+    title: "Estimate broadcast",
+    description:
+      "Count whom a draft or scheduled broadcast would reach and exclude now, its cost by country, and whether the wallet can pay it (is_affordable).",
+    input: z.object({ id: broadcastId }),
+    output: one(Estimate),
+  }),
+
+  test_broadcast: operation({
+    method: "POST",
+    path: "/v1/broadcasts/{id}/test",
+    scope: "broadcasts:send",
+    title: "Test broadcast",
+    description:
+      "Send the message of a broadcast to one number, with the values of that contact. Values that the contact lacks are shown as [variable].",
+    input: z.object({ id: broadcastId, to: recipient }),
+    output: one(z.object({ message_id: z.string(), conversation_id: z.string() })),
+    status: 201,
+    tier: "extended",
+    hints: sends,
+  }),
+
+  list_broadcast_recipients: operation({
+    method: "GET",
+    path: "/v1/broadcasts/{id}/recipients",
+    scope: { all: ["broadcasts:read", "contacts:read"] },
+    title: "List broadcast recipients",
+    description:
+      "List a broadcast's recipients with their status, error, and why excluded ones were left out.",
+    input: z.object({
+      id: broadcastId,
+      status: z.enum(recipientStatuses).optional().describe("Only this status"),
+      ...paging(25),
+    }),
+    output: paged(Recipient),
+    tier: "extended",
+  }),
+
+  get_broadcast_metrics: operation({
+    method: "GET",
+    path: "/v1/broadcasts/{id}/metrics",
+    scope: "broadcasts:read",
+    title: "Get broadcast metrics",
+    description: "Count a broadcast's messages by status. sent includes delivered, which includes read.",
+    input: z.object({ id: broadcastId }),
+    output: one(Metrics),
+  }),
+
+  wait_for_broadcast: operation({
+    method: "GET",
+    path: "/v1/broadcasts/{id}/wait",
+    scope: "broadcasts:read",
+    title: "Wait for broadcast",
+    description:
+      "Wait until a broadcast has ended or paused, or until the timeout. Returns the counts; delivered and read rise after it: see get_broadcast_metrics.",
+    input: z.object({
+      id: broadcastId,
+      timeout_seconds: z.int().min(0).max(55).default(25).describe("Seconds to wait, at most 55"),
+    }),
+    output: one(Metrics.extend({ is_timed_out: z.boolean() })),
+    waits: true,
+    progress: { counts: ["sent", "failed"], total: "total" },
+  }),
+};

@@ -1,0 +1,246 @@
+/** Cohorts: saved filters that select the contacts of a broadcast. */
+import { z } from "zod";
+import { Contact } from "../contacts.ts";
+import {
+  Deleted,
+  type ErrorEntry,
+  errorEntry,
+  id,
+  jsonObject,
+  one,
+  operation,
+  paged,
+  paging,
+  timestamp,
+  untrusted,
+} from "../contract/index.ts";
+import { sourceUrl } from "../uploads.ts";
+
+export { type QueryOperator, queryErrors, queryOperators } from "./query.ts";
+
+export const cohortTypes = ["query", "csv"] as const;
+
+export const cohortStatuses = ["building", "ready", "failed"] as const;
+
+/** A query in the forms that describe_attributes explains. */
+const query = jsonObject.describe(
+  'Conditions, for example {"and":[{"attribute":"tags","operator":"has_any","value":["vip"]},{"attribute":"last_user_message_at","operator":"not_within_last","value":"30d"}]}; also or, not, nested; {} selects all',
+);
+
+const Cohort = z.object({
+  id: z.string(),
+  organization_id: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  type: z.enum(cohortTypes),
+  csv_url: z.string().nullable(),
+  query: z.record(z.string(), z.unknown()),
+  /** Counted when it was saved, and at each broadcast. */
+  contact_count: z.int(),
+  /** A csv cohort is building until its file has been read. */
+  status: z.enum(cohortStatuses),
+  /** Of a csv cohort: the lines read so far, and those of them without a contact. */
+  lines_read: z.int(),
+  lines_rejected: z.int(),
+  /** Why its file could not be read to the end. */
+  failure: z.string().nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+const CohortWithErrors = Cohort.extend({
+  /** The first 1,000 rejected lines of a csv cohort's file. */
+  errors: z.array(z.object({ line: z.int(), reason: z.string() })),
+});
+
+const name = z.string().min(1).max(255).describe("Name");
+const description = z.string().max(1000).describe("Which contacts it selects");
+const cohortId = id("Cohort", "list_cohorts");
+
+const NewCohort = z
+  .object({
+    name,
+    query,
+    type: z.enum(cohortTypes).default("query").describe("csv: the numbers of a file; query is then {}"),
+    csv_url: sourceUrl.optional().describe("For csv: public https address of the file"),
+    upload_id: id("For csv, instead of csv_url: upload", "list_uploads").optional(),
+    description: description.optional(),
+  })
+  .superRefine(({ type, query, csv_url, upload_id }, context) => {
+    const sources = [csv_url, upload_id].filter((source) => source !== undefined).length;
+    const problems: [boolean, string, string][] = [
+      [type === "csv" && sources !== 1, "csv_url", "A csv cohort needs csv_url or upload_id, and not both."],
+      [type === "query" && sources > 0, csv_url ? "csv_url" : "upload_id", "Send it only with type csv."],
+      [type === "csv" && Object.keys(query).length > 0, "query", "Send {} as the query of a csv cohort."],
+    ];
+    for (const [, field, message] of problems.filter(([isWrong]) => isWrong)) {
+      context.addIssue({ code: "custom", path: [field], message });
+    }
+  });
+
+const readScope = { any: ["broadcasts:read", "broadcasts:create"] } as const;
+
+/** One of the people that a query selects. */
+const SampleContact = Contact.pick({ phone_number: true, name: true, tags: true }).extend({
+  /** Null without contacts:read, as most of the number and the name is then hidden. */
+  id: z.string().nullable(),
+});
+
+const Preview = z.object({
+  contact_count: z.int(),
+  /** With sample: up to five of the contacts. */
+  sample: z.array(SampleContact).optional(),
+  /** With sample: for each condition, how many contacts meet it, and how many also meet those before it. */
+  funnel: z
+    .array(z.object({ conditions: z.array(z.string()), matching: z.int(), remaining: z.int() }))
+    .optional(),
+});
+
+const AttributeDescriptions = z.object({
+  attributes: z.array(
+    z.object({
+      attribute: z.string(),
+      type: z.string(),
+      description: z.string(),
+      values: z.array(z.string()).optional(),
+    }),
+  ),
+  /** By type: the operators that apply, and the value that each takes. */
+  operators: z.record(z.string(), z.record(z.string(), z.string())),
+  /** Of the newest 10,000 contacts and conversations. */
+  tags: z.array(z.string()),
+  conversation_tags: z.array(z.string()),
+  metadata_attributes: z.array(
+    z.object({ attribute: untrusted(z.string()), types: z.array(z.string()), contacts: z.int() }),
+  ),
+  rules: z.array(z.string()),
+  examples: z.array(z.object({ audience: z.string(), query: z.record(z.string(), z.unknown()) })),
+});
+
+export const cohorts = {
+  create_cohort: operation({
+    method: "POST",
+    path: "/v1/cohorts",
+    scope: "broadcasts:create",
+    title: "Create cohort",
+    description:
+      "Save an audience for broadcasts. Count what its query selects first with preview_cohort. A csv cohort is built in the background: see get_cohort.",
+    input: NewCohort,
+    output: one(Cohort),
+    status: 201,
+  }),
+
+  list_cohorts: operation({
+    method: "GET",
+    path: "/v1/cohorts",
+    scope: readScope,
+    title: "List cohorts",
+    description: "List the saved audiences, newest first.",
+    input: z.object({
+      search: z.string().max(255).optional().describe("Part of a name"),
+      ...paging(25),
+    }),
+    output: paged(Cohort),
+  }),
+
+  describe_attributes: operation({
+    method: "GET",
+    path: "/v1/cohorts/attributes",
+    scope: { any: ["broadcasts:read", "broadcasts:create", "contacts:read"] },
+    title: "Describe attributes",
+    description:
+      "Get the attributes, types, operators and example queries for cohorts, and the tags and metadata in use. Call it before you write a query.",
+    input: z.object({}),
+    output: one(AttributeDescriptions),
+  }),
+
+  preview_cohort: operation({
+    method: "POST",
+    path: "/v1/cohorts/preview-query",
+    scope: { any: ["broadcasts:read", "broadcasts:create", "contacts:read"] },
+    title: "Preview cohort",
+    description:
+      "Count the contacts that a query selects now. Attributes and operators: describe_attributes.",
+    input: z.object({
+      query,
+      sample: z
+        .boolean()
+        .default(false)
+        .describe("true: also five of the contacts, and the count of each condition"),
+    }),
+    output: one(Preview),
+    effect: "read",
+  }),
+
+  get_cohort: operation({
+    method: "GET",
+    path: "/v1/cohorts/{id}",
+    scope: readScope,
+    title: "Get cohort",
+    description: "Get a cohort: its query, and the progress and rejected lines of a csv cohort.",
+    input: z.object({ id: cohortId }),
+    output: one(CohortWithErrors),
+  }),
+
+  list_cohort_members: operation({
+    method: "GET",
+    path: "/v1/cohorts/{id}/members",
+    scope: "contacts:read",
+    title: "List cohort members",
+    description: "List the contacts that a cohort selects now, newest first.",
+    input: z.object({ id: cohortId, ...paging(25) }),
+    output: paged(
+      Contact.pick({ id: true, phone_number: true, name: true, tags: true, opted_out: true, blocked: true }),
+    ),
+    tier: "extended",
+  }),
+
+  update_cohort: operation({
+    method: "PUT",
+    path: "/v1/cohorts/{id}",
+    scope: "broadcasts:create",
+    title: "Update cohort",
+    description:
+      "Change a cohort's name, description or query, and count it again. Only the fields sent change. A csv cohort keeps its contacts: create another for another file.",
+    input: z.object({
+      id: cohortId,
+      name: name.optional(),
+      query: query.optional(),
+      description: description.optional(),
+    }),
+    output: one(Cohort),
+    tier: "extended",
+  }),
+
+  delete_cohort: operation({
+    method: "DELETE",
+    path: "/v1/cohorts/{id}",
+    scope: "broadcasts:create",
+    title: "Delete cohort",
+    description: "Delete a cohort. Its contacts stay. This can't be undone.",
+    input: z.object({ id: cohortId }),
+    output: one(Deleted),
+    tier: "extended",
+  }),
+};
+
+export const cohortErrors = {
+  cohort_in_use: errorEntry(
+    "conflict",
+    409,
+    "{uses} not sent yet and needs this cohort.",
+    "Find it with list_broadcasts (GET /v1/broadcasts); change its cohort, cancel it or delete it first.",
+  ),
+  cohort_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no cohort with this id.",
+    "Find the id with list_cohorts (GET /v1/cohorts).",
+  ),
+  cohort_has_file: errorEntry(
+    "business_rule",
+    422,
+    "The contacts of a csv cohort come from its file: it has no query.",
+    "Leave query out, or create a cohort of type query.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

@@ -1,0 +1,177 @@
+/** The wallet: an organization's prepaid balance, and the ledger of everything that moved it. */
+import { z } from "zod";
+import { type ErrorEntry, errorEntry, one, operation, paged, paging, timestamp } from "./contract/index.ts";
+import { money } from "./money.ts";
+
+/** off: nothing is rejected; block: nothing below zero; credit_limit: nothing below the organization's limit. */
+export const walletModes = ["off", "block", "credit_limit"] as const;
+export type WalletMode = (typeof walletModes)[number];
+
+/** top_ups and adjustments are where money comes from; spent is where it goes. */
+export const ledgerAccounts = ["wallet", "held", "spent", "top_ups", "adjustments"] as const;
+export type LedgerAccount = (typeof ledgerAccounts)[number];
+
+export const ledgerEntryTypes = ["hold", "charge", "release", "correction", "top_up", "adjustment"] as const;
+export type LedgerEntryType = (typeof ledgerEntryTypes)[number];
+
+export const Wallet = z.object({
+  currency: z.string(),
+  /** Paid in and not spent, with what is held. */
+  balance: z.number(),
+  /** Reserved for messages that were accepted and are not delivered. */
+  held: z.number(),
+  /** What can be spent: the balance without what is held, and with the credit limit. */
+  available: z.number(),
+  spent: z.number(),
+  mode: z.enum(walletModes),
+  /** 0 unless the mode is credit_limit. */
+  credit_limit: z.number(),
+  low_balance_threshold: z.number().nullable(),
+  is_low: z.boolean(),
+});
+
+const LedgerEntry = z.object({
+  id: z.string(),
+  type: z.enum(ledgerEntryTypes),
+  amount: z.number(),
+  currency: z.string(),
+  from_account: z.enum(ledgerAccounts),
+  to_account: z.enum(ledgerAccounts),
+  /** Null: no message is the cause. */
+  message_id: z.string().nullable(),
+  /** Of an adjustment. */
+  reason: z.string().nullable(),
+  created_at: timestamp,
+});
+
+export const wallet = {
+  get_wallet: operation({
+    method: "GET",
+    path: "/v1/billing/wallet",
+    scope: "tokens:read",
+    title: "Get wallet",
+    description:
+      "Get the prepaid balance, what is held for messages on their way, and what is available. list_ledger_entries shows what moved it.",
+    input: z.object({}),
+    output: one(Wallet),
+    tier: "extended",
+  }),
+
+  list_ledger_entries: operation({
+    method: "GET",
+    path: "/v1/billing/ledger",
+    scope: "tokens:read",
+    title: "List ledger entries",
+    description:
+      "List what moved money between the accounts of the wallet, newest first: holds, charges, releases, top-ups and adjustments.",
+    input: z.object({
+      type: z.enum(ledgerEntryTypes).optional().describe("Only this type"),
+      message_id: z.string().min(1).max(64).optional().describe("Only entries of this message"),
+      ...paging(25),
+    }),
+    output: paged(LedgerEntry),
+    tier: "extended",
+  }),
+};
+
+export const walletEvents = {
+  "wallet.low_balance": {
+    scope: "tokens:read",
+    data: Wallet.pick({ currency: true, balance: true, held: true, available: true }).extend({
+      threshold: z.number(),
+    }),
+  },
+} as const;
+
+const organizationId = z.string().min(1).max(64).describe("Organization id, from list_organizations");
+
+const Adjustment = z.object({
+  id: z.string(),
+  amount: z.number(),
+  reason: z.string(),
+  created_at: timestamp,
+});
+
+/** What the operator can do with a wallet. */
+export const operatorWallet = {
+  find_wallet: operation({
+    method: "GET",
+    path: "/operator/v1/organizations/{id}/wallet",
+    credential: "operator",
+    scope: null,
+    title: "Find wallet",
+    description: "Get the wallet of an organization.",
+    input: z.object({ id: organizationId }),
+    output: one(Wallet),
+    tools: {},
+  }),
+
+  adjust_wallet: operation({
+    method: "POST",
+    path: "/operator/v1/organizations/{id}/wallet/adjustments",
+    credential: "operator",
+    scope: null,
+    title: "Adjust wallet",
+    description:
+      "Add money to the wallet of an organization, or take it out with a negative amount. The organization sees the amount and the reason.",
+    input: z.object({
+      id: organizationId,
+      amount: money
+        .refine((amount) => amount !== 0, "Send an amount other than 0.")
+        .describe("In the organization's currency; negative to take money out"),
+      reason: z.string().trim().min(1).max(1000).describe("Why; shown to the organization"),
+    }),
+    output: one(z.object({ adjustment: Adjustment, wallet: Wallet })),
+    status: 201,
+    tools: {},
+  }),
+
+  list_adjustments: operation({
+    method: "GET",
+    path: "/operator/v1/organizations/{id}/wallet/adjustments",
+    credential: "operator",
+    scope: null,
+    title: "List adjustments",
+    description: "List the adjustments of an organization's wallet, newest first.",
+    input: z.object({ id: organizationId, ...paging(25) }),
+    output: paged(Adjustment),
+    tools: {},
+  }),
+
+  update_credit_limit: operation({
+    method: "PUT",
+    path: "/operator/v1/organizations/{id}/wallet/credit-limit",
+    credential: "operator",
+    scope: null,
+    title: "Update credit limit",
+    description:
+      "Set how far below zero the available balance of one organization may fall while TIDINGS_WALLET is credit_limit. null applies the setting TIDINGS_CREDIT_LIMIT again.",
+    input: z.object({
+      id: organizationId,
+      credit_limit: money.min(0).nullable().describe("In the organization's currency"),
+    }),
+    output: one(Wallet),
+    tools: {},
+  }),
+};
+
+export const walletErrors = {
+  insufficient_funds: errorEntry(
+    "payment_required",
+    402,
+    "{required} {currency} is needed, and {available} {currency} is available.",
+    "Ask the operator of this service to add money to the wallet. get_wallet (GET /v1/billing/wallet) shows what is available; execute_broadcast takes allow_partial.",
+  ),
+  price_unknown: errorEntry(
+    "business_rule",
+    422,
+    "There is no price for messages in {currency}, and the wallet must pay for them.",
+    "Ask the operator of this service to set message prices in {currency}.",
+  ),
+  currency_fixed: errorEntry(
+    "conflict",
+    409,
+    "The currency can't change any more: money has moved in {currency}.",
+    "Keep the currency, or create another organization with the other currency.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;
