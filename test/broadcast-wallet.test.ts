@@ -61,7 +61,7 @@ test("allow_partial sends to as many as the wallet can pay for", async () => {
   expect(await read()).toMatchObject({ available: 0, held: 0 });
 });
 
-test("allow_partial is rejected if the wallet can pay for nobody", async () => {
+test("allow_partial is rejected if the wallet can not pay for any recipient", async () => {
   await leave(0);
   const { id } = await create(content);
   expect(await expectFailure(execute(id, { allow_partial: true }))).toMatchObject({ status: 402 });

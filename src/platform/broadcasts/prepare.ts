@@ -2,6 +2,7 @@
 import type { VariableMapping } from "../../../tools/broadcasts/index.ts";
 import { fail, failField } from "../../../tools/errors.ts";
 import type { Transaction } from "../../database/database.ts";
+import { type Cohort, requireCohort } from "../cohorts/index.ts";
 import {
   type ApprovedTemplate,
   composeTemplate,
@@ -15,6 +16,15 @@ export interface Content {
   readonly template_id: string;
   readonly variable_mapping: VariableMapping;
   readonly header_media_url?: string | null | undefined;
+}
+
+/** @throws Failure `cohort_not_found`, `cohort_not_ready`. */
+export async function requireReadyCohort(tx: Transaction, organization: string, id: string): Promise<Cohort> {
+  const cohort = await requireCohort(tx, organization, id);
+  if (cohort.status !== "ready") {
+    throw fail("cohort_not_ready");
+  }
+  return cohort;
 }
 
 /** What a stored broadcast sends. */

@@ -26,6 +26,7 @@ export {
   composeTemplate,
   createComposer,
   findTemplates,
+  isTemplateSendable,
   requireApproved,
   requireApprovedById,
   type SentTemplate,

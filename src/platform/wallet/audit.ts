@@ -1,7 +1,7 @@
 /**
  * Compares every balance with the sum of its ledger entries, once a day, and reports differences in the log.
  *
- * A trigger keeps the two equal, so a difference means that somebody changed rows by hand or restored part of a backup.
+ * A trigger keeps the two equal, so a difference means that rows were changed by hand, or that part of a backup was restored.
  */
 import { sql } from "kysely";
 import { type LedgerAccount, ledgerAccounts } from "../../../tools/wallet.ts";

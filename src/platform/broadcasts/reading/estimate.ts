@@ -1,17 +1,15 @@
 /** Estimates a broadcast: whom it would reach now, who would be excluded, and what it costs. */
 import { sql } from "kysely";
 import type { ExclusionReason } from "../../../../tools/broadcasts/index.ts";
-import { fail } from "../../../../tools/errors.ts";
 import { InboxSettings } from "../../../../tools/inboxes.ts";
 import { fromMicros, toMicros } from "../../../../tools/money.ts";
 import type { Transaction } from "../../../database/database.ts";
-import { requireCohort } from "../../cohorts/index.ts";
 import { getOrDefaultInbox } from "../../inboxes.ts";
 import type { World } from "../../kernel/index.ts";
 import { allCountries, type Rates, readRates } from "../../prices/index.ts";
 import { mustPay, readWallet } from "../../wallet/index.ts";
 import { type BroadcastRow, requireState } from "../find.ts";
-import { contentOf, type Prepared, prepareContent } from "../prepare.ts";
+import { contentOf, type Prepared, prepareContent, requireReadyCohort } from "../prepare.ts";
 import { leftToday, selectCandidates } from "../sending/index.ts";
 
 interface EstimateContext {
@@ -56,10 +54,7 @@ async function groupCandidates(
   { organization_id: organization, cohort_id }: BroadcastRow,
   { prepared: { template, mapping }, rates }: Basis,
 ): Promise<readonly Group[]> {
-  const cohort = await requireCohort(tx, organization, cohort_id);
-  if (cohort.status !== "ready") {
-    throw fail("cohort_not_ready");
-  }
+  const cohort = await requireReadyCohort(tx, organization, cohort_id);
   const { category } = template.version;
   const { rows } = await sql<Group>`
     select reason, country, count(*) as count, sum(price)::bigint as cost

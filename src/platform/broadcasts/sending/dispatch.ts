@@ -14,7 +14,12 @@ import type { MessageCharge, Tables } from "../../../database/schema/index.ts";
 import { getOrDefaultInbox } from "../../inboxes.ts";
 import { defineJob, type World } from "../../kernel/index.ts";
 import { type BulkMessages, enqueueBulkMessages } from "../../messages/index.ts";
-import { type ApprovedTemplate, createComposer, type SentTemplate } from "../../templates/index.ts";
+import {
+  type ApprovedTemplate,
+  createComposer,
+  isTemplateSendable,
+  type SentTemplate,
+} from "../../templates/index.ts";
 import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
 import { leftToday } from "./daily-limit.ts";
 import { excludeRecipients } from "./exclude.ts";
@@ -107,7 +112,8 @@ async function dispatchBatch(tx: Transaction, world: World, organization: string
   if (left === 0) {
     return "wait long";
   }
-  if (!(await isSendable(tx, broadcast))) {
+  // It may have been paused, disabled or withdrawn since the execution.
+  if (!(await isTemplateSendable(tx, organization, broadcast.template_id))) {
     const paused = { execution_status: "paused", paused_reason: "template_not_sendable" } as const;
     await changeBroadcast(tx, broadcast, { ...paused, now: world.now() });
     return "end";
@@ -141,19 +147,6 @@ async function hasPending(tx: Transaction, { organization_id, id }: BroadcastRow
     .where("broadcast_id", "=", id)
     .where("status", "=", "pending")
     .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-/** Whether the template has not been paused, disabled or withdrawn since the execution. */
-async function isSendable(tx: Transaction, { organization_id, template_id }: BroadcastRow): Promise<boolean> {
-  const row = await tx
-    .selectFrom("templates")
-    .select("id")
-    .where("organization_id", "=", organization_id)
-    .where("id", "=", template_id)
-    .where("review_status", "=", "approved")
-    .where("missing_at_authority", "=", false)
     .executeTakeFirst();
   return row !== undefined;
 }

@@ -4,12 +4,13 @@ import type { ExclusionReason } from "../../../../tools/broadcasts/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import type { Transaction } from "../../../database/database.ts";
 import { onlyRow } from "../../../database/query/index.ts";
-import { recordCount, requireCohort } from "../../cohorts/index.ts";
+import { recordCount } from "../../cohorts/index.ts";
+import { getOrDefaultInbox } from "../../inboxes.ts";
 import type { World } from "../../kernel/index.ts";
 import { allCountries, readRates } from "../../prices/index.ts";
 import { failInsufficient, holdInsertion, lockWallet, mustPay, readAvailable } from "../../wallet/index.ts";
 import type { BroadcastRow } from "../find.ts";
-import type { Prepared } from "../prepare.ts";
+import { type Prepared, requireReadyCohort } from "../prepare.ts";
 import { selectCandidates } from "./candidates.ts";
 
 export interface FreezeContext {
@@ -39,10 +40,7 @@ export async function freezeRecipients(
 ): Promise<Frozen> {
   const { tx, now, broadcast } = context;
   const { organization_id: organization, id } = broadcast;
-  const cohort = await requireCohort(tx, organization, broadcast.cohort_id);
-  if (cohort.status !== "ready") {
-    throw fail("cohort_not_ready");
-  }
+  const cohort = await requireReadyCohort(tx, organization, broadcast.cohort_id);
   const rates = await readRates(tx, organization, allCountries);
   const { category } = template.version;
   await sql`
@@ -78,13 +76,7 @@ export async function freezeRecipients(
 }
 
 async function isLimited({ tx, world, broadcast }: FreezeContext): Promise<boolean> {
-  const inbox = await tx
-    .selectFrom("inboxes")
-    .select(["channel", "settings"])
-    .where("organization_id", "=", broadcast.organization_id)
-    .where("id", "=", broadcast.inbox_id)
-    .executeTakeFirstOrThrow();
-  return mustPay(world, inbox);
+  return mustPay(world, await getOrDefaultInbox(tx, broadcast.organization_id, broadcast.inbox_id));
 }
 
 /** Holds the cost of a run, once for each. Returns false if the wallet must pay and can't. */

@@ -106,6 +106,11 @@ function selectApproved(db: Queries, organization: string) {
     .where("submitted", "is not", null);
 }
 
+export async function isTemplateSendable(db: Queries, organization: string, id: string): Promise<boolean> {
+  const row = await selectApproved(db, organization).select("id").where("id", "=", id).executeTakeFirst();
+  return row !== undefined;
+}
+
 const maxSuggestions = 3;
 
 /** Approved utility templates of the inbox, those with the fewest variables first. */

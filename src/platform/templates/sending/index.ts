@@ -1,4 +1,10 @@
 /** Messages with templates: which template is meant, and what the message contains. */
-export { findTemplates, requireApproved, requireApprovedById, suggestTemplates } from "./approved.ts";
+export {
+  findTemplates,
+  isTemplateSendable,
+  requireApproved,
+  requireApprovedById,
+  suggestTemplates,
+} from "./approved.ts";
 export { type ApprovedTemplate, composeTemplate, createComposer, type SentTemplate } from "./compose.ts";
 export { variableNames } from "./values.ts";
