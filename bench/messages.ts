@@ -57,6 +57,10 @@ async function measureEngine(engine: Engine): Promise<void> {
     }
     console.log(`\n${engine}: ${subjects.map(({ name }) => name).join(" | ")}`);
     await using yardstick = await openYardstick(subjects);
+    for (const subject of subjects) {
+      await subject.start();
+      await subject.fill();
+    }
     await measureClosedLoops(subjects, yardstick);
     await measureOpenLoops(subjects);
     await measurePaced(subjects);
@@ -103,15 +107,14 @@ function describeRatio(slices: readonly ComparedResult[]): string {
   return `${ratio.toFixed(2)} of ${median(slices.map(({ bare }) => bare)).toFixed(0)}/s`;
 }
 
-/** On a copy of the database of the first one, with the same rows. */
-async function openYardstick([first]: readonly Subject[]): Promise<Yardstick> {
+/** On a copy of the database of the first one, with the same rows. Stops all of them, so none is warmer than another. */
+async function openYardstick(subjects: readonly Subject[]): Promise<Yardstick> {
+  const [first] = subjects;
   if (!first) {
     throw new Error("There is nothing to measure.");
   }
-  await first.stop();
-  const place = await first.copy();
-  await first.start();
-  return startYardstick(place);
+  await Promise.all(subjects.map((subject) => subject.stop()));
+  return startYardstick(await first.copy());
 }
 
 async function measureOpenLoops(subjects: readonly Subject[]): Promise<void> {
