@@ -18,9 +18,9 @@ export async function prepareBroadcast(
 ): Promise<string> {
   const database = new pg.Client({ connectionString: url });
   await database.connect();
-  const amounts = { contacts, conversations: 1, messagesEach: 0, messagesInFirst: 0 };
+  const amounts = { contacts, conversations: Math.ceil(contacts / 10), messagesEach: 10, messagesInFirst: 0 };
   await fillOrganization(database, organization, amounts);
-  await database.query("analyze contacts");
+  await database.query("analyze");
   await database.end();
   return createDraft(client);
 }

@@ -25,7 +25,11 @@ const tags = sql`array(
   from unnest(conversations.tags) as tag)`;
 
 export const conversationSources = {
-  "conversation.status": text(sql`conversations.status`),
+  // In small letters, so the planner can use the column's statistics.
+  "conversation.status": optional("conversation", {
+    text: sql`(conversations.status collate "C")`,
+    exists: sql<boolean>`true`,
+  }),
   "conversation.assigned_to": text(sql`conversations.assigned_to`),
   "conversation.tags": tagList("conversation", {
     hasAny: (operands) => sql<boolean>`${tags} && ${operands}`,
