@@ -27,6 +27,7 @@ export const engineDependent: readonly string[] = [
   "test/migrations.test.ts",
   "test/metrics.test.ts",
   "test/payments-concurrency.test.ts",
+  "test/payments-refunds.test.ts",
   "test/payments-webhook.test.ts",
   "test/payments.test.ts",
   "test/processes.test.ts",
