@@ -146,6 +146,9 @@ describe("where receipts are not unique at the processor", async () => {
     other.failNext("POST /v1/orders", "error", "lost");
     const created = await create();
     expect([...other.orders.keys()]).toEqual([created.outcome === "created" && created.order_id]);
+    const repeated = client.createOrder({ ...order, isRepeated: true }, AbortSignal.timeout(5_000));
+    expect(await repeated).toEqual(created);
+    expect(other.orders.size).toBe(1);
   });
 
   test("a request without an answer is given up and tried again", async () => {
