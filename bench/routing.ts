@@ -32,6 +32,7 @@ import {
   sendMessages,
   watchCapacity,
 } from "./support/routing-load.ts";
+import { unreachablePayments } from "./support/unreachable-payments.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 const key = `sk_live_${"r".repeat(43)}`;
@@ -90,7 +91,7 @@ async function measure(database: Database): Promise<void> {
     addresses: { service: () => "", cdn: undefined },
     quotas: config.quotas,
     ...{ retention: config.retention, wallet: config.wallet },
-    openChannels: () => ({ channels: {}, templateAuthorities: {}, jobs: [] }),
+    openChannels: () => ({ channels: {}, templateAuthorities: {}, payments: unreachablePayments, jobs: [] }),
   });
   const caller = await platform.authenticate(key);
   await using jobs = platform.jobs;

@@ -21,10 +21,11 @@ const kept: Readonly<Record<string, readonly string[]>> = {
   ],
   "what the operator has set up": ["message_rate_tables"],
   "until they are erased": ["contacts", "contact_identities", "conversations", "messages", "uploads"],
-  "for ever: the ledger": ["ledger_entries", "wallet_adjustments"],
+  "for ever: the ledger": ["ledger_entries", "wallet_adjustments", "payments", "payment_orders"],
   "until they end": ["jobs", "processes", "outward_calls"],
   "like messages": ["simulator_messages"],
   "like templates": ["simulator_templates"],
+  "like payments": ["simulator_payments", "simulator_payment_orders"],
 };
 
 const startsAt = new Date("2027-06-01T00:00:30Z");
@@ -50,6 +51,9 @@ beforeAll(async () => {
   await query(`
     insert into parked_receipts (organization_id, channel_message_id, type, occurred_at, parked_at)
     select ${organization}, 'unknown', 'sent', now(), now()`);
+  await query(`
+    insert into payment_events (organization_id, event_id, received_at)
+    select ${organization}, 'evt_1', now()`);
   await query(`update imports set status = 'failed', finished_at = now()`);
   await query(`
     insert into assignments (organization_id, id, conversation_id, contact_id, assignment_type, over_capacity, created_at)

@@ -25,6 +25,7 @@ import { toolErrors } from "./mcp.ts";
 import { messageErrors } from "./messages/index.ts";
 import { operatorErrors } from "./operator.ts";
 import { organizationErrors } from "./organization.ts";
+import { paymentErrors } from "./payments.ts";
 import { priceErrors } from "./prices.ts";
 import { quickReplyErrors } from "./quick-replies.ts";
 import { routingErrors } from "./routing.ts";
@@ -52,6 +53,7 @@ export const errors = {
   ...webhookErrors,
   ...messageErrors,
   ...walletErrors,
+  ...paymentErrors,
   ...broadcastErrors,
   ...templateErrors,
   ...uploadErrors,

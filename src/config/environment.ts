@@ -228,8 +228,24 @@ export const Environment = z.object({
     .enum(["on", "off"], expected("on or off"))
     .default("on")
     .describe(
-      "off: the controls of the simulated channel, `/simulator/…`, answer 404, so that no key can write as a customer",
+      "off: the controls of the simulated channel and of simulated payments, `/simulator/…`, answer 404, so that no key can write as a customer or pay with simulated money",
     ),
+  TIDINGS_RAZORPAY_KEY_ID: z
+    .string()
+    .regex(/^rzp_[\w]{4,100}$/, expected("a key id that starts with rzp_live_ or rzp_test_"))
+    .optional()
+    .describe(
+      "Takes payments through Razorpay with this API key, the key's secret and the webhook secret, all three. Default: payments are simulated",
+    ),
+  TIDINGS_RAZORPAY_KEY_SECRET: z.string().optional().describe("Secret of the Razorpay API key"),
+  TIDINGS_RAZORPAY_WEBHOOK_SECRET: z
+    .string()
+    .optional()
+    .describe("Secret that was chosen for the webhook in the Razorpay dashboard"),
+  TIDINGS_RAZORPAY_BASE_URL: z
+    .url({ protocol: /^https?$/, ...expected("the address of the Razorpay API or of an emulator") })
+    .default("https://api.razorpay.com")
+    .describe("Address of the Razorpay API, without its version"),
   TIDINGS_OPERATOR_KEY: z
     .string()
     .regex(/^[!-~]{32,}$/, expected("at least 32 characters without spaces"))

@@ -13,6 +13,7 @@ import { bootstrap } from "../../../src/platform/bootstrap.ts";
 import { createPlatform, type Platform, sealedColumns } from "../../../src/platform/index.ts";
 import type { Channel } from "../../../src/ports/channel.ts";
 import { runOnServer, withDatabase } from "../../../test/support/postgres.ts";
+import { unreachablePayments } from "../unreachable-payments.ts";
 
 export interface BenchPlatform extends AsyncDisposable {
   readonly platform: Platform;
@@ -50,7 +51,12 @@ export async function startPlatform(
     wallet: config.wallet,
     ...{ storage: openStorage(config), hiddenBy: () => undefined },
     addresses: { service: () => "http://127.0.0.1", cdn: undefined },
-    openChannels: () => ({ channels: { simulator: channel }, templateAuthorities: {}, jobs: [] }),
+    openChannels: () => ({
+      channels: { simulator: channel },
+      templateAuthorities: {},
+      payments: unreachablePayments,
+      jobs: [],
+    }),
   });
   return {
     ...{ platform, database },

@@ -4,6 +4,7 @@ import type { BroadcastTables } from "./broadcasts.ts";
 import type { CohortTables } from "./cohorts.ts";
 import type { InboxTables } from "./inbox.ts";
 import type { JobTables } from "./jobs.ts";
+import type { PaymentTables } from "./payments.ts";
 import type { PriceTables } from "./prices.ts";
 import type { SimulatorTables } from "./simulator.ts";
 import type { TemplateTables } from "./templates.ts";
@@ -19,6 +20,7 @@ export interface Tables
     CohortTables,
     InboxTables,
     JobTables,
+    PaymentTables,
     PriceTables,
     SimulatorTables,
     TemplateTables,

@@ -8,6 +8,7 @@ import type { Jobs, JobType, NewJob } from "../../jobs/job.ts";
 import type { Channel } from "../../ports/channel.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
+import type { PaymentProcessor } from "../../ports/payments.ts";
 import type { Storage } from "../../ports/storage.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import type { TemplateAuthority } from "../../ports/template-authority.ts";
@@ -29,6 +30,8 @@ export interface World {
   readonly channels: Readonly<Record<string, Channel>>;
   /** Reviews the templates of a channel; by the channel's name. */
   readonly templateAuthorities: Readonly<Record<string, TemplateAuthority>>;
+  /** Takes the money of top-ups. */
+  readonly payments: PaymentProcessor;
   /** The only way to reach an address that a customer provided, except that of a webhook. */
   readonly web: Web;
   /** The only way to reach the receiver of a webhook, which may be on this machine during development. */

@@ -56,7 +56,10 @@ export interface OutwardHandler<Input, Output, Intent = unknown, Result = unknow
    * Calls the third party. A Failure states that the call had no effect; any other error leaves the outcome unknown.
    */
   call(intent: Intent, context: OutwardContext): Promise<Result>;
-  /** Looks up the call of a process that died; undefined if its outcome can't be known. */
+  /**
+   * Looks up the call of a process that died; undefined if its outcome can't be known. A Failure with a status of a
+   * caller's mistake is the response.
+   */
   find?(intent: Intent, context: OutwardContext): Promise<Result | undefined>;
   /** Records the result and returns the response, which is stored in the same transaction. */
   record(
