@@ -5,6 +5,7 @@
  */
 import { apiKeyErrors } from "./api-keys.ts";
 import { authErrors } from "./auth.ts";
+import { billingErrors } from "./billing.ts";
 import { broadcastErrors } from "./broadcasts/index.ts";
 import { cohortErrors, queryErrors } from "./cohorts/index.ts";
 import { contactErrors } from "./contacts.ts";
@@ -52,6 +53,7 @@ export const errors = {
   ...webhookErrors,
   ...messageErrors,
   ...walletErrors,
+  ...billingErrors,
   ...broadcastErrors,
   ...templateErrors,
   ...uploadErrors,

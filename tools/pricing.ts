@@ -2,12 +2,18 @@
 import { z } from "zod";
 import { one, operation } from "./contract/index.ts";
 
+/** The plans, from the smallest to the largest. */
+export const planSlugs = ["starter", "growth", "scale", "enterprise"] as const;
+export type PlanSlug = (typeof planSlugs)[number];
+
 const Plan = z.object({
   id: z.string(),
   name: z.string(),
   slug: z.string(),
   description: z.string(),
+  /** Null: agreed on request. */
   monthly_price: z.number().nullable(),
+  /** Of a whole year. */
   annual_price: z.number().nullable(),
   is_custom_pricing: z.boolean(),
   features: z.array(z.string()),

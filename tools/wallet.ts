@@ -11,7 +11,16 @@ export type WalletMode = (typeof walletModes)[number];
 export const ledgerAccounts = ["wallet", "held", "spent", "top_ups", "adjustments"] as const;
 export type LedgerAccount = (typeof ledgerAccounts)[number];
 
-export const ledgerEntryTypes = ["hold", "charge", "release", "correction", "top_up", "adjustment"] as const;
+export const ledgerEntryTypes = [
+  "hold",
+  "charge",
+  "release",
+  "correction",
+  "usage",
+  "fee",
+  "top_up",
+  "adjustment",
+] as const;
 export type LedgerEntryType = (typeof ledgerEntryTypes)[number];
 
 export const Wallet = z.object({
@@ -171,7 +180,7 @@ export const walletErrors = {
   currency_fixed: errorEntry(
     "conflict",
     409,
-    "The currency can't change any more: money has moved in {currency}.",
+    "The currency can't change any more: money has moved in {currency}, or the chatbot add-on has its prices in it.",
     "Keep the currency, or create another organization with the other currency.",
   ),
 } as const satisfies Record<string, ErrorEntry>;

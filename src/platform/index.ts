@@ -16,6 +16,7 @@ import type {
 import type { TemplateAuthorityCallbacks } from "../ports/template-authority.ts";
 import { apiKeys } from "./api-keys.ts";
 import { auth, authenticate } from "./auth/index.ts";
+import { billing } from "./billing/index.ts";
 import { broadcasts } from "./broadcasts/index.ts";
 import { cohorts } from "./cohorts/index.ts";
 import { contacts } from "./contacts/index.ts";
@@ -71,6 +72,7 @@ export const modules: Modules = {
   uploads,
   imports,
   webhooks,
+  billing,
   wallet,
   organization,
   "api-keys": apiKeys,

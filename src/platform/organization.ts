@@ -52,8 +52,8 @@ function serializeOrganization(row: Selectable<Tables["organizations"]>) {
 }
 
 /**
- * Locks the organization until the commit, as an entry of its ledger does, which refers to the currency.
- * @throws Failure `currency_fixed` for another currency once there is an entry.
+ * Locks the organization until the commit, as an entry of its ledger and an add-on do, which refer to the currency.
+ * @throws Failure `currency_fixed` for another currency once there is one.
  */
 async function requireCurrencyFree(tx: Transaction, id: string, wanted: string | undefined): Promise<void> {
   if (wanted === undefined) {
@@ -65,13 +65,10 @@ async function requireCurrencyFree(tx: Transaction, id: string, wanted: string |
     .where("id", "=", id)
     .forUpdate()
     .executeTakeFirstOrThrow();
-  const moved = await tx
-    .selectFrom("ledger_entries")
-    .select("id")
-    .where("organization_id", "=", id)
-    .limit(1)
-    .executeTakeFirst();
-  if (moved && wanted !== currency) {
+  const rowOf = (table: "ledger_entries" | "chatbot_addons") =>
+    tx.selectFrom(table).select("id").where("organization_id", "=", id).limit(1).executeTakeFirst();
+  const isFixed = (await rowOf("ledger_entries")) ?? (await rowOf("chatbot_addons"));
+  if (isFixed && wanted !== currency) {
     throw fail("currency_fixed", { param: "currency", currency });
   }
 }

@@ -224,6 +224,12 @@ export interface Hooks {
     change: Change,
     cohort: { readonly organization: string; readonly cohort_id: string },
   ): Promise<void>;
+  /** An organization's wallet was credited. The caller locked the wallet before it wrote the entry. */
+  walletCredited(
+    tx: Transaction,
+    world: World,
+    credit: { readonly organization: string; readonly now: Date },
+  ): Promise<void>;
   /** A team is being deleted. Called before its members are locked, and again afterwards. */
   teamDeleted(
     change: Change,
