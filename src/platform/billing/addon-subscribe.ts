@@ -27,7 +27,7 @@ interface Terms {
  * @throws Failure `addon_exists`, `price_below_minimum`, `insufficient_funds`.
  */
 export async function subscribe(place: Place, terms: Terms): Promise<AddonRow> {
-  const { tx, organization, now } = place;
+  const { tx, organization } = place;
   // Of two at once, the second one sees the first.
   await lockWallet(tx, organization);
   const previous = await findAddon(tx, organization);
