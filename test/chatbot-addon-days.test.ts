@@ -1,10 +1,8 @@
 /** The chatbot add-on over 90 days, against a table that was written by hand. */
-import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import { modules } from "../src/platform/index.ts";
 import { useTestApp } from "./support/app.ts";
-import { createAddonHelpers } from "./support/chatbot-addon.ts";
-import { createWalletHelpers } from "./support/wallet.ts";
+import { createAddonTenant } from "./support/chatbot-addon.ts";
 import { createWorldProbe } from "./support/world.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -15,14 +13,14 @@ const app = useTestApp({
   // The last day of a month: the periods end on February 28, March 31 and April 30.
   startsAt: new Date("2027-01-31T10:00:00.000Z"),
 });
-const { answers, read, cancel, subscribe } = createAddonHelpers(app, readWorld);
-const wallet = createWalletHelpers(app);
+let tenant: Awaited<ReturnType<typeof createAddonTenant>>;
+const answers = (count: number) => tenant.answers(count);
 
 /** A unit costs 0.10 USD, a month 3 USD. */
 const actions = {
   "pay in 5.00 and subscribe": async () => {
-    await wallet.add(5);
-    await subscribe(0.1, 3);
+    await tenant.add(5);
+    await tenant.subscribe(0.1, 3);
   },
   "60 answers": () => answers(60),
   "40 answers": () => answers(40),
@@ -34,10 +32,10 @@ const actions = {
   "2 answers": () => answers(2),
   "an answer is rejected": () => expect(answers(1)).rejects.toMatchObject({ code: "insufficient_funds" }),
   "an answer is not counted": async () => expect(await answers(1)).toBe(0),
-  "pay in 0.10": () => wallet.add(0.1),
-  "pay in 1.00": () => wallet.add(1),
-  "pay in 5.00": () => wallet.add(5),
-  cancel,
+  "pay in 0.10": () => tenant.add(0.1),
+  "pay in 1.00": () => tenant.add(1),
+  "pay in 5.00": () => tenant.add(5),
+  cancel: () => tenant.cancel(),
   nothing: async () => {},
 } as const;
 
@@ -80,7 +78,7 @@ const table: readonly (readonly [
 ];
 
 beforeAll(async () => {
-  await app.runDueJobs();
+  tenant = await createAddonTenant(app, readWorld);
 });
 
 test("90 days of trial, use, an empty wallet, grace, suspension, top-ups and cancellation", async () => {
@@ -92,28 +90,21 @@ test("90 days of trial, use, an empty wallet, grace, suspension, top-ups and can
       await app.advanceTime(dayMs);
     }
     await actions[action]();
-    const addon = await read();
+    const addon = await tenant.read();
     const found = [
-      ...[addon.status, addon.trial_units_remaining, (await wallet.read()).available],
+      ...[addon.status, addon.trial_units_remaining, (await tenant.readWallet()).available],
       ...[dateOf(addon.next_billing_date), dateOf(addon.grace_ends_at)],
     ];
     expect([dayOfRow, action, ...found]).toEqual(row);
   }
-  expect(dateOf((await read()).ends_at)).toBe("2027-04-30");
-  expect((await wallet.list("fee")).map(({ amount }) => amount)).toEqual([3, 3]);
+  expect(dateOf((await tenant.read()).ends_at)).toBe("2027-04-30");
+  expect((await tenant.listEntries("fee")).map(({ amount }) => amount)).toEqual([3, 3]);
   // 12 + 8 + 3 + 5 + 4 + 2 + 2 beyond the trial.
-  const { rows } = await countUsage();
-  expect(rows).toEqual([{ entries: 36, micros: 3_600_000 }]);
-  expect(await wallet.read()).toMatchObject({ spent: 9.6, balance: 1.5, held: 0 });
+  expect((await tenant.listEntries("usage")).map(({ amount }) => amount)).toEqual(Array(36).fill(0.1));
+  expect(await tenant.readWallet()).toMatchObject({ spent: 9.6, balance: 1.5, held: 0 });
   expect(Date.now() - startedAt).toBeLessThan(30_000);
 }, 60_000);
 
 function dateOf(time: string | null): string | null {
   return time?.slice(0, 10) ?? null;
-}
-
-function countUsage() {
-  return sql`
-    select count(*) as entries, sum(amount)::bigint as micros from ledger_entries where type = 'usage'
-  `.execute(app.server.database.queries);
 }
