@@ -29,6 +29,8 @@ export const pricing = {
     title: "Get pricing",
     description:
       "Get the plans with their prices, in the currency of the country from which the request is sent.",
+    // The country is that of the client's address, which a trusted proxy names in X-Forwarded-For.
+    responseHeaders: { "cache-control": "private, max-age=300", vary: "X-Forwarded-For" },
     input: z.object({}),
     output: one(
       z.object({

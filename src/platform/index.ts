@@ -47,6 +47,7 @@ import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
 import { operator } from "./operator/index.ts";
 import { organization } from "./organization.ts";
 import { prices } from "./prices/index.ts";
+import { pricing } from "./pricing/index.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing/index.ts";
 import { teams } from "./teams/index.ts";
@@ -74,6 +75,7 @@ export const modules: Modules = {
   webhooks,
   billing,
   wallet,
+  pricing,
   organization,
   "api-keys": apiKeys,
   auth,

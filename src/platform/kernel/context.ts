@@ -7,6 +7,7 @@ import { newId } from "../../database/id.ts";
 import type { Jobs, JobType, NewJob } from "../../jobs/job.ts";
 import type { Channel } from "../../ports/channel.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Countries } from "../../ports/countries.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Storage } from "../../ports/storage.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
@@ -34,6 +35,7 @@ export interface World {
   /** The only way to reach the receiver of a webhook, which may be on this machine during development. */
   readonly receivers: Web;
   readonly storage: Storage;
+  readonly countries: Countries;
   /** The public base URLs of this service and its CDN, for links to files. */
   readonly addresses: { service(): string; readonly cdn: string | undefined };
   readonly quotas: Quotas;
@@ -131,6 +133,8 @@ export interface PublicContext {
   readonly actor: Actor;
   /** The variant that the declaration gives the requested path. */
   readonly variant: string | undefined;
+  /** The IP address of the client; undefined if it is not known. */
+  readonly address: string | undefined;
   /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
 }
