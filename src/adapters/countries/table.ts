@@ -9,7 +9,10 @@ export interface Table {
 
 /** Loads the reader too: most processes never need it. @throws if the content is no such table. */
 export async function readTable(content: Buffer): Promise<Table> {
-  const { Reader } = await import("mmdb-lib");
+  // By its default export: the bundler gives a CommonJS package no other.
+  const {
+    default: { Reader },
+  } = await import("mmdb-lib");
   const reader = orDamaged(() => new Reader(content));
   const countryOf = (address: string) => readCountry(reader.get(address));
   return {
