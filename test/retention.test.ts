@@ -17,7 +17,7 @@ const kept: Readonly<Record<string, readonly string[]>> = {
   "what an organization has set up": [
     ...["organizations", "users", "api_keys", "inboxes", "teams", "team_members"],
     ...["routing_policies", "quick_replies", "templates", "webhooks", "wallet_states"],
-    ...["cohorts", "broadcasts"],
+    ...["cohorts", "broadcasts", "subscriptions", "chatbot_addons"],
   ],
   "what the operator has set up": ["message_rate_tables"],
   "until they are erased": ["contacts", "contact_identities", "conversations", "messages", "uploads"],
