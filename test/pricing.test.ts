@@ -1,5 +1,6 @@
 /** Pricing: the plans, in the currency of the country from which the request is sent. */
 import { describe, expect, test } from "vitest";
+import { readConfig } from "../src/config/index.ts";
 import { pricedCurrencies } from "../src/platform/pricing/plans.ts";
 import { mcp } from "../tools/mcp.ts";
 import { planSlugs, pricing } from "../tools/pricing.ts";
@@ -99,6 +100,12 @@ describe("without a proxy", () => {
     const response = await app.fetch("/v1/pricing", { key: "sk_live_wrong" });
     expect(response.status).toBe(200);
   });
+});
+
+test.each(["Germany", "UK", "ZZ", "SU", "1"])("%s is no country for TIDINGS_PRICING_COUNTRY", (country) => {
+  expect(() => readConfig({ TIDINGS_PRICING_COUNTRY: country })).toThrow(
+    "TIDINGS_PRICING_COUNTRY takes a two-letter country code (ISO 3166), for example DE.",
+  );
 });
 
 function pricesOf({ plans }: Pricing): number[] {

@@ -27,8 +27,7 @@ export const pricing = {
     credential: "none",
     scope: null,
     title: "Get pricing",
-    description:
-      "Get the plans with their prices, in the currency of the country from which the request is sent.",
+    description: "Get the plans, with prices in the currency of the caller's country.",
     // The country is that of the client's address, which a trusted proxy names in X-Forwarded-For.
     responseHeaders: { "cache-control": "private, max-age=300", vary: "X-Forwarded-For" },
     input: z.object({}),

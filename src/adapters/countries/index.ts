@@ -10,7 +10,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import ipaddr from "ipaddr.js";
 import type { Countries } from "../../ports/countries.ts";
-import { readTable, type Table } from "./table.ts";
+import type { Table } from "./table.ts";
 
 export interface CountrySettings {
   /** Undefined: the bundled table. */
@@ -61,7 +61,9 @@ export function findBundledTable(): string {
       );
 }
 
+/** Loads the reader too, which most processes never need. */
 async function loadTable(file: string): Promise<Table> {
+  const { readTable } = await import("./table.ts");
   return readTable(await readFile(file));
 }
 

@@ -1,4 +1,5 @@
 /** A table of countries by IP address, in the MaxMind DB format. */
+import { Reader } from "mmdb-lib";
 
 export interface Table {
   /** The country of an IPv4 or IPv6 address in its usual form; null if the table has none. */
@@ -7,12 +8,8 @@ export interface Table {
   requireCountries(): void;
 }
 
-/** Loads the reader too: most processes never need it. @throws if the content is no such table. */
-export async function readTable(content: Buffer): Promise<Table> {
-  // By its default export: the bundler gives a CommonJS package no other.
-  const {
-    default: { Reader },
-  } = await import("mmdb-lib");
+/** @throws if the content is no such table. */
+export function readTable(content: Buffer): Table {
   const reader = orDamaged(() => new Reader(content));
   const countryOf = (address: string) => readCountry(reader.get(address));
   return {
