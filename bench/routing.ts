@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { openCountries } from "../src/adapters/countries/index.ts";
 import { createDiskStorage } from "../src/adapters/storage/disk.ts";
 import { noMetrics } from "../src/adapters/telemetry/off.ts";
 import { createWeb } from "../src/adapters/web/index.ts";
@@ -91,6 +92,7 @@ async function measure(database: Database): Promise<void> {
     addresses: { service: () => "", cdn: undefined },
     quotas: config.quotas,
     ...{ retention: config.retention, wallet: config.wallet },
+    countries: await openCountries(config.countries),
     openChannels: () => ({ channels: {}, templateAuthorities: {}, payments: unreachablePayments, jobs: [] }),
   });
   const caller = await platform.authenticate(key);

@@ -8,6 +8,7 @@ import { setMaxListeners } from "node:events";
 import { toolNames } from "../tools/contract/index.ts";
 import { fail } from "../tools/errors.ts";
 import { type ControlRoute, openSimulator } from "./adapters/channel/simulator/index.ts";
+import { openCountries } from "./adapters/countries/index.ts";
 import { openPayments } from "./adapters/payments/index.ts";
 import { openStorage } from "./adapters/storage/index.ts";
 import { createInstruments, instrumentTools, openTelemetry } from "./adapters/telemetry/index.ts";
@@ -59,10 +60,8 @@ export interface App extends AsyncDisposable {
 
 /** How long running requests and jobs may take to finish when the app stops. */
 const shutdownMs = 10_000;
-/** Concurrent jobs of one lane. Webhook deliveries mostly wait. */
-const concurrency = 32;
-/** How long sending the last spans may take. */
-const flushSpansMs = 2_000;
+const concurrency = 32; // jobs of one lane at once; webhook deliveries mostly wait
+const flushSpansMs = 2_000; // how long sending the last spans may take
 
 export async function startApp(options: AppOptions): Promise<App> {
   const { databaseUrl: url, dataDir } = options.config;
@@ -95,6 +94,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const platform = createPlatform({
     ...{ database, now, log, web, receivers, enabledModules, concurrency, metrics: telemetry.metrics },
     ...{ stopping: stopping.signal, retention: config.retention, wallet: config.wallet },
+    countries: await openCountries(config.countries),
     addresses: { service: () => config.publicUrl ?? address, cdn: config.cdnUrl },
     ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), hiddenBy, instruments },
     openChannels(callbacks, enqueueAll) {

@@ -7,7 +7,18 @@ import { modules, operatorModules } from "../src/platform/index.ts";
 
 /** The platform's modules in order: each may import only those before it. */
 const moduleOrder = [
-  ...["kernel", "query", "identity", "phone", "organization", "prices", "wallet", "payments"],
+  ...[
+    "kernel",
+    "query",
+    "identity",
+    "phone",
+    "organization",
+    "prices",
+    "wallet",
+    "billing",
+    "payments",
+    "pricing",
+  ],
   ...[
     "contacts",
     "users",

@@ -5,6 +5,7 @@
  */
 import { apiKeyErrors } from "./api-keys.ts";
 import { authErrors } from "./auth.ts";
+import { billingErrors } from "./billing.ts";
 import { broadcastErrors } from "./broadcasts/index.ts";
 import { cohortErrors, queryErrors } from "./cohorts/index.ts";
 import { contactErrors } from "./contacts.ts";
@@ -54,6 +55,7 @@ export const errors = {
   ...messageErrors,
   ...walletErrors,
   ...paymentErrors,
+  ...billingErrors,
   ...broadcastErrors,
   ...templateErrors,
   ...uploadErrors,

@@ -16,6 +16,8 @@ export const ledgerEntryTypes = [
   "charge",
   "release",
   "correction",
+  "usage",
+  "fee",
   "top_up",
   "refund",
   "adjustment",
@@ -179,7 +181,7 @@ export const walletErrors = {
   currency_fixed: errorEntry(
     "conflict",
     409,
-    "The currency can't change any more: there are ledger entries or payment orders in {currency}.",
+    "The currency can't change any more: there are ledger entries, payment orders or an add-on in {currency}.",
     "Keep the currency, or create another organization with the other currency.",
   ),
 } as const satisfies Record<string, ErrorEntry>;

@@ -4,7 +4,16 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { allScopes, passwordRule, readScope, toolModes } from "../../tools/contract/index.ts";
 import { walletModes } from "../../tools/wallet.ts";
-import { commaList, expected, nameList, readHost, readNetwork, readOrigin, wholeNumber } from "./fields.ts";
+import {
+  commaList,
+  country,
+  expected,
+  nameList,
+  readHost,
+  readNetwork,
+  readOrigin,
+  wholeNumber,
+} from "./fields.ts";
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
@@ -176,6 +185,16 @@ export const Environment = z.object({
     readNetwork,
     "IP addresses or networks such as 10.0.0.0/8, separated by commas",
   ).describe("Proxies whose X-Forwarded-For is trusted: IP addresses and networks"),
+  TIDINGS_GEOIP_FILE: z
+    .string()
+    .transform(expandHome)
+    .optional()
+    .describe(
+      "Table of countries by IP address for `GET /v1/pricing`, a MaxMind DB file (.mmdb). Default: the bundled one",
+    ),
+  TIDINGS_PRICING_COUNTRY: country
+    .default("US")
+    .describe("Country of `GET /v1/pricing` for callers whose address has none, such as a private one"),
   TIDINGS_BODY_LIMIT: wholeNumber(1_024, 104_857_600)
     .default(1_048_576)
     .describe("Largest body of a request with a credential, in bytes"),

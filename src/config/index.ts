@@ -113,6 +113,8 @@ function toConfig(env: z.output<typeof Environment>) {
     allowedHosts: env.TIDINGS_ALLOWED_HOSTS,
     allowedOrigins: env.TIDINGS_ALLOWED_ORIGINS,
     trustedProxies: env.TIDINGS_TRUSTED_PROXIES,
+    /** The table of countries by IP address, and the country of addresses that it does not have. */
+    countries: { file: env.TIDINGS_GEOIP_FILE, fallback: env.TIDINGS_PRICING_COUNTRY },
     bodyLimit: env.TIDINGS_BODY_LIMIT,
     /** Which non-public addresses webhooks and downloads may reach. */
     web: {

@@ -17,6 +17,7 @@ import type { PaymentCallbacks } from "../ports/payments.ts";
 import type { TemplateAuthorityCallbacks } from "../ports/template-authority.ts";
 import { apiKeys } from "./api-keys.ts";
 import { auth, authenticate } from "./auth/index.ts";
+import { billing } from "./billing/index.ts";
 import { broadcasts } from "./broadcasts/index.ts";
 import { cohorts } from "./cohorts/index.ts";
 import { contacts } from "./contacts/index.ts";
@@ -48,6 +49,7 @@ import { operator } from "./operator/index.ts";
 import { organization } from "./organization.ts";
 import { payments, receivePaymentWebhook } from "./payments/index.ts";
 import { prices } from "./prices/index.ts";
+import { pricing } from "./pricing/index.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing/index.ts";
 import { teams } from "./teams/index.ts";
@@ -73,8 +75,10 @@ export const modules: Modules = {
   uploads,
   imports,
   webhooks,
+  billing,
   payments,
   wallet,
+  pricing,
   organization,
   "api-keys": apiKeys,
   auth,

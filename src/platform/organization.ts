@@ -52,7 +52,7 @@ function serializeOrganization(row: Selectable<Tables["organizations"]>) {
 }
 
 /**
- * Locks the organization until the commit, as an entry of its ledger and a payment order do, which refer to the currency.
+ * Locks the organization until the commit, as a ledger entry, a payment order and an add-on do, which refer to the currency.
  * @throws Failure `currency_fixed` for another currency once there is one of them.
  */
 async function requireCurrencyFree(tx: Transaction, id: string, wanted: string | undefined): Promise<void> {
@@ -71,7 +71,7 @@ async function requireCurrencyFree(tx: Transaction, id: string, wanted: string |
 }
 
 async function hasMoney(tx: Transaction, organization: string): Promise<boolean> {
-  const tables = ["ledger_entries", "payment_orders"] as const;
+  const tables = ["ledger_entries", "payment_orders", "chatbot_addons"] as const;
   const found = await Promise.all(
     tables.map((table) =>
       tx

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openCountries } from "../../../src/adapters/countries/index.ts";
 import { openStorage } from "../../../src/adapters/storage/index.ts";
 import { noMetrics } from "../../../src/adapters/telemetry/off.ts";
 import { createWebs } from "../../../src/adapters/web/index.ts";
@@ -49,6 +50,7 @@ export async function startPlatform(
     ...{ database, now, log, web, receivers, concurrency, metrics: noMetrics, ...secrets },
     ...{ stopping: new AbortController().signal, retention: config.retention, quotas: config.quotas },
     wallet: config.wallet,
+    countries: await openCountries(config.countries),
     ...{ storage: openStorage(config), hiddenBy: () => undefined },
     addresses: { service: () => "http://127.0.0.1", cdn: undefined },
     openChannels: () => ({

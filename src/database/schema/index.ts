@@ -1,5 +1,6 @@
 /** The types of the tables for Kysely. Times are written as ISO 8601 strings and read as ISO 8601 strings in UTC. */
 import type { AccountTables } from "./account.ts";
+import type { BillingTables } from "./billing.ts";
 import type { BroadcastTables } from "./broadcasts.ts";
 import type { CohortTables } from "./cohorts.ts";
 import type { InboxTables } from "./inbox.ts";
@@ -16,6 +17,7 @@ export type { ChannelPricing, MessageCharge } from "./wallet.ts";
 
 export interface Tables
   extends AccountTables,
+    BillingTables,
     BroadcastTables,
     CohortTables,
     InboxTables,

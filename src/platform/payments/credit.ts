@@ -1,11 +1,11 @@
 /** Moves the money of payments in the ledger: the only place where a payment changes a wallet. */
-import { recordTransfers } from "../wallet/index.ts";
+import { lockWallet, recordTransfers } from "../wallet/index.ts";
 import { minorToMicros } from "./amounts.ts";
 import type { Settling } from "./orders.ts";
 import type { PaymentRow } from "./states.ts";
 
 /** The reference names the payment, so that it counts once. */
-export async function creditPayment({ tx, now }: Settling, payment: PaymentRow): Promise<void> {
+export async function creditPayment({ tx, world, now }: Settling, payment: PaymentRow): Promise<void> {
   const { organization_id, processor_payment_id, amount, currency } = payment;
   const transfer = {
     organization_id,
@@ -17,7 +17,9 @@ export async function creditPayment({ tx, now }: Settling, payment: PaymentRow):
     currency,
     message_id: null,
   } as const;
+  await lockWallet(tx, organization_id);
   await recordTransfers(tx, [transfer], now);
+  await world.hooks.walletCredited(tx, world, { organization: organization_id, now });
 }
 
 /** Takes refunds out of the wallet, which may fall below zero: from one total of a payment's refunds to the next. */

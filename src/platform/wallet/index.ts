@@ -14,7 +14,7 @@ export { failInsufficient, holdInsertion, lockWallet, mustPay } from "./hold.ts"
 export { recordTransfers, type Transfer } from "./transfers.ts";
 
 /** The types of entries that no message causes: an index finds them. */
-const withoutMessage: readonly LedgerEntryType[] = ["top_up", "refund", "adjustment"];
+const withoutMessage: readonly LedgerEntryType[] = ["usage", "fee", "top_up", "refund", "adjustment"];
 
 export const wallet = implement(contract, {
   tables: ["ledger_entries", "ledger_balances", "wallet_adjustments", "wallet_states"],
