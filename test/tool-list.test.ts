@@ -144,8 +144,8 @@ test("a clause that names an absent tool is removed, and nothing else", () => {
 
 const built: Readonly<Record<string, Operation>> = operationsOf();
 
-/** What they create is not listed: an order becomes a payment when it is paid. */
-const unlisted = ["create_payment_order"];
+/** An order becomes a payment when it is paid; an organization has one add-on. */
+const unlisted = ["create_payment_order", "subscribe_chatbot_addon"];
 
 /** The operations that create something under an id, each with the path of the collection. */
 const creations = Object.entries(built).filter(
@@ -187,6 +187,8 @@ test.each([
   ["show transactions", "list_ledger_entries"],
   ["create a payment", "create_payment_order"],
   ["show the payments", "list_payments"],
+  ["billing period of our plan", "get_subscription"],
+  ["plans with prices", "get_pricing"],
   ["create a campaign", "create_broadcast"],
   ["send a newsletter", "execute_broadcast"],
   ["send in bulk", "execute_broadcast"],
