@@ -24,10 +24,14 @@ const statuses = ["failed", "authorized", "captured"] as const;
 
 /** What happens; `payment` is the number of a payment of the order, if there are as many. */
 const step = fc.record({
-  what: fc.constantFrom("pay", "advance", "refund", "verify", "webhook", "reconcile", "fail"),
-  payment: fc.nat(2),
+  what: fc.constantFrom(
+    ...(["pay", "pay", "advance", "verify", "reconcile", "fail"] as const),
+    // Often, so that several refunds of a payment are seen one by one.
+    ...(["refund", "refund", "refund", "webhook", "webhook", "webhook"] as const),
+  ),
+  payment: fc.nat(1),
   status: fc.constantFrom(...statuses),
-  amount: fc.integer({ min: 1, max: amountMinor }),
+  amount: fc.oneof(fc.integer({ min: 1, max: 500 }), fc.constant(amountMinor)),
 });
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
@@ -79,7 +83,7 @@ const actions: Readonly<Record<Step["what"], (run: Run, one: Step) => Promise<un
   },
   reconcile: () => app.advanceTime(3 * minute),
   fail: async ({ own }, { payment }) => {
-    razorpay.failNext(`GET /v1/payments/${own()[payment]?.id}`, "drop", "html", "busy");
+    razorpay.failNext(`GET /v1/payments/${own()[payment]?.id}`, "drop");
   },
 };
 
@@ -105,7 +109,7 @@ async function check(run: Run, before: ReadonlyMap<string, PaymentStatus>) {
 
 test("one payment is credited, its refunds are debited, and the others are returned", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14, size: "max" }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 18, size: "max" }), async (steps) => {
       const run = await start();
       let states: ReadonlyMap<string, PaymentStatus> = new Map();
       for (const one of steps) {
@@ -123,6 +127,6 @@ test("one payment is credited, its refunds are debited, and the others are retur
       const kept = captured.reduce((total, payment) => total + amountMinor - payment.amount_refunded, 0);
       expect(end.credited - end.refunded).toBe(kept);
     }),
-    { numRuns: 10 },
+    { numRuns: 6 },
   );
 });
