@@ -235,7 +235,7 @@ describe("a second payment of a paid order", () => {
   test("is not captured if it is only authorized", async () => {
     const { order_id, pay, verify, list } = await startPaid();
     const second = await pay(order_id, { outcome: "authorized" });
-    expect(await fail(verify(second))).toEqual({ status: 422, code: "payment_not_captured" });
+    expect(await fail(verify(second))).toEqual({ status: 409, code: "order_already_paid" });
     expect((await list()).payments[0]).toMatchObject({ status: "authorized" });
   });
 });

@@ -55,6 +55,7 @@ export const fasterOnPostgres: readonly string[] = [
   "test/context.test.ts",
   "test/input-limits.test.ts",
   "test/journeys/keys-create.test.ts",
+  "test/payments-random.test.ts",
   "test/secrets.test.ts",
   "test/template-races.test.ts",
   "test/traces.test.ts",

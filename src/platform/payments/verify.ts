@@ -104,11 +104,12 @@ async function explain(
   { processor_payment_id: payment_id, disposition, status }: PaymentRow,
   { world, key }: Pick<OutwardContext, "world"> & { readonly key: OrderKey },
 ): Promise<Failure> {
-  if (disposition === null) {
-    return fail("payment_not_captured", { payment_id, payment_status: status });
-  }
-  const { paid_by } = await readOrder(world.database.queries, key);
-  return fail("order_already_paid", { payment_id, paid_by });
+  const order = await readOrder(world.database.queries, key);
+  // An authorized payment of a paid order is not captured, so the processor returns it.
+  const isSecond = disposition === "surplus" || (order.status === "paid" && status === "authorized");
+  return isSecond
+    ? fail("order_already_paid", { payment_id, paid_by: order.paid_by })
+    : fail("payment_not_captured", { payment_id, payment_status: status });
 }
 
 function describe({ status, amount_refunded, amount, currency }: PaymentRow): string {
