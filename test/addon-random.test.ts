@@ -117,6 +117,11 @@ function isLegalStep(before: Run, one: Step, after: Run): boolean {
   return [
     from.status !== "cancelled" || (to.status === "cancelled" && feesAfter === feesBefore),
     from.status === "trialing" || to.status !== "trialing",
+    // The period in which the trial ends costs no fee.
+    one.type !== "unit" || from.status !== "trialing" || (to.firstFeePeriod ?? Infinity) > to.period,
+    // A suspension ends only if the wallet can pay everything, and a cancelled one is over.
+    from.status !== "suspended" || to.status !== "grace",
+    from.status !== "suspended" || one.type !== "cancel" || to.endsAt?.getTime() === after.now.getTime(),
     // Suspended for as long as the wallet is not credited; no period of it costs a fee.
     from.status !== "suspended" ||
       one.type !== "wait" ||

@@ -189,6 +189,8 @@ test.each([
   ["show the payments", "list_payments"],
   ["billing period of our plan", "get_subscription"],
   ["plans with prices", "get_pricing"],
+  ["our subscription", "get_subscription"],
+  ["pricing of the plans", "get_pricing"],
   ["create a campaign", "create_broadcast"],
   ["send a newsletter", "execute_broadcast"],
   ["send in bulk", "execute_broadcast"],

@@ -1,8 +1,10 @@
 /** The test files whose result may differ between the database engines; `npm test` runs them on both. */
 export const engineDependent: readonly string[] = [
+  "test/billing.test.ts",
   "test/broadcast-reading.test.ts",
   "test/broadcast-recipients.test.ts",
   "test/broadcasts.test.ts",
+  "test/chatbot-addon-database.test.ts",
   "test/cohort-queries.test.ts",
   "test/cohorts.test.ts",
   "test/contact-blocking.test.ts",
