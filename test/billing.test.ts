@@ -9,6 +9,7 @@ import { startTestApp, useTestApp } from "./support/app.ts";
 import { createAddonTenant } from "./support/chatbot-addon.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { asOperator, createOrganizationFor } from "./support/operator.ts";
+import { createPaymentHelpers } from "./support/payments.ts";
 import { createWorldProbe } from "./support/world.ts";
 
 const hourMs = 3_600_000;
@@ -203,6 +204,17 @@ describe("the chatbot add-on, with TIDINGS_WALLET=block", () => {
     await one.subscribe(1);
     expect(await one.answers(3)).toBe(3);
     expect((await other.read()).trial_units_remaining).toBe(100);
+  });
+
+  test("is active again with the payment that pays what it owes", async () => {
+    const { key, subscribe, answers, read } = await createTenant();
+    const { order, pay, verify } = createPaymentHelpers(app, { key });
+    await subscribe(1);
+    await answers(103);
+    expect((await read()).status).toBe("grace");
+    const { order_id } = await order(3);
+    await verify(await pay(order_id));
+    expect((await read()).status).toBe("active");
   });
 });
 
