@@ -2,10 +2,8 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findDifferences } from "../src/platform/wallet/audit.ts";
-import { organization } from "../tools/organization.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
-import { createOrganizationFor } from "./support/operator.ts";
-import { createPaymentHelpers } from "./support/payments.ts";
+import { createShop } from "./support/payments.ts";
 import { type Razorpay, startRazorpay } from "./support/razorpay.ts";
 
 let razorpay: Razorpay;
@@ -20,9 +18,7 @@ afterAll(async () => {
 });
 
 async function start() {
-  const { id, key } = await createOrganizationFor(app, "Shop");
-  await app.call(organization.update_organization, { currency: "INR" }, { key });
-  const shop = { id, key, ...createPaymentHelpers(app, { key }) };
+  const shop = await createShop(app, "INR");
   return { ...shop, order_id: (await shop.order(20)).order_id };
 }
 

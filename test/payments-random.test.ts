@@ -3,8 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PaymentStatus } from "../tools/payments.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
-import { createOrganizationFor } from "./support/operator.ts";
-import { createPaymentHelpers } from "./support/payments.ts";
+import { createShop } from "./support/payments.ts";
 import { type Razorpay, startRazorpay } from "./support/razorpay.ts";
 
 let razorpay: Razorpay;
@@ -40,8 +39,7 @@ const ranks: Readonly<Record<PaymentStatus, number>> = {
 };
 
 async function start() {
-  const { key } = await createOrganizationFor(app, "Shop");
-  const shop = createPaymentHelpers(app, { key });
+  const shop = await createShop(app);
   const { order_id } = await shop.order(amountMinor / 100);
   const own = () => [...razorpay.payments.values()].filter((payment) => payment.order_id === order_id);
   return { ...shop, order_id, own, checkouts: [] as ReturnType<Razorpay["pay"]>[] };

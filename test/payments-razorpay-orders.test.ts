@@ -1,11 +1,9 @@
 /** Payment orders at Razorpay, over HTTP to an emulator: what it refuses, and what breaks on the way. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createRazorpay } from "../src/adapters/payments/razorpay/index.ts";
-import { organization } from "../tools/organization.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
-import { createOrganizationFor } from "./support/operator.ts";
-import { createPaymentHelpers } from "./support/payments.ts";
+import { createShop } from "./support/payments.ts";
 import { type Fault, type Razorpay, razorpayKeys, startRazorpay } from "./support/razorpay.ts";
 
 const minute = 60_000;
@@ -23,11 +21,7 @@ beforeEach(() => {
   razorpay.requests.length = 0;
 });
 
-async function start() {
-  const { id, key } = await createOrganizationFor(app, "Shop");
-  await app.call(organization.update_organization, { currency: "INR" }, { key });
-  return { id, key, ...createPaymentHelpers(app, { key }) };
-}
+const start = () => createShop(app, "INR");
 
 const fail = (call: Promise<unknown>) => expectFailure(call).then(({ status, code }) => ({ status, code }));
 

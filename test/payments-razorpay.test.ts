@@ -3,12 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { createRazorpay } from "../src/adapters/payments/razorpay/index.ts";
 import { sign } from "../src/adapters/payments/signature.ts";
 import { readConfig } from "../src/config/index.ts";
-import { organization } from "../tools/organization.ts";
 import vectors from "./fixtures/razorpay/signature-vectors.json" with { type: "json" };
 import { startTestApp, type TestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
-import { createOrganizationFor } from "./support/operator.ts";
-import { createPaymentHelpers } from "./support/payments.ts";
+import { createShop } from "./support/payments.ts";
 import { type Fault, type Razorpay, razorpayKeys, signCheckout, startRazorpay } from "./support/razorpay.ts";
 
 const minute = 60_000;
@@ -29,11 +27,7 @@ beforeEach(() => {
   razorpay.requests.length = 0;
 });
 
-async function start() {
-  const { id, key } = await createOrganizationFor(app, "Shop");
-  await app.call(organization.update_organization, { currency: "INR" }, { key });
-  return { id, key, ...createPaymentHelpers(app, { key }) };
-}
+const start = () => createShop(app, "INR");
 
 const fail = (call: Promise<unknown>) => expectFailure(call).then(({ status, code }) => ({ status, code }));
 

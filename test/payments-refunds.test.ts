@@ -2,17 +2,13 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { useTestApp } from "./support/app.ts";
-import { createOrganizationFor } from "./support/operator.ts";
-import { createPaymentHelpers } from "./support/payments.ts";
+import { createShop } from "./support/payments.ts";
 
 const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
 const app = useTestApp();
 
 /** An organization of its own for each test. */
-async function start() {
-  const { id, key } = await createOrganizationFor(app, "Shop");
-  return { id, key, ...createPaymentHelpers(app, { key }) };
-}
+const start = () => createShop(app);
 
 async function startPaid(amount: number) {
   const shop = await start();

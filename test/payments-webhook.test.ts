@@ -1,10 +1,8 @@
 /** The processor's webhook: signatures, repetitions, order of events, and what it credits. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { organization } from "../tools/organization.ts";
 import vectors from "./fixtures/razorpay/signature-vectors.json" with { type: "json" };
 import { startTestApp, type TestApp } from "./support/app.ts";
-import { createOrganizationFor } from "./support/operator.ts";
-import { createPaymentHelpers } from "./support/payments.ts";
+import { createShop } from "./support/payments.ts";
 import { type Razorpay, razorpayKeys, signBody, startRazorpay } from "./support/razorpay.ts";
 
 const hour = 3_600_000;
@@ -23,9 +21,7 @@ beforeEach(() => {
 });
 
 async function start(amount = 20) {
-  const { id, key } = await createOrganizationFor(app, "Shop");
-  await app.call(organization.update_organization, { currency: "INR" }, { key });
-  const shop = { id, key, ...createPaymentHelpers(app, { key }) };
+  const shop = await createShop(app, "INR");
   return { ...shop, order_id: (await shop.order(amount)).order_id };
 }
 

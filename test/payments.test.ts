@@ -4,18 +4,13 @@ import { describe, expect, test } from "vitest";
 import { organization } from "../tools/organization.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
-import { createOrganizationFor } from "./support/operator.ts";
-import { type Checkout, createPaymentHelpers } from "./support/payments.ts";
+import { type Checkout, createShop } from "./support/payments.ts";
 
 const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
 const app = useTestApp();
 
 /** An organization of its own for each test. */
-async function start(currency = "USD") {
-  const { id, key } = await createOrganizationFor(app, "Shop");
-  await app.call(organization.update_organization, { currency }, { key });
-  return { id, key, ...createPaymentHelpers(app, { key }) };
-}
+const start = (currency?: string) => createShop(app, currency);
 
 async function startPaid(amount = 500) {
   const shop = await start();

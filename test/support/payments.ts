@@ -1,12 +1,21 @@
 /** Payments in a test: creates orders, pays them at the simulated processor, and verifies them. */
+import { organization } from "../../tools/organization.ts";
 import { payments } from "../../tools/payments.ts";
 import { wallet } from "../../tools/wallet.ts";
 import type { TestApp } from "./app.ts";
+import { createOrganizationFor } from "./operator.ts";
 
 export interface Checkout {
   readonly processor_order_id: string;
   readonly processor_payment_id: string;
   readonly processor_signature: string;
+}
+
+/** An organization of its own, with the helpers. */
+export async function createShop(app: TestApp, currency = "USD") {
+  const { id, key } = await createOrganizationFor(app, "Shop");
+  await app.call(organization.update_organization, { currency }, { key });
+  return { id, key, ...createPaymentHelpers(app, { key }) };
 }
 
 export function createPaymentHelpers(app: TestApp, as: { readonly key?: string } = {}) {
