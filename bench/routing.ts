@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { openCountries } from "../src/adapters/countries/index.ts";
 import { createDiskStorage } from "../src/adapters/storage/disk.ts";
 import { noMetrics } from "../src/adapters/telemetry/off.ts";
 import { createWeb } from "../src/adapters/web/index.ts";
@@ -32,6 +33,7 @@ import {
   sendMessages,
   watchCapacity,
 } from "./support/routing-load.ts";
+import { unreachablePayments } from "./support/unreachable-payments.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 const key = `sk_live_${"r".repeat(43)}`;
@@ -90,7 +92,8 @@ async function measure(database: Database): Promise<void> {
     addresses: { service: () => "", cdn: undefined },
     quotas: config.quotas,
     ...{ retention: config.retention, wallet: config.wallet },
-    openChannels: () => ({ channels: {}, templateAuthorities: {}, jobs: [] }),
+    countries: await openCountries(config.countries),
+    openChannels: () => ({ channels: {}, templateAuthorities: {}, payments: unreachablePayments, jobs: [] }),
   });
   const caller = await platform.authenticate(key);
   await using jobs = platform.jobs;

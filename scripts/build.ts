@@ -4,12 +4,13 @@
  * `tidings.js` and its chunks contain everything for a forwarding MCP server, packages included, so that Node
  * reads few files before the first answer. The service is separate. It contains its packages too, except those that
  * `external` lists. The worker thread of the database is a separate file, and so is the archive of an empty database,
- * from which a new one is made.
+ * from which a new one is made. The table of countries by IP address is copied with its licence.
  *
  * Only white space and comments are removed, and there are no source maps: stack traces have the function names
  * of the source.
  */
-import { chmod, rm } from "node:fs/promises";
+import { chmod, copyFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { basename, resolve } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import * as built from "../src/cli/embedded-tools.ts";
@@ -76,7 +77,17 @@ await Promise.all([
   }),
 ]);
 await chmod(`${outdir}/tidings.js`, 0o755);
-await archiveDatabase(outdir);
+await Promise.all([archiveDatabase(outdir), copyCountries()]);
+
+/** The table of countries by IP address. Its package has it twice more, in parts, so that it is no dependency. */
+async function copyCountries(): Promise<void> {
+  const find = createRequire(import.meta.url).resolve;
+  const data = "@ip-location-db/geo-whois-asn-country-mmdb";
+  await Promise.all([
+    copyFile(find(`${data}/geo-whois-asn-country.mmdb`), `${outdir}/countries.mmdb`),
+    copyFile("THIRD-PARTY.md", `${outdir}/THIRD-PARTY.md`),
+  ]);
+}
 
 /** Bundles the values of the embedded modules as JSON in place of their code. */
 function embedValues(): Plugin {

@@ -7,7 +7,9 @@
 import { setMaxListeners } from "node:events";
 import { toolNames } from "../tools/contract/index.ts";
 import { fail } from "../tools/errors.ts";
-import { type OpenSimulator, openSimulator } from "./adapters/channel/simulator/index.ts";
+import { type ControlRoute, openSimulator } from "./adapters/channel/simulator/index.ts";
+import { openCountries } from "./adapters/countries/index.ts";
+import { openPayments } from "./adapters/payments/index.ts";
 import { openStorage } from "./adapters/storage/index.ts";
 import { createInstruments, instrumentTools, openTelemetry } from "./adapters/telemetry/index.ts";
 import { createWebs } from "./adapters/web/index.ts";
@@ -58,10 +60,8 @@ export interface App extends AsyncDisposable {
 
 /** How long running requests and jobs may take to finish when the app stops. */
 const shutdownMs = 10_000;
-/** Concurrent jobs of one lane. Webhook deliveries mostly wait. */
-const concurrency = 32;
-/** How long sending the last spans may take. */
-const flushSpansMs = 2_000;
+const concurrency = 32; // jobs of one lane at once; webhook deliveries mostly wait
+const flushSpansMs = 2_000; // how long sending the last spans may take
 
 export async function startApp(options: AppOptions): Promise<App> {
   const { databaseUrl: url, dataDir } = options.config;
@@ -90,19 +90,20 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   setMaxListeners(0, stopping.signal); // one listener for each waiting call
   const enabledModules = options.enabledModules ?? modules;
   let address = "";
-  let simulatorRoutes: OpenSimulator["routes"] = [];
+  let controls: readonly ControlRoute[] = [];
   const platform = createPlatform({
     ...{ database, now, log, web, receivers, enabledModules, concurrency, metrics: telemetry.metrics },
     ...{ stopping: stopping.signal, retention: config.retention, wallet: config.wallet },
+    countries: await openCountries(config.countries),
     addresses: { service: () => config.publicUrl ?? address, cdn: config.cdnUrl },
     ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), hiddenBy, instruments },
     openChannels(callbacks, enqueueAll) {
       const simulator = openSimulator({ database, enqueueAll, callbacks, now });
-      simulatorRoutes = config.isSimulatorControllable ? simulator.routes : [];
-      const channels = { simulator: instruments.channel("simulator", simulator.channel) };
+      const { payments, routes } = openPayments({ ...config, ...secrets, database, callbacks, now });
+      controls = config.isSimulatorControllable ? [...simulator.routes, ...routes] : [];
       const authority = options.replaceAuthority?.(simulator.authority) ?? simulator.authority;
-      const templateAuthorities = { simulator: instruments.authority("simulator", authority) };
-      return { channels, templateAuthorities, jobs: simulator.jobs };
+      const simulated = { channels: { simulator: simulator.channel }, authorities: { simulator: authority } };
+      return { ...instruments.ports({ ...simulated, payments }), jobs: simulator.jobs };
     },
   });
   const operations = operationsOf(enabledModules, config.operatorKey !== undefined);
@@ -117,7 +118,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   });
   const gauges = () => readGauges(database.queries, now());
   const scrape = telemetry.scrape?.({ gauges, pool: database.pool });
-  const routes = [...platform.routes, ...simulatorRoutes, ...createProofRoutes(localKey, () => address)];
+  const routes = [...platform.routes, ...controls, ...createProofRoutes(localKey, () => address)];
   const server = createServer({
     ...{ platform, operations, routes, version, log, now, mcp, telemetry, countedHeader },
     ...{ rateLimits: config.rateLimits, bodyLimit: config.bodyLimit, trustedProxies: config.trustedProxies },
@@ -140,8 +141,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
       stopping.abort();
       // No job may start from here on: one that the signal ended would be claimed again and again.
       await Promise.all([platform.jobs.stop(shutdownMs), mcp.close().then(() => server.close(shutdownMs))]);
-      await client.close();
-      await telemetry.close(flushSpansMs);
+      await Promise.all([client.close(), telemetry.close(flushSpansMs)]);
       await Promise.all([web[Symbol.asyncDispose](), receivers[Symbol.asyncDispose]()]);
       await database[Symbol.asyncDispose]();
     },

@@ -7,7 +7,18 @@ import { modules, operatorModules } from "../src/platform/index.ts";
 
 /** The platform's modules in order: each may import only those before it. */
 const moduleOrder = [
-  ...["kernel", "query", "identity", "phone", "organization", "prices", "wallet"],
+  ...[
+    "kernel",
+    "query",
+    "identity",
+    "phone",
+    "organization",
+    "prices",
+    "wallet",
+    "billing",
+    "payments",
+    "pricing",
+  ],
   ...[
     "contacts",
     "users",
@@ -158,7 +169,10 @@ const tablesOfLayers: Readonly<Record<string, readonly string[]>> = {
   jobs: ["jobs", "dead_jobs", "paced_lanes", "processes"],
   kernel: ["idempotency", "erasures", "outward_calls"],
   bootstrap: ["settings"],
-  simulator: ["simulator_messages", "simulator_faults", "simulator_templates", "simulator_reviews"],
+  simulator: [
+    ...["simulator_messages", "simulator_faults", "simulator_templates", "simulator_reviews"],
+    ...["simulator_payment_orders", "simulator_payments"],
+  ],
 };
 
 function tablesOfModules(): Record<string, readonly string[]> {
@@ -168,7 +182,7 @@ function tablesOfModules(): Record<string, readonly string[]> {
 
 /** The owner that a file belongs to: a module of the platform, or the folder of another layer. */
 function ownerOf(path: string): string {
-  const [, module] = /^src\/(?:platform|adapters\/channel)\/([\w-]+)/.exec(path) ?? [];
+  const [, module] = /^src\/(?:platform|adapters\/(?:channel|payments))\/([\w-]+)/.exec(path) ?? [];
   return module ?? path.split("/")[1] ?? "";
 }
 

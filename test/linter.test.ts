@@ -44,6 +44,10 @@ const layers: Readonly<Record<string, { allowed: string[]; rejected: string[] }>
     allowed: ["zod", "kysely", "../../../database/database.ts", "../../../ports/channel.ts"],
     rejected: ["undici", "../../../platform/index.ts", "../../../http/server.ts"],
   },
+  "src/adapters/payments/simulator/planted.ts": {
+    allowed: ["zod", "kysely", "../../../database/database.ts", "../../../ports/payments.ts"],
+    rejected: ["undici", "../../../platform/index.ts", "../../../http/server.ts"],
+  },
   "src/client/planted.ts": {
     allowed: ["undici", "node:timers/promises", "./failure.ts", "../../tools/errors.ts"],
     rejected: ["fastify", "../platform/index.ts", "../config/index.ts", "../mcp/server.ts"],

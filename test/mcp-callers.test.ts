@@ -33,8 +33,9 @@ test("it is found by the headers of its requests, with its own credential, until
   });
   const request = admission.forMessages(exchange({ "x-api-key": "sk_live_one" }));
   const { headers } = await request.identify();
-  expect(admission.findCaller({ ...headers, "x-api-key": "sk_live_one" })).toBe(caller);
-  expect(admission.findCaller({ ...headers, authorization: "Bearer sk_live_one" })).toBe(caller);
+  const known = { caller, address: "192.0.2.1" };
+  expect(admission.findCaller({ ...headers, "x-api-key": "sk_live_one" })).toMatchObject(known);
+  expect(admission.findCaller({ ...headers, authorization: "Bearer sk_live_one" })).toMatchObject(known);
   expect(admission.findCaller({ ...headers, "x-api-key": "sk_live_two" })).toBeUndefined();
   expect(admission.findCaller(headers)).toBeUndefined();
   expect(admission.findCaller({ "x-api-key": "sk_live_one" })).toBeUndefined();

@@ -139,6 +139,29 @@ test("a call whose process died is looked up, and its result is the response", a
   expect(await intents()).toEqual([]);
 });
 
+test("a look-up that finds a caller's mistake answers it, for every request with the key", async () => {
+  const held = holdCalls();
+  const dead = order("rejected", "rejected");
+  await held.isRunning();
+  await passLeases();
+  orders.found.get = () => {
+    throw fail("inbox_not_found");
+  };
+  try {
+    await app.advanceTime(60_000);
+  } finally {
+    orders.found = new Map();
+  }
+  const repeated = await order("rejected", "rejected");
+  expect({ status: repeated.status, body: await repeated.json() }).toMatchObject({
+    status: 404,
+    body: { error: { code: "inbox_not_found" } },
+  });
+  expect(await intents()).toEqual([]);
+  held.release();
+  await dead;
+});
+
 test("a call that can't be looked up has an unknown outcome, for every request with its key", async () => {
   const held = holdCalls();
   const dead = order("d", "unknown");

@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import { readConfig } from "../src/config/index.ts";
 import { jobsOf, modules } from "../src/platform/index.ts";
 import { auth } from "../tools/auth.ts";
+import { billing } from "../tools/billing.ts";
 import { imports } from "../tools/imports.ts";
 import { messages } from "../tools/messages/index.ts";
 import { webhooks } from "../tools/webhooks.ts";
@@ -17,14 +18,15 @@ const kept: Readonly<Record<string, readonly string[]>> = {
   "what an organization has set up": [
     ...["organizations", "users", "api_keys", "inboxes", "teams", "team_members"],
     ...["routing_policies", "quick_replies", "templates", "webhooks", "wallet_states"],
-    ...["cohorts", "broadcasts"],
+    ...["cohorts", "broadcasts", "subscriptions", "chatbot_addons"],
   ],
   "what the operator has set up": ["message_rate_tables"],
   "until they are erased": ["contacts", "contact_identities", "conversations", "messages", "uploads"],
-  "for ever: the ledger": ["ledger_entries", "wallet_adjustments"],
+  "for ever: the ledger": ["ledger_entries", "wallet_adjustments", "payments", "payment_orders"],
   "until they end": ["jobs", "processes", "outward_calls"],
   "like messages": ["simulator_messages"],
   "like templates": ["simulator_templates"],
+  "like payments": ["simulator_payments", "simulator_payment_orders"],
 };
 
 const startsAt = new Date("2027-06-01T00:00:30Z");
@@ -50,6 +52,9 @@ beforeAll(async () => {
   await query(`
     insert into parked_receipts (organization_id, channel_message_id, type, occurred_at, parked_at)
     select ${organization}, 'unknown', 'sent', now(), now()`);
+  await query(`
+    insert into payment_events (organization_id, event_id, received_at)
+    select ${organization}, 'evt_1', now()`);
   await query(`update imports set status = 'failed', finished_at = now()`);
   await query(`
     insert into assignments (organization_id, id, conversation_id, contact_id, assignment_type, over_capacity, created_at)
@@ -57,6 +62,10 @@ beforeAll(async () => {
   await query(`
     insert into routing_decisions (organization_id, id, conversation_id, trigger, outcome, explanation, candidates, created_at)
     select ${organization}, 'dec_1', '${conversation_id}', 'inbound', 'queued', '', '[]', now()`);
+  await app.call(billing.subscribe_chatbot_addon, { billing_unit: "per_message", cost_per_unit: 1 });
+  await query(`
+    insert into chatbot_units (organization_id, answer_id, addon_id, conversation_id, counted_at)
+    select organization_id, 'ans_1', id, '${conversation_id}', now() from chatbot_addons`);
   expect(message_id).toMatch(/^msg_/);
 });
 

@@ -1,5 +1,6 @@
 /** Traces: one from a tool call to the channel, continued from the caller's, and without delays by the collector. */
 import { expect, test } from "vitest";
+import { createRazorpay } from "../src/adapters/payments/razorpay/index.ts";
 import { createInstruments, openTelemetry } from "../src/adapters/telemetry/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
@@ -86,16 +87,24 @@ function pathTo(name: string, spans: readonly CollectedSpan[]): string[] {
   return names;
 }
 
-test("each call of the review authority is a span without the template's data", async () => {
+test("each call of the review authority and the payment processor is a span without the template's data", async () => {
   await using collector = await startTraceCollector();
   const telemetry = await openTelemetry({ isScraped: false, collector: collector.url, version: "1" });
   const inbox = { organization_id: "org_1", id: "inb_1", phone_number: "+15550000001" };
-  const { authority } = createInstruments(telemetry, () => new Date());
-  const instrumented = authority("simulator", {
-    submit: async () => ({ outcome: "accepted", external_id: "1" }),
-    list: async () => ({ templates: [], next: null }),
-    delete: async () => ({ outcome: "deleted" }),
+  const { ports } = createInstruments(telemetry, () => new Date());
+  const settings = { baseUrl: "http://127.0.0.1:1", keyId: "rzp", keySecret: "s", webhookSecret: "w" };
+  const { templateAuthorities, payments } = ports({
+    channels: {},
+    authorities: {
+      simulator: {
+        submit: async () => ({ outcome: "accepted", external_id: "1" }),
+        list: async () => ({ templates: [], next: null }),
+        delete: async () => ({ outcome: "deleted" }),
+      },
+    },
+    payments: { ...createRazorpay(settings), findPayment: async () => undefined },
   });
+  const instrumented = templateAuthorities.simulator ?? expect.fail("there is no authority");
   const { signal } = new AbortController();
   const version = { category: "utility" as const, template_data: { body: "A secret word" }, variables: [] };
   const template = { inbox, name: "secret_name", language: "en", external_id: null, ...version };
@@ -104,9 +113,11 @@ test("each call of the review authority is a span without the template's data", 
   expect(await instrumented.delete({ ...template, external_id: "1" }, signal)).toEqual({
     outcome: "deleted",
   });
+  await payments.findPayment({ organization_id: "org_1", payment_id: "pay_secret" }, signal);
   await telemetry.close(2_000);
   expect(collector.spans.map(({ name }) => name).sort()).toEqual([
     "delete templates at simulator",
+    "find payment at razorpay",
     "list templates at simulator",
     "submit templates at simulator",
   ]);

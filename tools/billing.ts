@@ -1,26 +1,30 @@
-/** Billing: the prepaid wallet and its payments, the plan, and the chatbot add-on. */
+/** Billing: the organization's plan, and the chatbot add-on. Payments are in payments.ts, the wallet in wallet.ts. */
 import { z } from "zod";
-import { one, operation, page, pageSize, timestamp } from "./contract/index.ts";
+import { all, type ErrorEntry, errorEntry, one, operation, timestamp } from "./contract/index.ts";
+import { money } from "./money.ts";
+import { currency } from "./organization.ts";
+import { planSlugs } from "./pricing.ts";
 
-export const paymentStatuses = ["created", "authorized", "captured", "failed", "refunded"] as const;
+export const subscriptionStatuses = ["trialing", "active", "cancelled"] as const;
+export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
+
+export const billingCycles = ["monthly", "annual"] as const;
+export type BillingCycle = (typeof billingCycles)[number];
+
 export const billingUnits = ["per_message", "per_session"] as const;
-export const addonStatuses = ["trialing", "active", "grace", "suspended", "cancelled"] as const;
+export type BillingUnit = (typeof billingUnits)[number];
 
-const Payment = z.object({
-  id: z.string(),
-  processor_order_id: z.string(),
-  processor_payment_id: z.string().nullable(),
-  amount: z.number(),
-  currency: z.string(),
-  status: z.enum(paymentStatuses),
-  created_at: timestamp,
-});
+export const addonStatuses = ["trialing", "active", "grace", "suspended", "cancelled"] as const;
+export type AddonStatus = (typeof addonStatuses)[number];
+
+/** What every chatbot add-on includes. */
+export const addonTerms = { trialUnits: 100, gracePeriodDays: 7 } as const;
 
 const Subscription = z.object({
   id: z.string(),
-  plan_type: z.string(),
-  status: z.string(),
-  billing_cycle: z.string(),
+  plan_type: z.enum(planSlugs),
+  status: z.enum(subscriptionStatuses),
+  billing_cycle: z.enum(billingCycles),
   current_period_start: timestamp,
   current_period_end: timestamp,
   cancel_at_period_end: z.boolean(),
@@ -30,86 +34,28 @@ const Subscription = z.object({
 
 const Addon = z.object({
   id: z.string(),
-  addon_type: z.string(),
+  addon_type: z.literal("chatbot"),
   status: z.enum(addonStatuses),
   billing_unit: z.enum(billingUnits),
   cost_per_unit: z.number(),
   monthly_fee: z.number(),
   trial_units_remaining: z.int(),
   grace_period_days: z.int(),
+  /** The end of the current billing period; null once it is cancelled. */
   next_billing_date: timestamp.nullable(),
-  activated_at: timestamp.nullable(),
+  activated_at: timestamp,
 });
 
-const reference = z.string().min(1).max(255);
+const WholeAddon = Addon.extend({
+  /** Of the prices. */
+  currency: z.string(),
+  /** Null unless the wallet could not pay: from then on the add-on is suspended. */
+  grace_ends_at: timestamp.nullable(),
+  /** Null unless it is cancelled: until then it works and is charged. */
+  ends_at: timestamp.nullable(),
+});
 
 export const billing = {
-  create_payment_order: operation({
-    method: "POST",
-    path: "/v1/billing/payments/orders",
-    scope: "tokens:create",
-    title: "Create payment order",
-    description:
-      "Create an order for a wallet top-up, which a person pays in the processor's checkout. It charges nothing by itself. Credit the wallet afterwards with verify_payment.",
-    input: z.object({
-      amount: z.number().positive().describe("Greater than 0, in the organization's currency"),
-    }),
-    output: one(
-      z.object({
-        order_id: z.string(),
-        amount: z.number(),
-        currency: z.string(),
-        processor_key_id: z.string(),
-      }),
-    ),
-    status: 201,
-    hints: { openWorld: true },
-  }),
-
-  verify_payment: operation({
-    method: "POST",
-    path: "/v1/billing/payments/verify",
-    scope: "tokens:create",
-    title: "Verify payment",
-    description:
-      "Credit the wallet with a payment, given the three values that checkout returned. Repeating the call does not credit it again.",
-    input: z.object({
-      processor_order_id: reference.describe("order_id of the payment order"),
-      processor_payment_id: reference.describe("Payment id from checkout"),
-      processor_signature: reference.describe("Signature from checkout"),
-    }),
-    output: one(
-      z.object({
-        status: z.string(),
-        amount: z.number(),
-        currency: z.string(),
-        new_balance: z.number(),
-        message: z.string(),
-      }),
-    ),
-    hints: { idempotent: true, openWorld: true },
-  }),
-
-  list_payments: operation({
-    method: "GET",
-    path: "/v1/billing/payments",
-    scope: "tokens:read",
-    title: "List payments",
-    description: "List the payments into the wallet, newest first.",
-    input: z.object({ page, limit: pageSize(20) }),
-    output: one(
-      z.object({
-        payments: z.array(Payment),
-        pagination: z.object({
-          page: z.int(),
-          limit: z.int(),
-          total: z.int(),
-          total_pages: z.int(),
-        }),
-      }),
-    ),
-  }),
-
   get_subscription: operation({
     method: "GET",
     path: "/v1/billing/subscription",
@@ -125,12 +71,11 @@ export const billing = {
     path: "/v1/billing/addons/chatbot/subscribe",
     scope: "tokens:create",
     title: "Subscribe chatbot add-on",
-    description:
-      "Start the paid chatbot add-on, which begins with a trial. Cancel it with cancel_chatbot_addon.",
+    description: "Start the paid chatbot add-on, at first as a trial. Cancel it with cancel_chatbot_addon.",
     input: z.object({
       billing_unit: z.enum(billingUnits).describe("What is charged for"),
-      cost_per_unit: z.number().min(0).describe("Price of one unit"),
-      monthly_fee: z.number().min(0).default(0).describe("Fixed monthly price"),
+      cost_per_unit: money.min(0).describe("Price of one unit"),
+      monthly_fee: money.min(0).default(0).describe("Price of one month"),
     }),
     output: one(Addon),
     status: 201,
@@ -146,4 +91,109 @@ export const billing = {
     input: z.object({}),
     output: one(Addon.pick({ id: true, addon_type: true, status: true })),
   }),
+
+  get_chatbot_addon: operation({
+    method: "GET",
+    path: "/v1/billing/addons/chatbot",
+    scope: "tokens:read",
+    title: "Get chatbot add-on",
+    description:
+      "Get the chatbot add-on, also a cancelled one: its status, prices, the rest of its trial, and when it is billed or ends.",
+    input: z.object({}),
+    output: one(WholeAddon),
+    tier: "extended",
+  }),
 };
+
+const organizationId = z.string().min(1).max(64).describe("Organization id, from list_organizations");
+
+const price = money.min(0);
+
+const MinimumPrices = z.object({ currency: z.string(), per_message: z.number(), per_session: z.number() });
+
+/** What the operator decides about plans and add-ons. */
+export const operatorBilling = {
+  find_subscription: operation({
+    method: "GET",
+    path: "/operator/v1/organizations/{id}/subscription",
+    credential: "operator",
+    scope: null,
+    title: "Find subscription",
+    description: "Get the plan of an organization and its billing period.",
+    input: z.object({ id: organizationId }),
+    output: one(Subscription),
+    tools: {},
+  }),
+
+  update_subscription: operation({
+    method: "PUT",
+    path: "/operator/v1/organizations/{id}/subscription",
+    credential: "operator",
+    scope: null,
+    title: "Update subscription",
+    description:
+      "Change the plan of an organization. Only the fields sent change. Another billing cycle, or the end of a cancellation, begins a new period. The plan is shown to the organization and limits nothing.",
+    input: z.object({
+      id: organizationId,
+      plan_type: z.enum(planSlugs).optional().describe("A plan of GET /v1/pricing, by its slug"),
+      status: z
+        .enum(subscriptionStatuses)
+        .optional()
+        .describe("trialing: becomes active with the next period; cancelled: no further period begins"),
+      billing_cycle: z.enum(billingCycles).optional(),
+      cancel_at_period_end: z.boolean().optional().describe("true: it is cancelled when the period ends"),
+    }),
+    output: one(Subscription),
+    tools: {},
+  }),
+
+  list_minimum_prices: operation({
+    method: "GET",
+    path: "/operator/v1/addons/chatbot/minimum-prices",
+    credential: "operator",
+    scope: null,
+    title: "List minimum prices",
+    description: "List the least that a unit of the chatbot add-on may cost, by currency.",
+    input: z.object({}),
+    output: all(MinimumPrices),
+    tools: {},
+  }),
+
+  replace_minimum_prices: operation({
+    method: "PUT",
+    path: "/operator/v1/addons/chatbot/minimum-prices/{currency}",
+    credential: "operator",
+    scope: null,
+    title: "Replace minimum prices",
+    description:
+      "Set the least that a unit of the chatbot add-on may cost for organizations with this currency. It applies to new subscriptions; without a minimum it is 0.",
+    input: z.object({
+      currency,
+      per_message: price.default(0).describe("For add-ons that charge for each message"),
+      per_session: price.default(0).describe("For add-ons that charge for each session"),
+    }),
+    output: one(MinimumPrices),
+    tools: {},
+  }),
+};
+
+export const billingErrors = {
+  addon_exists: errorEntry(
+    "conflict",
+    409,
+    "The organization has the chatbot add-on already.",
+    "get_chatbot_addon (GET /v1/billing/addons/chatbot) shows it. To change its prices, cancel it first with cancel_chatbot_addon.",
+  ),
+  addon_not_found: errorEntry(
+    "not_found",
+    404,
+    "The organization does not have the chatbot add-on.",
+    "Start it with subscribe_chatbot_addon (POST /v1/billing/addons/chatbot/subscribe).",
+  ),
+  price_below_minimum: errorEntry(
+    "business_rule",
+    422,
+    "A unit costs at least {minimum} {currency}.",
+    "Send a cost_per_unit that is not lower.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;

@@ -5,6 +5,7 @@
  */
 import { apiKeyErrors } from "./api-keys.ts";
 import { authErrors } from "./auth.ts";
+import { billingErrors } from "./billing.ts";
 import { broadcastErrors } from "./broadcasts/index.ts";
 import { cohortErrors, queryErrors } from "./cohorts/index.ts";
 import { contactErrors } from "./contacts.ts";
@@ -25,6 +26,7 @@ import { toolErrors } from "./mcp.ts";
 import { messageErrors } from "./messages/index.ts";
 import { operatorErrors } from "./operator.ts";
 import { organizationErrors } from "./organization.ts";
+import { paymentErrors } from "./payments.ts";
 import { priceErrors } from "./prices.ts";
 import { quickReplyErrors } from "./quick-replies.ts";
 import { routingErrors } from "./routing.ts";
@@ -52,6 +54,8 @@ export const errors = {
   ...webhookErrors,
   ...messageErrors,
   ...walletErrors,
+  ...paymentErrors,
+  ...billingErrors,
   ...broadcastErrors,
   ...templateErrors,
   ...uploadErrors,

@@ -15,6 +15,7 @@ import { mcp } from "./mcp.ts";
 import { messages } from "./messages/index.ts";
 import { operator } from "./operator.ts";
 import { organization } from "./organization.ts";
+import { payments } from "./payments.ts";
 import { prices } from "./prices.ts";
 import { pricing } from "./pricing.ts";
 import { quickReplies } from "./quick-replies.ts";
@@ -46,6 +47,7 @@ export const resources = {
   imports,
   webhooks,
   billing,
+  payments,
   wallet,
   pricing,
   organization,

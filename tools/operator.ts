@@ -1,5 +1,6 @@
 /** The operator of the service: creates organizations, suspends them, and sets their limits. No tool is derived from it. */
 import { z } from "zod";
+import { operatorBilling } from "./billing.ts";
 import {
   chosenPassword,
   country,
@@ -172,6 +173,7 @@ export const operator = {
   }),
 
   ...operatorWallet,
+  ...operatorBilling,
 };
 
 export const operatorErrors = {

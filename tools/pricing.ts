@@ -2,12 +2,18 @@
 import { z } from "zod";
 import { one, operation } from "./contract/index.ts";
 
+/** The plans, from the smallest to the largest. */
+export const planSlugs = ["starter", "growth", "scale", "enterprise"] as const;
+export type PlanSlug = (typeof planSlugs)[number];
+
 const Plan = z.object({
   id: z.string(),
   name: z.string(),
   slug: z.string(),
   description: z.string(),
+  /** Null: agreed on request. */
   monthly_price: z.number().nullable(),
+  /** Of a whole year. */
   annual_price: z.number().nullable(),
   is_custom_pricing: z.boolean(),
   features: z.array(z.string()),
@@ -21,8 +27,9 @@ export const pricing = {
     credential: "none",
     scope: null,
     title: "Get pricing",
-    description:
-      "Get the plans with their prices, in the currency of the country from which the request is sent.",
+    description: "Get the plans, with prices in the currency of the caller's country.",
+    // The country is that of the client's address, which a trusted proxy names in X-Forwarded-For.
+    responseHeaders: { "cache-control": "private, max-age=300", vary: "X-Forwarded-For" },
     input: z.object({}),
     output: one(
       z.object({

@@ -11,7 +11,17 @@ export type WalletMode = (typeof walletModes)[number];
 export const ledgerAccounts = ["wallet", "held", "spent", "top_ups", "adjustments"] as const;
 export type LedgerAccount = (typeof ledgerAccounts)[number];
 
-export const ledgerEntryTypes = ["hold", "charge", "release", "correction", "top_up", "adjustment"] as const;
+export const ledgerEntryTypes = [
+  "hold",
+  "charge",
+  "release",
+  "correction",
+  "usage",
+  "fee",
+  "top_up",
+  "refund",
+  "adjustment",
+] as const;
 export type LedgerEntryType = (typeof ledgerEntryTypes)[number];
 
 export const Wallet = z.object({
@@ -63,7 +73,7 @@ export const wallet = {
     scope: "tokens:read",
     title: "List ledger entries",
     description:
-      "List what moved money between the accounts of the wallet, newest first: holds, charges, releases, top-ups and adjustments.",
+      "List what moved money between the accounts of the wallet, newest first: holds, charges, releases, top-ups, refunds and adjustments.",
     input: z.object({
       type: z.enum(ledgerEntryTypes).optional().describe("Only this type"),
       message_id: z.string().min(1).max(64).optional().describe("Only entries of this message"),
@@ -160,7 +170,7 @@ export const walletErrors = {
     "payment_required",
     402,
     "{required} {currency} is needed, and {available} {currency} is available.",
-    "Ask the operator of this service to add money to the wallet. get_wallet (GET /v1/billing/wallet) shows what is available; execute_broadcast takes allow_partial.",
+    "Top up the wallet: create_payment_order (POST /v1/billing/payments/orders) makes an order that a person pays. get_wallet (GET /v1/billing/wallet) shows what is available; execute_broadcast takes allow_partial.",
   ),
   price_unknown: errorEntry(
     "business_rule",
@@ -171,7 +181,7 @@ export const walletErrors = {
   currency_fixed: errorEntry(
     "conflict",
     409,
-    "The currency can't change any more: money has moved in {currency}.",
+    "The currency can't change any more: there are ledger entries, payment orders or an add-on in {currency}.",
     "Keep the currency, or create another organization with the other currency.",
   ),
 } as const satisfies Record<string, ErrorEntry>;

@@ -3,9 +3,11 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ownerEmail, ownerPassword, type TestApp } from "../../test/support/app.ts";
 import { asOperator } from "../../test/support/operator.ts";
+import { createPaymentHelpers } from "../../test/support/payments.ts";
 import { openPhone, setFaults } from "../../test/support/simulator.ts";
 import { createTemplateHelpers, setReview } from "../../test/support/templates.ts";
 import { apiKeys } from "../../tools/api-keys.ts";
+import { billing } from "../../tools/billing.ts";
 import { broadcasts } from "../../tools/broadcasts/index.ts";
 import { cohorts } from "../../tools/cohorts/index.ts";
 import { contacts } from "../../tools/contacts.ts";
@@ -39,6 +41,7 @@ export async function fill(app: TestApp): Promise<void> {
   await addTemplates(app);
   await addConversations(app);
   await addBroadcasts(app);
+  await addPayments(app);
 }
 
 async function setUpOrganization(app: TestApp): Promise<void> {
@@ -202,6 +205,19 @@ async function addBroadcasts(app: TestApp): Promise<void> {
   await app.call(broadcasts.execute_broadcast, { id: paused });
   await app.call(broadcasts.pause_broadcast, { id: paused });
   await create("Draft");
+  await app.advanceTime(minute);
+}
+
+/** A payment with a part of it refunded, one that failed, an order that nobody has paid, and the chatbot add-on. */
+async function addPayments(app: TestApp): Promise<void> {
+  const { order, pay, refund, verify } = createPaymentHelpers(app);
+  const { order_id } = await order(25);
+  await pay(order_id, { outcome: "failed" });
+  await verify(await pay(order_id));
+  await refund(order_id, { amount_minor: 500, webhook: true });
+  await order(10);
+  const terms = { billing_unit: "per_session", cost_per_unit: 0.05, monthly_fee: 3 } as const;
+  await app.call(billing.subscribe_chatbot_addon, terms);
   await app.advanceTime(minute);
 }
 

@@ -16,6 +16,9 @@ const lists = [
   "/v1/webhook-subscriptions",
   "/v1/billing/wallet",
   "/v1/billing/ledger?per_page=100",
+  "/v1/billing/payments?limit=100",
+  "/v1/billing/addons/chatbot",
+  "/v1/billing/subscription",
   "/v1/cohorts",
 ];
 

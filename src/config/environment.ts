@@ -4,7 +4,16 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { allScopes, passwordRule, readScope, toolModes } from "../../tools/contract/index.ts";
 import { walletModes } from "../../tools/wallet.ts";
-import { commaList, expected, nameList, readHost, readNetwork, readOrigin, wholeNumber } from "./fields.ts";
+import {
+  commaList,
+  country,
+  expected,
+  nameList,
+  readHost,
+  readNetwork,
+  readOrigin,
+  wholeNumber,
+} from "./fields.ts";
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
@@ -176,6 +185,16 @@ export const Environment = z.object({
     readNetwork,
     "IP addresses or networks such as 10.0.0.0/8, separated by commas",
   ).describe("Proxies whose X-Forwarded-For is trusted: IP addresses and networks"),
+  TIDINGS_GEOIP_FILE: z
+    .string()
+    .transform(expandHome)
+    .optional()
+    .describe(
+      "Table of countries by IP address for `GET /v1/pricing`, a MaxMind DB file (.mmdb). Default: the bundled one",
+    ),
+  TIDINGS_PRICING_COUNTRY: country
+    .default("US")
+    .describe("Country of `GET /v1/pricing` for callers whose address has none, such as a private one"),
   TIDINGS_BODY_LIMIT: wholeNumber(1_024, 104_857_600)
     .default(1_048_576)
     .describe("Largest body of a request with a credential, in bytes"),
@@ -228,8 +247,24 @@ export const Environment = z.object({
     .enum(["on", "off"], expected("on or off"))
     .default("on")
     .describe(
-      "off: the controls of the simulated channel, `/simulator/…`, answer 404, so that no key can write as a customer",
+      "off: the controls of the simulated channel and of simulated payments, `/simulator/…`, answer 404, so that no key can write as a customer or pay with simulated money",
     ),
+  TIDINGS_RAZORPAY_KEY_ID: z
+    .string()
+    .regex(/^rzp_[\w]{4,100}$/, expected("a key id that starts with rzp_live_ or rzp_test_"))
+    .optional()
+    .describe(
+      "Takes payments through Razorpay with this API key, the key's secret and the webhook secret, all three. Default: payments are simulated",
+    ),
+  TIDINGS_RAZORPAY_KEY_SECRET: z.string().optional().describe("Secret of the Razorpay API key"),
+  TIDINGS_RAZORPAY_WEBHOOK_SECRET: z
+    .string()
+    .optional()
+    .describe("Secret that was chosen for the webhook in the Razorpay dashboard"),
+  TIDINGS_RAZORPAY_BASE_URL: z
+    .url({ protocol: /^https?$/, ...expected("the address of the Razorpay API or of an emulator") })
+    .default("https://api.razorpay.com")
+    .describe("Address of the Razorpay API, without its version"),
   TIDINGS_OPERATOR_KEY: z
     .string()
     .regex(/^[!-~]{32,}$/, expected("at least 32 characters without spaces"))

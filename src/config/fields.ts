@@ -32,6 +32,22 @@ export function commaList<Value extends string>(read: (text: string) => Value | 
     .default([]);
 }
 
+/** A country by its two-letter code. */
+export const country = z
+  .string()
+  .transform((text) => text.toUpperCase())
+  .refine(isCountry, expected("a two-letter country code (ISO 3166), for example DE"));
+
+/** Intl knows more codes: old ones and UK, which it replaces, and ZZ for no country. */
+function isCountry(code: string): boolean {
+  const regions = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
+  return /^[A-Z]{2}$/.test(code) && code !== "ZZ" && regions.of(code) !== undefined && isCurrent(code);
+}
+
+function isCurrent(code: string): boolean {
+  return new Intl.Locale(`und-${code}`).region === code;
+}
+
 export function readHost(text: string): string | undefined {
   return /^(?:[a-z\d](?:[a-z\d.-]*[a-z\d])?|\[[a-f\d:.]+\])$/i.test(text) ? text.toLowerCase() : undefined;
 }

@@ -5,6 +5,12 @@ import { Environment } from "./environment.ts";
 import { isLoopback, isTrue } from "./fields.ts";
 import { findMisspelt, warnAboutUnknown } from "./unknown-settings.ts";
 
+/** Settings of which either all or none are set. */
+const groups = [
+  ["TIDINGS_S3_BUCKET", "TIDINGS_S3_ACCESS_KEY_ID", "TIDINGS_S3_SECRET_ACCESS_KEY"],
+  ["TIDINGS_RAZORPAY_KEY_ID", "TIDINGS_RAZORPAY_KEY_SECRET", "TIDINGS_RAZORPAY_WEBHOOK_SECRET"],
+] as const;
+
 const Settings = Environment.superRefine((env, context) => {
   const { TIDINGS_BASE_URL, TIDINGS_API_KEY } = env;
   const local = ["TIDINGS_ALLOW_LOCAL_WEBHOOKS", "TIDINGS_ALLOW_LOCAL_SOURCES"] as const;
@@ -20,11 +26,12 @@ const Settings = Environment.superRefine((env, context) => {
         : ["TIDINGS_BASE_URL", "TIDINGS_API_KEY"];
     context.addIssue({ code: "custom", path: [missing], message: `a value when ${present} is set` });
   }
-  const s3 = ["TIDINGS_S3_BUCKET", "TIDINGS_S3_ACCESS_KEY_ID", "TIDINGS_S3_SECRET_ACCESS_KEY"] as const;
-  const missing = s3.find((name) => env[name] === undefined);
-  if (missing !== undefined && s3.some((name) => env[name] !== undefined)) {
-    const message = `a value when another one of ${s3.join(", ")} is set`;
-    context.addIssue({ code: "custom", path: [missing], message });
+  for (const group of groups) {
+    const missing = group.find((name) => env[name] === undefined);
+    if (missing !== undefined && group.some((name) => env[name] !== undefined)) {
+      const message = `a value when another one of ${group.join(", ")} is set`;
+      context.addIssue({ code: "custom", path: [missing], message });
+    }
   }
 }).transform(toConfig);
 
@@ -106,6 +113,8 @@ function toConfig(env: z.output<typeof Environment>) {
     allowedHosts: env.TIDINGS_ALLOWED_HOSTS,
     allowedOrigins: env.TIDINGS_ALLOWED_ORIGINS,
     trustedProxies: env.TIDINGS_TRUSTED_PROXIES,
+    /** The table of countries by IP address, and the country of addresses that it does not have. */
+    countries: { file: env.TIDINGS_GEOIP_FILE, fallback: env.TIDINGS_PRICING_COUNTRY },
     bodyLimit: env.TIDINGS_BODY_LIMIT,
     /** Which non-public addresses webhooks and downloads may reach. */
     web: {
@@ -117,6 +126,8 @@ function toConfig(env: z.output<typeof Environment>) {
     isSimulatorControllable: env.TIDINGS_SIMULATOR === "on",
     /** Undefined: files are stored in the data folder. */
     s3: readS3Settings(env),
+    /** Undefined: payments are simulated. */
+    razorpay: readRazorpaySettings(env),
     publicUrl: env.TIDINGS_PUBLIC_URL?.replace(/\/+$/, ""),
     cdnUrl: env.TIDINGS_CDN_URL?.replace(/\/+$/, ""),
     uploadRoot: env.TIDINGS_UPLOAD_ROOT,
@@ -145,13 +156,26 @@ function readS3Settings(env: z.output<typeof Environment>) {
   return isComplete ? { endpoint, region, bucket, accessKeyId, secretAccessKey } : undefined;
 }
 
+function readRazorpaySettings(env: z.output<typeof Environment>) {
+  const {
+    TIDINGS_RAZORPAY_KEY_ID: keyId,
+    TIDINGS_RAZORPAY_KEY_SECRET: keySecret,
+    TIDINGS_RAZORPAY_WEBHOOK_SECRET: webhookSecret,
+  } = env;
+  const isComplete = keyId !== undefined && keySecret !== undefined && webhookSecret !== undefined;
+  const baseUrl = env.TIDINGS_RAZORPAY_BASE_URL.replace(/\/+$/, "");
+  return isComplete ? { baseUrl, keyId, keySecret, webhookSecret } : undefined;
+}
+
 /** The values that must never appear in a log. */
 export function appSecrets(config: Config): string[] {
-  const { upstream, secret, previousSecret, owner, operatorKey, databaseUrl, telemetry, s3 } = config;
+  const { upstream, secret, previousSecret, owner, operatorKey, databaseUrl, telemetry, s3, razorpay } =
+    config;
   const passwords = [databaseUrl, telemetry.collector].flatMap(passwordsIn);
   const chosen = [secret, previousSecret, owner.password, owner.key, operatorKey];
   const own = [...chosen, telemetry.token, s3?.secretAccessKey];
-  const values = [upstream?.key, ...own, ...passwords];
+  const payment = [razorpay?.keySecret, razorpay?.webhookSecret];
+  const values = [upstream?.key, ...own, ...payment, ...passwords];
   return values.flatMap((value) => value || []);
 }
 

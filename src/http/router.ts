@@ -68,6 +68,7 @@ function addOperation(app: FastifyInstance, route: Route): void {
           isOperator: request.isOperator,
           ...(form ? { form, input: undefined } : { input: readInput(operation, request) }),
           idempotencyKey: readIdempotencyKey(request.headers),
+          address: request.clientAddress,
           signal: abortOnClose(reply),
         });
         if (operation.sensitive) {
@@ -76,7 +77,10 @@ function addOperation(app: FastifyInstance, route: Route): void {
         if (answer.isReplay) {
           reply.header("idempotency-replayed", "true");
         }
-        return reply.status(answer.status).send(answer.body);
+        return reply
+          .status(answer.status)
+          .headers({ ...operation.responseHeaders })
+          .send(answer.body);
       },
     });
   }

@@ -13,9 +13,11 @@ import type {
   HttpRoute,
   RouteWithBody,
 } from "../ports/http-route.ts";
+import type { PaymentCallbacks } from "../ports/payments.ts";
 import type { TemplateAuthorityCallbacks } from "../ports/template-authority.ts";
 import { apiKeys } from "./api-keys.ts";
 import { auth, authenticate } from "./auth/index.ts";
+import { billing } from "./billing/index.ts";
 import { broadcasts } from "./broadcasts/index.ts";
 import { cohorts } from "./cohorts/index.ts";
 import { contacts } from "./contacts/index.ts";
@@ -45,7 +47,9 @@ import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
 import { operator } from "./operator/index.ts";
 import { organization } from "./organization.ts";
+import { payments, receivePaymentWebhook } from "./payments/index.ts";
 import { prices } from "./prices/index.ts";
+import { pricing } from "./pricing/index.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing/index.ts";
 import { teams } from "./teams/index.ts";
@@ -71,7 +75,10 @@ export const modules: Modules = {
   uploads,
   imports,
   webhooks,
+  billing,
+  payments,
   wallet,
+  pricing,
   organization,
   "api-keys": apiKeys,
   auth,
@@ -111,6 +118,7 @@ export interface PlatformParts
     | "jobs"
     | "channels"
     | "templateAuthorities"
+    | "payments"
     | "listeners"
     | "recorders"
     | "hooks"
@@ -123,12 +131,16 @@ export interface PlatformParts
   /** How many jobs of one lane run at once in this process. */
   readonly concurrency?: number;
   readonly instruments?: Instruments;
-  /** Opens the channels. They report to `callbacks` and may have jobs of their own. */
+  /** Opens the channels and the payment processor. They report to `callbacks` and may have jobs of their own. */
   openChannels(
-    callbacks: ChannelCallbacks & TemplateAuthorityCallbacks,
+    callbacks: Callbacks,
     enqueueAll: EnqueueAll,
-  ): Pick<World, "channels" | "templateAuthorities"> & { readonly jobs: readonly JobDefinition[] };
+  ): Pick<World, "channels" | "templateAuthorities" | "payments"> & {
+    readonly jobs: readonly JobDefinition[];
+  };
 }
+
+type Callbacks = ChannelCallbacks & TemplateAuthorityCallbacks & PaymentCallbacks;
 
 /** Wraps calls and jobs with telemetry. */
 export interface Instruments {
@@ -151,10 +163,11 @@ export function createPlatform(parts: PlatformParts): Platform {
     ...outside
   } = parts;
   const { database, now, log } = outside;
-  const callbacks: ChannelCallbacks & TemplateAuthorityCallbacks = {
+  const callbacks: Callbacks = {
     onMessage: (message) => receiveMessage(world, message),
     onReceipts: (receipts) => receiveReceipts(world, receipts),
     onTemplatesChanged: (notices) => requestSync(world, notices),
+    onPaymentWebhook: (request) => receivePaymentWebhook(world, request),
   };
   const { jobs: channelJobs, ...reached } = openChannels(callbacks, (tx, newJobs) =>
     jobs.enqueueAll(tx, newJobs),

@@ -52,8 +52,8 @@ function serializeOrganization(row: Selectable<Tables["organizations"]>) {
 }
 
 /**
- * Locks the organization until the commit, as an entry of its ledger does, which refers to the currency.
- * @throws Failure `currency_fixed` for another currency once there is an entry.
+ * Locks the organization until the commit, as a ledger entry, a payment order and an add-on do, which refer to the currency.
+ * @throws Failure `currency_fixed` for another currency once there is one of them.
  */
 async function requireCurrencyFree(tx: Transaction, id: string, wanted: string | undefined): Promise<void> {
   if (wanted === undefined) {
@@ -65,15 +65,24 @@ async function requireCurrencyFree(tx: Transaction, id: string, wanted: string |
     .where("id", "=", id)
     .forUpdate()
     .executeTakeFirstOrThrow();
-  const moved = await tx
-    .selectFrom("ledger_entries")
-    .select("id")
-    .where("organization_id", "=", id)
-    .limit(1)
-    .executeTakeFirst();
-  if (moved && wanted !== currency) {
+  if (wanted !== currency && (await hasMoney(tx, id))) {
     throw fail("currency_fixed", { param: "currency", currency });
   }
+}
+
+async function hasMoney(tx: Transaction, organization: string): Promise<boolean> {
+  const tables = ["ledger_entries", "payment_orders", "chatbot_addons"] as const;
+  const found = await Promise.all(
+    tables.map((table) =>
+      tx
+        .selectFrom(table)
+        .select("id")
+        .where("organization_id", "=", organization)
+        .limit(1)
+        .executeTakeFirst(),
+    ),
+  );
+  return found.some((row) => row !== undefined);
 }
 
 /** In millionths of the currency's unit; null applies the setting again. */

@@ -107,6 +107,8 @@ export interface Operation<
   readonly offers: string | undefined;
   /** The encoding of the request body; multipart also carries a file. */
   readonly encoding: Encoding;
+  /** Sent over HTTP with a successful response. */
+  readonly responseHeaders: Readonly<Record<string, string>>;
   /** The tools that replace the derived one; `{}` declares none. */
   readonly tools: Readonly<Record<string, ToolMapping>> | undefined;
 }
@@ -197,6 +199,7 @@ interface Declaration<
   readonly sensitive?: boolean;
   readonly offers?: z.output<Output> extends { data: infer Data } ? ListIn<Data> : never;
   readonly encoding?: Encoding;
+  readonly responseHeaders?: Readonly<Record<string, string>>;
   readonly tools?: {
     readonly [Name in keyof Mappings]: MappingOf<z.input<z.ZodObject<Shape>>, Mappings[Name]>;
   };
@@ -229,6 +232,7 @@ export function operation<
     sensitive: false,
     offers: undefined,
     encoding: "json",
+    responseHeaders: {},
     ...declaration,
     // Left out, the type parameter is the empty list.
     also: declaration.also ?? ([] as readonly OtherPath[] as Also),

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openCountries } from "../../../src/adapters/countries/index.ts";
 import { openStorage } from "../../../src/adapters/storage/index.ts";
 import { noMetrics } from "../../../src/adapters/telemetry/off.ts";
 import { createWebs } from "../../../src/adapters/web/index.ts";
@@ -13,6 +14,7 @@ import { bootstrap } from "../../../src/platform/bootstrap.ts";
 import { createPlatform, type Platform, sealedColumns } from "../../../src/platform/index.ts";
 import type { Channel } from "../../../src/ports/channel.ts";
 import { runOnServer, withDatabase } from "../../../test/support/postgres.ts";
+import { unreachablePayments } from "../unreachable-payments.ts";
 
 export interface BenchPlatform extends AsyncDisposable {
   readonly platform: Platform;
@@ -48,9 +50,15 @@ export async function startPlatform(
     ...{ database, now, log, web, receivers, concurrency, metrics: noMetrics, ...secrets },
     ...{ stopping: new AbortController().signal, retention: config.retention, quotas: config.quotas },
     wallet: config.wallet,
+    countries: await openCountries(config.countries),
     ...{ storage: openStorage(config), hiddenBy: () => undefined },
     addresses: { service: () => "http://127.0.0.1", cdn: undefined },
-    openChannels: () => ({ channels: { simulator: channel }, templateAuthorities: {}, jobs: [] }),
+    openChannels: () => ({
+      channels: { simulator: channel },
+      templateAuthorities: {},
+      payments: unreachablePayments,
+      jobs: [],
+    }),
   });
   return {
     ...{ platform, database },

@@ -1,17 +1,18 @@
 /**
- * Adds spans and metrics to calls, jobs, channels, review authorities and tools, which do not depend on telemetry.
+ * Adds spans and metrics to calls, jobs, channels, review authorities, the payment processor and tools, which do not depend on telemetry.
  *
  * Each function returns its argument, instrumented. The types are structural, because an adapter imports
  * only ports.
  */
 import type { Channel } from "../../ports/channel.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { PaymentProcessor } from "../../ports/payments.ts";
 import type { Telemetry, Tracer } from "../../ports/telemetry.ts";
 import type { TemplateAuthority } from "../../ports/template-authority.ts";
 
 type Instruments = Pick<Telemetry, "metrics" | "tracer">;
 
-/** The wrappers for the platform's calls and jobs, and for channels and review authorities by name. */
+/** The wrappers for the platform's calls and jobs, and for the ports. */
 export function createInstruments(telemetry: Instruments, now: Clock) {
   return {
     call: <Request extends { readonly operation: string }, Answer>(
@@ -21,10 +22,28 @@ export function createInstruments(telemetry: Instruments, now: Clock) {
       insertion: (tx: Tx, jobs: readonly Job[]) => Promise<Statement>,
     ) => instrumentInsertion(insertion, telemetry.tracer),
     job: <Job extends RunnableJob>(job: Job) => instrumentJob(job, telemetry, now),
-    channel: (name: string, channel: Channel) => instrumentChannel(name, channel, telemetry),
-    authority: (name: string, authority: TemplateAuthority) =>
-      instrumentAuthority(name, authority, telemetry.tracer),
+    ports: ({ channels, authorities, payments }: Ports) => ({
+      channels: mapValues(channels, (name, channel) => instrumentChannel(name, channel, telemetry)),
+      templateAuthorities: mapValues(authorities, (name, authority) =>
+        instrumentAuthority(name, authority, telemetry.tracer),
+      ),
+      payments: instrumentPayments(payments, telemetry.tracer),
+    }),
   };
+}
+
+interface Ports {
+  /** By name, as the review authorities. */
+  readonly channels: Readonly<Record<string, Channel>>;
+  readonly authorities: Readonly<Record<string, TemplateAuthority>>;
+  readonly payments: PaymentProcessor;
+}
+
+function mapValues<Value>(
+  values: Readonly<Record<string, Value>>,
+  change: (name: string, value: Value) => Value,
+): Record<string, Value> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(name, value)]));
 }
 
 /** A span for each call of an operation. */
@@ -121,6 +140,20 @@ function instrumentAuthority(name: string, authority: TemplateAuthority, tracer:
     submit: (submission, signal) => withSpan("submit", () => authority.submit(submission, signal)),
     list: (query, signal) => withSpan("list", () => authority.list(query, signal)),
     delete: (template, signal) => withSpan("delete", () => authority.delete(template, signal)),
+  };
+}
+
+/** A span for each call of the payment processor. */
+function instrumentPayments(processor: PaymentProcessor, tracer: Tracer): PaymentProcessor {
+  const withSpan = <Result>(action: string, work: () => Promise<Result>) =>
+    tracer.withSpan({ name: `${action} at ${processor.name}`, kind: "client" }, work);
+  return {
+    ...processor,
+    createOrder: (...args) => withSpan("create order", () => processor.createOrder(...args)),
+    findPayment: (...args) => withSpan("find payment", () => processor.findPayment(...args)),
+    listPayments: (...args) => withSpan("list payments", () => processor.listPayments(...args)),
+    capture: (...args) => withSpan("capture payment", () => processor.capture(...args)),
+    refund: (...args) => withSpan("refund payment", () => processor.refund(...args)),
   };
 }
 

@@ -1,4 +1,4 @@
-/** The tables of the simulated channel. */
+/** The tables of the simulated channel and the simulated payment processor. */
 import type { Generated } from "kysely";
 import type { Json } from "./columns.ts";
 import type { TemplateContent } from "./templates.ts";
@@ -32,5 +32,21 @@ export interface SimulatorTables {
     created_at: string;
   };
   simulator_reviews: { organization_id: string; review: Json<Record<string, unknown>> };
+  simulator_payment_orders: {
+    organization_id: string;
+    id: string;
+    receipt: string;
+    amount: number;
+    currency: string;
+    created_at: string;
+  };
+  simulator_payments: {
+    organization_id: string;
+    id: string;
+    order_id: string;
+    status: "failed" | "authorized" | "captured" | "refunded";
+    amount_refunded: Generated<number>;
+    created_at: string;
+  };
   simulator_faults: { organization_id: string; faults: Json<Record<string, unknown>> };
 }

@@ -28,7 +28,7 @@ export interface WalletTables {
     organization_id: string;
     id: string;
     reference: string;
-    type: "hold" | "charge" | "release" | "correction" | "top_up" | "adjustment";
+    type: "hold" | "charge" | "release" | "correction" | "usage" | "fee" | "top_up" | "refund" | "adjustment";
     from_account: Account;
     to_account: Account;
     amount: number;

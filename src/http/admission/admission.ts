@@ -14,7 +14,7 @@ import type { Platform } from "../../platform/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { type AttemptWindows, createAttemptWindows } from "./attempt-windows.ts";
 import { createBoundedMap } from "./bounded-map.ts";
-import { type Caller, createKnownCallers } from "./known-callers.ts";
+import { type Caller, createKnownCallers, type KnownCaller } from "./known-callers.ts";
 import { networkOf } from "./network.ts";
 import { createTokenBuckets, type Quota, type RateLimits } from "./token-buckets.ts";
 
@@ -32,8 +32,8 @@ export interface Admission {
   identify(exchange: Exchange): Promise<Caller>;
   /** Checks the operator's key and counts one request. @throws Failure `operator_key_required`, `rate_limited`. */
   identifyOperator(exchange: Exchange): void;
-  /** The caller of the MCP request for whose message this process sends a request with these headers, if it is known. */
-  findCaller(headers: IncomingHttpHeaders): Caller | undefined;
+  /** The MCP request for whose message this process sends a request with these headers, if it is known. */
+  findCaller(headers: IncomingHttpHeaders): KnownCaller | undefined;
   /** For a request with several messages, each of which is counted. */
   forMessages(exchange: Exchange): MessageAdmission;
 }
@@ -111,7 +111,9 @@ export function createAdmission({ rateLimits, platform, now, operatorKey }: Admi
         maxMessages: credentials.size,
         async identify() {
           const caller = await identify(exchange);
-          const { headers, forget } = knownCallers.remember(readCredential(exchange.headers) ?? "", caller);
+          const credential = readCredential(exchange.headers) ?? "";
+          const { address } = exchange;
+          const { headers, forget } = knownCallers.remember({ credential, caller, address });
           end = forget;
           const { id: credentialId } = caller.credential;
           const countMore = (messages: number) => count(exchange, credentialId, messages);

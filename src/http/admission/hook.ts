@@ -17,6 +17,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Null on a route that requires no credential, or the operator's key. */
     caller: Caller | null;
+    /** The client's. In a request that this process sends for an MCP message, that of the MCP client. */
+    clientAddress: string;
     /** Whether the route requires the operator's key, and the request has it. */
     isOperator: boolean;
   }
@@ -41,18 +43,21 @@ export interface AdmitOptions {
 export function admitRequests(app: FastifyInstance, options: AdmitOptions): void {
   const { admission, platform, countedHeader } = options;
   app.decorateRequest("caller", null);
+  app.decorateRequest("clientAddress", "");
   app.decorateRequest("isOperator", false);
   app.addHook("onRequest", async (request, reply) => {
     const { isRateLimited = true, credential = "none" } = request.routeOptions.config;
     const isCounted = request.headers["x-tidings-counted"] === countedHeader["x-tidings-counted"];
     const mustCount = isRateLimited && !isCounted;
+    const known = admission.findCaller(request.headers);
+    request.clientAddress = known?.address ?? request.ip;
     if (credential === "operator") {
       admission.identifyOperator(toExchange(request, reply));
       request.isOperator = true;
     } else if (credential !== "none") {
       request.caller = mustCount
         ? await admission.identify(toExchange(request, reply))
-        : (admission.findCaller(request.headers) ?? (await authenticate(platform, request)));
+        : (known?.caller ?? (await authenticate(platform, request)));
     } else if (mustCount) {
       admission.countAnonymous(toExchange(request, reply));
     }

@@ -8,27 +8,33 @@ export type Caller = Awaited<ReturnType<Platform["authenticate"]>>;
 
 const header = "x-tidings-caller";
 
+export interface KnownCaller {
+  readonly caller: Caller;
+  /** The client's, from which the MCP request came. */
+  readonly address: string;
+}
+
 export interface KnownCallers {
   /** Remembers the caller of an MCP request until `forget` is called. `headers` are those of the requests for its messages. */
-  remember(
-    credential: string,
-    caller: Caller,
-  ): { readonly headers: Readonly<Record<string, string>>; forget(): void };
+  remember(known: KnownCaller & { readonly credential: string }): {
+    readonly headers: Readonly<Record<string, string>>;
+    forget(): void;
+  };
   /** The caller of a request with these headers, if its MCP request is running and had the same credential. */
-  find(headers: IncomingHttpHeaders): Caller | undefined;
+  find(headers: IncomingHttpHeaders): KnownCaller | undefined;
 }
 
 export function createKnownCallers(): KnownCallers {
-  const known = new Map<string, { readonly credential: string; readonly caller: Caller }>();
+  const running = new Map<string, KnownCaller & { readonly credential: string }>();
   return {
-    remember(credential, caller) {
+    remember(known) {
       const id = randomUUID(); // a secret of the process, so no client can send it
-      known.set(id, { credential, caller });
-      return { headers: { [header]: id }, forget: () => known.delete(id) };
+      running.set(id, known);
+      return { headers: { [header]: id }, forget: () => running.delete(id) };
     },
     find(headers) {
-      const found = known.get(String(headers[header]));
-      return found?.credential === readCredential(headers) ? found?.caller : undefined;
+      const found = running.get(String(headers[header]));
+      return found?.credential === readCredential(headers) ? found : undefined;
     },
   };
 }

@@ -7,7 +7,9 @@ import { newId } from "../../database/id.ts";
 import type { Jobs, JobType, NewJob } from "../../jobs/job.ts";
 import type { Channel } from "../../ports/channel.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Countries } from "../../ports/countries.ts";
 import type { Log } from "../../ports/log.ts";
+import type { PaymentProcessor } from "../../ports/payments.ts";
 import type { Storage } from "../../ports/storage.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import type { TemplateAuthority } from "../../ports/template-authority.ts";
@@ -29,11 +31,14 @@ export interface World {
   readonly channels: Readonly<Record<string, Channel>>;
   /** Reviews the templates of a channel; by the channel's name. */
   readonly templateAuthorities: Readonly<Record<string, TemplateAuthority>>;
+  /** Takes the money of top-ups. */
+  readonly payments: PaymentProcessor;
   /** The only way to reach an address that a customer provided, except that of a webhook. */
   readonly web: Web;
   /** The only way to reach the receiver of a webhook, which may be on this machine during development. */
   readonly receivers: Web;
   readonly storage: Storage;
+  readonly countries: Countries;
   /** The public base URLs of this service and its CDN, for links to files. */
   readonly addresses: { service(): string; readonly cdn: string | undefined };
   readonly quotas: Quotas;
@@ -131,6 +136,8 @@ export interface PublicContext {
   readonly actor: Actor;
   /** The variant that the declaration gives the requested path. */
   readonly variant: string | undefined;
+  /** The IP address of the client; undefined if it is not known. */
+  readonly address: string | undefined;
   /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
 }
@@ -224,6 +231,12 @@ export interface Hooks {
     change: Change,
     cohort: { readonly organization: string; readonly cohort_id: string },
   ): Promise<void>;
+  /** An organization's wallet was credited. The caller locked the wallet before it wrote the entry. */
+  walletCredited(
+    tx: Transaction,
+    world: World,
+    credit: { readonly organization: string; readonly now: Date },
+  ): Promise<void>;
   /** A team is being deleted. Called before its members are locked, and again afterwards. */
   teamDeleted(
     change: Change,
@@ -254,39 +267,6 @@ export interface DelegatedContext extends PublicContext {
     list(): { name: string; description: string; input_schema: Readonly<Record<string, unknown>> }[];
     call(name: string, toolArguments: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>>;
   };
-}
-
-/** A file that is being received. Reading `body` throws if the sender disconnects. */
-export interface IncomingFile {
-  /** The file name as sent: for display, never a path. */
-  readonly name: string | undefined;
-  /** The media type as declared by the sender. */
-  readonly type: string | undefined;
-  readonly body: AsyncIterable<Uint8Array>;
-}
-
-/**
- * A multipart form as a transport passes it on. Its fields may stand before and after the file, so they are
- * known once the file has been read.
- */
-export interface Form {
-  /** Passes the file to `receive` while it arrives; returns its result and the fields. */
-  read<Received>(receive: (file: IncomingFile) => Promise<Received>): Promise<{
-    readonly fields: Readonly<Record<string, unknown>>;
-    readonly file: Received | undefined;
-  }>;
-}
-
-/** The input of a streamed operation. */
-export interface StreamedInput<Input> {
-  /**
-   * Reads the form, as `Form.read` does, and validates its fields.
-   * @throws Failure `invalid_request`, after `receive` has run: fields may follow the file.
-   */
-  read<Received>(receive: (file: IncomingFile) => Promise<Received>): Promise<{
-    readonly input: Input;
-    readonly file: Received | undefined;
-  }>;
 }
 
 /** A new id whose timestamp is the time of the call. */

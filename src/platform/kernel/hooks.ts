@@ -24,6 +24,11 @@ export function combineHooks(parts: readonly Partial<Hooks>[]): Hooks {
         await broadcastProgressed?.(...args);
       }
     },
+    async walletCredited(...args) {
+      for (const { walletCredited } of parts) {
+        await walletCredited?.(...args);
+      }
+    },
     async teamDeleted(...args) {
       for (const { teamDeleted } of parts) {
         await teamDeleted?.(...args);

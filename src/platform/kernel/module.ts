@@ -9,6 +9,7 @@ import type { Event, EventName } from "../../../tools/events.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import type { Attempt } from "../../jobs/job.ts";
+import type { StreamedInput } from "../../ports/form.ts";
 import type { HttpRoute } from "../../ports/http-route.ts";
 import type {
   DelegatedContext,
@@ -20,7 +21,6 @@ import type {
   PrepareContext,
   ReadContext,
   StreamedContext,
-  StreamedInput,
   World,
   WriteContext,
 } from "./context.ts";
@@ -56,7 +56,10 @@ export interface OutwardHandler<Input, Output, Intent = unknown, Result = unknow
    * Calls the third party. A Failure states that the call had no effect; any other error leaves the outcome unknown.
    */
   call(intent: Intent, context: OutwardContext): Promise<Result>;
-  /** Looks up the call of a process that died; undefined if its outcome can't be known. */
+  /**
+   * Looks up the call of a process that died; undefined if its outcome can't be known. A Failure with a status of a
+   * caller's mistake is the response.
+   */
   find?(intent: Intent, context: OutwardContext): Promise<Result | undefined>;
   /** Records the result and returns the response, which is stored in the same transaction. */
   record(

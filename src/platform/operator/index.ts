@@ -1,8 +1,14 @@
-/** The operator of the service: creates organizations, suspends them, and sets their limits. */
+/** The operator of the service: creates organizations, suspends them, and sets their limits, plans and wallets. */
 
 import { toMicros } from "../../../tools/money.ts";
 import { operator as contract } from "../../../tools/operator.ts";
 import type { Transaction } from "../../database/database.ts";
+import {
+  changeSubscription,
+  listMinimumPrices,
+  readSubscription,
+  replaceMinimumPrices,
+} from "../billing/index.ts";
 import { implement, operatorOwner } from "../kernel/index.ts";
 import { changeCreditLimit, changeLimits, resumeOrganization, suspendOrganization } from "../organization.ts";
 import { adjustWallet, listAdjustments, readWallet } from "../wallet/index.ts";
@@ -45,7 +51,7 @@ export const operator = implement(contract, {
     async adjust_wallet({ id, ...change }, { world, once, now }) {
       return once(operatorOwner, async (tx) => {
         const { currency } = await findOrganization(tx, id);
-        const adjustment = await adjustWallet(tx, { ...change, organization: id, currency, now });
+        const adjustment = await adjustWallet(tx, world, { ...change, organization: id, currency, now });
         return { data: { adjustment, wallet: await readWallet(tx, world, id) } };
       });
     },
@@ -61,6 +67,26 @@ export const operator = implement(contract, {
         await changeCreditLimit(tx, id, credit_limit === null ? null : toMicros(credit_limit));
         return { data: await readWallet(tx, world, id) };
       });
+    },
+
+    async find_subscription({ id }, { world, now }) {
+      await findOrganization(world.database.queries, id);
+      return { data: await readSubscription(world.database.queries, id, now) };
+    },
+
+    async update_subscription({ id, ...change }, { once, now }) {
+      return once(operatorOwner, async (tx) => {
+        await findOrganization(tx, id);
+        return { data: await changeSubscription(tx, id, { change, now }) };
+      });
+    },
+
+    async list_minimum_prices(_, { world }) {
+      return listMinimumPrices(world.database.queries);
+    },
+
+    async replace_minimum_prices({ currency, ...prices }, { once }) {
+      return once(operatorOwner, async (tx) => ({ data: await replaceMinimumPrices(tx, currency, prices) }));
     },
 
     async update_organization_limits({ id, limits }, { once }) {

@@ -3,6 +3,8 @@ import { fromMicros, toMicros } from "../../../tools/money.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
+import type { World } from "../kernel/index.ts";
+import { lockWallet } from "./hold.ts";
 import { recordTransfers } from "./transfers.ts";
 
 interface NewAdjustment {
@@ -16,10 +18,12 @@ interface NewAdjustment {
 
 export async function adjustWallet(
   tx: Transaction,
+  world: World,
   { organization: organization_id, currency, amount, reason, now }: NewAdjustment,
 ) {
   const id = newId("adj", now);
   const micros = toMicros(amount);
+  await lockWallet(tx, organization_id);
   const adjustment = await tx
     .insertInto("wallet_adjustments")
     .values({ organization_id, id, amount: micros, reason, created_at: now.toISOString() })
@@ -35,6 +39,9 @@ export async function adjustWallet(
     message_id: null,
   } as const;
   await recordTransfers(tx, [{ ...transfer, from_account, to_account, amount: Math.abs(micros) }], now);
+  if (micros > 0) {
+    await world.hooks.walletCredited(tx, world, { organization: organization_id, now });
+  }
   return serialize(adjustment);
 }
 

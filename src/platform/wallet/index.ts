@@ -1,7 +1,7 @@
 /** The wallet: what an organization has paid in, what is held for messages on their way, and what was spent. */
 import { sql } from "kysely";
 import { fromMicros } from "../../../tools/money.ts";
-import { wallet as contract } from "../../../tools/wallet.ts";
+import { wallet as contract, type LedgerEntryType } from "../../../tools/wallet.ts";
 import { readPage } from "../../database/query/index.ts";
 import { implement } from "../kernel/index.ts";
 import { auditLedgerJob } from "./audit.ts";
@@ -12,6 +12,9 @@ export { adjustWallet, listAdjustments } from "./adjustments.ts";
 export { holdingOrganizations, readAvailable, readWallet } from "./balances.ts";
 export { failInsufficient, holdInsertion, lockWallet, mustPay } from "./hold.ts";
 export { recordTransfers, type Transfer } from "./transfers.ts";
+
+/** The types of entries that no message causes: an index finds them. */
+const withoutMessage: readonly LedgerEntryType[] = ["usage", "fee", "top_up", "refund", "adjustment"];
 
 export const wallet = implement(contract, {
   tables: ["ledger_entries", "ledger_balances", "wallet_adjustments", "wallet_states"],
@@ -33,7 +36,7 @@ export const wallet = implement(contract, {
         )
         .where("organization_id", "=", organization)
         .$if(type !== undefined, (rows) => rows.where("type", "=", type ?? "hold"))
-        .$if(type === "top_up" || type === "adjustment", (rows) => rows.where("message_id", "is", null))
+        .$if(withoutMessage.includes(type ?? "hold"), (rows) => rows.where("message_id", "is", null))
         .$if(message_id !== undefined, (rows) => rows.where(ofMessage(message_id ?? "")))
         .orderBy("id", "desc");
       const { rows, meta } = await readPage(query, paging);

@@ -31,6 +31,10 @@ export interface OpenSimulatorOptions extends LedgerParts {
   readonly now: Clock;
 }
 
+export { type ControlRoute, createRouteFactory, parseInput } from "./control-route.ts";
+export { ControlInputError } from "./input-error.ts";
+export { textField } from "./text-field.ts";
+
 /** The simulated channel and the authority that reviews its templates. */
 export interface OpenSimulator {
   readonly channel: Channel;

@@ -13,8 +13,9 @@ import {
 } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import { runFor } from "../../../database/fair-queue.ts";
+import type { Form } from "../../../ports/form.ts";
 import { actorOf, system } from "../actor.ts";
-import type { Caller, DelegatedContext, Form, PrepareContext, PublicContext, World } from "../context.ts";
+import type { Caller, DelegatedContext, PrepareContext, PublicContext, World } from "../context.ts";
 import type { AnyOutwardHandler, Module } from "../module.ts";
 import { authorize, type Requester } from "./authorize.ts";
 import { throwDatabaseFailure } from "./database-errors.ts";
@@ -43,6 +44,8 @@ export interface CallRequest extends Requester {
   readonly idempotencyKey?: string | undefined;
   /** The route for which the idempotency key is unique; default: method and path. */
   readonly route?: string;
+  /** The IP address of the client. */
+  readonly address?: string | undefined;
   /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
 }
@@ -106,7 +109,8 @@ export function createCall(modules: readonly Module[], world: World): Call {
       prepare: (input: unknown) => bound.prepare(input, { world, caller }),
       name: request.operation,
       context: {
-        ...{ world, now: world.now(), variant: otherPath?.variant, signal: request.signal },
+        ...{ world, now: world.now(), variant: otherPath?.variant },
+        ...{ address: request.address, signal: request.signal },
         actor: caller ? actorOf(caller) : system,
       },
       key: request.idempotencyKey,
@@ -130,7 +134,7 @@ export function createCall(modules: readonly Module[], world: World): Call {
     const tools = createDelegatedTools({
       ...{ catalogue, caller, hiddenBy: world.hiddenBy, listTools },
       async runOperation(operation, input) {
-        const options = { idempotencyKey, route, signal: context.signal };
+        const options = { idempotencyKey, route, address: context.address, signal: context.signal };
         const response = await call({ operation, caller, input, ...options });
         isReplay ||= response.isReplay;
         return response.body;

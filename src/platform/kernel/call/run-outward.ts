@@ -119,7 +119,15 @@ export async function resolveAbandoned(
 ): Promise<CallResponse> {
   const { handler } = task;
   const outward = { ...task.outward, actor: { ...actor, scopes: new Set<never>() } };
-  const result = await handler?.find?.(handler.intent.parse(intent), outward);
+  let result: unknown;
+  try {
+    result = await handler?.find?.(handler.intent.parse(intent), outward);
+  } catch (error) {
+    if (error instanceof Failure && isPermanent(error.status)) {
+      return end(task, async () => toResponse(error));
+    }
+    throw error;
+  }
   return end(task, async (tx) =>
     handler === undefined || result === undefined
       ? toResponse(fail("outcome_unknown"))

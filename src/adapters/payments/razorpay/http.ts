@@ -1,0 +1,94 @@
+/**
+ * Requests to the Razorpay API: Basic auth, a time limit, and answers in known shapes only.
+ *
+ * An answer that says nothing certain, such as a gateway's error page, is thrown as an error, like a broken connection.
+ * Error messages contain no text of the processor that is not in its documented error shape, and no credentials.
+ */
+import { z } from "zod";
+
+export interface RazorpaySettings {
+  readonly baseUrl: string;
+  readonly keyId: string;
+  readonly keySecret: string;
+  readonly webhookSecret: string;
+  /** For one request. */
+  readonly timeoutMs?: number;
+}
+
+export interface ApiRequest {
+  readonly method: "GET" | "POST";
+  /** After the base URL and its version. */
+  readonly path: string;
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+export type ApiAnswer =
+  | { readonly outcome: "accepted"; readonly value: unknown }
+  /** The request had no effect, and would be refused again. */
+  | { readonly outcome: "refused"; readonly reason: string };
+
+const defaultTimeoutMs = 6_000;
+const maxAnswerBytes = 2_000_000;
+
+const ErrorAnswer = z.object({
+  error: z.object({ code: z.string(), description: z.string().max(500) }),
+});
+
+/** @throws Error if the processor could not be asked, or if its answer is of no known shape. */
+export async function ask(
+  settings: RazorpaySettings,
+  request: ApiRequest,
+  signal: AbortSignal,
+): Promise<ApiAnswer> {
+  const { status, text } = await exchange(settings, request, signal);
+  const value = parseJson(text);
+  if (status === 401 || status === 403) {
+    throw new Error(
+      "The payment processor rejected the key: check TIDINGS_RAZORPAY_KEY_ID and TIDINGS_RAZORPAY_KEY_SECRET.",
+    );
+  }
+  if (status >= 200 && status < 300 && value !== undefined) {
+    return { outcome: "accepted", value };
+  }
+  const error = ErrorAnswer.safeParse(value).data?.error;
+  if (status >= 400 && status < 500 && status !== 429 && error) {
+    return { outcome: "refused", reason: error.description };
+  }
+  throw new Error(`The payment processor answered ${status} to ${request.method} ${request.path}.`);
+}
+
+async function exchange(settings: RazorpaySettings, request: ApiRequest, signal: AbortSignal) {
+  const { baseUrl, keyId, keySecret, timeoutMs = defaultTimeoutMs } = settings;
+  const { method, path, body } = request;
+  // Imported at the first request because it loads slowly; by its default export, because of the bundler.
+  const undici = (await import("undici")).default;
+  const answer = await undici.request(`${baseUrl}/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Basic ${Buffer.from(`${keyId}:${keySecret}`).toString("base64")}`,
+      accept: "application/json",
+      ...(body ? { "content-type": "application/json" } : {}),
+    },
+    body: body ? JSON.stringify(body) : null,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer.body) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > maxAnswerBytes) {
+      throw new Error(`The payment processor's answer to ${method} ${path} is too long.`);
+    }
+    chunks.push(bytes);
+  }
+  return { status: answer.statusCode, text: Buffer.concat(chunks).toString("utf8") };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

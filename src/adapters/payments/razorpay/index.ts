@@ -1,0 +1,175 @@
+/**
+ * The payment processor Razorpay, by its REST API.
+ *
+ * Orders have no idempotency key there. So each has a receipt of its own, `unique_receipt` asks for one order of a
+ * receipt, and before a creation is repeated the order is looked up by it. A capture is repeated only while the payment
+ * is still authorized. A refund is requested once: the caller reads the payment before it tries again.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { z } from "zod";
+import type {
+  NewOrder,
+  OrderResult,
+  PaymentKey,
+  PaymentProcessor,
+  ProcessorPayment,
+} from "../../../ports/payments.ts";
+import { checkoutMessage, isSignature } from "../signature.ts";
+import { readWebhook } from "../webhook.ts";
+import { Order, OrderList, Payment, PaymentList } from "./entities.ts";
+import { type ApiAnswer, type ApiRequest, ask, type RazorpaySettings } from "./http.ts";
+
+export type { RazorpaySettings } from "./http.ts";
+
+/** Attempts at one request, and the wait after the first; the next is four times as long. */
+const maxAttempts = 3;
+const firstWaitMs = 100;
+
+/** The smallest order in rupees is one rupee; the processor itself checks the other currencies. */
+const minimums: Readonly<Record<string, number>> = { INR: 100 };
+
+export function createRazorpay(settings: RazorpaySettings): PaymentProcessor {
+  return {
+    name: "razorpay",
+    isSimulated: false,
+    keyId: settings.keyId,
+    minimumOf: (currency) => minimums[currency] ?? 1,
+    createOrder: (order, signal) => createOrder(settings, order, signal),
+    findPayment: ({ payment_id }, signal) => findPayment(settings, payment_id, signal),
+    async listPayments({ order_id }, signal) {
+      const answer = await read(settings, `/orders/${segment(order_id)}/payments`, signal);
+      return answer.outcome === "refused" ? [] : parse(PaymentList, answer.value).items;
+    },
+    capture: (payment, signal) => capture(settings, payment, signal),
+    async refund({ payment_id, amount, receipt }, signal) {
+      const path = `/payments/${segment(payment_id)}/refund`;
+      accept(await ask(settings, { method: "POST", path, body: { amount, receipt } }, signal));
+    },
+    isSignedByCheckout: ({ order_id, payment_id, signature }) =>
+      isSignature(settings.keySecret, checkoutMessage(order_id, payment_id), signature),
+    readWebhook: (request) => readWebhook(settings.webhookSecret, request),
+  };
+}
+
+async function createOrder(
+  settings: RazorpaySettings,
+  order: NewOrder,
+  signal: AbortSignal,
+): Promise<OrderResult> {
+  return repeat(signal, async (attempt) => {
+    const found = attempt > 1 || order.isRepeated ? await findOrder(settings, order, signal) : undefined;
+    if (found !== undefined) {
+      return { outcome: "created", order_id: found };
+    }
+    const answer = await postOrder(settings, order, signal);
+    return answer.outcome === "refused"
+      ? answer
+      : { outcome: "created", order_id: parse(Order, answer.value).id };
+  });
+}
+
+async function postOrder(settings: RazorpaySettings, order: NewOrder, signal: AbortSignal) {
+  const { organization_id, receipt, amount, currency } = order;
+  const body = { amount, currency, receipt, notes: { organization_id } };
+  const post = (more: object) =>
+    ask(settings, { method: "POST", path: "/orders", body: { ...body, ...more } }, signal);
+  const answer = await post({ unique_receipt: true });
+  // Accounts of some countries do not know the field, and refuse every field that they do not know.
+  const isUnknownField = answer.outcome === "refused" && answer.reason.includes("unique_receipt");
+  return isUnknownField ? post({}) : answer;
+}
+
+/** The id of the order with this receipt. */
+async function findOrder(
+  settings: RazorpaySettings,
+  { receipt, amount, currency }: NewOrder,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const path = `/orders?receipt=${encodeURIComponent(receipt)}`;
+  const { items } = parse(OrderList, accept(await ask(settings, { method: "GET", path }, signal)));
+  return items.find((one) => one.receipt === receipt && one.amount === amount && one.currency === currency)
+    ?.id;
+}
+
+async function findPayment(
+  settings: RazorpaySettings,
+  payment_id: string,
+  signal: AbortSignal,
+): Promise<ProcessorPayment | undefined> {
+  const answer = await read(settings, `/payments/${segment(payment_id)}`, signal);
+  return answer.outcome === "refused" ? undefined : parse(Payment, answer.value);
+}
+
+/** Another process may capture it at the same time: then the request is refused, and the payment is captured. */
+async function capture(
+  settings: RazorpaySettings,
+  { payment_id, amount, currency }: PaymentKey & { readonly amount: number; readonly currency: string },
+  signal: AbortSignal,
+): Promise<ProcessorPayment> {
+  const request: ApiRequest = {
+    method: "POST",
+    path: `/payments/${segment(payment_id)}/capture`,
+    body: { amount, currency },
+  };
+  return repeat(signal, async (attempt) => {
+    const before = attempt > 1 ? await findPayment(settings, payment_id, signal) : undefined;
+    if (before && before.status !== "authorized") {
+      return before;
+    }
+    const answer = await ask(settings, request, signal);
+    if (answer.outcome === "accepted") {
+      return parse(Payment, answer.value);
+    }
+    const after = await findPayment(settings, payment_id, signal);
+    if (!after || after.status === "authorized") {
+      throw new Error(`The payment processor refused a capture: ${answer.reason}`);
+    }
+    return after;
+  });
+}
+
+function read(settings: RazorpaySettings, path: string, signal: AbortSignal): Promise<ApiAnswer> {
+  return repeat(signal, () => ask(settings, { method: "GET", path }, signal));
+}
+
+/** Runs a request again after an error. @throws the last error. */
+async function repeat<Result>(
+  signal: AbortSignal,
+  run: (attempt: number) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run(attempt);
+    } catch (error) {
+      if (attempt === maxAttempts || signal.aborted) {
+        throw error;
+      }
+      await sleep(firstWaitMs * 4 ** (attempt - 1), undefined, { signal });
+    }
+  }
+}
+
+function accept(answer: ApiAnswer): unknown {
+  if (answer.outcome === "refused") {
+    throw new Error(`The payment processor refused a request: ${answer.reason}`);
+  }
+  return answer.value;
+}
+
+/** @throws Error that names the members of another form, without their values. */
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) {
+    const members = parsed.error.issues.map(({ path }) => path.join(".")).join(", ");
+    throw new Error(`The payment processor's answer has an unknown form: ${members}.`);
+  }
+  return parsed.data;
+}
+
+/** An id as a part of a path. @throws Error for characters that no id of the processor has. */
+function segment(id: string): string {
+  if (!/^[\w-]+$/.test(id)) {
+    throw new Error("An id has characters that no id of the payment processor has.");
+  }
+  return id;
+}

@@ -1,0 +1,122 @@
+/** Reads and changes the chatbot add-on of an organization. A change holds its row, and the wallet if it must pay. */
+import type { Selectable } from "kysely";
+import { addonTerms } from "../../../tools/billing.ts";
+import { fromMicros } from "../../../tools/money.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import type { World } from "../kernel/index.ts";
+import { lockWallet, readAvailable, recordTransfers, type Transfer } from "../wallet/index.ts";
+import { type AddonAccount, type AddonCharge, type AddonState, passTime, periodEnd } from "./addon-states.ts";
+
+export type AddonRow = Selectable<Tables["chatbot_addons"]>;
+
+/** The newest one, which may be cancelled. */
+export async function findAddon(db: Queries, organization: string): Promise<AddonRow | undefined> {
+  return selectNewest(db, organization).executeTakeFirst();
+}
+
+interface AddonChange {
+  readonly organization: string;
+  readonly now: Date;
+  /** Called with the add-on as it is now. Returns it changed, and the cause of a charge for usage. */
+  apply(account: AddonAccount, row: AddonRow): Promise<AddonAccount>;
+  /** The reference of a unit's ledger entry, and its message if there is one. */
+  readonly usage?: { readonly reference: string; readonly message_id: string | null };
+}
+
+/** Changes the newest add-on and writes the charges; undefined without one. Changes of one organization run one by one. */
+export async function changeAddon(
+  tx: Transaction,
+  world: World,
+  { organization, now, apply, usage }: AddonChange,
+): Promise<AddonRow | undefined> {
+  const isLimited = world.wallet.mode !== "off";
+  if (isLimited) {
+    await lockWallet(tx, organization);
+  }
+  const row = await selectNewest(tx, organization).forUpdate().executeTakeFirst();
+  if (!row) {
+    return undefined;
+  }
+  const available = isLimited ? await readAvailable(tx, world, organization) : Number.POSITIVE_INFINITY;
+  const before = { state: toState(row), prices: pricesOf(row), available, charges: [] };
+  const { state, charges } = await apply(passTime(before, now), row);
+  const transfers = charges.map((charge) => toTransfer(row, charge, usage));
+  await recordTransfers(tx, transfers, now);
+  return tx
+    .updateTable("chatbot_addons")
+    .set(toColumns(state))
+    .where("organization_id", "=", organization)
+    .where("id", "=", row.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export function pricesOf({ cost_per_unit, monthly_fee }: AddonRow) {
+  return { costPerUnit: cost_per_unit, monthlyFee: monthly_fee };
+}
+
+export function toState(row: AddonRow): AddonState {
+  return {
+    status: row.status,
+    trialUnits: row.trial_units_remaining,
+    activatedAt: new Date(row.activated_at),
+    period: row.period,
+    firstFeePeriod: row.first_fee_period,
+    feeChargedThrough: row.fee_charged_through,
+    graceEndsAt: row.grace_ends_at === null ? null : new Date(row.grace_ends_at),
+    endsAt: row.ends_at === null ? null : new Date(row.ends_at),
+  };
+}
+
+export function toColumns(state: AddonState) {
+  return {
+    status: state.status,
+    trial_units_remaining: state.trialUnits,
+    activated_at: state.activatedAt.toISOString(),
+    period: state.period,
+    first_fee_period: state.firstFeePeriod,
+    fee_charged_through: state.feeChargedThrough,
+    next_billing_date: state.status === "cancelled" ? null : periodEnd(state).toISOString(),
+    grace_ends_at: state.graceEndsAt?.toISOString() ?? null,
+    ends_at: state.endsAt?.toISOString() ?? null,
+  };
+}
+
+/** What the wallet pays. The reference of a fee names its period, so that each is charged once. */
+export function toTransfer(
+  { organization_id, id, currency }: Pick<AddonRow, "organization_id" | "id" | "currency">,
+  charge: AddonCharge,
+  usage?: AddonChange["usage"],
+): Transfer {
+  const accounts = { from_account: "wallet", to_account: "spent" } as const;
+  const { type, amount } = charge;
+  const entry = { organization_id, type, amount, currency, ...accounts };
+  if (charge.type === "fee") {
+    return { ...entry, reference: `${id}:fee:${charge.period}`, message_id: null };
+  }
+  if (!usage) {
+    throw new Error("A charge for usage has no cause");
+  }
+  return { ...entry, ...usage };
+}
+
+/** The add-on as the API shows it. */
+export function serializeAddon(row: AddonRow) {
+  return {
+    ...row,
+    addon_type: "chatbot" as const,
+    cost_per_unit: fromMicros(row.cost_per_unit),
+    monthly_fee: fromMicros(row.monthly_fee),
+    grace_period_days: addonTerms.gracePeriodDays,
+  };
+}
+
+function selectNewest(db: Queries, organization: string) {
+  return db
+    .selectFrom("chatbot_addons")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .orderBy("id", "desc")
+    .limit(1);
+}

@@ -1,0 +1,17 @@
+/**
+ * Billing periods of whole months, in UTC. Each is counted from the same anchor, so that one that begins on the 31st
+ * begins on the last day of a shorter month and on the 31st again afterwards.
+ */
+
+/** The same time of day, this many calendar months later; on the last day of a month that is too short. */
+export function addMonths(anchor: Date, months: number): Date {
+  const date = new Date(anchor);
+  date.setUTCDate(1);
+  date.setUTCMonth(anchor.getUTCMonth() + months);
+  date.setUTCDate(Math.min(anchor.getUTCDate(), daysInMonth(date)));
+  return date;
+}
+
+function daysInMonth(date: Date): number {
+  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
+}

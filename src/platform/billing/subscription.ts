@@ -1,0 +1,114 @@
+/**
+ * The subscription of an organization to a plan. Its periods follow each other without a gap; a job stores the current
+ * one, and readers compute it, so that no late job shows an old one.
+ */
+import { type Selectable, sql, type Updateable } from "kysely";
+import type { BillingCycle } from "../../../tools/billing.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import { defineScheduledJob } from "../kernel/index.ts";
+import { addMonths } from "./periods.ts";
+
+type Subscription = Selectable<Tables["subscriptions"]>;
+
+const monthsOf: Readonly<Record<BillingCycle, number>> = { monthly: 1, annual: 12 };
+
+const dayMs = 24 * 3_600_000;
+
+export async function readSubscription(db: Queries, organization: string, now: Date) {
+  return serialize(rollOn(await find(db, organization), now), now);
+}
+
+/** What the operator changes; undefined: it stays. */
+export type SubscriptionChange = Partial<
+  Pick<Subscription, "plan_type" | "status" | "billing_cycle" | "cancel_at_period_end">
+>;
+
+export async function changeSubscription(
+  tx: Transaction,
+  organization: string,
+  { change, now }: { readonly change: SubscriptionChange; readonly now: Date },
+) {
+  const before = rollOn(await find(tx, organization, "locked"), now);
+  const changed = { ...before, ...change };
+  const isResumed = before.status === "cancelled" && changed.status !== "cancelled";
+  const startsPeriod = isResumed || changed.billing_cycle !== before.billing_cycle;
+  const after = startsPeriod ? withPeriod({ ...changed, anchor_at: now.toISOString() }, 0) : changed;
+  await store(tx, after);
+  return serialize(after, now);
+}
+
+const batchSize = 200;
+
+export const rollSubscriptionsJob = defineScheduledJob({
+  name: "subscription.roll",
+  schedule: "*/10 * * * *",
+
+  async run({ database, now }) {
+    const rollBatch = () =>
+      database.transaction(async (tx) => {
+        const at = now();
+        const due = await tx
+          .selectFrom("subscriptions")
+          .selectAll()
+          .where("status", "<>", sql.lit("cancelled"))
+          .where("current_period_end", "<=", at.toISOString())
+          .limit(batchSize)
+          .forUpdate()
+          .skipLocked()
+          .execute();
+        for (const subscription of due) {
+          await store(tx, rollOn(subscription, at));
+        }
+        return due.length;
+      });
+    while ((await rollBatch()) === batchSize) {
+      // The next batch.
+    }
+  },
+});
+
+/** The subscription as it is at this time, however many periods have ended. */
+function rollOn(stored: Subscription, now: Date): Subscription {
+  let current = stored;
+  while (current.status !== "cancelled" && new Date(current.current_period_end) <= now) {
+    current = current.cancel_at_period_end
+      ? { ...current, status: "cancelled" }
+      : withPeriod({ ...current, status: "active" }, current.period + 1);
+  }
+  return current;
+}
+
+function withPeriod(subscription: Subscription, period: number): Subscription {
+  return { ...subscription, period, current_period_end: startOf(subscription, period + 1).toISOString() };
+}
+
+function startOf({ anchor_at, billing_cycle }: Subscription, period: number): Date {
+  return addMonths(new Date(anchor_at), period * monthsOf[billing_cycle]);
+}
+
+async function find(db: Queries, organization: string, lock?: "locked"): Promise<Subscription> {
+  return db
+    .selectFrom("subscriptions")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .$if(lock === "locked", (query) => query.forUpdate())
+    .executeTakeFirstOrThrow();
+}
+
+async function store(tx: Transaction, { organization_id, id: _, ...values }: Subscription): Promise<void> {
+  const changes: Updateable<Tables["subscriptions"]> = values;
+  await tx.updateTable("subscriptions").set(changes).where("organization_id", "=", organization_id).execute();
+}
+
+function serialize(subscription: Subscription, now: Date) {
+  const { current_period_end, status } = subscription;
+  const remainingMs = new Date(current_period_end).getTime() - now.getTime();
+  return {
+    ...subscription,
+    current_period_start: startOf(subscription, subscription.period).toISOString(),
+    is_trialing: status === "trialing",
+    /** Begun days count; 0 once it has ended. */
+    days_until_expiry: Math.max(0, Math.ceil(remainingMs / dayMs)),
+  };
+}

@@ -1,0 +1,43 @@
+/** Moves the money of payments in the ledger: the only place where a payment changes a wallet. */
+import { lockWallet, recordTransfers } from "../wallet/index.ts";
+import { minorToMicros } from "./amounts.ts";
+import type { Settling } from "./orders.ts";
+import type { PaymentRow } from "./states.ts";
+
+/** The reference names the payment, so that it counts once. */
+export async function creditPayment({ tx, world, now }: Settling, payment: PaymentRow): Promise<void> {
+  const { organization_id, processor_payment_id, amount, currency } = payment;
+  const transfer = {
+    organization_id,
+    type: "top_up",
+    from_account: "top_ups",
+    to_account: "wallet",
+    reference: `payment:${processor_payment_id}`,
+    amount: minorToMicros(amount, currency),
+    currency,
+    message_id: null,
+  } as const;
+  await lockWallet(tx, organization_id);
+  await recordTransfers(tx, [transfer], now);
+  await world.hooks.walletCredited(tx, world, { organization: organization_id, now });
+}
+
+/** Takes refunds out of the wallet, which may fall below zero: from one total of a payment's refunds to the next. */
+export async function debitRefund(
+  { tx, now }: Settling,
+  payment: PaymentRow,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<void> {
+  const { organization_id, processor_payment_id, currency } = payment;
+  const transfer = {
+    organization_id,
+    type: "refund",
+    from_account: "wallet",
+    to_account: "top_ups",
+    reference: `payment:${processor_payment_id}:refunded:${to}`,
+    amount: minorToMicros(to - from, currency),
+    currency,
+    message_id: null,
+  } as const;
+  await recordTransfers(tx, [transfer], now);
+}

@@ -1,0 +1,69 @@
+/** Reads and locks payment orders, and says when the payments of one are read again. */
+import type { Queries, Transaction } from "../../database/database.ts";
+import type { World } from "../kernel/index.ts";
+import type { OrderRow } from "./states.ts";
+
+/** What code that changes an order and its payments needs. */
+export interface Settling {
+  readonly tx: Transaction;
+  readonly world: World;
+  readonly now: Date;
+}
+
+export interface OrderKey {
+  readonly organization_id: string;
+  readonly id: string;
+}
+
+/** The order with this id of the processor in use. */
+export function findOrder(
+  db: Queries,
+  { payments }: Pick<World, "payments">,
+  { organization, order_id }: { readonly organization: string; readonly order_id: string },
+): Promise<OrderRow | undefined> {
+  return db
+    .selectFrom("payment_orders")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .where("processor_order_id", "=", order_id)
+    .where("processor", "=", payments.name)
+    .executeTakeFirst();
+}
+
+export function readOrder(db: Queries, { organization_id, id }: OrderKey): Promise<OrderRow> {
+  return selectOrder(db, { organization_id, id }).executeTakeFirstOrThrow();
+}
+
+/** Everything that changes the order or its payments waits for this lock, and takes it before any other. */
+export function lockOrder(tx: Transaction, key: OrderKey): Promise<OrderRow> {
+  return selectOrder(tx, key).forUpdate().executeTakeFirstOrThrow();
+}
+
+function selectOrder(db: Queries, { organization_id, id }: OrderKey) {
+  return db
+    .selectFrom("payment_orders")
+    .selectAll()
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id);
+}
+
+const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
+
+/**
+ * Unpaid orders are read for a week, since a payment may be authorized days after its order; paid ones for half a year,
+ * in which a refund is possible. The older the order, the longer the wait.
+ */
+const checks = {
+  unpaid: { min: 2 * minute, max: 6 * hour, until: 7 * day },
+  paid: { min: hour, max: 7 * day, until: 180 * day },
+} as const;
+
+/** When the payments of an order are read again; null: no more. */
+export function nextCheckOf(
+  { paid_at, created_at }: Pick<OrderRow, "paid_at" | "created_at">,
+  now: Date,
+): string | null {
+  const { min, max, until } = paid_at === null ? checks.unpaid : checks.paid;
+  const age = now.getTime() - Date.parse(paid_at ?? created_at);
+  return age > until ? null : new Date(now.getTime() + Math.min(max, Math.max(min, age / 2))).toISOString();
+}

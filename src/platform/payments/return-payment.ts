@@ -1,0 +1,36 @@
+/**
+ * The job that returns a second payment of a paid order to its payer.
+ *
+ * It may run again after a crash: the payment is read first, and the processor refunds no more than was paid.
+ */
+import { defineJob } from "../kernel/index.ts";
+import { callProcessor } from "./processor.ts";
+import { returnPaymentType, settlePayment } from "./settle.ts";
+
+export const returnPaymentJob = defineJob({
+  ...returnPaymentType,
+  /** Over about nine hours: the account of the processor may have too little money at first. */
+  maxAttempts: 20,
+
+  async run({ organization_id, order_id, processor_payment_id: payment_id }, world) {
+    const key = { organization_id, payment_id };
+    const read = () => callProcessor(world, (processor, signal) => processor.findPayment(key, signal));
+    const payment = await read();
+    const amount = payment ? payment.amount - payment.amount_refunded : 0;
+    if (amount > 0) {
+      await callProcessor(world, (processor, signal) =>
+        processor.refund({ ...key, amount, receipt: `${order_id}-return` }, signal),
+      );
+    }
+    const refunded = await read();
+    if (refunded) {
+      await settlePayment(world, { organization_id, id: order_id }, refunded);
+    }
+    return undefined;
+  },
+
+  async exhausted({ organization_id, order_id, processor_payment_id: payment }, { log }) {
+    const facts = { organization_id, order: order_id, payment };
+    log.error(facts, "A second payment of a paid order could not be returned: refund it at the processor");
+  },
+});

@@ -1,0 +1,139 @@
+/**
+ * Applies what the processor says about a payment, exactly once.
+ *
+ * Verification, the webhook and the reconciliation all end here, at the same time and in any order. The order's row is
+ * locked first, so that one of them credits the wallet, and the credit, the payment and the order commit together.
+ */
+import { z } from "zod";
+import { newId } from "../../database/id.ts";
+import { type JobType, newJob } from "../../jobs/job.ts";
+import type { ProcessorPayment } from "../../ports/payments.ts";
+import type { World } from "../kernel/index.ts";
+import { creditPayment, debitRefund } from "./credit.ts";
+import { canBeCredited } from "./funding.ts";
+import { lockOrder, nextCheckOf, type OrderKey, type Settling } from "./orders.ts";
+import { disposeOf, mergeState, type OrderRow, type PaymentRow } from "./states.ts";
+
+const ReturnedPayment = z.object({
+  organization_id: z.string(),
+  order_id: z.string(),
+  processor_payment_id: z.string(),
+});
+
+/** Returns a payment that was not credited to its payer. */
+export const returnPaymentType = {
+  name: "payment.return",
+  payload: ReturnedPayment,
+} as const satisfies JobType<z.infer<typeof ReturnedPayment>>;
+
+/** Stores the payment, credits it if it is the first capture of its order, and debits its refunds. */
+export async function settlePayment(
+  world: World,
+  key: OrderKey,
+  payment: ProcessorPayment,
+): Promise<PaymentRow> {
+  return world.database.transaction(async (tx) => {
+    const settling = { tx, world, now: world.now() };
+    const order = await lockOrder(tx, key);
+    const stored = await storePayment(settling, order, payment);
+    const isDecided = stored.disposition !== null || !stored.is_captured;
+    const isAllowed = isDecided || (await canBeCredited(tx, world, order.organization_id));
+    const decided = isDecided || !isAllowed ? stored : await decide(settling, order, { stored, payment });
+    return decided.disposition === "credited" ? debitRefunds(settling, decided) : decided;
+  });
+}
+
+async function storePayment(
+  { tx, now }: Settling,
+  { organization_id, id: order_id, processor_order_id }: OrderRow,
+  payment: ProcessorPayment,
+): Promise<PaymentRow> {
+  const stored = await tx
+    .selectFrom("payments")
+    .selectAll()
+    .where("organization_id", "=", organization_id)
+    .where("processor_payment_id", "=", payment.id)
+    .executeTakeFirst();
+  const state = mergeState(stored, payment);
+  if (stored) {
+    const isChanged =
+      state.status !== stored.status ||
+      state.is_captured !== stored.is_captured ||
+      state.amount_refunded !== stored.amount_refunded;
+    return isChanged ? updatePayment({ tx, now }, stored, state) : stored;
+  }
+  return tx
+    .insertInto("payments")
+    .values({
+      ...{ organization_id, id: newId("pmt", payment.created_at), order_id },
+      processor_order_id: processor_order_id ?? "",
+      processor_payment_id: payment.id,
+      ...{ amount: payment.amount, currency: payment.currency, ...state, disposition: null },
+      ...{ created_at: payment.created_at.toISOString(), updated_at: now.toISOString() },
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+function updatePayment(
+  { tx, now }: Pick<Settling, "tx" | "now">,
+  { organization_id, id }: PaymentRow,
+  changes: Partial<
+    Pick<PaymentRow, "status" | "is_captured" | "amount_refunded" | "amount_debited" | "disposition">
+  >,
+): Promise<PaymentRow> {
+  return tx
+    .updateTable("payments")
+    .set({ ...changes, updated_at: now.toISOString() })
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Decides about a payment that was captured now. */
+async function decide(
+  settling: Settling,
+  order: OrderRow,
+  { stored, payment }: { readonly stored: PaymentRow; readonly payment: ProcessorPayment },
+): Promise<PaymentRow> {
+  const { tx, world } = settling;
+  const { organization_id } = order;
+  const disposition = disposeOf(order, payment);
+  const decided = await updatePayment(settling, stored, { disposition });
+  if (disposition === "credited") {
+    await creditPayment(settling, decided);
+    await markPaid(settling, order, decided);
+  }
+  if (disposition === "surplus") {
+    const returned = { organization_id, order_id: order.id, processor_payment_id: payment.id };
+    await world.jobs.enqueueAll(tx, [newJob(returnPaymentType, returned)]);
+  }
+  if (disposition === "mismatched") {
+    const facts = { organization_id, order: order.id, payment: payment.id };
+    world.log.error(facts, "A payment of another amount or currency than its order was not credited");
+  }
+  return decided;
+}
+
+async function markPaid({ tx, now }: Settling, order: OrderRow, { id }: PaymentRow): Promise<void> {
+  const paid_at = now.toISOString();
+  await tx
+    .updateTable("payment_orders")
+    .set({
+      ...{ status: "paid", paid_by: id, paid_at, updated_at: paid_at },
+      next_check_at: nextCheckOf({ ...order, paid_at }, now),
+    })
+    .where("organization_id", "=", order.organization_id)
+    .where("id", "=", order.id)
+    .execute();
+}
+
+async function debitRefunds(settling: Settling, payment: PaymentRow): Promise<PaymentRow> {
+  const { amount_refunded: to, amount_debited: from } = payment;
+  if (to === from) {
+    return payment;
+  }
+  await debitRefund(settling, payment, { from, to });
+  return updatePayment(settling, payment, { amount_debited: to });
+}

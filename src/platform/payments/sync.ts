@@ -1,0 +1,102 @@
+/**
+ * Reads the payments of an order at the processor and settles them: when the webhook reports something, and regularly.
+ *
+ * The reconciliation reads each order again until it is paid, and then for refunds, ever less often. So nothing is
+ * missing for long if a browser closed before the verification and the webhook was lost.
+ */
+import { sql } from "kysely";
+import { z } from "zod";
+import { newJob } from "../../jobs/job.ts";
+import type { ProcessorPayment } from "../../ports/payments.ts";
+import { defineJob, defineScheduledJob, type World } from "../kernel/index.ts";
+import { nextCheckOf, type OrderKey, readOrder } from "./orders.ts";
+import { callProcessor, captureIfOpen } from "./processor.ts";
+import { settlePayment } from "./settle.ts";
+import type { OrderRow } from "./states.ts";
+
+const SyncPayload = z.object({
+  organization_id: z.string(),
+  order_id: z.string(),
+  /** Only this payment; by default all payments of the order. */
+  processor_payment_id: z.string().optional(),
+});
+export type SyncPayload = z.infer<typeof SyncPayload>;
+
+export const syncPaymentsJob = defineJob({
+  name: "payment.sync",
+  payload: SyncPayload,
+
+  async run({ organization_id, order_id, processor_payment_id }, world) {
+    const key = { organization_id, id: order_id };
+    const order = await readOrder(world.database.queries, key);
+    // Another processor may be in use now, which does not have the order.
+    if (order.processor === world.payments.name) {
+      for (const payment of await readPayments(world, order, processor_payment_id)) {
+        await syncPayment(world, key, payment);
+      }
+    }
+    return undefined;
+  },
+});
+
+/** The job for an order; one that waits is not added again. */
+export function newSyncJob(payload: SyncPayload) {
+  return newJob(syncPaymentsJob, payload, { key: `payment.sync:${payload.order_id}`, isDeduplicated: true });
+}
+
+async function readPayments(
+  world: World,
+  { organization_id, processor_order_id }: OrderRow,
+  payment_id: string | undefined,
+): Promise<readonly ProcessorPayment[]> {
+  if (processor_order_id === null) {
+    return [];
+  }
+  const read = await callProcessor(world, async (processor, signal) => {
+    if (payment_id === undefined) {
+      return processor.listPayments({ organization_id, order_id: processor_order_id }, signal);
+    }
+    const payment = await processor.findPayment({ organization_id, payment_id }, signal);
+    return payment ? [payment] : [];
+  });
+  return read.filter(({ order_id }) => order_id === processor_order_id);
+}
+
+/** The order is read again for each payment: the one before may have paid it. */
+async function syncPayment(world: World, key: OrderKey, payment: ProcessorPayment): Promise<void> {
+  const order = await readOrder(world.database.queries, key);
+  await settlePayment(world, key, await captureIfOpen(world, order, payment));
+}
+
+/** Of one run; the next one follows in a minute. */
+const batchSize = 100;
+
+export const reconcilePaymentsJob = defineScheduledJob({
+  name: "payment.reconcile",
+  schedule: "* * * * *",
+
+  async run(world) {
+    const now = world.now();
+    await world.database.transaction(async (tx) => {
+      const due = await tx
+        .selectFrom("payment_orders")
+        .select(["organization_id", "id", "created_at", "paid_at"])
+        .where("next_check_at", "<=", now.toISOString())
+        .where("processor", "=", world.payments.name)
+        .orderBy("next_check_at")
+        .limit(batchSize)
+        .forUpdate()
+        .skipLocked()
+        .execute();
+      const checks = due.map((order) => ({ ...order, next_check_at: nextCheckOf(order, now) }));
+      await sql`
+        update payment_orders set next_check_at = checked.next_check_at
+        from jsonb_to_recordset(${JSON.stringify(checks)}::jsonb)
+          as checked (organization_id text, id text, next_check_at timestamptz)
+        where payment_orders.organization_id = checked.organization_id and payment_orders.id = checked.id
+      `.execute(tx);
+      const jobs = due.map(({ organization_id, id }) => newSyncJob({ organization_id, order_id: id }));
+      await world.jobs.enqueueAll(tx, jobs);
+    });
+  },
+});
