@@ -29,6 +29,7 @@ const moduleOrder = [
     "imports",
     "cohorts",
     "broadcasts",
+    "flows",
     "bootstrap",
     "operator",
     "index",

@@ -19,6 +19,7 @@ import {
   serviceErrors,
 } from "./contract/index.ts";
 import { conversationErrors } from "./conversations.ts";
+import { flowErrors } from "./flows/index.ts";
 import { importErrors } from "./imports.ts";
 import { inboxErrors } from "./inboxes.ts";
 import { toolErrors } from "./mcp.ts";
@@ -53,6 +54,7 @@ export const errors = {
   ...messageErrors,
   ...walletErrors,
   ...broadcastErrors,
+  ...flowErrors,
   ...templateErrors,
   ...uploadErrors,
   ...importErrors,

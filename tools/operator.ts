@@ -18,6 +18,7 @@ import { operatorWallet } from "./wallet.ts";
 export const limitNames = [
   "api_keys",
   "cohorts",
+  "flows",
   "imports",
   "inboxes",
   "quick_replies",

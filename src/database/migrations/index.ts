@@ -20,6 +20,7 @@ import * as rates from "./0017-rates.ts";
 import * as cohorts from "./0018-cohorts.ts";
 import * as pacing from "./0019-pacing.ts";
 import * as broadcasts from "./0020-broadcasts.ts";
+import * as flows from "./0023-flows.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -42,4 +43,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0018-cohorts": cohorts,
   "0019-pacing": pacing,
   "0020-broadcasts": broadcasts,
+  "0023-flows": flows,
 };

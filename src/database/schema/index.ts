@@ -2,6 +2,7 @@
 import type { AccountTables } from "./account.ts";
 import type { BroadcastTables } from "./broadcasts.ts";
 import type { CohortTables } from "./cohorts.ts";
+import type { FlowTables } from "./flows.ts";
 import type { InboxTables } from "./inbox.ts";
 import type { JobTables } from "./jobs.ts";
 import type { PriceTables } from "./prices.ts";
@@ -11,12 +12,14 @@ import type { WalletTables } from "./wallet.ts";
 import type { WebhookTables } from "./webhooks.ts";
 
 export type { Sealed } from "./columns.ts";
+export type { EndActionConfig, FlowNode, FlowStepDetail, FlowWait } from "./flows.ts";
 export type { ChannelPricing, MessageCharge } from "./wallet.ts";
 
 export interface Tables
   extends AccountTables,
     BroadcastTables,
     CohortTables,
+    FlowTables,
     InboxTables,
     JobTables,
     PriceTables,

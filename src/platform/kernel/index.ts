@@ -18,6 +18,7 @@ export {
   freshId,
   type Hooks,
   type IncomingFile,
+  type OrganizationChange,
   type OutwardContext,
   type ReadContext,
   type Role,
