@@ -1,8 +1,7 @@
 /** Automation flows: graphs of steps that answer contacts by themselves. */
 import { z } from "zod";
-import { Deleted, id, inboxId, one, operation, paged, paging } from "../contract/index.ts";
+import { Deleted, id, inboxId, jsonObject, one, operation, paged, paging } from "../contract/index.ts";
 import {
-  EndActionConfig,
   endActions,
   Flow,
   FlowRun,
@@ -27,13 +26,13 @@ const description = z.string().max(1000).describe("Purpose");
 const inbox_id = inboxId.describe("Only in this inbox");
 const priority = z.int32().describe("Higher runs first");
 const end_action_type = z.enum(endActions).describe("What to do at the end");
-const end_action_config = EndActionConfig.describe("Target: team_id, user_id; snooze: until, like 4h");
+const end_action_config = jsonObject.describe('assign {"team_id"}, snooze {"until":"4h"}');
 const nodes = z
   .array(Node)
   .min(1)
   .max(maxNodes)
   .describe(
-    'Steps, linked by parent_node_id. action_config: send_message {"text"}, ask {"text","save_as"}, wait {"duration":"4h"}, condition {"query"}, assign {"team_id"}, add_tag {"tag"}',
+    'Steps, linked by parent_node_id. action_config: send_message {"text"}, ask {"text","save_as"}, wait {"duration":"4h"}, condition {"query"}, assign {"team_id"}',
   );
 
 const trigger_type = z.enum(triggerTypes).describe("What starts it");
@@ -77,7 +76,7 @@ export const flows = {
     scope: "inbox:write",
     title: "Create flow",
     description:
-      "Create an automation flow: steps started by a keyword or an event. It is enabled immediately. Steps that tag contacts or set attributes need their scopes too.",
+      "Create an automation flow: steps started by a keyword or an event. It is enabled immediately.",
     input: z
       .object({
         name,
@@ -102,10 +101,7 @@ export const flows = {
     scope: "inbox:read",
     title: "List flows",
     description: "List automation flows, those that run first first.",
-    input: z.object({
-      search: z.string().max(255).optional().describe("Part of a name"),
-      ...paging(25),
-    }),
+    input: z.object(paging(25)),
     output: paged(Flow.omit({ nodes: true })),
   }),
 
@@ -117,6 +113,7 @@ export const flows = {
     description: "Get a flow with its nodes.",
     input: z.object({ id: flowId }),
     output: one(Flow),
+    tier: "extended",
   }),
 
   update_flow: operation({
@@ -138,7 +135,7 @@ export const flows = {
         priority: priority.optional(),
         end_action_type: end_action_type.optional(),
         end_action_config: end_action_config.optional(),
-        nodes: nodes.optional(),
+        nodes: nodes.optional().describe("All steps, as in create_flow"),
       })
       .superRefine(requireTrigger),
     output: one(Flow),

@@ -1,7 +1,9 @@
 /** Creates and changes flows: checks what they do, and stores a version when that changes. */
 import type { z } from "zod";
+import type { Failure } from "../../../tools/contract/index.ts";
 import { fail, failField } from "../../../tools/errors.ts";
 import {
+  EndActionConfig as EndActionConfigSchema,
   type flows as contract,
   nodes as declarations,
   type TriggerType,
@@ -11,7 +13,7 @@ import type { EndActionConfig, FlowNode } from "../../database/schema/index.ts";
 import { getOrDefaultInbox } from "../inboxes.ts";
 import { freshId, requireBelowQuota, requireScope, type WriteContext } from "../kernel/index.ts";
 import { type FlowRow, type FlowWithVersion, getFlow, lockFlow, type VersionRow } from "./find.ts";
-import { isInteractive, toGraph } from "./graph/index.ts";
+import { isInteractive, type Problem, parsePart, toGraph } from "./graph/index.ts";
 import { compileRegex, splitKeywords } from "./keywords.ts";
 import { invalidRegex } from "./nodes/index.ts";
 import { checkReferences } from "./references.ts";
@@ -25,7 +27,8 @@ export async function createFlow(input: Create, context: WriteContext): Promise<
   const { tx, organization, now } = context;
   await requireBelowQuota(context, "flows", tx.selectFrom("flows"));
   await requireInbox(tx, organization, input.inbox_id);
-  const { name, description = null, inbox_id = null, priority, end_action_type, end_action_config } = input;
+  const { name, description = null, inbox_id = null, priority, end_action_type } = input;
+  const end_action_config = readEndAction(input.end_action_config);
   const version = await prepareVersion(context, {
     nodes: input.nodes.map(toStoredNode),
     ...{ end_action_type, end_action_config },
@@ -49,8 +52,8 @@ export async function updateFlow(input: Update, context: WriteContext): Promise<
   const { tx, organization, now } = context;
   const before = await lockFlow(tx, organization, input.id);
   await requireInbox(tx, organization, input.inbox_id ?? undefined);
-  const { name, description, inbox_id, is_enabled, priority, end_action_type, end_action_config, nodes } =
-    input;
+  const { name, description, inbox_id, is_enabled, priority, end_action_type, nodes } = input;
+  const end_action_config = input.end_action_config && readEndAction(input.end_action_config);
   const isNewVersion = [end_action_type, end_action_config, nodes].some((field) => field !== undefined);
   const changed = await tx
     .updateTable("flows")
@@ -88,18 +91,27 @@ async function prepareVersion(
     ...(await checkReferences(tx, organization, { graph, end_action_config: version.end_action_config })),
     ...checkEndAction(version),
   ];
-  const [first] = problems;
-  if (first) {
-    throw fail("flow_invalid", {
-      reason: `${first.field}: ${first.message}`,
-      param: first.field,
-      details: problems,
-    });
+  if (problems.length > 0) {
+    throw failInvalid(problems);
   }
   for (const type of typesOf(graph)) {
     requireScope(caller, declarations[type].scope ?? null);
   }
   return { ...version, is_interactive: isInteractive(graph) };
+}
+
+/** @throws Failure `flow_invalid`. */
+function readEndAction(value: unknown): EndActionConfig {
+  const parsed = parsePart(EndActionConfigSchema, value, "end_action_config");
+  if ("problems" in parsed) {
+    throw failInvalid(parsed.problems);
+  }
+  return parsed.data;
+}
+
+function failInvalid(problems: readonly Problem[]): Failure {
+  const { field = "nodes", message = "" } = problems[0] ?? {};
+  return fail("flow_invalid", { reason: `${field}: ${message}`, param: field, details: problems });
 }
 
 /** What each end action takes. */
