@@ -6,7 +6,6 @@ import { cohorts } from "../tools/cohorts/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import type { InputOf, Operation, OutputOf } from "../tools/contract/index.ts";
 import { conversations } from "../tools/conversations.ts";
-import { flows } from "../tools/flows/index.ts";
 import { imports } from "../tools/imports.ts";
 import { messages } from "../tools/messages/index.ts";
 import { routing } from "../tools/routing.ts";
@@ -16,6 +15,7 @@ import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { findColumns } from "./support/find-columns.ts";
 import { plantBroadcasts } from "./support/plant-broadcasts.ts";
+import { plantFlows } from "./support/plant-flows.ts";
 import { openPhone, setFaults } from "./support/simulator.ts";
 import { createTeamWithMembers } from "./support/teams.ts";
 import { startWebhookReceiver } from "./support/webhook-receiver.ts";
@@ -121,30 +121,6 @@ function send(content: Omit<InputOf<typeof messages.send_message>, "to">) {
   return call(messages.send_message, { to: number, ...content });
 }
 
-/** Runs that have ended and that wait, with an answer of the contact. */
-async function answerFlows(conversation_id: string): Promise<void> {
-  const trigger = { trigger_type: "keyword", trigger_keyword: "survey", end_action_type: "none" } as const;
-  const ask = { text: "Why?", save_as: "why" };
-  const { data } = await call(flows.create_flow, {
-    ...{ name: "Survey", ...trigger },
-    nodes: [
-      { id: "ask", node_type: "ask", action_config: ask },
-      { id: "thank", node_type: "send_message", action_config: { text: "{{vars.why}}" }, parent_node_id: "ask" },
-      { id: "wait", node_type: "wait", action_config: { duration: "30d" }, parent_node_id: "thank" },
-    ],
-  });
-  for (const answer of ["late", "dear"]) {
-    await call(flows.trigger_flow, { id: data.id, conversation_id });
-    await app.runDueJobs();
-    await openPhone(app, number).write(marked(answer));
-    await app.runDueJobs();
-    const { data: runs } = await app.call(flows.list_flow_runs, { conversation_id, status: "waiting" });
-    if (answer === "late") {
-      await call(flows.cancel_flow_run, { id: runs[0]?.id ?? "" });
-    }
-  }
-}
-
 /** Agents who are assigned with a reason, and a policy whose explanations quote the skills that a conversation needs. */
 async function assignWithReasons(conversation_id: string): Promise<void> {
   const { id: team_id, users } = await createTeamWithMembers(app, {}, { Ben: {}, Cleo: {} });
@@ -201,7 +177,7 @@ describe("after an erasure", () => {
     receiver.respond = ({ body }) => ({ status: 500, body });
     const { id, conversation_id, phone } = await plant();
     await assignWithReasons(conversation_id);
-    await answerFlows(conversation_id);
+    await plantFlows({ app, call, number, marked }, conversation_id);
     await importRow();
     await addToCohort();
     await phone.write(marked("stop"));

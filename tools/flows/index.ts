@@ -32,7 +32,7 @@ const nodes = z
   .min(1)
   .max(maxNodes)
   .describe(
-    'Steps, linked by parent_node_id. action_config: send_message {"text"}, ask {"text","save_as"}, wait {"duration":"4h"}, condition {"query"}, assign {"team_id"}',
+    'Steps, linked by parent_node_id. action_config: send_message {"text"}, ask {"text","save_as"}, wait {"duration":"4h"}, condition {"query"}',
   );
 
 const trigger_type = z.enum(triggerTypes).describe("What starts it");
@@ -100,7 +100,7 @@ export const flows = {
     path: "/v1/automation/flows",
     scope: "inbox:read",
     title: "List flows",
-    description: "List automation flows, those that run first first.",
+    description: "List automation flows.",
     input: z.object(paging(25)),
     output: paged(Flow.omit({ nodes: true })),
   }),
@@ -178,7 +178,7 @@ export const flows = {
     scope: "inbox:write",
     title: "Toggle flow",
     description:
-      "Disable an enabled flow, or enable a disabled one. is_enabled in the response is the new state.",
+      "Disable an enabled flow, or enable a disabled one.",
     input: z.object({ id: flowId }),
     output: one(Flow.pick({ id: true, name: true, is_enabled: true })),
     hints: { idempotent: false },
