@@ -18,7 +18,11 @@ const minute = 60_000;
 const twelveNodes = chain(
   say("One", "one"),
   { id: "tag", node_type: "add_tag", action_config: { tag: "begun", on: "conversation" } },
-  { id: "attribute", node_type: "set_attribute", action_config: { name: "count", value: "{{message.text}}" } },
+  {
+    id: "attribute",
+    node_type: "set_attribute",
+    action_config: { name: "count", value: "{{message.text}}" },
+  },
   { id: "wait", node_type: "wait", action_config: { duration: "1m" } },
   say("Two", "two"),
   { id: "ask", node_type: "ask", action_config: { text: "Three?", save_as: "answer" } },
@@ -67,7 +71,12 @@ async function crash({ seed, when }: Crashes) {
     }
     return result;
   };
-  const crashing = { transaction, queries: database.queries, engine: database.engine, pool: () => database.pool() };
+  const crashing = {
+    transaction,
+    queries: database.queries,
+    engine: database.engine,
+    pool: () => database.pool(),
+  };
   Object.assign(world, { database: crashing });
   return () => {
     Object.assign(world, { database });
@@ -96,7 +105,10 @@ async function runWithCrashes(plan: Crashes): Promise<number> {
   const number = `+1415558${String(numbers).padStart(4, "0")}`;
   const phone = openPhone(app, number);
   const { conversation_id } = await phone.write("start");
-  const before = await crashUntil(plan, async () => (await runsOf(conversation_id))[0]?.waiting_for === "reply");
+  const before = await crashUntil(
+    plan,
+    async () => (await runsOf(conversation_id))[0]?.waiting_for === "reply",
+  );
   await phone.write("yes");
   const after = await crashUntil(plan, async () => (await runsOf(conversation_id))[0]?.ended_at !== null);
   await app.advanceTime(10 * minute);
@@ -105,10 +117,17 @@ async function runWithCrashes(plan: Crashes): Promise<number> {
   expect(texts, place).toEqual(["One", "Two", "Three?", "Four yes", "Five"]);
   const runs = await runsOf(conversation_id);
   expect(runs, place).toMatchObject([{ status: "completed", reason: null }]);
-  expect(runs[0]?.path.map(({ node_id, outcome }) => `${node_id} ${outcome}`), place).toEqual(expectedPath);
+  expect(
+    runs[0]?.path.map(({ node_id, outcome }) => `${node_id} ${outcome}`),
+    place,
+  ).toEqual(expectedPath);
   const { data: conversation } = await app.call(conversations.get_conversation, { id: conversation_id });
   const { data: contact } = await app.call(contacts.get_contact, { id: conversation.contact_id });
-  expect([conversation.tags, contact.tags, contact.metadata], place).toEqual([[], ["done"], { count: "start" }]);
+  expect([conversation.tags, contact.tags, contact.metadata], place).toEqual([
+    [],
+    ["done"],
+    { count: "start" },
+  ]);
   return before + after;
 }
 
@@ -122,7 +141,16 @@ async function crashUntil(plan: Crashes, isDone: () => Promise<boolean>): Promis
 }
 
 const expectedPath = [
-  ...["one next", "tag next", "attribute next", "wait wait", "wait next", "two next", "ask wait", "ask reply"],
+  ...[
+    "one next",
+    "tag next",
+    "attribute next",
+    "wait wait",
+    "wait next",
+    "two next",
+    "ask wait",
+    "ask reply",
+  ],
   ...["condition next", "four next", "untag next", "done next", "five next", "end end"],
 ];
 

@@ -1,7 +1,6 @@
 /** The state of a run: random graphs and results, without a database. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type ConnectionType, connectionTypes, nodeTypes } from "../tools/flows/index.ts";
 import { type Graph, type GraphNode, toGraph } from "../src/platform/flows/graph/index.ts";
 import type { Outcome } from "../src/platform/flows/nodes/index.ts";
 import {
@@ -12,6 +11,7 @@ import {
   nextOf,
   type RunState,
 } from "../src/platform/flows/run/machine.ts";
+import { type ConnectionType, connectionTypes, nodeTypes } from "../tools/flows/index.ts";
 
 /** A tree of random nodes; each has an earlier one as its parent. */
 const graphs = fc

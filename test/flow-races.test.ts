@@ -32,7 +32,9 @@ test("a reply and the time-out at the same moment: exactly one of them wins", as
     // The reply is stored first, or its job and the time-out's become due together.
     await (round % 2 === 0
       ? Promise.all([phone.write("here"), app.advanceTime(10 * minute)])
-      : app.advanceTime(10 * minute - 1_000).then(() => Promise.all([phone.write("here"), app.advanceTime(2_000)])));
+      : app
+          .advanceTime(10 * minute - 1_000)
+          .then(() => Promise.all([phone.write("here"), app.advanceTime(2_000)])));
     await settle();
     await settle();
     const [run, ...others] = await runsOf(conversation_id);

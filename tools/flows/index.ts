@@ -177,8 +177,7 @@ export const flows = {
     path: "/v1/automation/flows/{id}/toggle",
     scope: "inbox:write",
     title: "Toggle flow",
-    description:
-      "Disable an enabled flow, or enable a disabled one.",
+    description: "Disable an enabled flow, or enable a disabled one.",
     input: z.object({ id: flowId }),
     output: one(Flow.pick({ id: true, name: true, is_enabled: true })),
     hints: { idempotent: false },

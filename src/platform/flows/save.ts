@@ -3,9 +3,9 @@ import type { z } from "zod";
 import type { Failure } from "../../../tools/contract/index.ts";
 import { fail, failField } from "../../../tools/errors.ts";
 import {
-  EndActionConfig as EndActionConfigSchema,
   type flows as contract,
   nodes as declarations,
+  EndActionConfig as EndActionConfigSchema,
   type TriggerType,
 } from "../../../tools/flows/index.ts";
 import type { Transaction } from "../../database/database.ts";
