@@ -40,6 +40,7 @@ const moduleOrder = [
     "imports",
     "cohorts",
     "broadcasts",
+    "flows",
     "bootstrap",
     "operator",
     "index",

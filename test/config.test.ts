@@ -20,7 +20,7 @@ test("without settings the service is embedded, on loopback, with the documented
       quotas: {
         ...{ storedBytes: 10_240_000_000, apiKeys: 100, webhooks: 100, imports: 20, waitingCalls: 200 },
         ...{ inboxes: 100, quickReplies: 500, templates: 6_000, routingPolicies: 100, teamMembers: 2_000 },
-        cohorts: 1_000,
+        ...{ cohorts: 1_000, flows: 200 },
       },
       wallet: { mode: "off", creditLimit: 0 },
       retention: { receipts: 90, decisions: 90, assignments: 730, events: 30, imports: 30, deadJobs: 30 },
@@ -69,6 +69,7 @@ test("every setting is read", () => {
     TIDINGS_QUOTA_INBOXES: "10",
     TIDINGS_QUOTA_QUICK_REPLIES: "11",
     TIDINGS_QUOTA_TEMPLATES: "15",
+    TIDINGS_QUOTA_FLOWS: "18",
     TIDINGS_QUOTA_ROUTING_POLICIES: "12",
     TIDINGS_QUOTA_TEAM_MEMBERS: "13",
     TIDINGS_WALLET: "credit_limit",
@@ -116,7 +117,7 @@ test("every setting is read", () => {
     rateLimits: { perSecond: 5000, burst: 10_000 },
     quotas: {
       ...{ storedBytes: 5_000_000, apiKeys: 6, cohorts: 26, webhooks: 7, imports: 8, waitingCalls: 9 },
-      ...{ inboxes: 10, quickReplies: 11, templates: 15, routingPolicies: 12, teamMembers: 13 },
+      ...{ inboxes: 10, quickReplies: 11, templates: 15, flows: 18, routingPolicies: 12, teamMembers: 13 },
     },
     wallet: { mode: "credit_limit", creditLimit: 27_000_000 },
     retention: { receipts: 21, decisions: 22, assignments: 23, events: 24, imports: 25, deadJobs: 26 },

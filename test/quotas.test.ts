@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { cohorts } from "../tools/cohorts/index.ts";
+import { flows } from "../tools/flows/index.ts";
 import { imports } from "../tools/imports.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
@@ -26,6 +27,7 @@ const app = useTestApp({
     TIDINGS_QUOTA_QUICK_REPLIES: "2",
     TIDINGS_QUOTA_TEMPLATES: "2",
     TIDINGS_QUOTA_COHORTS: "2",
+    TIDINGS_QUOTA_FLOWS: "2",
     TIDINGS_QUOTA_ROUTING_POLICIES: "2",
     TIDINGS_QUOTA_TEAM_MEMBERS: "2",
     TIDINGS_QUOTA_WAITING_CALLS: "2",
@@ -62,7 +64,7 @@ test("webhooks", async () => {
   expect(await callAtOnce(create)).toMatchObject({ succeeded: 2, failure: { code: "too_many_webhooks" } });
 });
 
-test("inboxes, quick replies, templates, cohorts and routing policies", async () => {
+test("inboxes, quick replies, templates, cohorts, flows and routing policies", async () => {
   let number = 0;
   const next = () => String(++number);
   const createInbox = () =>
@@ -77,6 +79,11 @@ test("inboxes, quick replies, templates, cohorts and routing policies", async ()
       strategy: "round_robin",
       target_type: "team",
     });
+  const createFlow = () =>
+    app.call(flows.create_flow, {
+      ...{ name: next(), trigger_type: "keyword", trigger_keyword: "hi", end_action_type: "none" },
+      nodes: [{ id: "one", node_type: "send_message", action_config: { text: "Hello" } }],
+    });
   const rejected = (limit: number, setting: string) => ({
     succeeded: 2,
     failure: { status: 422, code: "quota_exceeded", error: { limit, setting } },
@@ -86,6 +93,7 @@ test("inboxes, quick replies, templates, cohorts and routing policies", async ()
   expect(await callAtOnce(createReply)).toMatchObject(rejected(2, "TIDINGS_QUOTA_QUICK_REPLIES"));
   expect(await callAtOnce(createTemplate)).toMatchObject(rejected(2, "TIDINGS_QUOTA_TEMPLATES"));
   expect(await callAtOnce(createCohort)).toMatchObject(rejected(2, "TIDINGS_QUOTA_COHORTS"));
+  expect(await callAtOnce(createFlow)).toMatchObject(rejected(2, "TIDINGS_QUOTA_FLOWS"));
   expect(await callAtOnce(createPolicy)).toMatchObject(rejected(2, "TIDINGS_QUOTA_ROUTING_POLICIES"));
 });
 

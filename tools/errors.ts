@@ -20,6 +20,7 @@ import {
   serviceErrors,
 } from "./contract/index.ts";
 import { conversationErrors } from "./conversations.ts";
+import { flowErrors } from "./flows/index.ts";
 import { importErrors } from "./imports.ts";
 import { inboxErrors } from "./inboxes.ts";
 import { toolErrors } from "./mcp.ts";
@@ -57,6 +58,7 @@ export const errors = {
   ...paymentErrors,
   ...billingErrors,
   ...broadcastErrors,
+  ...flowErrors,
   ...templateErrors,
   ...uploadErrors,
   ...importErrors,

@@ -1,13 +1,13 @@
 /** The catalogue: every operation by name, resource by resource. */
 import { apiKeys } from "./api-keys.ts";
 import { auth } from "./auth.ts";
-import { automation } from "./automation.ts";
 import { billing } from "./billing.ts";
 import { broadcasts } from "./broadcasts/index.ts";
 import { chatbot } from "./chatbot.ts";
 import { cohorts } from "./cohorts/index.ts";
 import { contacts } from "./contacts.ts";
 import { conversations } from "./conversations.ts";
+import { flows } from "./flows/index.ts";
 import { imports } from "./imports.ts";
 import { inboxes } from "./inboxes.ts";
 import { knowledgeBase } from "./knowledge-base.ts";
@@ -40,7 +40,7 @@ export const resources = {
   teams,
   routing,
   inboxes,
-  automation,
+  flows,
   chatbot,
   "knowledge-base": knowledgeBase,
   uploads,

@@ -19,6 +19,7 @@ import { operatorWallet } from "./wallet.ts";
 export const limitNames = [
   "api_keys",
   "cohorts",
+  "flows",
   "imports",
   "inboxes",
   "quick_replies",

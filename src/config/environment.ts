@@ -134,6 +134,10 @@ export const Environment = z.object({
   TIDINGS_QUOTA_COHORTS: wholeNumber(1, 100_000)
     .default(1_000)
     .describe("Cohorts that an organization may have"),
+  TIDINGS_QUOTA_FLOWS: wholeNumber(1, 10_000)
+    // Each message is compared with the keywords of all of them.
+    .default(200)
+    .describe("Automation flows that an organization may have"),
   TIDINGS_QUOTA_ROUTING_POLICIES: wholeNumber(1, 10_000)
     .default(100)
     .describe("Routing policies that an organization may have"),

@@ -97,6 +97,7 @@ function toConfig(env: z.output<typeof Environment>) {
       quickReplies: env.TIDINGS_QUOTA_QUICK_REPLIES,
       templates: env.TIDINGS_QUOTA_TEMPLATES,
       cohorts: env.TIDINGS_QUOTA_COHORTS,
+      flows: env.TIDINGS_QUOTA_FLOWS,
       routingPolicies: env.TIDINGS_QUOTA_ROUTING_POLICIES,
       teamMembers: env.TIDINGS_QUOTA_TEAM_MEMBERS,
       waitingCalls: env.TIDINGS_QUOTA_WAITING_CALLS,

@@ -22,6 +22,7 @@ import { broadcasts } from "./broadcasts/index.ts";
 import { cohorts } from "./cohorts/index.ts";
 import { contacts } from "./contacts/index.ts";
 import { conversations } from "./conversations/index.ts";
+import { flows } from "./flows/index.ts";
 import { imports } from "./imports/index.ts";
 import { inboxes } from "./inboxes.ts";
 import {
@@ -72,6 +73,7 @@ export const modules: Modules = {
   teams,
   routing,
   inboxes,
+  flows,
   uploads,
   imports,
   webhooks,

@@ -1,7 +1,7 @@
 /** Messages: sent to contacts and received from them. */
 import { z } from "zod";
 import { Contact } from "../contacts.ts";
-import { id, one, operation, paged, paging, recipient } from "../contract/index.ts";
+import { id, one, operation, paged, paging, recipient, timestamp } from "../contract/index.ts";
 import { Assignment, Conversation, conversationStatuses } from "../conversations.ts";
 import {
   body,
@@ -16,9 +16,10 @@ import {
 import { interactiveFields } from "./interactive.ts";
 import { ListedMessage, Message, mediaTypes } from "./message.ts";
 
-export type { TemplateContent } from "./content.ts";
+export { NewMessage, type TemplateContent } from "./content.ts";
 export { messageErrors } from "./errors.ts";
 export { messageEvents } from "./events.ts";
+export { Interactive } from "./interactive.ts";
 export { MessageError, mediaTypes, messageStatuses, messageTypes } from "./message.ts";
 
 /** A tool call that a conversation allows or not. */
@@ -30,6 +31,17 @@ const Action = z.object({
   reason: z.string().nullable(),
   /** For update_conversation: the allowed new statuses. */
   statuses: z.array(z.enum(conversationStatuses)).optional(),
+});
+
+/** The run of a flow that acts in the conversation. */
+export const ActiveRun = z.object({
+  id: z.string(),
+  flow_id: z.string(),
+  flow_name: z.string(),
+  status: z.enum(["running", "waiting"]),
+  waiting_for: z.enum(["time", "reply"]).nullable(),
+  /** When the wait ends by itself. */
+  due_at: timestamp.nullable(),
 });
 
 /** What to know before writing to the contact, and what to do about it. */
@@ -149,6 +161,8 @@ export const messages = {
         }),
         /** The latest assignment; null if there was none. */
         assignment: Assignment.nullable(),
+        /** The flow that acts in the conversation; null if none does. */
+        flow_run: ActiveRun.nullable(),
         /** Oldest first. */
         messages: z.array(ListedMessage),
         actions: z.array(Action),

@@ -22,6 +22,7 @@ import * as pacing from "./0019-pacing.ts";
 import * as broadcasts from "./0020-broadcasts.ts";
 import * as payments from "./0021-payments.ts";
 import * as billing from "./0022-billing.ts";
+import * as flows from "./0023-flows.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -46,4 +47,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0020-broadcasts": broadcasts,
   "0021-payments": payments,
   "0022-billing": billing,
+  "0023-flows": flows,
 };

@@ -3,6 +3,7 @@ import type { AccountTables } from "./account.ts";
 import type { BillingTables } from "./billing.ts";
 import type { BroadcastTables } from "./broadcasts.ts";
 import type { CohortTables } from "./cohorts.ts";
+import type { FlowTables } from "./flows.ts";
 import type { InboxTables } from "./inbox.ts";
 import type { JobTables } from "./jobs.ts";
 import type { PaymentTables } from "./payments.ts";
@@ -13,6 +14,7 @@ import type { WalletTables } from "./wallet.ts";
 import type { WebhookTables } from "./webhooks.ts";
 
 export type { Sealed } from "./columns.ts";
+export type { EndActionConfig, FlowNode, FlowStepDetail, FlowWait } from "./flows.ts";
 export type { ChannelPricing, MessageCharge } from "./wallet.ts";
 
 export interface Tables
@@ -20,6 +22,7 @@ export interface Tables
     BillingTables,
     BroadcastTables,
     CohortTables,
+    FlowTables,
     InboxTables,
     JobTables,
     PaymentTables,

@@ -21,7 +21,7 @@ import { serializeContact } from "./serialize.ts";
 import { changeTags } from "./tags.ts";
 
 export { isBsuid } from "./bsuid.ts";
-export { createContact, findOrCreateContact, type Identity, idOfOwner } from "./find.ts";
+export { type ContactRow, createContact, findOrCreateContact, type Identity, idOfOwner } from "./find.ts";
 export { findContactIds } from "./find-many.ts";
 export { normalizeContacts } from "./normalized.ts";
 export { selectContacts } from "./select.ts";

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { conversations as contract } from "../../../tools/conversations.ts";
 import { fail } from "../../../tools/errors.ts";
 import { refersTo } from "../../database/query/index.ts";
-import type { WriteContext } from "../kernel/index.ts";
+import type { OrganizationChange } from "../kernel/index.ts";
 import { activePolicies, type ConversationRow, decide, lockMember, policyForTeam } from "../routing/index.ts";
 import { countsAsLoad } from "../teams/index.ts";
 import { applyDecisions } from "./apply-decisions.ts";
@@ -15,7 +15,7 @@ type Assign = z.output<typeof contract.assign_conversation.input>;
 type Transfer = z.output<typeof contract.transfer_conversation.input>;
 type Unassign = z.output<typeof contract.unassign_conversation.input>;
 
-export async function assign({ id, assigned_to, team_id, reason }: Assign, context: WriteContext) {
+export async function assign({ id, assigned_to, team_id, reason }: Assign, context: OrganizationChange) {
   // The team is locked before the conversation, as by delete_team, so that the two never deadlock.
   const team = team_id === undefined ? undefined : await lockTeam(context, team_id);
   const conversation = await requireConversation(context.tx, context.organization, id, { locks: true });
@@ -31,7 +31,7 @@ export async function assign({ id, assigned_to, team_id, reason }: Assign, conte
 }
 
 /** @throws Failure `user_not_found`, `user_inactive`, `wrong_agent`, naming the current agent. */
-export async function transfer({ id, from_agent, to_agent, reason }: Transfer, context: WriteContext) {
+export async function transfer({ id, from_agent, to_agent, reason }: Transfer, context: OrganizationChange) {
   const conversation = await requireConversation(context.tx, context.organization, id, { locks: true });
   await requireActive(context, to_agent, "to_agent");
   if (conversation.assigned_to !== from_agent) {
@@ -46,7 +46,7 @@ export async function transfer({ id, from_agent, to_agent, reason }: Transfer, c
 }
 
 /** Unassigns the conversation. It stays in its team, but not in the team's queue. */
-export async function unassign({ id, reason }: Unassign, context: WriteContext) {
+export async function unassign({ id, reason }: Unassign, context: OrganizationChange) {
   const conversation = await requireConversation(context.tx, context.organization, id, { locks: true });
   const unassigned = await changeConversation(context, conversation, {
     assigned_to: null,
@@ -66,7 +66,7 @@ interface AgentAssignment {
 
 /** An assignment by hand may exceed the agent's capacity; the answer then has `over_capacity`. */
 async function assignAgent(
-  context: WriteContext,
+  context: OrganizationChange,
   conversation: ConversationRow,
   { assigned_to, team_id: requestedTeam, reason, assignment_type }: AgentAssignment,
 ) {
@@ -89,7 +89,7 @@ async function assignAgent(
 
 /** The team's policy chooses the agent; if none is free, the conversation waits in the team's queue. */
 async function assignTeam(
-  context: WriteContext,
+  context: OrganizationChange,
   conversation: ConversationRow,
   { team, reason }: { team: { id: string; name: string }; reason: string | undefined },
 ) {
@@ -105,8 +105,26 @@ async function assignTeam(
   return recordAssignment(context, assigned, { assignment_type: "manual", reason });
 }
 
+/**
+ * A routing policy chooses the agent; if none is free, the conversation waits in the queue.
+ * @throws Failure `routing_policy_not_found` if it is not active.
+ */
+export async function assignByPolicy(context: OrganizationChange, id: string, policy_id: string) {
+  const { tx, organization, now } = context;
+  const conversation = await requireConversation(tx, organization, id, { locks: true });
+  const policy = (await activePolicies(tx, organization)).find((one) => one.id === policy_id);
+  if (!policy) {
+    throw fail("routing_policy_not_found", { param: "policy" });
+  }
+  const decision = await decide(tx, { conversation, policy }, { now, locks: true });
+  const [assigned = conversation] = await applyDecisions(context, [
+    { conversation, trigger: "assign", decision },
+  ]);
+  return recordAssignment(context, assigned, { assignment_type: "manual", reason: undefined });
+}
+
 /** Reads the team and locks it against deletion until the commit. */
-async function lockTeam({ tx, organization }: WriteContext, id: string) {
+async function lockTeam({ tx, organization }: OrganizationChange, id: string) {
   const team = await tx
     .selectFrom("teams")
     .select(["id", "name"])
@@ -121,7 +139,11 @@ async function lockTeam({ tx, organization }: WriteContext, id: string) {
 }
 
 /** @throws Failure `user_not_found`, `user_inactive`, naming `field`. */
-async function requireActive({ tx, organization }: WriteContext, id: string, field: string): Promise<void> {
+async function requireActive(
+  { tx, organization }: OrganizationChange,
+  id: string,
+  field: string,
+): Promise<void> {
   const user = await tx
     .selectFrom("users")
     .select("is_active")
@@ -138,7 +160,7 @@ async function requireActive({ tx, organization }: WriteContext, id: string, fie
 
 /** The conversation's team if the agent is in it, else the agent's active team of the lowest tier, else null. */
 async function findTeamOf(
-  { tx, organization }: WriteContext,
+  { tx, organization }: OrganizationChange,
   conversation: ConversationRow,
   user_id: string,
 ): Promise<string | null> {

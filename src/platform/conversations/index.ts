@@ -19,9 +19,13 @@ import { applyEvent, changedState, wakeJob } from "./status.ts";
 import { sweepQueueJob } from "./sweep-queue.ts";
 import { updateConversation } from "./update.ts";
 
+export type { ConversationRow } from "../routing/index.ts";
+export { assign, assignByPolicy, unassign } from "./assign.ts";
 export { latestAssignment } from "./assignments.ts";
-export { getConversationDetails, requireConversation } from "./find.ts";
+export { findConversation, getConversationDetails, requireConversation } from "./find.ts";
+export { requestRouting } from "./route.ts";
 export { allowedStatuses } from "./states.ts";
+export { updateConversation } from "./update.ts";
 export { windowOf } from "./window.ts";
 
 export const conversations = implement(contract, {

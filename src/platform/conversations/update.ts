@@ -2,13 +2,13 @@
 import type { z } from "zod";
 import type { conversations as contract } from "../../../tools/conversations.ts";
 import { changeTags } from "../contacts/index.ts";
-import type { WriteContext } from "../kernel/index.ts";
+import type { OrganizationChange } from "../kernel/index.ts";
 import { getConversationDetails, requireConversation } from "./find.ts";
 import { setStatus } from "./status.ts";
 
 type Input = z.output<typeof contract.update_conversation.input>;
 
-export async function updateConversation(input: Input, context: WriteContext) {
+export async function updateConversation(input: Input, context: OrganizationChange) {
   const { id, status, snoozed_until, is_favorite, is_unread, add_tags, remove_tags } = input;
   const { tx, organization, now } = context;
   const conversation = await requireConversation(tx, organization, id, { locks: true });

@@ -1,7 +1,10 @@
 /** The contexts of handlers: the caller, the time of the call, and what the operation's effect may use. */
 
+import type { RawBuilder } from "kysely";
+import type { z } from "zod";
 import type { ActorType, Operation, Scope } from "../../../tools/contract/index.ts";
 import type { Event, EventName } from "../../../tools/events.ts";
+import type { ActiveRun } from "../../../tools/messages/index.ts";
 import type { Database, Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import type { Jobs, JobType, NewJob } from "../../jobs/job.ts";
@@ -191,6 +194,11 @@ export interface Change {
   readonly actor: Actor;
 }
 
+/** A change within one organization. */
+export interface OrganizationChange extends Change {
+  readonly organization: string;
+}
+
 /** A contact that is being erased. Its row is locked, and so are its conversations after the first hook. */
 export interface ErasedContact {
   readonly organization_id: string;
@@ -237,6 +245,16 @@ export interface Hooks {
     world: World,
     credit: { readonly organization: string; readonly now: Date },
   ): Promise<void>;
+  /** A person answers in a conversation: the statements that this adds to the one that stores the message. */
+  personReplied(
+    change: Change,
+    conversation: { readonly organization_id: string; readonly id: string },
+  ): readonly RawBuilder<unknown>[];
+  /** What acts in a conversation by itself; null if nothing does. */
+  activeRun(
+    db: Queries,
+    conversation: { readonly organization: string; readonly conversation_id: string },
+  ): Promise<z.input<typeof ActiveRun> | null>;
   /** A team is being deleted. Called before its members are locked, and again afterwards. */
   teamDeleted(
     change: Change,

@@ -29,6 +29,16 @@ export function combineHooks(parts: readonly Partial<Hooks>[]): Hooks {
         await walletCredited?.(...args);
       }
     },
+    personReplied: (...args) => parts.flatMap(({ personReplied }) => personReplied?.(...args) ?? []),
+    async activeRun(...args) {
+      for (const { activeRun } of parts) {
+        const run = await activeRun?.(...args);
+        if (run) {
+          return run;
+        }
+      }
+      return null;
+    },
     async teamDeleted(...args) {
       for (const { teamDeleted } of parts) {
         await teamDeleted?.(...args);

@@ -17,6 +17,7 @@ export {
   type ErasedContact,
   freshId,
   type Hooks,
+  type OrganizationChange,
   type OutwardContext,
   type ReadContext,
   type Role,

@@ -19,6 +19,7 @@ export interface Quotas {
   readonly quickReplies: number;
   readonly templates: number;
   readonly cohorts: number;
+  readonly flows: number;
   readonly routingPolicies: number;
   /** A user counts once for each team. */
   readonly teamMembers: number;
@@ -73,6 +74,7 @@ const rules: Readonly<Record<LimitName, Rule>> = {
     default: ({ templates }) => templates,
   },
   cohorts: { thing: "cohorts", setting: "TIDINGS_QUOTA_COHORTS", default: ({ cohorts }) => cohorts },
+  flows: { thing: "flows", setting: "TIDINGS_QUOTA_FLOWS", default: ({ flows }) => flows },
   routing_policies: {
     thing: "routing policies",
     setting: "TIDINGS_QUOTA_ROUTING_POLICIES",

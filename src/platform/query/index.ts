@@ -10,6 +10,7 @@ export {
   type Sources,
   type Unit,
 } from "./compile/index.ts";
+export { readFact } from "./facts.ts";
 export { matchesQuery } from "./matches.ts";
 export { exampleOf, operatorsOf } from "./operands.ts";
 export { parseQuery } from "./parse.ts";

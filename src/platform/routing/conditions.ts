@@ -76,6 +76,20 @@ interface FactsRow extends Selectable<Tables["contacts"]> {
 
 function toFacts(conversation: ConversationRow, row: FactsRow): Readonly<Record<string, unknown>> {
   const { conversation_id: _, message_type: type, message_text: text, ...contact } = row;
+  return factsOf(conversation, { contact, message: type === null ? undefined : { type, text } });
+}
+
+/** What conditions can use, of a conversation and its contact. */
+export function factsOf(
+  conversation: ConversationRow,
+  {
+    contact,
+    message,
+  }: {
+    readonly contact: Selectable<Tables["contacts"]>;
+    readonly message: { readonly type: string; readonly text: string | null } | undefined;
+  },
+): Readonly<Record<string, unknown>> {
   const { status, assigned_to, tags, inbox_id, is_favorite } = conversation;
   const { last_message_at, last_user_message_at } = conversation;
   return {
@@ -84,6 +98,6 @@ function toFacts(conversation: ConversationRow, row: FactsRow): Readonly<Record<
     country: countryOf(contact.phone_number),
     last_user_message_at,
     conversation: { status, assigned_to, tags, inbox_id, is_favorite, last_message_at, last_user_message_at },
-    message: type === null ? undefined : { type, text },
+    message,
   };
 }

@@ -13,7 +13,7 @@ import { candidatesOf, eraseDecisions, selectDecisions } from "./records.ts";
 import { requireSettings } from "./settings.ts";
 
 export { findUser, lockMember } from "./candidates.ts";
-export { matchPolicies, readFacts } from "./conditions.ts";
+export { factsOf, matchPolicies, readFacts } from "./conditions.ts";
 export { decide, decideFromSnapshot, decideUnmatched, type PolicyDecision } from "./decide.ts";
 export {
   activePolicies,

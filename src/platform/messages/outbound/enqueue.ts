@@ -6,7 +6,7 @@ import { together } from "../../../database/transaction.ts";
 import { newJob } from "../../../jobs/job.ts";
 import { type OutboundConversation, recordOutbound } from "../../conversations/index.ts";
 import { laneOf } from "../../inboxes.ts";
-import { type Change, freshId, recordOf } from "../../kernel/index.ts";
+import { type Change, freshId, isPerson, recordOf } from "../../kernel/index.ts";
 import { failInsufficient, holdInsertion, lockWallet } from "../../wallet/index.ts";
 import { deliverMessageJob } from "../deliver.ts";
 import type { MessageRow } from "../progress.ts";
@@ -75,20 +75,25 @@ interface Accompanying {
 
 /** Inserts the message, its job, the hold of its price and the conversation's update with one statement. */
 async function insertMessage(
-  { tx, world, now }: Change,
+  change: Change,
   message: NewMessage,
   { jobInsertion, conversationUpdate, isLimited }: Accompanying,
 ): Promise<void> {
+  const { tx, world, now, actor } = change;
   const { organization_id, id, charge } = message;
   const amount = charge?.held ?? 0;
   const reference = `${id}:hold`;
   const hold = { organization_id, reference, amount, currency: charge?.currency ?? "", message_id: id };
   const holding =
     amount > 0 ? sql`${holdInsertion(world, hold, { now, isLimited })} returning 1` : sql`select 1`;
+  const conversation = { organization_id, id: message.conversation_id };
+  const replies = (isPerson(actor) ? world.hooks.personReplied(change, conversation) : []).map(
+    (statement, index) => sql`, ${sql.id(`reply_${index}`)} as (${statement})`,
+  );
   const [, { rows }] = await together(
     isLimited && lockWallet(tx, organization_id),
     sql<{ is_held: boolean }>`
-      with job as (${jobInsertion}), conversation as (${conversationUpdate}), hold as (${holding})
+      with job as (${jobInsertion}), conversation as (${conversationUpdate}), hold as (${holding}) ${sql.join(replies, sql``)}
       insert into messages (organization_id, id, conversation_id, direction, type, content, "from", "to", status, sent_by,
         charge, created_at)
       values (${organization_id}, ${id}, ${message.conversation_id}, ${message.direction}, ${message.type},

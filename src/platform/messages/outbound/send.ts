@@ -8,7 +8,7 @@ import { keepPlans, together } from "../../../database/transaction.ts";
 import { isBsuid } from "../../contacts/index.ts";
 import { windowOf } from "../../conversations/index.ts";
 import { isWindowStrict } from "../../inboxes.ts";
-import type { WriteContext } from "../../kernel/index.ts";
+import type { OrganizationChange } from "../../kernel/index.ts";
 import { type MediaType, toMediaContent } from "../../media.ts";
 import { normalizePhone } from "../../phone/index.ts";
 import { composeTemplate, findTemplates, requireApproved, suggestTemplates } from "../../templates/index.ts";
@@ -20,7 +20,8 @@ import { createRecipient, findRecipient, type Recipient } from "./recipient.ts";
 
 type Input = z.output<typeof contract.send_message.input>;
 
-export async function sendMessage(input: Input, context: WriteContext) {
+/** The actor may be one without a caller, such as a flow. */
+export async function sendMessage(input: Input, context: OrganizationChange) {
   const { tx, organization, now } = context;
   const { inbox_id } = input;
   const to = await readAddress(tx, organization, input);
@@ -50,12 +51,12 @@ export async function sendMessage(input: Input, context: WriteContext) {
   return { ...message, ...(isFree ? {} : { warnings: ["outside_service_window"] }) };
 }
 
-/** Names approved templates, which may be sent instead, to a caller who may read them. */
+/** Names approved templates, which may be sent instead, to an actor that may read them. */
 async function failOutsideWindow(
-  { tx, organization, now, caller }: WriteContext,
+  { tx, organization, now, actor }: OrganizationChange,
   { inbox, conversation }: Pick<Recipient, "inbox" | "conversation">,
 ): Promise<Failure> {
-  const suggestions = permits(caller.scopes, "templates:read")
+  const suggestions = permits(actor.scopes, "templates:read")
     ? await suggestTemplates(tx, { organization, inbox_id: inbox.id })
     : [];
   const { window_expires_at } = windowOf(conversation, now);

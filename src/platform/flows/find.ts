@@ -1,0 +1,64 @@
+/** Reads flows with their present version, and shows them as the contract does. */
+import type { Selectable } from "kysely";
+import { fail } from "../../../tools/errors.ts";
+import type { ConnectionType, NodeType } from "../../../tools/flows/index.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
+import type { Tables } from "../../database/schema/index.ts";
+
+export type FlowRow = Selectable<Tables["flows"]>;
+export type VersionRow = Selectable<Tables["flow_versions"]>;
+export type FlowWithVersion = FlowRow & Omit<VersionRow, "flow_id">;
+
+/** Flows with the version that new runs begin with. */
+export function selectFlows(db: Queries, organization: string) {
+  return db
+    .selectFrom("flows")
+    .innerJoin("flow_versions", (join) =>
+      join
+        .onRef("flow_versions.organization_id", "=", "flows.organization_id")
+        .onRef("flow_versions.flow_id", "=", "flows.id")
+        .onRef("flow_versions.version", "=", "flows.version"),
+    )
+    .selectAll("flows")
+    .select([
+      "flow_versions.nodes",
+      "flow_versions.end_action_type",
+      "flow_versions.end_action_config",
+      "flow_versions.is_interactive",
+    ])
+    .where("flows.organization_id", "=", organization);
+}
+
+/** @throws Failure `flow_not_found`. */
+export async function getFlow(db: Queries, organization: string, id: string): Promise<FlowWithVersion> {
+  const flow = await selectFlows(db, organization).where("flows.id", "=", id).executeTakeFirst();
+  if (!flow) {
+    throw fail("flow_not_found");
+  }
+  return flow;
+}
+
+/** Locks the flow until the commit. @throws Failure `flow_not_found`. */
+export async function lockFlow(tx: Transaction, organization: string, id: string): Promise<FlowWithVersion> {
+  await tx
+    .selectFrom("flows")
+    .select("id")
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .forUpdate()
+    .executeTakeFirst();
+  // Read after the lock: the version may have changed before it.
+  return getFlow(tx, organization, id);
+}
+
+export function serializeFlow({ nodes, ...flow }: FlowWithVersion) {
+  return {
+    ...flow,
+    nodes: nodes.map((node) => ({
+      ...node,
+      // Validated by the contract when they were saved.
+      node_type: node.node_type as NodeType,
+      connection_type: node.connection_type as ConnectionType,
+    })),
+  };
+}

@@ -1,0 +1,12 @@
+/** The graph of a flow, without what its nodes do. */
+export {
+  awaitsButton,
+  type Choice,
+  choicesOf,
+  type Graph,
+  type GraphNode,
+  isInteractive,
+  toGraph,
+} from "./graph.ts";
+export { chosen, type Edge, nextNodes, type Reply } from "./next.ts";
+export { listNames, type Problem, parsePart, problemsOf, suggest } from "./problem.ts";

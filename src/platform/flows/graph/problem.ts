@@ -1,0 +1,43 @@
+/** A problem of a flow that is being saved: the field, what is wrong with it, and what to send. */
+
+import type { z } from "zod";
+import { type Failure, failInput, inputMessages, nearestName } from "../../../../tools/contract/index.ts";
+
+export interface Problem {
+  /** For example nodes[3].action_config.text. */
+  readonly field: string;
+  readonly code: string;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** The problems that a failure of another module names. */
+export function problemsOf({ code, message, fix, detail }: Failure, field: string): Problem[] {
+  return (detail.details ?? [{ field, code, message, fix }]).map((one) => ({ ...one, fix: one.fix ?? "" }));
+}
+
+/** Parses a part of a flow, of which `field` is the place. */
+export function parsePart<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  field: string,
+): { readonly data: z.output<Schema> } | { readonly problems: Problem[] } {
+  const parsed = schema.safeParse(value, { error: inputMessages });
+  if (parsed.success) {
+    return { data: parsed.data };
+  }
+  const issues = parsed.error.issues.map((issue) => ({ ...issue, path: [field, ...issue.path] }));
+  return { problems: problemsOf(failInput(issues, { [field]: value }), field) };
+}
+
+/** " Did you mean …?" if one of the names is near. */
+export function suggest(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  return nearest === undefined ? "" : ` Did you mean ${nearest}?`;
+}
+
+/** Names for a message, at most 20. */
+export function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, 20).join(", ");
+  return names.length === 0 ? "none" : names.length > 20 ? `${shown} and others` : shown;
+}

@@ -1,0 +1,85 @@
+/** Automation flows: the operations of `tools/flows/`, the jobs that run them, and what ends their runs. */
+import { flows as contract } from "../../../tools/flows/index.ts";
+import { readPage } from "../../database/query/index.ts";
+import { defineRetentionJob, implement } from "../kernel/index.ts";
+import { cancelRunsOfErased, eraseVariables } from "./erase.ts";
+import { getFlow, lockFlow, selectFlows, serializeFlow } from "./find.ts";
+import { advanceJob, cancelRuns, cancelStatement, resumeJob } from "./run/index.ts";
+import { cancelRun, findActiveRun, listRuns, readRun, triggerFlow } from "./runs.ts";
+import { createFlow, updateFlow } from "./save.ts";
+import { recordTriggers, triggerJob } from "./triggers/index.ts";
+
+/** Ended runs go with their steps. */
+const deleteOldRunsJob = defineRetentionJob({
+  name: "flow.forget",
+  schedule: "52 * * * *",
+  rules: [{ table: "flow_runs", column: "ended_at", days: 90 }],
+});
+
+export const flows = implement(contract, {
+  tables: ["flows", "flow_versions", "flow_runs", "flow_run_steps"],
+  operations: {
+    async create_flow(input, context) {
+      return { data: serializeFlow(await createFlow(input, context)) };
+    },
+
+    async list_flows(paging, { db, organization }) {
+      const query = selectFlows(db, organization).orderBy("flows.priority", "desc").orderBy("flows.id");
+      const { rows, meta } = await readPage(query, paging);
+      return { data: rows.map(serializeFlow), meta };
+    },
+
+    async get_flow({ id }, { db, organization }) {
+      return { data: serializeFlow(await getFlow(db, organization, id)) };
+    },
+
+    async update_flow(input, context) {
+      return { data: serializeFlow(await updateFlow(input, context)) };
+    },
+
+    async delete_flow({ id }, context) {
+      const { tx, organization } = context;
+      await lockFlow(tx, organization, id);
+      await cancelRuns(context, { reason: "flow_deleted", flow_id: id });
+      await tx.deleteFrom("flows").where("organization_id", "=", organization).where("id", "=", id).execute();
+      return { data: { deleted: true } };
+    },
+
+    async trigger_flow(input, context) {
+      return { data: await triggerFlow(input, context) };
+    },
+
+    async toggle_flow({ id }, { tx, organization, now }) {
+      const { is_enabled } = await lockFlow(tx, organization, id);
+      const data = await tx
+        .updateTable("flows")
+        .set({ is_enabled: !is_enabled, updated_at: now.toISOString() })
+        .where("organization_id", "=", organization)
+        .where("id", "=", id)
+        .returning(["id", "name", "is_enabled"])
+        .executeTakeFirstOrThrow();
+      return { data };
+    },
+
+    async list_flow_runs(input, context) {
+      return listRuns(input, context);
+    },
+
+    async get_flow_run({ id }, context) {
+      return { data: await readRun(context, id) };
+    },
+
+    async cancel_flow_run({ id }, context) {
+      return { data: await cancelRun(context, id) };
+    },
+  },
+  jobs: [triggerJob, advanceJob, resumeJob, deleteOldRunsJob],
+  recordEvents: recordTriggers,
+  hooks: {
+    activeRun: findActiveRun,
+    personReplied: ({ now }, { organization_id, id }) => [
+      cancelStatement(organization_id, { reason: "person_replied", conversation_id: id }, now),
+    ],
+  },
+  erase: { now: cancelRunsOfErased, later: eraseVariables },
+});

@@ -1,0 +1,67 @@
+/** Reads the answer to a question, by the type that it must have. */
+import type { AnswerType, Validation } from "../../../../tools/flows/index.ts";
+import { compileRegex, normalize } from "../keywords.ts";
+
+interface Question extends Validation {
+  /** The answers that are accepted. */
+  readonly accepted: readonly string[];
+}
+
+/** The value of an answer; undefined for one that is not valid. */
+type Read = (text: string, question: Question) => string | number | undefined;
+
+const readers: Readonly<Record<AnswerType, Read>> = {
+  text: (text, question) => (isWithin(text.length, question) ? text : undefined),
+
+  number(text, question) {
+    // A comma is the decimal sign in most languages; with more digits it separates thousands.
+    const digits = text
+      .replace(/\s/g, "")
+      .replace(/,(?=\d{1,2}$)/, ".")
+      .replace(/,(?=\d{3}(?:\D|$))/g, "");
+    const value = /^[+-]?\d{1,15}(?:\.\d{1,15})?$/.test(digits) ? Number(digits) : undefined;
+    return value !== undefined && isWithin(value, question) ? value : undefined;
+  },
+
+  email: (text) =>
+    /^[^\s@<>()",;:]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}$/i.test(text) ? text : undefined,
+
+  phone(text) {
+    const digits = text.replace(/[\s().-]/g, "");
+    return /^\+?\d{6,15}$/.test(digits) ? digits : undefined;
+  },
+
+  date(text) {
+    const [, isoYear, isoMonth, isoDay, day, month, year] =
+      /^(?:(\d{4})-(\d{1,2})-(\d{1,2})|(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4}))$/.exec(text) ?? [];
+    const parts = [isoYear ?? year, isoMonth ?? month, isoDay ?? day].map((part = "") =>
+      part.padStart(2, "0"),
+    );
+    const date = parts.join("-");
+    const time = new Date(`${date}T00:00:00Z`);
+    return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(date) ? date : undefined;
+  },
+
+  choice: (text, { accepted }) => accepted.find((one) => normalize(one) === normalize(text)),
+
+  regex: (text, { pattern = "" }) => (compileRegex(pattern)?.test(text) ? text : undefined),
+};
+
+/** `titles` are those of the buttons or rows of the question. */
+export function readAnswer(
+  text: string | null,
+  validation: Validation | undefined,
+  titles: readonly string[],
+): string | number | undefined {
+  const answer = text?.trim() ?? "";
+  if (answer === "") {
+    return undefined;
+  }
+  return validation
+    ? readers[validation.type](answer, { ...validation, accepted: validation.choices ?? titles })
+    : answer;
+}
+
+function isWithin(size: number, { min, max }: Validation): boolean {
+  return size >= (min ?? Number.NEGATIVE_INFINITY) && size <= (max ?? Number.POSITIVE_INFINITY);
+}

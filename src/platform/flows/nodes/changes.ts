@@ -1,0 +1,69 @@
+/** What the nodes do that change the conversation and its contact. */
+import { durationMs } from "../../../../tools/flows/index.ts";
+import { done, type NodeHandlers, type Reference } from "./node.ts";
+
+export const changeHandlers: NodeHandlers<
+  "assign" | "unassign" | "add_tag" | "remove_tag" | "set_attribute" | "set_status"
+> = {
+  assign: {
+    references: targetsOf,
+    async enter(target, { actions }) {
+      await actions.assign(target);
+      return done();
+    },
+  },
+
+  unassign: {
+    async enter(_, { actions }) {
+      await actions.unassign();
+      return done();
+    },
+  },
+
+  add_tag: {
+    async enter({ tag, on }, { actions }) {
+      await actions.changeTags(on, { add: [tag] });
+      return done();
+    },
+  },
+
+  remove_tag: {
+    async enter({ tag, on }, { actions }) {
+      await actions.changeTags(on, { remove: [tag] });
+      return done();
+    },
+  },
+
+  set_attribute: {
+    texts: ({ value }) => ({ value: typeof value === "string" ? value : undefined }),
+    async enter({ name, value }, { actions, render }) {
+      await actions.setAttribute(name, typeof value === "string" ? render(value) : value);
+      return done();
+    },
+  },
+
+  set_status: {
+    async enter({ status, duration }, { actions, now }) {
+      const until = duration === undefined ? null : new Date(now.getTime() + durationMs(duration));
+      await actions.setStatus(status, until);
+      return done();
+    },
+  },
+};
+
+/** Whom a node or an end action assigns to. */
+export function targetsOf({
+  team_id,
+  user_id,
+  policy,
+}: {
+  readonly team_id?: string | undefined;
+  readonly user_id?: string | undefined;
+  readonly policy?: string | undefined;
+}): Reference[] {
+  return [
+    ...(team_id === undefined ? [] : [{ thing: "team", id: team_id, field: "team_id" } as const]),
+    ...(user_id === undefined ? [] : [{ thing: "user", id: user_id, field: "user_id" } as const]),
+    ...(policy === undefined ? [] : [{ thing: "policy", id: policy, field: "policy" } as const]),
+  ];
+}

@@ -1,0 +1,34 @@
+/**
+ * What each type of node does.
+ *
+ * A type is declared in `tools/flows/nodes/`; here is its handler, in a file for each group. A handler that needs something new
+ * of the outside adds it to `Actions` (`node.ts`), which `run/actions.ts` implements, as does the rehearsal.
+ */
+import { type NodeType, nodes } from "../../../../tools/flows/index.ts";
+import type { GraphNode } from "../graph/index.ts";
+import { changeHandlers } from "./changes.ts";
+import { controlHandlers } from "./control.ts";
+import { messageHandlers } from "./messages.ts";
+import type { NodeContext, NodeHandler, NodeHandlers, Outcome, WaitEnd } from "./node.ts";
+
+export { targetsOf } from "./changes.ts";
+export { flowAttributes } from "./control.ts";
+export { invalidRegex } from "./messages.ts";
+export type { Actions, AssignTarget, NodeContext, Outcome, Outgoing, Reference, WaitEnd } from "./node.ts";
+
+const handlers: NodeHandlers = { ...messageHandlers, ...controlHandlers, ...changeHandlers };
+
+/** A handler that takes the parsed action_config of its own type. */
+export function handlerOf(type: NodeType): NodeHandler<unknown> {
+  // The table has the handler for this type; TypeScript does not connect it with the type of its action_config.
+  return handlers[type] as NodeHandler<unknown>;
+}
+
+/** Runs a node, or continues it after a wait. The action_config was validated when it was saved. */
+export async function runNode(node: GraphNode, context: NodeContext, end: WaitEnd | null): Promise<Outcome> {
+  const handler = handlerOf(node.node_type);
+  const config: unknown = nodes[node.node_type].config.parse(node.action_config);
+  return end === null || !handler.resume
+    ? handler.enter(config, context)
+    : handler.resume(config, context, end);
+}

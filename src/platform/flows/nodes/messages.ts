@@ -1,0 +1,144 @@
+/** What the nodes do that send messages and ask questions. */
+import { durationMs, type NodeConfig } from "../../../../tools/flows/index.ts";
+import type { Interactive } from "../../../../tools/messages/index.ts";
+import { choicesOf, chosen } from "../graph/index.ts";
+import { compileRegex } from "../keywords.ts";
+import { readAnswer } from "./answers.ts";
+import { done, type NodeContext, type NodeHandlers, type Outcome, type Outgoing } from "./node.ts";
+
+/** As long as WhatsApp lets a text be answered; the node that waits has no timeout of its own. */
+const buttonTimeout = "24h";
+
+export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "ask" | "wait_for_reply"> = {
+  send_message: {
+    texts: ({ text, media, interactive }) => ({
+      text,
+      "media.caption": media?.caption,
+      ...textsOf(interactive),
+    }),
+    async enter(config, context) {
+      const message_id = await context.actions.send(compose(config, context));
+      return context.awaitsButton
+        ? waitForReply(context, { timeout: buttonTimeout, message_id })
+        : done(message_id);
+    },
+    resume: (_, __, end) => ({ kind: "next", edge: end }),
+  },
+
+  send_template: {
+    texts: ({ variables = {} }) =>
+      Object.fromEntries(Object.entries(variables).map(([name, text]) => [`variables.${name}`, text])),
+    references: ({ template_id }) =>
+      template_id === undefined ? [] : [{ thing: "template", id: template_id, field: "template_id" }],
+    async enter(config, { actions, render }) {
+      const { variables } = config;
+      const filled =
+        variables &&
+        Object.fromEntries(Object.entries(variables).map(([name, text]) => [name, render(text)]));
+      return done(await actions.sendTemplate({ ...config, variables: filled }));
+    },
+  },
+
+  ask: {
+    texts: ({ text, interactive, retry_text }) => ({ text, retry_text, ...textsOf(interactive) }),
+    saves: ({ save_as }) => save_as,
+    check: ({ validate }, field) =>
+      validate?.pattern === undefined || compileRegex(validate.pattern)
+        ? []
+        : [invalidRegex(`${field}.validate.pattern`)],
+    async enter(config, context) {
+      const message_id = await context.actions.send(compose(config, context));
+      return waitForReply(context, { timeout: config.timeout, message_id });
+    },
+    async resume(config, context, end) {
+      if (end.type === "timeout") {
+        return { kind: "next", edge: end };
+      }
+      const { node, attempts } = context;
+      const titles = choicesOf(node).map(({ title }) => title);
+      const text = end.reply.text ?? titleOf(node, end.reply.button);
+      const answer = readAnswer(text, config.validate, titles);
+      if (answer !== undefined) {
+        const choice = choicesOf(node).find(({ id }) => id === chosen(node, end.reply));
+        const save = config.save_as === undefined ? {} : { [config.save_as]: choice?.title ?? answer };
+        return { kind: "next", edge: end, save };
+      }
+      return askAgain(config, context, attempts + 1);
+    },
+  },
+
+  wait_for_reply: {
+    enter: ({ timeout }, context) => waitForReply(context, { timeout }),
+    resume: (_, __, end) => ({ kind: "next", edge: end }),
+  },
+};
+
+/** After the retries, the node has failed. */
+async function askAgain(config: NodeConfig<"ask">, context: NodeContext, attempts: number): Promise<Outcome> {
+  if (attempts > config.retries) {
+    return { kind: "error", code: "answer_invalid" };
+  }
+  const { retry_text } = config;
+  const again = retry_text === undefined ? config : { ...config, ...withBody(config, retry_text) };
+  const message_id = await context.actions.send(compose(again, context));
+  return waitForReply(context, { timeout: config.timeout, attempts, message_id });
+}
+
+/** The question with another text, and the same choices. */
+function withBody({ interactive }: NodeConfig<"ask">, body: string) {
+  return interactive ? { interactive: { ...interactive, body } } : { text: body };
+}
+
+function waitForReply(
+  { now }: NodeContext,
+  {
+    timeout,
+    ...rest
+  }: { readonly timeout: string; readonly attempts?: number; readonly message_id?: string },
+): Outcome {
+  return { kind: "wait", for: "reply", until: new Date(now.getTime() + durationMs(timeout)), ...rest };
+}
+
+type Content = Pick<NodeConfig<"send_message">, "text" | "interactive"> & {
+  readonly media?: NodeConfig<"send_message">["media"];
+};
+
+function compose({ text = "", media, interactive }: Content, { render }: NodeContext): Outgoing {
+  if (media) {
+    const { type, media_url, caption, file_name } = media;
+    return {
+      ...{ type, media_url },
+      ...(caption === undefined ? {} : { caption: render(caption) }),
+      ...(file_name === undefined ? {} : { file_name }),
+    };
+  }
+  if (interactive) {
+    const { body, header, footer } = interactive;
+    const texts = {
+      body: render(body),
+      ...(header === undefined ? {} : { header: render(header) }),
+      ...(footer === undefined ? {} : { footer: render(footer) }),
+    };
+    return { type: "interactive", interactive: { ...interactive, ...texts } };
+  }
+  return { type: "text", text: { body: render(text) } };
+}
+
+function textsOf(interactive: Interactive | undefined) {
+  const { body, header, footer } = interactive ?? {};
+  return { "interactive.body": body, "interactive.header": header, "interactive.footer": footer };
+}
+
+function titleOf(node: NodeContext["node"], button: string | null): string | null {
+  return choicesOf(node).find(({ id }) => id === button)?.title ?? null;
+}
+
+export function invalidRegex(field: string) {
+  return {
+    field,
+    code: "invalid_regex",
+    message:
+      "It is not a regular expression of the RE2 syntax, which has no look-around and no back-references.",
+    fix: "Send an expression such as ^order #?\\d+$.",
+  };
+}

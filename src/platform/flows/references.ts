@@ -1,0 +1,60 @@
+/** Checks that what a flow refers to exists in its organization. */
+import { sql } from "kysely";
+import type { Transaction } from "../../database/database.ts";
+import type { EndActionConfig } from "../../database/schema/index.ts";
+import type { Graph, Problem } from "./graph/index.ts";
+import { handlerOf, type Reference, targetsOf } from "./nodes/index.ts";
+import { configField, readConfig } from "./validate.ts";
+
+/** The table of each thing, and the tool that lists it. */
+const things: Readonly<Record<Reference["thing"], { readonly table: string; readonly list: string }>> = {
+  team: { table: "teams", list: "list_teams" },
+  user: { table: "users", list: "list_users" },
+  policy: { table: "routing_policies", list: "list_routing_policies" },
+  flow: { table: "flows", list: "list_flows" },
+  template: { table: "templates", list: "list_templates" },
+};
+
+export async function checkReferences(
+  tx: Transaction,
+  organization: string,
+  { graph, end_action_config }: { readonly graph: Graph; readonly end_action_config: EndActionConfig },
+): Promise<readonly Problem[]> {
+  const references = [
+    ...graph.nodes.flatMap((node) => {
+      const { config } = readConfig(node);
+      const found = config === undefined ? [] : (handlerOf(node.node_type).references?.(config) ?? []);
+      return found.map((reference) => ({ ...reference, field: `${configField(node)}.${reference.field}` }));
+    }),
+    ...targetsOf(end_action_config).map((one) => ({ ...one, field: `end_action_config.${one.field}` })),
+  ];
+  const problems: Problem[] = [];
+  for (const [thing, { table, list }] of Object.entries(things)) {
+    const wanted = references.filter((reference) => reference.thing === thing);
+    const known = await findIds(tx, organization, { table, ids: wanted.map(({ id }) => id) });
+    problems.push(
+      ...wanted
+        .filter(({ id }) => !known.has(id))
+        .map(({ field, id }) => ({
+          ...{ field, code: `unknown_${thing}` },
+          message: `There is no ${thing} with the id ${id}.`,
+          fix: `Find the id with ${list}.`,
+        })),
+    );
+  }
+  return problems;
+}
+
+async function findIds(
+  tx: Transaction,
+  organization: string,
+  { table, ids }: { readonly table: string; readonly ids: readonly string[] },
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) {
+    return new Set();
+  }
+  const { rows } = await sql<{ id: string }>`
+    select id from ${sql.table(table)} where organization_id = ${organization} and id = any(${[...new Set(ids)]}::text[])
+  `.execute(tx);
+  return new Set(rows.map(({ id }) => id));
+}

@@ -1,0 +1,125 @@
+/** What nodes do in a run: each action in the step's transaction, by the functions of its module, with the flow as actor. */
+
+import { metadata } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { NewMessage } from "../../../../tools/messages/index.ts";
+import { changeContact, changeTags } from "../../contacts/index.ts";
+import {
+  assign,
+  assignByPolicy,
+  requestRouting,
+  requireConversation,
+  unassign,
+  updateConversation,
+} from "../../conversations/index.ts";
+import type { OrganizationChange } from "../../kernel/index.ts";
+import { sendMessage } from "../../messages/index.ts";
+import { getOrganization } from "../../organization.ts";
+import { requireApprovedById } from "../../templates/index.ts";
+import type { Actions, AssignTarget, Outgoing } from "../nodes/index.ts";
+import { nextOpening, nextTimeOfDay } from "./business-hours.ts";
+import type { Subject } from "./subject.ts";
+
+/** `startFlow` is given, because starting a run is above doing one. */
+export function createActions(
+  change: OrganizationChange,
+  { contact, conversation }: Subject,
+  startFlow: Actions["startFlow"],
+): Actions {
+  const { tx, organization, now } = change;
+  const { id } = conversation;
+  const update = { id, add_tags: [], remove_tags: [] };
+
+  async function send(message: Outgoing): Promise<string> {
+    const to = contact.phone_number ?? contact.bsuid;
+    if (to === null) {
+      throw fail("contact_unreachable");
+    }
+    // What was filled in may have made a text blank or too long.
+    const parsed = NewMessage.safeParse({ ...message, to, inbox_id: conversation.inbox_id });
+    if (!parsed.success) {
+      throw fail("flow_message_invalid");
+    }
+    return (await sendMessage(parsed.data, change)).id;
+  }
+
+  return {
+    send,
+
+    async sendTemplate({ template_id, name, language, variables, header_media_url }) {
+      const named =
+        template_id === undefined
+          ? { name, language }
+          : await requireApprovedById(tx, organization, template_id);
+      const { name: wanted = "", language: wantedLanguage = "" } = named;
+      const values = { ...(variables && { variables }), ...(header_media_url && { header_media_url }) };
+      return send({ type: "template", template: { name: wanted, language: wantedLanguage, ...values } });
+    },
+
+    async assign(target) {
+      await assignTo(change, id, target);
+    },
+
+    async unassign() {
+      await unassign({ id }, change);
+    },
+
+    async changeTags(on, { add = [], remove = [] }) {
+      if (on === "conversation") {
+        await updateConversation({ ...update, add_tags: add, remove_tags: remove }, change);
+        return;
+      }
+      const tags = changeTags(contact.tags, { add, remove }, "tag");
+      await changeContact(change, contact.id, { tags });
+    },
+
+    async setAttribute(name, value) {
+      const { [name]: _, ...others } = contact.metadata;
+      const changed = value === null ? others : { ...others, [name]: value };
+      if (!metadata.safeParse(changed).success) {
+        throw fail("attributes_too_large");
+      }
+      await changeContact(change, contact.id, { metadata: changed });
+    },
+
+    async setStatus(status, until) {
+      const snooze = until === null ? {} : { snoozed_until: until.toISOString() };
+      await updateConversation({ ...update, status, ...snooze }, change);
+    },
+
+    startFlow,
+
+    async nextTimeOfDay(time) {
+      const { time_zone } = await getOrganization(tx, organization);
+      return nextTimeOfDay(time, time_zone, now);
+    },
+
+    async nextOpening() {
+      const { time_zone, business_hours } = await getOrganization(tx, organization);
+      return nextOpening(business_hours, time_zone, now);
+    },
+  };
+}
+
+async function assignTo(
+  change: OrganizationChange,
+  id: string,
+  { team_id, user_id: assigned_to, policy }: AssignTarget,
+): Promise<void> {
+  if (policy !== undefined) {
+    await assignByPolicy(change, id, policy);
+    return;
+  }
+  if (team_id !== undefined || assigned_to !== undefined) {
+    await assign({ id, team_id, assigned_to }, change);
+    return;
+  }
+  // Routing takes open conversations that nobody has.
+  const { tx, organization } = change;
+  const conversation = await requireConversation(tx, organization, id, { locks: true });
+  if (conversation.status === "pending" && conversation.assigned_to === null) {
+    await updateConversation({ id, status: "open", add_tags: [], remove_tags: [] }, change);
+    return;
+  }
+  await requestRouting(change, conversation, "inbound");
+}

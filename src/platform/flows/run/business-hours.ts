@@ -1,0 +1,71 @@
+/** Finds the next opening and the next time of day in a time zone. */
+
+import type { z } from "zod";
+import type { BusinessHours } from "../../../../tools/organization.ts";
+
+type Hours = z.output<typeof BusinessHours>;
+
+const weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
+const [minuteMs, dayMs] = [60_000, 86_400_000];
+
+/** Business hours have at most 400 holidays: further ahead there is an open day, or none at all. */
+const maxDays = 410;
+
+/** `now` if it is open then; null if it never is. Without hours it is always open. */
+export function nextOpening(hours: Hours | null, zone: string, now: Date): Date | null {
+  if (!hours) {
+    return now;
+  }
+  const today = dayOf(now, zone);
+  for (let ahead = 0; ahead < maxDays; ahead += 1) {
+    const day = new Date(today.getTime() + ahead * dayMs);
+    for (const { from, to } of intervalsOn(hours, day)) {
+      if (timeIn(zone, day, to) > now) {
+        const opening = timeIn(zone, day, from);
+        return opening > now ? opening : now;
+      }
+    }
+  }
+  return null;
+}
+
+/** The next time of day after `now`, such as 09:00. */
+export function nextTimeOfDay(time: string, zone: string, now: Date): Date {
+  const today = dayOf(now, zone);
+  const [first, second] = [0, 1].map((ahead) =>
+    timeIn(zone, new Date(today.getTime() + ahead * dayMs), time),
+  );
+  return first && first > now ? first : (second ?? now);
+}
+
+function intervalsOn(hours: Hours, day: Date) {
+  const date = day.toISOString().slice(0, 10);
+  const weekday = weekdays[day.getUTCDay()] ?? "sunday";
+  return hours.holidays.some((holiday) => holiday.date === date) ? [] : hours[weekday];
+}
+
+/** The day in a zone, as midnight in UTC. */
+function dayOf(time: Date, zone: string): Date {
+  return new Date(Math.floor((time.getTime() + offsetMs(time, zone)) / dayMs) * dayMs);
+}
+
+/** A time of a day in a zone. In the hour that a change of the clocks leaves out, it is an hour later. */
+function timeIn(zone: string, day: Date, time: string): Date {
+  const [hours = 0, minutes = 0] = time.split(":").map(Number);
+  const local = day.getTime() + (hours * 60 + minutes) * minuteMs;
+  // The offset at the guess may differ from that at the result, near a change of the clocks.
+  const guess = local - offsetMs(new Date(local), zone);
+  return new Date(local - offsetMs(new Date(guess), zone));
+}
+
+/** How far the clocks of a zone are ahead of UTC. */
+function offsetMs(time: Date, zone: string): number {
+  const format = new Intl.DateTimeFormat("en-US", {
+    ...{ timeZone: zone, hourCycle: "h23", year: "numeric", month: "2-digit", day: "2-digit" },
+    ...{ hour: "2-digit", minute: "2-digit", second: "2-digit" },
+  });
+  const parts = Object.fromEntries(format.formatToParts(time).map(({ type, value }) => [type, value]));
+  const { year, month, day, hour, minute, second } = parts;
+  const local = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  return local - Math.floor(time.getTime() / 1_000) * 1_000;
+}

@@ -1,0 +1,52 @@
+/**
+ * The jobs of runs.
+ *
+ * `flow.advance` runs the nodes of a run, each in a transaction of its own, until it waits or ends; the jobs of one conversation
+ * run in order. `flow.resume` ends a wait whose time has come. It has no key, because the other jobs of the conversation
+ * would wait for it.
+ */
+import { defineJob } from "../../kernel/index.ts";
+import { advanceJobType, resumeJobType } from "./job-types.ts";
+import { ended, endWait } from "./machine.ts";
+import { keyOf, lockRun, storeRun } from "./rows.ts";
+import { createAdvanceJob } from "./start.ts";
+import { takeStep } from "./step.ts";
+
+export const advanceJob = defineJob({
+  ...advanceJobType,
+
+  async run(key, world, { signal }) {
+    while (await takeStep(world, key)) {
+      if (signal.aborted) {
+        return { runAgainAt: world.now() };
+      }
+    }
+    return undefined;
+  },
+
+  async exhausted(key, world) {
+    await world.database.transaction(async (tx) => {
+      const run = await lockRun(tx, key);
+      if (run?.status === "running") {
+        const state = { ...ended(run), status: "failed", reason: "internal_error" } as const;
+        await storeRun({ tx, now: world.now() }, run, state);
+      }
+    });
+  },
+});
+
+export const resumeJob = defineJob({
+  ...resumeJobType,
+
+  async run({ episode, ...key }, world) {
+    await world.database.transaction(async (tx) => {
+      const run = await lockRun(tx, key);
+      const resumed = run && endWait(run, { type: "timeout", episode });
+      if (run && resumed) {
+        await storeRun({ tx, now: world.now() }, run, resumed);
+        await world.jobs.enqueueAll(tx, [createAdvanceJob(keyOf(run))]);
+      }
+    });
+    return undefined;
+  },
+});

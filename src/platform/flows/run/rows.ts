@@ -1,0 +1,88 @@
+/** Reads, locks and writes the rows of runs. */
+import type { Selectable } from "kysely";
+import type { Queries, Transaction } from "../../../database/database.ts";
+import type { FlowStepDetail, Tables } from "../../../database/schema/index.ts";
+import type { RunState } from "./machine.ts";
+
+export type RunRow = Selectable<Tables["flow_runs"]>;
+
+/** What identifies a run in jobs. */
+export interface RunKey {
+  readonly organization_id: string;
+  readonly conversation_id: string;
+  readonly contact_id: string;
+  readonly run_id: string;
+}
+
+export function keyOf({ organization_id, conversation_id, contact_id, id }: RunRow): RunKey {
+  return { organization_id, conversation_id, contact_id, run_id: id };
+}
+
+/** Locks a run until the commit. Its conversation must be locked before it, as by all that changes both. */
+export async function lockRun(
+  tx: Transaction,
+  { organization_id, run_id }: RunKey,
+): Promise<RunRow | undefined> {
+  return tx
+    .selectFrom("flow_runs")
+    .selectAll()
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", run_id)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** The active runs of a conversation. */
+export function selectActiveRuns(db: Queries, organization: string, conversation_id: string) {
+  return db
+    .selectFrom("flow_runs")
+    .selectAll("flow_runs")
+    .where("flow_runs.organization_id", "=", organization)
+    .where("conversation_id", "=", conversation_id)
+    .where("status", "in", ["running", "waiting"]);
+}
+
+/** Stores the state of a locked run. */
+export async function storeRun(
+  { tx, now }: { readonly tx: Transaction; readonly now: Date },
+  { organization_id, id }: Pick<RunRow, "organization_id" | "id">,
+  state: RunState & { readonly message_id?: string | null },
+): Promise<void> {
+  const { status, reason, pending, steps, variables, wait, due_at, episode, message_id } = state;
+  const isActive = status === "running" || status === "waiting";
+  await tx
+    .updateTable("flow_runs")
+    .set({
+      ...{ status, reason, steps, due_at, episode, message_id },
+      pending: JSON.stringify(pending),
+      variables: JSON.stringify(variables),
+      wait: wait && JSON.stringify(wait),
+      ended_at: isActive ? null : now.toISOString(),
+    })
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .execute();
+}
+
+interface NewStep {
+  readonly number: number;
+  readonly node_id: string;
+  readonly node_type: string;
+  readonly outcome: string;
+  readonly detail: FlowStepDetail;
+}
+
+export async function insertStep(
+  { tx, now }: { readonly tx: Transaction; readonly now: Date },
+  { organization_id, id }: Pick<RunRow, "organization_id" | "id">,
+  { detail, ...step }: NewStep,
+): Promise<void> {
+  await tx
+    .insertInto("flow_run_steps")
+    .values({
+      ...{ organization_id, run_id: id, ...step },
+      detail: JSON.stringify(detail),
+      at: now.toISOString(),
+    })
+    .execute();
+}

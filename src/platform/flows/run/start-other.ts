@@ -1,0 +1,42 @@
+/** Starts a flow from a run of another one, in the same conversation. */
+import { fail } from "../../../../tools/errors.ts";
+import type { ConversationRow } from "../../conversations/index.ts";
+import type { OrganizationChange } from "../../kernel/index.ts";
+import { getFlow } from "../find.ts";
+import { ended } from "./machine.ts";
+import { type RunRow, storeRun } from "./rows.ts";
+import { startRun } from "./start.ts";
+import { requireStartable } from "./startable.ts";
+
+/**
+ * Returns whether the other flow takes over: if both may wait for replies, this run ends where the other one begins.
+ * @throws Failure `flow_not_found`, `flow_disabled`, `flow_not_startable`, `flow_run_active`.
+ */
+export async function startOtherFlow(
+  change: OrganizationChange,
+  {
+    flow_id,
+    run,
+    conversation,
+  }: { readonly flow_id: string; readonly run: RunRow; readonly conversation: ConversationRow },
+): Promise<boolean> {
+  const flow = await getFlow(change.tx, change.organization, flow_id);
+  requireStartable(flow, conversation);
+  const isTakenOver = run.is_interactive && flow.is_interactive;
+  if (isTakenOver) {
+    // Before the other run is inserted: only one may be active.
+    await storeRun(change, run, { ...ended(run), status: "completed", reason: "handed_over" });
+  }
+  const started = await startRun(change, {
+    ...{ flow, conversation, trigger_type: "flow", message_id: run.message_id },
+    trigger_key: `${run.id}:${run.steps}`,
+  });
+  if ("skipped" in started) {
+    throw started.skipped === "interactive_run_active"
+      ? fail("flow_run_active", { run_id: started.run_id })
+      : fail("flow_not_startable", {
+          reason: "too many runs were started for this contact in the last hour.",
+        });
+  }
+  return isTakenOver;
+}

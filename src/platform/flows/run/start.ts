@@ -1,0 +1,132 @@
+/** Starts runs of flows, within limits. */
+import { sql } from "kysely";
+import type { Transaction } from "../../../database/database.ts";
+import { newJob } from "../../../jobs/job.ts";
+import type { ConversationRow } from "../../conversations/index.ts";
+import { freshId, type OrganizationChange } from "../../kernel/index.ts";
+import { type FlowWithVersion, getFlow } from "../find.ts";
+import { toGraph } from "../graph/index.ts";
+import { advanceJobType } from "./job-types.ts";
+import { beginRun } from "./machine.ts";
+import { type RunKey, type RunRow, selectActiveRuns } from "./rows.ts";
+
+/**
+ * Runs for one contact in an hour. A person who converses with a flow starts it once or a few times; more are a loop, such as
+ * two services that answer each other, or flows that start each other.
+ */
+export const maxRunsPerHour = { ofOneFlow: 10, inAll: 30 } as const;
+
+/** Why a flow is not started. */
+export type SkipReason = "flow_deleted" | "started_before" | "interactive_run_active" | "too_many_runs";
+
+export interface NewRun {
+  readonly flow: FlowWithVersion;
+  /** Locked until the commit. */
+  readonly conversation: ConversationRow;
+  readonly trigger_type: RunRow["trigger_type"];
+  /** Of an event: it starts each flow once. */
+  readonly trigger_key: string | null;
+  /** The message that starts it. */
+  readonly message_id: string | null;
+}
+
+/** Inserts a run and enqueues its first step, or says why not. */
+export async function startRun(
+  { tx, world, now, organization }: OrganizationChange,
+  { flow: found, conversation, trigger_type, trigger_key, message_id }: NewRun,
+): Promise<{ readonly run_id: string } | { readonly skipped: SkipReason; readonly run_id?: string }> {
+  const { contact_id, id: conversation_id } = conversation;
+  const flow = await lockVersion(tx, found);
+  if (!flow) {
+    return { skipped: "flow_deleted" };
+  }
+  const { is_interactive } = flow;
+  const active = is_interactive ? await findInteractiveRun(tx, organization, conversation_id) : undefined;
+  if (active) {
+    return { skipped: "interactive_run_active", run_id: active.id };
+  }
+  if (await hasTooManyRuns(tx, { organization, contact_id, flow_id: flow.id, now })) {
+    return { skipped: "too_many_runs" };
+  }
+  const { pending, variables, ...state } = beginRun(toGraph(flow.nodes));
+  const inserted = await tx
+    .insertInto("flow_runs")
+    .values({
+      ...{
+        organization_id: organization,
+        id: freshId({ now }, "run"),
+        flow_id: flow.id,
+        version: flow.version,
+      },
+      ...{ conversation_id, contact_id, trigger_type, trigger_key, is_interactive, message_id },
+      ...state,
+      wait: null,
+      pending: JSON.stringify(pending),
+      variables: JSON.stringify(variables),
+      created_at: now.toISOString(),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  if (!inserted) {
+    return { skipped: "started_before" };
+  }
+  const run_id = inserted.id;
+  await world.jobs.enqueueAll(tx, [
+    createAdvanceJob({ organization_id: organization, conversation_id, contact_id, run_id }),
+  ]);
+  return { run_id };
+}
+
+/** Keeps the flow's present version from being replaced and deleted until the commit. */
+async function lockVersion(tx: Transaction, flow: FlowWithVersion): Promise<FlowWithVersion | undefined> {
+  const { organization_id, id } = flow;
+  const locked = await tx
+    .selectFrom("flows")
+    .select("version")
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .forKeyShare()
+    .executeTakeFirst();
+  return locked && (locked.version === flow.version ? flow : getFlow(tx, organization_id, id));
+}
+
+/** The run that speaks with the contact. */
+export async function findInteractiveRun(tx: Transaction, organization: string, conversation_id: string) {
+  return selectActiveRuns(tx, organization, conversation_id)
+    .where("is_interactive", "=", true)
+    .executeTakeFirst();
+}
+
+/** The job that runs the next nodes. What happens in a conversation happens in its order. */
+export function createAdvanceJob(key: RunKey) {
+  return newJob(advanceJobType, key, { key: `flow:${key.conversation_id}`, subject: key.conversation_id });
+}
+
+async function hasTooManyRuns(
+  tx: Transaction,
+  {
+    organization,
+    contact_id,
+    flow_id,
+    now,
+  }: {
+    readonly organization: string;
+    readonly contact_id: string;
+    readonly flow_id: string;
+    readonly now: Date;
+  },
+): Promise<boolean> {
+  const since = new Date(now.getTime() - 3_600_000).toISOString();
+  const { in_all, of_one } = await tx
+    .selectFrom("flow_runs")
+    .select([
+      sql<number>`count(*)`.as("in_all"),
+      sql<number>`count(*) filter (where flow_id = ${flow_id})`.as("of_one"),
+    ])
+    .where("organization_id", "=", organization)
+    .where("contact_id", "=", contact_id)
+    .where("created_at", ">", since)
+    .executeTakeFirstOrThrow();
+  return of_one >= maxRunsPerHour.ofOneFlow || in_all >= maxRunsPerHour.inAll;
+}

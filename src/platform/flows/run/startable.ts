@@ -1,0 +1,20 @@
+/** Whether a flow may start in a conversation. */
+import { fail } from "../../../../tools/errors.ts";
+import type { ConversationRow } from "../../conversations/index.ts";
+import type { FlowRow } from "../find.ts";
+
+/** @throws Failure `flow_disabled`, `flow_not_startable`. */
+export function requireStartable(
+  { is_enabled, inbox_id }: FlowRow,
+  conversation: Pick<ConversationRow, "inbox_id" | "status">,
+): void {
+  if (!is_enabled) {
+    throw fail("flow_disabled");
+  }
+  if (inbox_id !== null && inbox_id !== conversation.inbox_id) {
+    throw fail("flow_not_startable", { reason: "it is restricted to another inbox." });
+  }
+  if (conversation.status === "spam") {
+    throw fail("flow_not_startable", { reason: "the conversation is spam." });
+  }
+}

@@ -1,0 +1,135 @@
+/** Lists runs, shows one with its path, cancels one, and starts one by hand. */
+import { sql } from "kysely";
+import type { z } from "zod";
+import { fail } from "../../../tools/errors.ts";
+import type { flows as contract } from "../../../tools/flows/index.ts";
+import type { Queries } from "../../database/database.ts";
+import { readPage, refersTo } from "../../database/query/index.ts";
+import { requireConversation } from "../conversations/index.ts";
+import type { Hooks, ReadContext, WriteContext } from "../kernel/index.ts";
+import { getFlow } from "./find.ts";
+import {
+  cancelStatement,
+  lockConversationSubject,
+  type RunRow,
+  requireStartable,
+  selectActiveRuns,
+  startRun,
+} from "./run/index.ts";
+
+type List = z.output<typeof contract.list_flow_runs.input>;
+type Trigger = z.output<typeof contract.trigger_flow.input>;
+
+/** @throws Failure `flow_not_found`, `conversation_not_found`, `flow_disabled`, `flow_not_startable`, `flow_run_active`. */
+export async function triggerFlow({ id, conversation_id }: Trigger, context: WriteContext) {
+  const { tx, organization } = context;
+  const flow = await getFlow(tx, organization, id);
+  const subject = await lockConversationSubject(tx, organization, conversation_id);
+  if (!subject) {
+    throw fail("conversation_not_found", { param: "conversation_id" });
+  }
+  const { conversation, contact } = subject;
+  requireStartable(flow, conversation);
+  if (contact.blocked_at !== null) {
+    throw fail("contact_blocked", { contact_id: contact.id });
+  }
+  const started = await startRun(context, {
+    ...{ flow, conversation, trigger_type: "manual", trigger_key: null, message_id: null },
+  });
+  if (!("skipped" in started)) {
+    return { flow_id: id, conversation_id, run_id: started.run_id, status: "triggered" as const };
+  }
+  throw started.skipped === "interactive_run_active"
+    ? fail("flow_run_active", { run_id: started.run_id })
+    : fail("flow_not_startable", { reason: "too many runs were started for this contact in the last hour." });
+}
+
+export async function listRuns(
+  { flow_id, conversation_id, status, ...paging }: List,
+  { db, organization }: ReadContext,
+) {
+  const query = db
+    .selectFrom("flow_runs")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .$if(flow_id !== undefined, (rows) => rows.where("flow_id", "=", flow_id ?? ""))
+    .$if(conversation_id !== undefined, (rows) => rows.where("conversation_id", "=", conversation_id ?? ""))
+    .$if(status !== undefined, (rows) => rows.where("status", "=", status ?? "running"))
+    .orderBy("id", "desc");
+  const { rows, meta } = await readPage(query, paging);
+  return { data: rows.map(serializeRun), meta };
+}
+
+/** @throws Failure `flow_run_not_found`. */
+export async function readRun({ db, organization }: ReadContext, id: string) {
+  const run = await getRun(db, organization, id);
+  const steps = await db
+    .selectFrom("flow_run_steps")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .where("run_id", "=", id)
+    .orderBy("number")
+    .execute();
+  const path = steps.map(({ detail, ...step }) => ({
+    ...step,
+    ...detail,
+    next: [...detail.next],
+    missing: [...detail.missing],
+  }));
+  return { ...serializeRun(run), variables: run.variables, path };
+}
+
+/** @throws Failure `flow_run_not_found`, `flow_run_ended`. */
+export async function cancelRun({ tx, organization, now }: WriteContext, id: string) {
+  const { conversation_id } = await getRun(tx, organization, id);
+  // Waits for a step that is being done.
+  await requireConversation(tx, organization, conversation_id, { locks: true }).catch(() => undefined);
+  const { status } = await getRun(tx, organization, id);
+  if (status !== "running" && status !== "waiting") {
+    throw fail("flow_run_ended", { current_state: status });
+  }
+  await sql`${cancelStatement(organization, { reason: "requested", conversation_id }, now)} and id = ${id}`.execute(
+    tx,
+  );
+  return serializeRun(await getRun(tx, organization, id));
+}
+
+/** The latest run of a conversation that is active. */
+export const findActiveRun: Hooks["activeRun"] = async (db, { organization, conversation_id }) => {
+  const run = await selectActiveRuns(db, organization, conversation_id)
+    .innerJoin("flows", (join) => join.on(refersTo("flow_runs.flow_id", "flows")))
+    .select("flows.name as flow_name")
+    .orderBy("is_interactive", "desc")
+    .orderBy("flow_runs.id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return run
+    ? {
+        ...serializeRun(run),
+        flow_name: run.flow_name,
+        status: run.status === "waiting" ? "waiting" : "running",
+      }
+    : null;
+};
+
+async function getRun(db: Queries, organization: string, id: string): Promise<RunRow> {
+  const run = await db
+    .selectFrom("flow_runs")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (!run) {
+    throw fail("flow_run_not_found");
+  }
+  return run;
+}
+
+function serializeRun(run: RunRow) {
+  const { wait, pending, status } = run;
+  return {
+    ...run,
+    node_id: wait?.node_id ?? pending[0] ?? null,
+    waiting_for: status === "waiting" && wait ? wait.for : null,
+  };
+}

@@ -1,0 +1,51 @@
+/** Enqueues the job that starts flows, in the transaction of an event, if a flow may react to it. */
+import { sql } from "kysely";
+import { newJob } from "../../../jobs/job.ts";
+import type { EventRecorder } from "../../kernel/index.ts";
+import { sourceOf } from "./sources.ts";
+import { triggerJob } from "./trigger.ts";
+
+/**
+ * One look-up for each transaction that has such an event. Without a flow, and without a run that waits for a reply, nothing
+ * is enqueued.
+ */
+export const recordTriggers: EventRecorder = async (tx, emissions) => {
+  const found = emissions.flatMap(({ event }) => {
+    const source = sourceOf(event);
+    return source ? [{ event, source }] : [];
+  });
+  const wanted = found.map(
+    ({ event: { organization_id, type }, source: { conversation_id, message_id } }, place) => {
+      return { place, organization_id, type, conversation_id, is_message: message_id !== null };
+    },
+  );
+  if (wanted.length === 0) {
+    return [];
+  }
+  const { rows } = await sql<{ place: number }>`
+    select place from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb)
+      as wanted (place integer, organization_id text, type text, conversation_id text, is_message boolean)
+    where exists (
+      select from flows where flows.organization_id = wanted.organization_id and flows.is_enabled
+        and flows.trigger_type = 'event' and flows.trigger_event_type = wanted.type
+    ) or wanted.is_message and (exists (
+      select from flows where flows.organization_id = wanted.organization_id and flows.is_enabled
+        and flows.trigger_type = 'keyword'
+    ) or exists (
+      select from flow_runs where flow_runs.organization_id = wanted.organization_id
+        and flow_runs.conversation_id = wanted.conversation_id and flow_runs.status in ('running', 'waiting')
+    ))
+    order by place
+  `.execute(tx);
+  return rows.flatMap(({ place }) => {
+    const one = found[place];
+    if (!one) {
+      return [];
+    }
+    const { event, source } = one;
+    const { organization_id, id: event_id, type } = event;
+    const payload = { organization_id, event_id, event_type: type, ...source };
+    const { conversation_id } = source;
+    return [newJob(triggerJob, payload, { key: `flow:${conversation_id}`, subject: conversation_id })];
+  });
+};

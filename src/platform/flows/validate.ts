@@ -1,0 +1,243 @@
+/**
+ * The rules for a graph that is saved, as a table. Each rule returns what it finds wrong, and all are reported together.
+ *
+ * A rule about one type of node is in the `check` of its handler, and what it may contain in its schema.
+ */
+import { type ConnectionType, nodes as declarations, type NodeType } from "../../../tools/flows/index.ts";
+import {
+  awaitsButton,
+  choicesOf,
+  type Graph,
+  type GraphNode,
+  listNames,
+  type Problem,
+  parsePart,
+  suggest,
+} from "./graph/index.ts";
+import { compileRegex, readEdgeKeyword, splitKeywords } from "./keywords.ts";
+import { handlerOf, invalidRegex } from "./nodes/index.ts";
+import { checkText } from "./texts.ts";
+
+type Rule = (graph: Graph) => readonly Problem[];
+
+/** Everything that is wrong with a graph. */
+export function validateGraph(graph: Graph): readonly Problem[] {
+  return Object.values(rules).flatMap((rule) => rule(graph));
+}
+
+const rules = {
+  uniqueIds: (graph) =>
+    graph.nodes
+      .filter(({ id, index }) => graph.nodes.findIndex((other) => other.id === id) < index)
+      .map((node) =>
+        problem(node, "id", `There is another node ${node.id}.`, "Give each node an id of its own."),
+      ),
+
+  oneRoot({ nodes, root }) {
+    if (!root) {
+      const message = "Every node has a parent, so there is no first node.";
+      return [{ field: "nodes", ...wrong(message, "Leave out the parent_node_id of the first node.") }];
+    }
+    return nodes
+      .filter((node) => node.parent_node_id === null && node !== root)
+      .map((node) =>
+        problem(
+          node,
+          "parent_node_id",
+          `${node.id} has no parent, and neither has ${root.id}: a flow has one first node.`,
+          `Send the id of its parent. Known: ${listNames(idsOf(nodes))}.`,
+        ),
+      );
+  },
+
+  knownParents: (graph) =>
+    graph.nodes
+      .filter(({ parent_node_id: parent }) => parent !== null && !graph.byId.has(parent))
+      .map((node) => unknownNode(graph, node, "parent_node_id", node.parent_node_id ?? "")),
+
+  noCycles: (graph) =>
+    graph.nodes
+      .filter((node) => isOwnAncestor(graph, node))
+      .map((node) =>
+        problem(
+          node,
+          "parent_node_id",
+          `${node.id} is its own ancestor.`,
+          "Lead back with a goto node instead.",
+        ),
+      ),
+
+  validConfigs: ({ nodes }) => nodes.flatMap((node) => readConfig(node).problems),
+
+  fittingEdges: (graph) =>
+    graph.nodes.flatMap((node) => {
+      const parent = parentOf(graph, node);
+      const allowed = parent ? edgesBelow(graph, parent) : [];
+      if (!parent || allowed.includes(node.connection_type)) {
+        return [];
+      }
+      const known = allowed.length === 0 ? "no children" : `children of type ${allowed.join(", ")}`;
+      const message = `A node below ${parent.id} (${parent.node_type}) can't be connected by ${node.connection_type}.`;
+      return [problem(node, "connection_type", message, `${parent.id} can have ${known}.`)];
+    }),
+
+  edgeValues: (graph) =>
+    graph.nodes.flatMap((node) => edgeRules[node.connection_type]?.(node, parentOf(graph, node)) ?? []),
+
+  bothConditions: (graph) =>
+    graph.nodes
+      .filter(({ node_type }) => node_type === "condition")
+      .filter(({ id }) => {
+        const types = graph.childrenOf(id).map(({ connection_type }) => connection_type);
+        const isComplete = types.includes("condition_true") && types.includes("condition_false");
+        return !isComplete && !types.includes("default");
+      })
+      .map((node) =>
+        problem(
+          node,
+          "node_type",
+          `The condition ${node.id} does not lead on in both cases.`,
+          "Add children of type condition_true and condition_false, or one of type default.",
+        ),
+      ),
+
+  gotoTargets: (graph) =>
+    graph.nodes.flatMap((node) => {
+      const { node_id } = node.action_config;
+      const isUnknown = node.node_type === "goto" && typeof node_id === "string" && !graph.byId.has(node_id);
+      return isUnknown ? [unknownNode(graph, node, "action_config.node_id", node_id)] : [];
+    }),
+
+  nodeChecks: ({ nodes }) =>
+    nodes.flatMap((node) => {
+      const { config } = readConfig(node);
+      return config === undefined ? [] : (handlerOf(node.node_type).check?.(config, configField(node)) ?? []);
+    }),
+
+  placeholders(graph) {
+    const variables = savedVariables(graph);
+    return graph.nodes.flatMap((node) => {
+      const { config } = readConfig(node);
+      const texts = config === undefined ? {} : (handlerOf(node.node_type).texts?.(config) ?? {});
+      return Object.entries(texts).flatMap(([field, text]) =>
+        checkText(text ?? "", `${configField(node)}.${field}`, variables),
+      );
+    });
+  },
+} satisfies Record<string, Rule>;
+
+/** What must be true of the value of an edge. */
+const edgeRules: {
+  readonly [Type in ConnectionType]?: (node: GraphNode, parent: GraphNode | undefined) => Problem[];
+} = {
+  keyword(node) {
+    const { match, keyword } = readEdgeKeyword(node.connection_value ?? "");
+    if (match === "regex" && !compileRegex(keyword)) {
+      return [invalidRegex(fieldOf(node, "connection_value"))];
+    }
+    const isEmpty = keyword.trim() === "" || splitKeywords(keyword).length === 0;
+    return isEmpty
+      ? [
+          problem(
+            node,
+            "connection_value",
+            "A keyword edge needs a keyword.",
+            "Send a word, or one with its match: contains:order.",
+          ),
+        ]
+      : [];
+  },
+
+  button(node, parent) {
+    const ids = parent ? choicesOf(parent).map(({ id }) => id) : [];
+    const value = node.connection_value ?? "";
+    // Below a wait, the message with the buttons is another node's.
+    if (value !== "" && (ids.includes(value) || ids.length === 0)) {
+      return [];
+    }
+    const message = `There is no button ${value} above.${suggest(value, ids)}`;
+    return [problem(node, "connection_value", message, `Send the id of a button: ${listNames(ids)}.`)];
+  },
+};
+
+/** The connection types that children of a node may have. */
+function edgesBelow(graph: Graph, node: GraphNode): readonly ConnectionType[] {
+  const { edges } = declarations[node.node_type];
+  const hasChoices = choicesOf(node).length > 0;
+  const isQuestion = node.node_type !== "send_message" || (hasChoices && awaitsButton(graph, node.id));
+  if (!isQuestion) {
+    return hasChoices ? ["always", "error", "button"] : ["always", "error"];
+  }
+  return node.node_type === "ask" && !hasChoices ? edges.filter((edge) => edge !== "button") : edges;
+}
+
+/** The variables that the nodes set. */
+export function savedVariables({ nodes }: Graph): ReadonlySet<string> {
+  return new Set(
+    nodes.flatMap((node) => {
+      const { config } = readConfig(node);
+      return (config === undefined ? undefined : handlerOf(node.node_type).saves?.(config)) ?? [];
+    }),
+  );
+}
+
+/** The parsed action_config of a node; undefined if it is not valid. */
+export function readConfig(node: GraphNode): {
+  readonly config?: unknown;
+  readonly problems: readonly Problem[];
+} {
+  const parsed = parsePart(declarations[node.node_type].config, node.action_config, configField(node));
+  return "problems" in parsed ? parsed : { config: parsed.data, problems: [] };
+}
+
+export function configField(node: GraphNode): string {
+  return fieldOf(node, "action_config");
+}
+
+function fieldOf({ index }: GraphNode, field: string): string {
+  return `nodes[${index}].${field}`;
+}
+
+function parentOf(graph: Graph, { parent_node_id }: GraphNode): GraphNode | undefined {
+  return parent_node_id === null ? undefined : graph.byId.get(parent_node_id);
+}
+
+function isOwnAncestor(graph: Graph, node: GraphNode): boolean {
+  const seen = new Set<GraphNode>();
+  let current = parentOf(graph, node);
+  while (current && !seen.has(current)) {
+    if (current.id === node.id) {
+      return true;
+    }
+    seen.add(current);
+    current = parentOf(graph, current);
+  }
+  return false;
+}
+
+function unknownNode({ nodes }: Graph, node: GraphNode, field: string, id: string): Problem {
+  const known = idsOf(nodes);
+  return problem(
+    node,
+    field,
+    `There is no node ${id}.${suggest(id, known)}`,
+    `Send one of these: ${listNames(known)}.`,
+  );
+}
+
+function idsOf(nodes: readonly GraphNode[]): string[] {
+  return nodes.map(({ id }) => id);
+}
+
+function problem(node: GraphNode, field: string, message: string, fix: string): Problem {
+  return { field: fieldOf(node, field), ...wrong(message, fix) };
+}
+
+function wrong(message: string, fix: string) {
+  return { code: "invalid_graph", message, fix };
+}
+
+/** The types of node that a graph has. */
+export function typesOf({ nodes }: Graph): ReadonlySet<NodeType> {
+  return new Set(nodes.map(({ node_type }) => node_type));
+}

@@ -1,0 +1,146 @@
+/** A flow and a run of it, as the API shows them. */
+import { z } from "zod";
+import { inputTimestamp, jsonObject, nearestName, timestamp, untrusted } from "../contract/index.ts";
+import { connectionTypes, duration, nodeTypes } from "./nodes/index.ts";
+
+/**
+ * What starts a flow. To add a type: its name here, its fields in `triggerFields`, its rule in `requireTrigger`
+ * (`index.ts`), and where it starts flows in `src/platform/flows/triggers/`.
+ */
+export const triggerTypes = ["keyword", "event"] as const;
+export type TriggerType = (typeof triggerTypes)[number];
+
+/** The events that can start a flow. `src/platform/flows/triggers/events.ts` has what each of them starts it with. */
+export const triggerEvents = ["message.received"] as const;
+export type TriggerEvent = (typeof triggerEvents)[number];
+
+/** How a keyword is compared with a message. word: as whole words, anywhere in it. */
+export const keywordMatches = ["word", "exact", "contains", "starts_with", "regex"] as const;
+export type KeywordMatch = (typeof keywordMatches)[number];
+
+export const endActions = ["none", "assign", "resolve", "snooze", "unassign"] as const;
+export type EndAction = (typeof endActions)[number];
+
+/** A larger graph is split by start_flow. */
+export const maxNodes = 200;
+
+/** A name of a list; an unknown one is rejected with the nearest. */
+function oneOf<const Names extends readonly [string, ...string[]]>(names: Names) {
+  return z.enum(names, {
+    error({ input }) {
+      const nearest = typeof input === "string" ? nearestName(input, names) : undefined;
+      const suggestion = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
+      return `Send one of these: ${names.join(", ")}.${suggestion}`;
+    },
+  });
+}
+
+export const Node = z.object({
+  id: z.string().min(1).max(64),
+  node_type: oneOf(nodeTypes),
+  action_config: jsonObject.default({}),
+  // Null for the first node.
+  parent_node_id: z.string().max(64).nullish(),
+  connection_type: oneOf(connectionTypes).default("always"),
+  connection_value: z.string().max(1024).nullish(),
+  sort_order: z.int32().default(0),
+});
+
+/** What an end action takes: assign a target, snooze a time. */
+export const EndActionConfig = z.strictObject({
+  team_id: z.string().max(64).optional(),
+  user_id: z.string().max(64).optional(),
+  until: z
+    .string()
+    .max(64)
+    .refine(
+      (text) => duration.safeParse(text).success || inputTimestamp.safeParse(text).success,
+      "Send a duration, for example 4h, or a time with its offset, for example 2030-01-31T09:00:00Z.",
+    )
+    .optional(),
+});
+
+export const Flow = z.object({
+  id: z.string(),
+  organization_id: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  inbox_id: z.string().nullable(),
+  is_enabled: z.boolean(),
+  trigger_type: z.enum(triggerTypes),
+  trigger_keyword: z.string().nullable(),
+  trigger_match: z.enum(keywordMatches).nullable(),
+  trigger_event_type: z.enum(triggerEvents).nullable(),
+  priority: z.int(),
+  end_action_type: z.enum(endActions),
+  end_action_config: z.object({
+    team_id: z.string().optional(),
+    user_id: z.string().optional(),
+    until: z.string().optional(),
+  }),
+  /** Rises when the nodes or the end action change. */
+  version: z.int(),
+  nodes: z.array(
+    z.object({
+      id: z.string(),
+      node_type: z.enum(nodeTypes),
+      action_config: z.record(z.string(), z.unknown()),
+      parent_node_id: z.string().nullable(),
+      connection_type: z.enum(connectionTypes),
+      connection_value: z.string().nullable(),
+      sort_order: z.int(),
+    }),
+  ),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+/** running: its next step is due; waiting: for a time or a reply. The others are final. */
+export const runStatuses = ["running", "waiting", "completed", "failed", "cancelled"] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+export const runTriggers = ["keyword", "event", "manual", "flow"] as const;
+
+export const FlowRun = z.object({
+  id: z.string(),
+  organization_id: z.string(),
+  flow_id: z.string(),
+  /** The version of the flow that it runs. */
+  version: z.int(),
+  conversation_id: z.string(),
+  contact_id: z.string(),
+  status: z.enum(runStatuses),
+  /** Why it failed, was cancelled, or ended without a reply; null otherwise. */
+  reason: z.string().nullable(),
+  trigger_type: z.enum(runTriggers),
+  /** The node that it waits in, or that is next; null at the end. */
+  node_id: z.string().nullable(),
+  waiting_for: z.enum(["time", "reply"]).nullable(),
+  /** When the wait ends by itself. */
+  due_at: timestamp.nullable(),
+  steps: z.int(),
+  created_at: timestamp,
+  ended_at: timestamp.nullable(),
+});
+
+const Step = z.object({
+  number: z.int(),
+  node_id: z.string(),
+  node_type: z.string(),
+  /** next, wait, reply, invalid, timeout, goto, end or error. */
+  outcome: z.string(),
+  /** The nodes that follow. */
+  next: z.array(z.string()),
+  message_id: z.string().nullable(),
+  /** The code of the error. */
+  error: z.string().nullable(),
+  /** Placeholders without a value. */
+  missing: z.array(z.string()),
+  at: timestamp,
+});
+
+export const FlowRunDetails = FlowRun.extend({
+  /** What the contact answered, by save_as. */
+  variables: untrusted(z.record(z.string(), z.unknown())),
+  path: z.array(Step),
+});

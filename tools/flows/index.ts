@@ -1,0 +1,225 @@
+/** Automation flows: graphs of steps that answer contacts by themselves. */
+import { z } from "zod";
+import { Deleted, id, inboxId, jsonObject, one, operation, paged, paging } from "../contract/index.ts";
+import {
+  endActions,
+  Flow,
+  FlowRun,
+  FlowRunDetails,
+  keywordMatches,
+  maxNodes,
+  Node,
+  runStatuses,
+  triggerEvents,
+  triggerTypes,
+} from "./data.ts";
+
+export * from "./data.ts";
+export { flowErrors } from "./errors.ts";
+export * from "./nodes/index.ts";
+
+const flowId = id("Flow", "list_flows");
+const runId = id("Flow run", "list_flow_runs");
+
+const name = z.string().trim().min(1).max(255).describe("Name");
+const description = z.string().max(1000).describe("Purpose");
+const inbox_id = inboxId.describe("Only in this inbox");
+const priority = z.int32().describe("Higher runs first");
+const end_action_type = z.enum(endActions).describe("What to do at the end");
+const end_action_config = jsonObject.describe('assign {"team_id"}, snooze {"until":"4h"}');
+const nodes = z
+  .array(Node)
+  .min(1)
+  .max(maxNodes)
+  .describe(
+    'Steps, linked by parent_node_id. action_config: send_message {"text"}, ask {"text","save_as"}, wait {"duration":"4h"}, condition {"query"}',
+  );
+
+const trigger_type = z.enum(triggerTypes).describe("What starts it");
+
+const triggerFields = {
+  trigger_keyword: z
+    .string()
+    .trim()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe("For keyword; separate several with commas"),
+  trigger_match: z.enum(keywordMatches).optional().describe("For keyword; default word"),
+  trigger_event_type: z.enum(triggerEvents).optional().describe("For event"),
+};
+
+/** What each type of trigger needs besides. */
+const requiredFields = { keyword: "trigger_keyword", event: "trigger_event_type" } as const;
+
+interface Trigger {
+  readonly trigger_type?: keyof typeof requiredFields | undefined;
+  readonly trigger_keyword?: string | undefined;
+  readonly trigger_event_type?: string | undefined;
+}
+
+function requireTrigger(flow: Trigger, context: z.core.$RefinementCtx): void {
+  const needed = flow.trigger_type && requiredFields[flow.trigger_type];
+  if (needed !== undefined && flow[needed] === undefined) {
+    const message = `A flow of trigger_type ${flow.trigger_type} needs ${needed}.`;
+    context.addIssue({ code: "custom", path: [needed], message });
+  }
+}
+
+/** It may send messages. */
+const acts = { destructive: true, openWorld: true } as const;
+
+export const flows = {
+  create_flow: operation({
+    method: "POST",
+    path: "/v1/automation/flows",
+    scope: "inbox:write",
+    title: "Create flow",
+    description:
+      "Create an automation flow: steps started by a keyword or an event. It is enabled immediately.",
+    input: z
+      .object({
+        name,
+        description: description.optional(),
+        inbox_id: inbox_id.optional(),
+        trigger_type,
+        ...triggerFields,
+        priority: priority.default(0),
+        end_action_type,
+        end_action_config: end_action_config.default({}),
+        nodes,
+      })
+      .superRefine(requireTrigger),
+    output: one(Flow),
+    status: 201,
+    hints: acts,
+  }),
+
+  list_flows: operation({
+    method: "GET",
+    path: "/v1/automation/flows",
+    scope: "inbox:read",
+    title: "List flows",
+    description: "List automation flows.",
+    input: z.object(paging(25)),
+    output: paged(Flow.omit({ nodes: true })),
+  }),
+
+  get_flow: operation({
+    method: "GET",
+    path: "/v1/automation/flows/{id}",
+    scope: "inbox:read",
+    title: "Get flow",
+    description: "Get a flow with its nodes.",
+    input: z.object({ id: flowId }),
+    output: one(Flow),
+    tier: "extended",
+  }),
+
+  update_flow: operation({
+    method: "PUT",
+    path: "/v1/automation/flows/{id}",
+    scope: "inbox:write",
+    title: "Update flow",
+    description:
+      "Change a flow. Only the fields sent change; nodes replaces all nodes. Runs that have begun keep the nodes they began with.",
+    input: z
+      .object({
+        id: flowId,
+        name: name.optional(),
+        description: description.nullable().optional(),
+        inbox_id: inbox_id.nullable().optional(),
+        is_enabled: z.boolean().optional().describe("Whether it starts"),
+        trigger_type: trigger_type.optional(),
+        ...triggerFields,
+        priority: priority.optional(),
+        end_action_type: end_action_type.optional(),
+        end_action_config: end_action_config.optional(),
+        nodes: nodes.optional().describe("All steps, linked by parent_node_id"),
+      })
+      .superRefine(requireTrigger),
+    output: one(Flow),
+    tier: "extended",
+    hints: acts,
+  }),
+
+  delete_flow: operation({
+    method: "DELETE",
+    path: "/v1/automation/flows/{id}",
+    scope: "inbox:write",
+    title: "Delete flow",
+    description: "Delete a flow and cancel its runs. To stop only new runs, use toggle_flow.",
+    input: z.object({ id: flowId }),
+    output: one(Deleted),
+    tier: "extended",
+  }),
+
+  trigger_flow: operation({
+    method: "POST",
+    path: "/v1/automation/flows/{id}/trigger",
+    scope: "inbox:write",
+    title: "Trigger flow",
+    description: "Run a flow in a conversation now, regardless of its trigger. It may send messages.",
+    input: z.object({ id: flowId, conversation_id: id("Conversation", "list_conversations") }),
+    output: one(
+      z.object({
+        flow_id: z.string(),
+        conversation_id: z.string(),
+        run_id: z.string(),
+        status: z.literal("triggered"),
+      }),
+    ),
+    hints: acts,
+  }),
+
+  toggle_flow: operation({
+    method: "PATCH",
+    path: "/v1/automation/flows/{id}/toggle",
+    scope: "inbox:write",
+    title: "Toggle flow",
+    description: "Disable an enabled flow, or enable a disabled one.",
+    input: z.object({ id: flowId }),
+    output: one(Flow.pick({ id: true, name: true, is_enabled: true })),
+    hints: { idempotent: false },
+  }),
+
+  list_flow_runs: operation({
+    method: "GET",
+    path: "/v1/automation/runs",
+    scope: "inbox:read",
+    title: "List flow runs",
+    description: "List runs of flows, newest first: their status, what they wait for, and why they ended.",
+    input: z.object({
+      flow_id: flowId.optional(),
+      conversation_id: id("Conversation", "list_conversations").optional(),
+      status: z.enum(runStatuses).optional().describe("Only this status"),
+      ...paging(25),
+    }),
+    output: paged(FlowRun),
+    tier: "extended",
+  }),
+
+  get_flow_run: operation({
+    method: "GET",
+    path: "/v1/automation/runs/{id}",
+    scope: "inbox:read",
+    title: "Get flow run",
+    description:
+      "Get a run with its variables and its path: each step, its outcome and its message or error.",
+    input: z.object({ id: runId }),
+    output: one(FlowRunDetails),
+    tier: "extended",
+  }),
+
+  cancel_flow_run: operation({
+    method: "POST",
+    path: "/v1/automation/runs/{id}/cancel",
+    scope: "inbox:write",
+    title: "Cancel flow run",
+    description: "Stop a run for good. Its end action is not performed; messages that are queued are sent.",
+    input: z.object({ id: runId }),
+    output: one(FlowRun),
+    tier: "extended",
+    hints: { destructive: true },
+  }),
+};

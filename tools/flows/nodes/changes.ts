@@ -1,0 +1,66 @@
+/** The nodes that change the conversation and its contact. */
+import { z } from "zod";
+import { tag } from "../../contract/index.ts";
+import { conversationStatuses } from "../../conversations.ts";
+import { duration, fallible, node, templatedText } from "./node.ts";
+
+const id = z.string().min(1).max(64);
+
+const tagConfig = z.strictObject({
+  tag,
+  on: z.enum(["contact", "conversation"]).default("contact"),
+});
+
+export const changeNodes = {
+  /** Without a target, routing chooses. */
+  assign: node({
+    config: z
+      .strictObject({
+        team_id: id.optional(),
+        user_id: id.optional(),
+        /** The id of an active routing policy. */
+        policy: id.optional(),
+      })
+      .refine(
+        ({ policy, team_id, user_id }) =>
+          policy === undefined || (team_id === undefined && user_id === undefined),
+        "Send either policy, or team_id and user_id.",
+      ),
+    edges: fallible,
+  }),
+
+  unassign: node({ config: z.strictObject({}), edges: fallible }),
+
+  add_tag: node({ config: tagConfig, scope: "contacts:manage", edges: fallible }),
+
+  remove_tag: node({ config: tagConfig, scope: "contacts:manage", edges: fallible }),
+
+  set_attribute: node({
+    config: z.strictObject({
+      /** Of a member of the contact's metadata. */
+      name: z
+        .string()
+        .max(255)
+        .transform((name) => name.replace(/^metadata\./, ""))
+        .refine((name) => name.trim() !== "", "Send the name of an attribute, for example city."),
+      /** Null removes the attribute. */
+      value: z.union([templatedText(4096), z.number(), z.boolean(), z.null()]),
+    }),
+    scope: "contacts:write",
+    edges: fallible,
+  }),
+
+  set_status: node({
+    config: z
+      .strictObject({
+        status: z.enum(conversationStatuses).exclude(["spam"]),
+        /** Of a snooze; by default until the contact writes. */
+        duration: duration.optional(),
+      })
+      .refine(
+        ({ status, duration: length }) => length === undefined || status === "snoozed",
+        "Send duration with the status snoozed alone.",
+      ),
+    edges: fallible,
+  }),
+} as const;

@@ -1,0 +1,93 @@
+/** The nodes that send messages and ask questions. */
+import { z } from "zod";
+import { fileAddress } from "../../contract/index.ts";
+import { Interactive, mediaTypes } from "../../messages/index.ts";
+import { templateLanguage, templateName } from "../../templates/index.ts";
+import { duration, exactlyOne, fallible, node, replyEdges, templatedText, variableName } from "./node.ts";
+
+const text = templatedText(4096);
+
+const media = z.strictObject({
+  type: z.enum(mediaTypes),
+  media_url: fileAddress,
+  caption: z.string().max(1024).optional(),
+  file_name: z.string().max(240).optional(),
+});
+
+/** Messages of WhatsApp have at most 24 hours of answers free of a template: a longer wait can't be answered by a text. */
+const timeout = duration.default("24h");
+
+/** How an answer is checked. */
+export const answerTypes = ["text", "number", "email", "phone", "date", "choice", "regex"] as const;
+export type AnswerType = (typeof answerTypes)[number];
+
+const Validation = z
+  .strictObject({
+    type: z.enum(answerTypes),
+    /** Of a number, or the length of a text. */
+    min: z.number().optional(),
+    max: z.number().optional(),
+    /** For regex. */
+    pattern: z.string().min(1).max(512).optional(),
+    /** For choice: the answers that are accepted; by default the titles of the buttons or rows. */
+    choices: z.array(z.string().min(1).max(255)).min(1).max(100).optional(),
+  })
+  .refine(
+    ({ type, pattern }) => (type === "regex") === (pattern !== undefined),
+    "Send pattern with the type regex, and only with it.",
+  )
+  .refine(
+    ({ min, max }) => min === undefined || max === undefined || min <= max,
+    "Send a min that is not above max.",
+  );
+export type Validation = z.output<typeof Validation>;
+
+export const messageNodes = {
+  /** Waits for the reply if there are button edges below it. */
+  send_message: node({
+    config: z
+      .strictObject({ text: text.optional(), media: media.optional(), interactive: Interactive.optional() })
+      .refine(...exactlyOne(["text", "media", "interactive"])),
+    edges: [...replyEdges, "error"],
+  }),
+
+  send_template: node({
+    config: z
+      .strictObject({
+        template_id: z.string().min(1).max(64).optional(),
+        name: templateName.optional(),
+        language: templateLanguage.optional(),
+        variables: z.record(z.string().max(255), templatedText(1024)).optional(),
+        header_media_url: fileAddress.optional(),
+      })
+      .refine(...exactlyOne(["template_id", "name"]))
+      .refine(
+        ({ name, language }) => (name === undefined) === (language === undefined),
+        "Send name together with language, or template_id.",
+      ),
+    edges: fallible,
+  }),
+
+  ask: node({
+    config: z
+      .strictObject({
+        text: text.optional(),
+        interactive: Interactive.optional(),
+        save_as: variableName.optional(),
+        /** A type alone, or with its limits. */
+        validate: z.preprocess(
+          (value) => (typeof value === "string" ? { type: value } : value),
+          Validation.optional(),
+        ),
+        /** How often an answer that is not valid is asked for again. */
+        retries: z.int().min(0).max(5).default(2),
+        /** Sent in place of the question after an answer that is not valid. */
+        retry_text: text.optional(),
+        timeout,
+      })
+      .refine(...exactlyOne(["text", "interactive"])),
+    edges: [...replyEdges, "error"],
+  }),
+
+  wait_for_reply: node({ config: z.strictObject({ timeout }), edges: replyEdges }),
+} as const;
