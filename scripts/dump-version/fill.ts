@@ -12,6 +12,7 @@ import { broadcasts } from "../../tools/broadcasts/index.ts";
 import { cohorts } from "../../tools/cohorts/index.ts";
 import { contacts } from "../../tools/contacts.ts";
 import { conversations } from "../../tools/conversations.ts";
+import { flows } from "../../tools/flows/index.ts";
 import { imports } from "../../tools/imports.ts";
 import { messages } from "../../tools/messages/index.ts";
 import { organization } from "../../tools/organization.ts";
@@ -42,6 +43,7 @@ export async function fill(app: TestApp): Promise<void> {
   await addConversations(app);
   await addBroadcasts(app);
   await addPayments(app);
+  await addFlows(app);
 }
 
 async function setUpOrganization(app: TestApp): Promise<void> {
@@ -219,6 +221,30 @@ async function addPayments(app: TestApp): Promise<void> {
   const terms = { billing_unit: "per_session", cost_per_unit: 0.05, monthly_fee: 3 } as const;
   await app.call(billing.subscribe_chatbot_addon, terms);
   await app.advanceTime(minute);
+}
+
+/** A flow with a run that has ended and one that waits for a reply; it is changed meanwhile. */
+async function addFlows(app: TestApp): Promise<void> {
+  const ask = { text: "Where may we send it?", save_as: "mail", validate: "email" };
+  const { data: flow } = await app.call(flows.create_flow, {
+    ...{ name: "Offers", trigger_type: "keyword", trigger_keyword: "offer, price", end_action_type: "none" },
+    nodes: [
+      { id: "mail", node_type: "ask", action_config: ask },
+      {
+        id: "thanks",
+        node_type: "send_message",
+        parent_node_id: "mail",
+        action_config: { text: "Thank you." },
+      },
+    ],
+  });
+  await openPhone(app, grace).write("What is the price?");
+  await app.advanceTime(minute);
+  await openPhone(app, grace).write("grace@example.com");
+  await app.advanceTime(minute);
+  await openPhone(app, mary).write("Send me an offer.");
+  await app.advanceTime(minute);
+  await app.call(flows.update_flow, { id: flow.id, description: "Asks for an e-mail address" });
 }
 
 /** Returns the message as queued. */

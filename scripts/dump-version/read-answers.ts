@@ -20,6 +20,7 @@ const lists = [
   "/v1/billing/addons/chatbot",
   "/v1/billing/subscription",
   "/v1/cohorts",
+  "/v1/automation/flows",
 ];
 
 export async function readAnswers(app: TestApp): Promise<Record<string, object>> {
@@ -44,6 +45,9 @@ export async function readAnswers(app: TestApp): Promise<Record<string, object>>
   }
   for (const { id } of (await read<Listed>("/v1/broadcasts?per_page=100")).data) {
     await read(`/v1/broadcasts/${id}/recipients?per_page=100`);
+  }
+  for (const { id } of (await read<Listed>("/v1/automation/runs?per_page=100")).data) {
+    await read(`/v1/automation/runs/${id}`);
   }
   for (const { id } of (await read<Listed>("/v1/conversations?per_page=100")).data) {
     await read(`/v1/conversations/${id}`);
