@@ -11,6 +11,7 @@ export const engineDependent: readonly string[] = [
   "test/contacts.test.ts",
   "test/database.test.ts",
   "test/events.test.ts",
+  "test/flow-schedules.test.ts",
   "test/idempotency.test.ts",
   "test/imports.test.ts",
   "test/jobs-lanes.test.ts",

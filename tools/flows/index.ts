@@ -1,6 +1,6 @@
 /** Automation flows: graphs of steps that answer contacts by themselves. */
 import { z } from "zod";
-import { Deleted, id, inboxId, one, operation, paged, paging } from "../contract/index.ts";
+import { Deleted, id, inboxId, inputTimestamp, one, operation, paged, paging } from "../contract/index.ts";
 import {
   EndActionConfig,
   endActions,
@@ -14,6 +14,7 @@ import {
   triggerEvents,
   triggerTypes,
 } from "./data.ts";
+import { scheduleTimeZone } from "./time-zone.ts";
 
 export * from "./data.ts";
 export { flowErrors } from "./errors.ts";
@@ -48,22 +49,40 @@ const triggerFields = {
     .describe("For keyword; separate several with commas"),
   trigger_match: z.enum(keywordMatches).optional().describe("For keyword; default word"),
   trigger_event_type: z.enum(triggerEvents).optional().describe("For event"),
+  trigger_schedule: z.string().trim().max(255).optional().describe('For schedule; cron, like "0 9 * * 1-5"'),
+  trigger_schedule_at: inputTimestamp.optional().describe("For schedule; once, instead of cron"),
+  trigger_schedule_timezone: scheduleTimeZone.optional(),
+  settings: z
+    .object({ cohort_id: id("Cohort", "list_cohorts").optional() })
+    .optional()
+    .describe("For schedule: the cohort to run for; default: open conversations"),
 };
 
 /** What each type of trigger needs besides. */
-const requiredFields = { keyword: "trigger_keyword", event: "trigger_event_type" } as const;
+const requiredFields = {
+  keyword: ["trigger_keyword"],
+  event: ["trigger_event_type"],
+  schedule: ["trigger_schedule", "trigger_schedule_at"],
+} as const;
 
 interface Trigger {
   readonly trigger_type?: keyof typeof requiredFields | undefined;
   readonly trigger_keyword?: string | undefined;
   readonly trigger_event_type?: string | undefined;
+  readonly trigger_schedule?: string | undefined;
+  readonly trigger_schedule_at?: string | undefined;
 }
 
 function requireTrigger(flow: Trigger, context: z.core.$RefinementCtx): void {
-  const needed = flow.trigger_type && requiredFields[flow.trigger_type];
-  if (needed !== undefined && flow[needed] === undefined) {
-    const message = `A flow of trigger_type ${flow.trigger_type} needs ${needed}.`;
-    context.addIssue({ code: "custom", path: [needed], message });
+  const { trigger_type } = flow;
+  const needed = trigger_type ? requiredFields[trigger_type] : undefined;
+  if (needed?.every((field) => flow[field] === undefined)) {
+    const message = `A flow of trigger_type ${trigger_type} needs ${needed.join(" or ")}.`;
+    context.addIssue({ code: "custom", path: [needed[0]], message });
+  }
+  if (flow.trigger_schedule !== undefined && flow.trigger_schedule_at !== undefined) {
+    const message = "Send trigger_schedule or trigger_schedule_at, not both.";
+    context.addIssue({ code: "custom", path: ["trigger_schedule_at"], message });
   }
 }
 
@@ -77,7 +96,7 @@ export const flows = {
     scope: "inbox:write",
     title: "Create flow",
     description:
-      "Create an automation flow: steps started by a keyword or an event. It is enabled immediately. Steps that tag contacts or set attributes need their scopes too.",
+      "Create an automation flow: steps started by a keyword, an event or a schedule. It is enabled immediately. Steps that tag contacts or set attributes need their scopes too.",
     input: z
       .object({
         name,

@@ -21,6 +21,7 @@ import * as cohorts from "./0018-cohorts.ts";
 import * as pacing from "./0019-pacing.ts";
 import * as broadcasts from "./0020-broadcasts.ts";
 import * as flows from "./0023-flows.ts";
+import * as flowSchedules from "./0024-flow-schedules.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -44,4 +45,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0019-pacing": pacing,
   "0020-broadcasts": broadcasts,
   "0023-flows": flows,
+  "0024-flow-schedules": flowSchedules,
 };

@@ -15,6 +15,13 @@ import { isInteractive, toGraph } from "./graph/index.ts";
 import { compileRegex, splitKeywords } from "./keywords.ts";
 import { invalidRegex } from "./nodes/index.ts";
 import { checkReferences } from "./references.ts";
+import {
+  requireSchedule,
+  reschedule,
+  type Schedule,
+  scheduleColumns,
+  storedSchedule,
+} from "./schedule/index.ts";
 import { typesOf, validateGraph } from "./validate.ts";
 
 type Create = z.output<typeof contract.create_flow.input>;
@@ -25,6 +32,7 @@ export async function createFlow(input: Create, context: WriteContext): Promise<
   const { tx, organization, now } = context;
   await requireBelowQuota(context, "flows", tx.selectFrom("flows"));
   await requireInbox(tx, organization, input.inbox_id);
+  await requireSchedule(tx, input, { organization, now });
   const { name, description = null, inbox_id = null, priority, end_action_type, end_action_config } = input;
   const version = await prepareVersion(context, {
     nodes: input.nodes.map(toStoredNode),
@@ -35,13 +43,14 @@ export async function createFlow(input: Create, context: WriteContext): Promise<
     .insertInto("flows")
     .values({
       ...{ organization_id: organization, id: freshId({ now }, "flow"), name, description, inbox_id },
-      ...{ is_enabled: true, ...triggerColumns(input), priority, version: 1 },
+      ...{ is_enabled: true, ...triggerColumns(input, now), priority, version: 1 },
       ...{ created_at: at, updated_at: at },
     })
     .returningAll()
     .executeTakeFirstOrThrow();
   await insertVersion(tx, flow, version);
-  return { ...flow, ...version };
+  const next_run_at = await reschedule(context, flow);
+  return { ...flow, ...version, next_run_at };
 }
 
 /** @throws Failure `flow_not_found`, and those of `createFlow` but for the quota. */
@@ -49,6 +58,7 @@ export async function updateFlow(input: Update, context: WriteContext): Promise<
   const { tx, organization, now } = context;
   const before = await lockFlow(tx, organization, input.id);
   await requireInbox(tx, organization, input.inbox_id ?? undefined);
+  await requireSchedule(tx, input, { organization, now });
   const { name, description, inbox_id, is_enabled, priority, end_action_type, end_action_config, nodes } =
     input;
   const isNewVersion = [end_action_type, end_action_config, nodes].some((field) => field !== undefined);
@@ -56,7 +66,7 @@ export async function updateFlow(input: Update, context: WriteContext): Promise<
     .updateTable("flows")
     .set({
       ...{ name, description, inbox_id, is_enabled, priority },
-      ...(hasTrigger(input) ? triggerColumns({ ...storedTrigger(before, input), ...input }) : {}),
+      ...(hasTrigger(input) ? triggerColumns({ ...storedTrigger(before, input), ...input }, now) : {}),
       version: before.version + Number(isNewVersion),
       updated_at: now.toISOString(),
     })
@@ -64,6 +74,9 @@ export async function updateFlow(input: Update, context: WriteContext): Promise<
     .where("id", "=", before.id)
     .returningAll()
     .executeTakeFirstOrThrow();
+  if (hasTrigger(input) || changed.is_enabled !== before.is_enabled) {
+    await reschedule(context, changed);
+  }
   if (isNewVersion) {
     const version = await prepareVersion(context, {
       nodes: nodes?.map(toStoredNode) ?? before.nodes,
@@ -177,7 +190,7 @@ async function requireInbox(
   }
 }
 
-interface Trigger {
+interface Trigger extends Schedule {
   readonly trigger_type: TriggerType;
   readonly trigger_keyword?: string | undefined;
   readonly trigger_match?: FlowRow["trigger_match"] | undefined;
@@ -185,10 +198,25 @@ interface Trigger {
 }
 
 /** The columns of each type of trigger; those of the others are null. @throws Failure `flow_invalid`. */
-function triggerColumns(trigger: Trigger) {
+function triggerColumns(trigger: Trigger, now: Date) {
   const { trigger_type, trigger_keyword = null, trigger_match, trigger_event_type = null } = trigger;
   const match = trigger_match ?? "word";
-  const none = { trigger_type, trigger_keyword: null, trigger_match: null, trigger_event_type: null };
+  const none = {
+    ...{ trigger_type, trigger_keyword: null, trigger_match: null, trigger_event_type: null },
+    ...{
+      trigger_schedule: null,
+      trigger_schedule_at: null,
+      trigger_schedule_timezone: null,
+      cohort_id: null,
+    },
+  };
+  if (trigger_type === "schedule") {
+    return { ...none, ...scheduleColumns(trigger, now) };
+  }
+  if (trigger.settings?.cohort_id !== undefined) {
+    const reason = "Only a flow of trigger_type schedule has a cohort.";
+    throw failField("settings.cohort_id", "flow_invalid", { reason });
+  }
   if (trigger_type === "event") {
     return { ...none, trigger_event_type };
   }
@@ -204,16 +232,20 @@ function triggerColumns(trigger: Trigger) {
 }
 
 function hasTrigger(input: Update): boolean {
-  return Object.entries(input).some(([name, value]) => name.startsWith("trigger_") && value !== undefined);
+  return Object.entries(input).some(
+    ([name, value]) => (name.startsWith("trigger_") || name === "settings") && value !== undefined,
+  );
 }
 
 /** The stored trigger, of which an input of the same type changes a part. */
-function storedTrigger(flow: FlowRow, { trigger_type = flow.trigger_type }: Update): Trigger {
+function storedTrigger(flow: FlowRow, input: Update): Trigger {
+  const { trigger_type = flow.trigger_type } = input;
   const { trigger_keyword, trigger_match, trigger_event_type } = flow;
   const isSame = trigger_type === flow.trigger_type;
   return {
     trigger_type,
     ...(isSame && trigger_keyword !== null ? { trigger_keyword, trigger_match } : {}),
     ...(isSame && trigger_event_type !== null ? { trigger_event_type } : {}),
+    ...(isSame && trigger_type === "schedule" ? storedSchedule(flow, input) : {}),
   };
 }

@@ -146,6 +146,7 @@ async function findMatching(
 /** Whether a flow of each type of trigger reacts to an event. */
 const matchers: Readonly<Record<FlowWithVersion["trigger_type"], Matcher>> = {
   event: ({ trigger_event_type }, { event_type }) => trigger_event_type === event_type,
+  schedule: () => false,
   keyword: ({ trigger_keyword, trigger_match }, { text }) =>
     text !== null && matchesKeyword(text, trigger_keyword ?? "", trigger_match ?? "word"),
 };
