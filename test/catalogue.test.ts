@@ -118,6 +118,8 @@ const things: Readonly<Record<string, keyof OtherTenant>> = {
   templates: "template_id",
   cohorts: "cohort_id",
   broadcasts: "broadcast_id",
+  flows: "flow_id",
+  runs: "run_id",
 };
 
 /** Input for operations that require one of several optional fields, or a phone number. */

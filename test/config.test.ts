@@ -19,15 +19,8 @@ test("without settings the service is embedded, on loopback, with the documented
       rateLimits: { perSecond: 50, burst: 100 },
       quotas: {
         ...{ storedBytes: 10_240_000_000, apiKeys: 100, webhooks: 100, imports: 20, waitingCalls: 200 },
-        ...{
-          inboxes: 100,
-          quickReplies: 500,
-          templates: 6_000,
-          flows: 200,
-          routingPolicies: 100,
-          teamMembers: 2_000,
-        },
-        cohorts: 1_000,
+        ...{ inboxes: 100, quickReplies: 500, templates: 6_000, routingPolicies: 100, teamMembers: 2_000 },
+        ...{ cohorts: 1_000, flows: 200 },
       },
       wallet: { mode: "off", creditLimit: 0 },
       retention: { receipts: 90, decisions: 90, assignments: 730, events: 30, imports: 30, deadJobs: 30 },

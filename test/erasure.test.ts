@@ -15,6 +15,7 @@ import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { findColumns } from "./support/find-columns.ts";
 import { plantBroadcasts } from "./support/plant-broadcasts.ts";
+import { plantFlows } from "./support/plant-flows.ts";
 import { openPhone, setFaults } from "./support/simulator.ts";
 import { createTeamWithMembers } from "./support/teams.ts";
 import { startWebhookReceiver } from "./support/webhook-receiver.ts";
@@ -176,6 +177,7 @@ describe("after an erasure", () => {
     receiver.respond = ({ body }) => ({ status: 500, body });
     const { id, conversation_id, phone } = await plant();
     await assignWithReasons(conversation_id);
+    await plantFlows({ app, call, number, marked }, conversation_id);
     await importRow();
     await addToCohort();
     await phone.write(marked("stop"));
@@ -271,6 +273,7 @@ const plantedColumns = [
   "dead_jobs.error",
   "dead_jobs.payload",
   "events.body",
+  "flow_runs.variables",
   "idempotency.body",
   "jobs.payload",
   "messages.content",

@@ -6,6 +6,7 @@ import { contacts } from "../tools/contacts.ts";
 import type { InputOf } from "../tools/contract/index.ts";
 import { conversations } from "../tools/conversations.ts";
 import { flows } from "../tools/flows/index.ts";
+import { inboxes } from "../tools/inboxes.ts";
 import { startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { createBroadcastHelpers } from "./support/broadcasts.ts";
 import { createTestDatabase } from "./support/database.ts";
@@ -146,11 +147,19 @@ describe("the audience", () => {
   });
 
   test("outside the service window gets no text: the error is the run's reason", async () => {
+    const fields = {
+      name: "Strict",
+      phone_number: "+14155570999",
+      settings: { service_window: "strict" },
+    } as const;
+    const { data: inbox } = await app.call(inboxes.create_inbox, fields);
     const { cohort } = await audience.createCohort(["+14155571201"]);
-    const flow = await schedule({ trigger_schedule_at: at(minute), settings: { cohort_id: cohort.id } });
+    const settings = { cohort_id: cohort.id };
+    const flow = await schedule({ trigger_schedule_at: at(minute), inbox_id: inbox.id, settings });
     await app.advanceTime(minute);
     await settle();
-    expect(await runs(flow.id)).toMatchObject([{ status: "failed", reason: "window_closed" }]);
+    const reason = "outside_service_window";
+    expect(await runs(flow.id)).toMatchObject([{ status: "failed", reason }]);
   });
 
   test("must be a cohort of the organization", async () => {

@@ -17,11 +17,12 @@ const kept: Readonly<Record<string, readonly string[]>> = {
   "what an organization has set up": [
     ...["organizations", "users", "api_keys", "inboxes", "teams", "team_members"],
     ...["routing_policies", "quick_replies", "templates", "webhooks", "wallet_states"],
-    ...["cohorts", "broadcasts"],
+    ...["cohorts", "broadcasts", "flows"],
   ],
   "what the operator has set up": ["message_rate_tables"],
   "until they are erased": ["contacts", "contact_identities", "conversations", "messages", "uploads"],
   "for ever: the ledger": ["ledger_entries", "wallet_adjustments"],
+  "with the run that they belong to": ["flow_run_steps"],
   "until they end": ["jobs", "processes", "outward_calls"],
   "like messages": ["simulator_messages"],
   "like templates": ["simulator_templates"],
@@ -54,6 +55,17 @@ beforeAll(async () => {
   await query(`
     insert into assignments (organization_id, id, conversation_id, contact_id, assignment_type, over_capacity, created_at)
     select ${organization}, 'asg_1', '${conversation_id}', contact_id, 'manual', false, now() from conversations`);
+  await query(`
+    insert into flow_runs (organization_id, id, flow_id, version, conversation_id, contact_id, status, trigger_type,
+      is_interactive, pending, steps, variables, episode, created_at)
+    select organization_id, 'run_1', 'flow_1', 1, id, contact_id, 'completed', 'manual', false, '[]', 0, '{}', 0, now()
+    from conversations limit 1`);
+  await query(`
+    insert into flows (organization_id, id, name, is_enabled, trigger_type, priority, version, created_at, updated_at)
+    select ${organization}, 'flow_1', 'Flow', false, 'schedule', 0, 1, now(), now()`);
+  await query(`
+    insert into flow_firings (organization_id, id, flow_id, due_at, status, after_id, before_batch_id, started, created_at)
+    select ${organization}, 'firing_1', 'flow_1', now(), 'completed', '', '', 0, now()`);
   await query(`
     insert into routing_decisions (organization_id, id, conversation_id, trigger, outcome, explanation, candidates, created_at)
     select ${organization}, 'dec_1', '${conversation_id}', 'inbound', 'queued', '', '[]', now()`);

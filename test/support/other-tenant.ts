@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { apiKeys } from "../../tools/api-keys.ts";
 import { broadcasts } from "../../tools/broadcasts/index.ts";
 import { cohorts } from "../../tools/cohorts/index.ts";
+import { flows } from "../../tools/flows/index.ts";
 import { imports } from "../../tools/imports.ts";
 import { inboxes } from "../../tools/inboxes.ts";
 import { messages } from "../../tools/messages/index.ts";
@@ -36,6 +37,8 @@ export interface OtherTenant {
   readonly template_id: string;
   readonly cohort_id: string;
   readonly broadcast_id: string;
+  readonly flow_id: string;
+  readonly run_id: string;
 }
 
 export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
@@ -94,7 +97,18 @@ export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
     template_id: template.id,
     cohort_id: cohort.id,
     broadcast_id: await createBroadcast(app, cohort.id, key),
+    ...(await createRun(app, message.conversation_id, key)),
   };
+}
+
+/** Creates a flow whose run waits. */
+async function createRun(app: TestApp, conversation_id: string, key: string) {
+  const trigger = { trigger_type: "keyword", trigger_keyword: "private", end_action_type: "none" } as const;
+  const nodes = [{ id: "wait", node_type: "wait", action_config: { duration: "30d" } } as const];
+  const { data: flow } = await app.call(flows.create_flow, { name: "theirs", ...trigger, nodes }, { key });
+  const { data: run } = await app.call(flows.trigger_flow, { id: flow.id, conversation_id }, { key });
+  await app.runDueJobs();
+  return { flow_id: flow.id, run_id: run.run_id };
 }
 
 /** Creates a draft, for which a template is approved. */

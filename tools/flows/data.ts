@@ -46,11 +46,22 @@ export const Node = z.object({
   sort_order: z.int32().default(0),
 });
 
-export const EndActionConfig = z.object({
+/** What an end action takes: assign a target, snooze a time. */
+export const EndActionConfig = z.strictObject({
   team_id: z.string().max(64).optional(),
   user_id: z.string().max(64).optional(),
-  until: z.union([duration, inputTimestamp]).optional(),
+  until: z
+    .string()
+    .max(64)
+    .refine(
+      (text) => duration.safeParse(text).success || inputTimestamp.safeParse(text).success,
+      "Send a duration, for example 4h, or a time with its offset, for example 2030-01-31T09:00:00Z.",
+    )
+    .optional(),
 });
+
+/** The audience of a schedule. */
+export const FlowSettings = z.strictObject({ cohort_id: z.string().max(64).optional() });
 
 export const Flow = z.object({
   id: z.string(),

@@ -1,8 +1,17 @@
 /** Automation flows: graphs of steps that answer contacts by themselves. */
 import { z } from "zod";
-import { Deleted, id, inboxId, inputTimestamp, one, operation, paged, paging } from "../contract/index.ts";
 import {
-  EndActionConfig,
+  Deleted,
+  id,
+  inboxId,
+  inputTimestamp,
+  jsonObject,
+  one,
+  operation,
+  paged,
+  paging,
+} from "../contract/index.ts";
+import {
   endActions,
   Flow,
   FlowRun,
@@ -28,13 +37,13 @@ const description = z.string().max(1000).describe("Purpose");
 const inbox_id = inboxId.describe("Only in this inbox");
 const priority = z.int32().describe("Higher runs first");
 const end_action_type = z.enum(endActions).describe("What to do at the end");
-const end_action_config = EndActionConfig.describe("Target: team_id, user_id; snooze: until, like 4h");
+const end_action_config = jsonObject.describe('assign {"team_id"}, snooze {"until":"4h"}');
 const nodes = z
   .array(Node)
   .min(1)
   .max(maxNodes)
   .describe(
-    'Steps, linked by parent_node_id. action_config: send_message {"text"}, ask {"text","save_as"}, wait {"duration":"4h"}, condition {"query"}, assign {"team_id"}, add_tag {"tag"}',
+    'Steps, linked by parent_node_id. action_config: send_message {"text"}, ask {"text","save_as"}, wait {"duration":"4h"}, condition {"query"}',
   );
 
 const trigger_type = z.enum(triggerTypes).describe("What starts it");
@@ -49,13 +58,10 @@ const triggerFields = {
     .describe("For keyword; separate several with commas"),
   trigger_match: z.enum(keywordMatches).optional().describe("For keyword; default word"),
   trigger_event_type: z.enum(triggerEvents).optional().describe("For event"),
-  trigger_schedule: z.string().trim().max(255).optional().describe('For schedule; cron, like "0 9 * * 1-5"'),
-  trigger_schedule_at: inputTimestamp.optional().describe("For schedule; once, instead of cron"),
+  trigger_schedule: z.string().trim().max(255).optional().describe('Cron, like "0 9 * * 1-5"'),
+  trigger_schedule_at: inputTimestamp.optional().describe("Instead: once"),
   trigger_schedule_timezone: scheduleTimeZone.optional(),
-  settings: z
-    .object({ cohort_id: id("Cohort", "list_cohorts").optional() })
-    .optional()
-    .describe("For schedule: the cohort to run for; default: open conversations"),
+  settings: jsonObject.optional().describe('For schedule: {"cohort_id"}; default: open conversations'),
 };
 
 /** What each type of trigger needs besides. */
@@ -96,7 +102,7 @@ export const flows = {
     scope: "inbox:write",
     title: "Create flow",
     description:
-      "Create an automation flow: steps started by a keyword, an event or a schedule. It is enabled immediately. Steps that tag contacts or set attributes need their scopes too.",
+      "Create an automation flow: steps started by a keyword, an event or a schedule. It is enabled immediately.",
     input: z
       .object({
         name,
@@ -120,11 +126,8 @@ export const flows = {
     path: "/v1/automation/flows",
     scope: "inbox:read",
     title: "List flows",
-    description: "List automation flows, those that run first first.",
-    input: z.object({
-      search: z.string().max(255).optional().describe("Part of a name"),
-      ...paging(25),
-    }),
+    description: "List automation flows.",
+    input: z.object(paging(25)),
     output: paged(Flow.omit({ nodes: true })),
   }),
 
@@ -136,6 +139,7 @@ export const flows = {
     description: "Get a flow with its nodes.",
     input: z.object({ id: flowId }),
     output: one(Flow),
+    tier: "extended",
   }),
 
   update_flow: operation({
@@ -157,7 +161,7 @@ export const flows = {
         priority: priority.optional(),
         end_action_type: end_action_type.optional(),
         end_action_config: end_action_config.optional(),
-        nodes: nodes.optional(),
+        nodes: nodes.optional().describe("All steps, as in create_flow"),
       })
       .superRefine(requireTrigger),
     output: one(Flow),
@@ -199,8 +203,7 @@ export const flows = {
     path: "/v1/automation/flows/{id}/toggle",
     scope: "inbox:write",
     title: "Toggle flow",
-    description:
-      "Disable an enabled flow, or enable a disabled one. is_enabled in the response is the new state.",
+    description: "Disable an enabled flow, or enable a disabled one.",
     input: z.object({ id: flowId }),
     output: one(Flow.pick({ id: true, name: true, is_enabled: true })),
     hints: { idempotent: false },

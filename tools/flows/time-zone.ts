@@ -16,4 +16,4 @@ export const scheduleTimeZone = z
     abort: true,
   })
   .overwrite(correctCase)
-  .describe("For schedule; default UTC");
+  .describe("Default UTC");

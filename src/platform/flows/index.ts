@@ -1,6 +1,6 @@
 /** Automation flows: the operations of `tools/flows/`, the jobs that run them, and what ends their runs. */
 import { flows as contract } from "../../../tools/flows/index.ts";
-import { containsText, readPage } from "../../database/query/index.ts";
+import { readPage } from "../../database/query/index.ts";
 import { defineRetentionJob, implement } from "../kernel/index.ts";
 import { cancelRunsOfErased, eraseVariables } from "./erase.ts";
 import { getFlow, lockFlow, selectFlows, serializeFlow } from "./find.ts";
@@ -27,11 +27,8 @@ export const flows = implement(contract, {
       return { data: serializeFlow(await createFlow(input, context)) };
     },
 
-    async list_flows({ search = "", ...paging }, { db, organization }) {
-      const query = selectFlows(db, organization)
-        .$if(search.trim() !== "", (rows) => rows.where(containsText(search.trim(), "flows.name")))
-        .orderBy("flows.priority", "desc")
-        .orderBy("flows.id");
+    async list_flows(paging, { db, organization }) {
+      const query = selectFlows(db, organization).orderBy("flows.priority", "desc").orderBy("flows.id");
       const { rows, meta } = await readPage(query, paging);
       return { data: rows.map(serializeFlow), meta };
     },

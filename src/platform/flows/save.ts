@@ -1,9 +1,12 @@
 /** Creates and changes flows: checks what they do, and stores a version when that changes. */
 import type { z } from "zod";
+import type { Failure } from "../../../tools/contract/index.ts";
 import { fail, failField } from "../../../tools/errors.ts";
 import {
   type flows as contract,
   nodes as declarations,
+  EndActionConfig as EndActionConfigSchema,
+  FlowSettings,
   type TriggerType,
 } from "../../../tools/flows/index.ts";
 import type { Transaction } from "../../database/database.ts";
@@ -11,7 +14,7 @@ import type { EndActionConfig, FlowNode } from "../../database/schema/index.ts";
 import { getOrDefaultInbox } from "../inboxes.ts";
 import { freshId, requireBelowQuota, requireScope, type WriteContext } from "../kernel/index.ts";
 import { type FlowRow, type FlowWithVersion, getFlow, lockFlow, type VersionRow } from "./find.ts";
-import { isInteractive, toGraph } from "./graph/index.ts";
+import { isInteractive, type Problem, parsePart, toGraph } from "./graph/index.ts";
 import { compileRegex, splitKeywords } from "./keywords.ts";
 import { invalidRegex } from "./nodes/index.ts";
 import { checkReferences } from "./references.ts";
@@ -32,8 +35,10 @@ export async function createFlow(input: Create, context: WriteContext): Promise<
   const { tx, organization, now } = context;
   await requireBelowQuota(context, "flows", tx.selectFrom("flows"));
   await requireInbox(tx, organization, input.inbox_id);
-  await requireSchedule(tx, input, { organization, now });
-  const { name, description = null, inbox_id = null, priority, end_action_type, end_action_config } = input;
+  const trigger = readTrigger(input);
+  await requireSchedule(tx, trigger, { organization, now });
+  const { name, description = null, inbox_id = null, priority, end_action_type } = input;
+  const end_action_config = readEndAction(input.end_action_config);
   const version = await prepareVersion(context, {
     nodes: input.nodes.map(toStoredNode),
     ...{ end_action_type, end_action_config },
@@ -43,7 +48,7 @@ export async function createFlow(input: Create, context: WriteContext): Promise<
     .insertInto("flows")
     .values({
       ...{ organization_id: organization, id: freshId({ now }, "flow"), name, description, inbox_id },
-      ...{ is_enabled: true, ...triggerColumns(input, now), priority, version: 1 },
+      ...{ is_enabled: true, ...triggerColumns(trigger, now), priority, version: 1 },
       ...{ created_at: at, updated_at: at },
     })
     .returningAll()
@@ -58,15 +63,16 @@ export async function updateFlow(input: Update, context: WriteContext): Promise<
   const { tx, organization, now } = context;
   const before = await lockFlow(tx, organization, input.id);
   await requireInbox(tx, organization, input.inbox_id ?? undefined);
-  await requireSchedule(tx, input, { organization, now });
-  const { name, description, inbox_id, is_enabled, priority, end_action_type, end_action_config, nodes } =
-    input;
+  const trigger = readTrigger(input);
+  await requireSchedule(tx, trigger, { organization, now });
+  const { name, description, inbox_id, is_enabled, priority, end_action_type, nodes } = input;
+  const end_action_config = input.end_action_config && readEndAction(input.end_action_config);
   const isNewVersion = [end_action_type, end_action_config, nodes].some((field) => field !== undefined);
   const changed = await tx
     .updateTable("flows")
     .set({
       ...{ name, description, inbox_id, is_enabled, priority },
-      ...(hasTrigger(input) ? triggerColumns({ ...storedTrigger(before, input), ...input }, now) : {}),
+      ...(hasTrigger(input) ? triggerColumns({ ...storedTrigger(before, trigger), ...trigger }, now) : {}),
       version: before.version + Number(isNewVersion),
       updated_at: now.toISOString(),
     })
@@ -101,18 +107,39 @@ async function prepareVersion(
     ...(await checkReferences(tx, organization, { graph, end_action_config: version.end_action_config })),
     ...checkEndAction(version),
   ];
-  const [first] = problems;
-  if (first) {
-    throw fail("flow_invalid", {
-      reason: `${first.field}: ${first.message}`,
-      param: first.field,
-      details: problems,
-    });
+  if (problems.length > 0) {
+    throw failInvalid(problems);
   }
   for (const type of typesOf(graph)) {
     requireScope(caller, declarations[type].scope ?? null);
   }
   return { ...version, is_interactive: isInteractive(graph) };
+}
+
+/** The trigger of a request, with its settings checked. @throws Failure `flow_invalid`. */
+function readTrigger<Input extends { readonly settings?: unknown }>({ settings, ...input }: Input) {
+  if (settings === undefined) {
+    return input;
+  }
+  const parsed = parsePart(FlowSettings, settings, "settings");
+  if ("problems" in parsed) {
+    throw failInvalid(parsed.problems);
+  }
+  return { ...input, settings: parsed.data };
+}
+
+/** @throws Failure `flow_invalid`. */
+function readEndAction(value: unknown): EndActionConfig {
+  const parsed = parsePart(EndActionConfigSchema, value, "end_action_config");
+  if ("problems" in parsed) {
+    throw failInvalid(parsed.problems);
+  }
+  return parsed.data;
+}
+
+function failInvalid(problems: readonly Problem[]): Failure {
+  const { field = "nodes", message = "" } = problems[0] ?? {};
+  return fail("flow_invalid", { reason: `${field}: ${message}`, param: field, details: problems });
 }
 
 /** What each end action takes. */
@@ -238,7 +265,7 @@ function hasTrigger(input: Update): boolean {
 }
 
 /** The stored trigger, of which an input of the same type changes a part. */
-function storedTrigger(flow: FlowRow, input: Update): Trigger {
+function storedTrigger(flow: FlowRow, input: Partial<Trigger>): Trigger {
   const { trigger_type = flow.trigger_type } = input;
   const { trigger_keyword, trigger_match, trigger_event_type } = flow;
   const isSame = trigger_type === flow.trigger_type;

@@ -17,7 +17,6 @@ export {
   type ErasedContact,
   freshId,
   type Hooks,
-  type IncomingFile,
   type OrganizationChange,
   type OutwardContext,
   type ReadContext,

@@ -9,6 +9,7 @@ import type { Event, EventName } from "../../../tools/events.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import type { Attempt } from "../../jobs/job.ts";
+import type { StreamedInput } from "../../ports/form.ts";
 import type { HttpRoute } from "../../ports/http-route.ts";
 import type {
   DelegatedContext,
@@ -20,7 +21,6 @@ import type {
   PrepareContext,
   ReadContext,
   StreamedContext,
-  StreamedInput,
   World,
   WriteContext,
 } from "./context.ts";

@@ -9,15 +9,9 @@ import { sql } from "kysely";
 import { fail, failField } from "../../../tools/errors.ts";
 import { maxUploadBytes } from "../../../tools/uploads.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
+import type { IncomingFile } from "../../ports/form.ts";
 import type { Download } from "../../ports/web.ts";
-import {
-  failQuota,
-  freshId,
-  type IncomingFile,
-  limitOf,
-  lockOrganization,
-  type World,
-} from "../kernel/index.ts";
+import { failQuota, freshId, limitOf, lockOrganization, type World } from "../kernel/index.ts";
 import { contentDisposition, sanitizeFileName } from "./file-name.ts";
 import { inspectFile } from "./inspect.ts";
 import { extensionOfType, type FileKind, kindOfName, knownExtensions, matchesDeclaredType } from "./kinds.ts";

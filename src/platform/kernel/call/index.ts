@@ -13,8 +13,9 @@ import {
 } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import { runFor } from "../../../database/fair-queue.ts";
+import type { Form } from "../../../ports/form.ts";
 import { actorOf, system } from "../actor.ts";
-import type { Caller, DelegatedContext, Form, PrepareContext, PublicContext, World } from "../context.ts";
+import type { Caller, DelegatedContext, PrepareContext, PublicContext, World } from "../context.ts";
 import type { AnyOutwardHandler, Module } from "../module.ts";
 import { authorize, type Requester } from "./authorize.ts";
 import { throwDatabaseFailure } from "./database-errors.ts";

@@ -6,7 +6,8 @@
  */
 import { fail } from "../../../../tools/errors.ts";
 import type { Transaction } from "../../../database/database.ts";
-import type { Caller, Form, PublicContext, StreamedContext, StreamedInput } from "../context.ts";
+import type { Form, StreamedInput } from "../../../ports/form.ts";
+import type { Caller, PublicContext, StreamedContext } from "../context.ts";
 import {
   createTenantContext,
   executeWrite,

@@ -1,0 +1,135 @@
+/** The state of a run: random graphs and results, without a database. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Graph, type GraphNode, toGraph } from "../src/platform/flows/graph/index.ts";
+import type { Outcome } from "../src/platform/flows/nodes/index.ts";
+import {
+  applyOutcome,
+  beginRun,
+  endWait,
+  maxSteps,
+  nextOf,
+  type RunState,
+} from "../src/platform/flows/run/machine.ts";
+import { type ConnectionType, connectionTypes, nodeTypes } from "../tools/flows/index.ts";
+
+/** A tree of random nodes; each has an earlier one as its parent. */
+const graphs = fc
+  .array(
+    fc.record({
+      parent: fc.nat(),
+      type: fc.constantFrom(...nodeTypes),
+      connection_type: fc.constantFrom<ConnectionType>(...connectionTypes),
+      sort_order: fc.integer({ min: -2, max: 2 }),
+    }),
+    { minLength: 1, maxLength: 12 },
+  )
+  .map((drawn) =>
+    toGraph(
+      drawn.map(({ parent, type, connection_type, sort_order }, index) => ({
+        ...{ id: `n${index}`, node_type: type, action_config: {}, connection_type, sort_order },
+        parent_node_id: index === 0 ? null : `n${parent % index}`,
+        connection_value: "yes",
+      })),
+    ),
+  );
+
+const reply = { message_id: "msg_1", text: "yes", button: "yes" };
+const outcomes = fc.oneof<fc.Arbitrary<Outcome>[]>(
+  fc.constantFrom<Outcome>(
+    { kind: "next", edge: { type: "done" } },
+    { kind: "next", edge: { type: "condition", isTrue: true } },
+    { kind: "next", edge: { type: "condition", isTrue: false } },
+    { kind: "next", edge: { type: "reply", reply }, save: { answer: 1 } },
+    { kind: "next", edge: { type: "timeout" } },
+    { kind: "wait", for: "time", until: new Date(0) },
+    { kind: "wait", for: "reply", until: new Date(0) },
+    { kind: "error", code: "failed" },
+    { kind: "end" },
+    { kind: "handover" },
+  ),
+  fc.nat(11).map((number): Outcome => ({ kind: "goto", node_id: `n${number}` })),
+);
+
+const events = fc.array(
+  fc.oneof(
+    fc.record({ type: fc.constant("step" as const), outcome: outcomes }),
+    fc.record({ type: fc.constant("timeout" as const), late: fc.nat(2) }),
+    fc.record({ type: fc.constant("reply" as const), message: fc.nat(9) }),
+  ),
+  { maxLength: 40 },
+);
+type RunEvent = (typeof events extends fc.Arbitrary<infer Events> ? Events : never)[number];
+
+test("no sequence of steps, replies and time-outs leaves the states of a run", () => {
+  let count = 0;
+  fc.assert(
+    fc.property(graphs, events, (graph, sequence) => {
+      let state = beginRun(graph);
+      for (const event of sequence) {
+        count += 1;
+        const before = state;
+        state = apply(graph, state, event);
+        requireValid(graph, state);
+        requireProgress(before, state, event);
+      }
+    }),
+    { numRuns: 25_000, seed: 1 },
+  );
+  expect(count).toBeGreaterThan(100_000);
+});
+
+test("a loop ends after 100 steps", () => {
+  const node = { node_type: "goto", action_config: { node_id: "a" }, connection_value: null, sort_order: 0 };
+  const graph = toGraph([{ ...node, id: "a", parent_node_id: null, connection_type: "always" }]);
+  let state = beginRun(graph);
+  for (let step = 0; step < maxSteps + 10; step += 1) {
+    state = apply(graph, state, { type: "step", outcome: { kind: "goto", node_id: "a" } });
+  }
+  expect(state).toMatchObject({ status: "failed", reason: "step_limit", steps: maxSteps, pending: [] });
+});
+
+function apply(graph: Graph, state: RunState, event: RunEvent): RunState {
+  if (event.type === "timeout") {
+    return endWait(state, { type: "timeout", episode: state.episode - event.late }) ?? state;
+  }
+  if (event.type === "reply") {
+    return endWait(state, { type: "reply", later: `msg_${event.message}` }) ?? state;
+  }
+  const node = nextOf(graph, state);
+  return node === undefined || node === "end"
+    ? state
+    : applyOutcome(graph, state, { node: node as GraphNode, outcome: event.outcome, latestMessage: "msg_5" })
+        .state;
+}
+
+function requireValid(graph: Graph, { status, reason, pending, steps, wait, due_at }: RunState): void {
+  const isFinal = status === "completed" || status === "failed" || status === "cancelled";
+  expect(steps).toBeLessThanOrEqual(maxSteps + graph.nodes.length);
+  expect(isFinal && (pending.length > 0 || wait !== null)).toBe(false);
+  expect(status === "waiting").toBe(due_at !== null);
+  expect(status === "waiting" && (wait === null || wait.ended_by !== null)).toBe(false);
+  expect(status === "running" && wait !== null && wait.ended_by === null).toBe(false);
+  expect(status === "failed" && reason === null).toBe(false);
+  // A sibling runs once: no node is pending twice but by a goto, which leaves it alone.
+  expect(new Set(pending).size).toBe(pending.length);
+}
+
+function requireProgress(before: RunState, after: RunState, event: RunEvent): void {
+  const isFinal = before.status !== "running" && before.status !== "waiting";
+  if (isFinal || (before.status === "waiting" && event.type === "step")) {
+    expect(after).toBe(before);
+  }
+  // The loser of a race changes nothing.
+  if (event.type === "timeout" && event.late > 0) {
+    expect(after).toBe(before);
+  }
+  const isReplyTooEarly = event.type === "reply" && event.message <= 5;
+  const isForTime = before.wait?.for === "time";
+  if (event.type === "reply" && (isReplyTooEarly || isForTime)) {
+    expect(after).toBe(before);
+  }
+  expect(after.episode - before.episode).toBe(
+    before.status !== after.status && after.status === "waiting" ? 1 : 0,
+  );
+}

@@ -1,0 +1,180 @@
+/** The rules for a graph that is saved: each names the node and the field. */
+import { describe, expect, test } from "vitest";
+import { apiKeys } from "../tools/api-keys.ts";
+import { flows } from "../tools/flows/index.ts";
+import { useTestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
+import { chain, createFlowHelpers, type NewNode, say } from "./support/flows.ts";
+
+const app = useTestApp();
+const { create } = createFlowHelpers(app);
+
+const below = (parent_node_id: string, node: NewNode): NewNode => ({ ...node, parent_node_id });
+const edge = (
+  connection_type: NewNode["connection_type"],
+  node: NewNode,
+  connection_value?: string,
+): NewNode => ({
+  ...below("a", node),
+  ...{ connection_type, connection_value },
+});
+const node = (node_type: NewNode["node_type"], action_config: NewNode["action_config"] = {}): NewNode => ({
+  ...{ id: "a", node_type, action_config },
+});
+const buttons = { interactive: { body: "Yes?", buttons: [{ id: "yes", title: "Yes" }] } };
+
+/** Each graph with the field that is wrong, and a part of the message. */
+const invalid: readonly (readonly [string, NewNode[], string, RegExp])[] = [
+  ["two first nodes", [say("a"), say("b")], "nodes[1].parent_node_id", /one first node/],
+  ["no first node", [below("b", say("a")), below("a", say("b"))], "nodes", /no first node/],
+  ["an id twice", [say("a"), below("a", say("x", "a"))], "nodes[1].id", /another node a/],
+  [
+    "an unknown parent",
+    [say("start"), below("strat", say("b"))],
+    "nodes[1].parent_node_id",
+    /Did you mean start/,
+  ],
+  [
+    "a cycle",
+    [say("a"), below("c", say("b")), below("b", say("c"))],
+    "nodes[1].parent_node_id",
+    /its own ancestor/,
+  ],
+  [
+    "an unknown field",
+    [node("send_message", { text: "x", body: "x" })],
+    "nodes[0].action_config.body",
+    /Unknown/,
+  ],
+  ["no content", [node("send_message")], "nodes[0].action_config", /exactly one of text, media/],
+  [
+    "an unknown goto",
+    chain(say("a"), { ...node("goto", { node_id: "b" }), id: "g" }),
+    "nodes[1].action_config.node_id",
+    /no node b/,
+  ],
+  [
+    "half a condition",
+    [node("condition", { query: {} }), edge("condition_true", say("b"))],
+    "nodes[0].node_type",
+    /both cases/,
+  ],
+  [
+    "a query that is not valid",
+    [node("condition", { query: { attribute: "nam", operator: "eq", value: "x" } })],
+    "nodes[0].action_config.query.attribute",
+    /nam/,
+  ],
+  [
+    "a time-out below a message",
+    [say("a"), edge("timeout", say("b"))],
+    "nodes[1].connection_type",
+    /can't be connected by timeout/,
+  ],
+  [
+    "a node below a goto",
+    [say("r"), { ...below("r", node("goto", { node_id: "r" })) }, edge("always", say("b"))],
+    "nodes[2].connection_type",
+    /can't be connected/,
+  ],
+  [
+    "an unknown button",
+    [node("send_message", buttons), edge("button", say("b"), "no")],
+    "nodes[1].connection_value",
+    /no button no/,
+  ],
+  [
+    "a keyword without a word",
+    [node("wait_for_reply"), edge("keyword", say("b"), " ")],
+    "nodes[1].connection_value",
+    /needs a keyword/,
+  ],
+  [
+    "a regex that is not RE2",
+    [node("wait_for_reply"), edge("keyword", say("b"), "regex:(?=a)")],
+    "nodes[1].connection_value",
+    /RE2/,
+  ],
+  [
+    "a duration of 31 days",
+    [node("wait", { duration: "31d" })],
+    "nodes[0].action_config.duration",
+    /1s to 30d/,
+  ],
+  [
+    "an unknown placeholder",
+    [say("Hi {{contact.nmae}}", "a")],
+    "nodes[0].action_config.text",
+    /Did you mean contact.name/,
+  ],
+  ["a variable that is not saved", [say("{{vars.city}}", "a")], "nodes[0].action_config.text", /vars.city/],
+  [
+    "a placeholder with a filter",
+    [say("{{contact.name | upcase}}", "a")],
+    "nodes[0].action_config.text",
+    /not valid/,
+  ],
+  ["an unknown team", [node("assign", { team_id: "team_x" })], "nodes[0].action_config.team_id", /no team/],
+  [
+    "an unknown template",
+    [node("send_template", { template_id: "tpl_x" })],
+    "nodes[0].action_config.template_id",
+    /no template/,
+  ],
+  [
+    "an unknown flow",
+    [node("start_flow", { flow_id: "flow_x" })],
+    "nodes[0].action_config.flow_id",
+    /no flow/,
+  ],
+];
+
+describe("a flow is rejected with", () => {
+  test.each(invalid)("%s", async (_name, nodes, field, message) => {
+    const { status, error } = await expectFailure(create(nodes));
+    const details = (error?.details ?? []) as { field: string; message: string }[];
+    expect(status).toBe(400);
+    expect(details.map((one) => one.field)).toContain(field);
+    expect(details.find((one) => one.field === field)?.message).toMatch(message);
+  });
+
+  test("a misspelt type of node, and the nearest", async () => {
+    const nodes = [{ id: "a", node_type: "send_mesage", action_config: { text: "x" } }];
+    const { error } = await expectFailure(create(nodes as unknown as NewNode[]));
+    expect(JSON.stringify(error?.details)).toMatch(
+      /send_message, send_template.*Did you mean send_message\?/,
+    );
+  });
+
+  test("a trigger or an end action that is not valid", async () => {
+    const nodes = [say("a")];
+    const keyword = { trigger_type: "keyword", trigger_keyword: "a(", trigger_match: "regex" } as const;
+    expect((await expectFailure(create(nodes, keyword))).error?.param).toBe("trigger_keyword");
+    const end = { end_action_type: "resolve", end_action_config: { team_id: "x" } } as const;
+    expect((await expectFailure(create(nodes, end))).error?.param).toBe("end_action_config.team_id");
+  });
+});
+
+test("a key needs the scope of what the nodes do", async () => {
+  const { data } = await app.call(apiKeys.create_api_key, {
+    name: "writer",
+    scopes: ["inbox:write", "inbox:read"],
+  });
+  const input = {
+    ...({ name: "Tags", trigger_type: "keyword", trigger_keyword: "t", end_action_type: "none" } as const),
+    nodes: [node("add_tag", { tag: "vip" })],
+  };
+  const failure = await expectFailure(app.call(flows.create_flow, input, { key: data.secret_key }));
+  expect(failure).toMatchObject({ status: 403, error: { required_scope: "contacts:manage" } });
+});
+
+test("an update keeps what it does not name, and raises the version with the nodes alone", async () => {
+  const { id } = await create([say("a")], { trigger_keyword: "one", trigger_match: "exact" });
+  const renamed = (await app.call(flows.update_flow, { id, name: "Two", trigger_keyword: "two" })).data;
+  expect(renamed).toMatchObject({ name: "Two", trigger_keyword: "two", trigger_match: "exact", version: 1 });
+  const changed = (await app.call(flows.update_flow, { id, nodes: [say("b")] })).data;
+  expect(changed).toMatchObject({ version: 2, nodes: [{ id: "b" }], end_action_type: "none" });
+  const event = { trigger_type: "event", trigger_event_type: "message.received" } as const;
+  const other = (await app.call(flows.update_flow, { id, ...event })).data;
+  expect(other).toMatchObject({ ...event, trigger_keyword: null, trigger_match: null });
+});
