@@ -11,7 +11,13 @@ export const triggerTypes = ["keyword", "event", "schedule"] as const;
 export type TriggerType = (typeof triggerTypes)[number];
 
 /** The events that can start a flow. `src/platform/flows/triggers/events.ts` has what each of them starts it with. */
-export const triggerEvents = ["message.received"] as const;
+export const triggerEvents = [
+  "message.received",
+  "message.failed",
+  "conversation.opened",
+  "conversation.assigned",
+  "conversation.closed",
+] as const;
 export type TriggerEvent = (typeof triggerEvents)[number];
 
 /** How a keyword is compared with a message. word: as whole words, anywhere in it. */

@@ -36,7 +36,7 @@ const name = z.string().trim().min(1).max(255).describe("Name");
 const description = z.string().max(1000).describe("Purpose");
 const inbox_id = inboxId.describe("Only in this inbox");
 const priority = z.int32().describe("Higher runs first");
-const end_action_type = z.enum(endActions).describe("What to do at the end");
+const end_action_type = z.enum(endActions).describe("At the end");
 const end_action_config = jsonObject.describe('assign {"team_id"}, snooze {"until":"4h"}');
 const nodes = z
   .array(Node)
@@ -49,19 +49,13 @@ const nodes = z
 const trigger_type = z.enum(triggerTypes).describe("What starts it");
 
 const triggerFields = {
-  trigger_keyword: z
-    .string()
-    .trim()
-    .min(1)
-    .max(255)
-    .optional()
-    .describe("For keyword; separate several with commas"),
+  trigger_keyword: z.string().trim().min(1).max(255).optional().describe("For keyword; separated by commas"),
   trigger_match: z.enum(keywordMatches).optional().describe("For keyword; default word"),
   trigger_event_type: z.enum(triggerEvents).optional().describe("For event"),
   trigger_schedule: z.string().trim().max(255).optional().describe('Cron, like "0 9 * * 1-5"'),
   trigger_schedule_at: inputTimestamp.optional().describe("Instead: once"),
   trigger_schedule_timezone: scheduleTimeZone.optional(),
-  settings: jsonObject.optional().describe('For schedule: {"cohort_id"}; default: open conversations'),
+  settings: jsonObject.optional().describe('For schedule: {"cohort_id"}'),
 };
 
 /** What each type of trigger needs besides. */
@@ -101,8 +95,7 @@ export const flows = {
     path: "/v1/automation/flows",
     scope: "inbox:write",
     title: "Create flow",
-    description:
-      "Create an automation flow: steps started by a keyword, an event or a schedule. It is enabled immediately.",
+    description: "Create an automation flow. It is enabled immediately.",
     input: z
       .object({
         name,

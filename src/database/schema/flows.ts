@@ -50,7 +50,13 @@ export interface FlowTables {
     trigger_type: "keyword" | "event" | "schedule";
     trigger_keyword: string | null;
     trigger_match: "word" | "exact" | "contains" | "starts_with" | "regex" | null;
-    trigger_event_type: "message.received" | null;
+    trigger_event_type:
+      | "message.received"
+      | "message.failed"
+      | "conversation.opened"
+      | "conversation.assigned"
+      | "conversation.closed"
+      | null;
     trigger_schedule: string | null;
     trigger_schedule_at: string | null;
     trigger_schedule_timezone: string | null;
