@@ -31,7 +31,7 @@ export type EndAction = (typeof endActions)[number];
 export const maxNodes = 200;
 
 /** A name of a list; an unknown one is rejected with the nearest. */
-function oneOf<const Names extends readonly [string, ...string[]]>(names: Names) {
+export function oneOf<const Names extends readonly [string, ...string[]]>(names: Names) {
   return z.enum(names, {
     error({ input }) {
       const nearest = typeof input === "string" ? nearestName(input, names) : undefined;

@@ -19,6 +19,7 @@ import {
   keywordMatches,
   maxNodes,
   Node,
+  oneOf,
   runStatuses,
   triggerEvents,
   triggerTypes,
@@ -43,7 +44,7 @@ const nodes = z
   .min(1)
   .max(maxNodes)
   .describe(
-    'Steps, linked by parent_node_id. action_config: send_message {"text"}, ask {"text","save_as"}, wait {"duration":"4h"}, condition {"query"}',
+    'Steps, linked by parent_node_id. action_config: send_message {"text"}, ask {"text","save_as"}, wait {"duration":"4h"}',
   );
 
 const trigger_type = z.enum(triggerTypes).describe("What starts it");
@@ -51,11 +52,17 @@ const trigger_type = z.enum(triggerTypes).describe("What starts it");
 const triggerFields = {
   trigger_keyword: z.string().trim().min(1).max(255).optional().describe("For keyword; separated by commas"),
   trigger_match: z.enum(keywordMatches).optional().describe("For keyword; default word"),
-  trigger_event_type: z.enum(triggerEvents).optional().describe("For event"),
-  trigger_schedule: z.string().trim().max(255).optional().describe('Cron, like "0 9 * * 1-5"'),
+  trigger_event_type: z
+    .string()
+    .max(64)
+    // The names are in the error, which is read by those who guess one; the list of tools has no room for them.
+    .pipe(oneOf(triggerEvents))
+    .optional()
+    .describe("For event, like message.failed"),
+  trigger_schedule: z.string().trim().max(255).optional().describe("Cron"),
   trigger_schedule_at: inputTimestamp.optional().describe("Instead: once"),
   trigger_schedule_timezone: scheduleTimeZone.optional(),
-  settings: jsonObject.optional().describe('For schedule: {"cohort_id"}'),
+  settings: jsonObject.optional().describe('{"cohort_id"}'),
 };
 
 /** What each type of trigger needs besides. */
@@ -178,7 +185,7 @@ export const flows = {
     path: "/v1/automation/flows/{id}/trigger",
     scope: "inbox:write",
     title: "Trigger flow",
-    description: "Run a flow in a conversation now, regardless of its trigger. It may send messages.",
+    description: "Run a flow in a conversation now. It may send messages.",
     input: z.object({ id: flowId, conversation_id: id("Conversation", "list_conversations") }),
     output: one(
       z.object({
