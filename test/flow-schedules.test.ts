@@ -278,9 +278,13 @@ test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
       { id: "end", node_type: "end" },
     ]);
     for (let step = 0; step < 3; step += 1) {
-      await Promise.all([one.advanceTime(10 * minute), two.advanceTime(10 * minute)]);
-      await Promise.all([one.advanceTime(0), two.advanceTime(0)]);
+      await Promise.all([one.advanceTime(10 * minute - 5_000), two.advanceTime(10 * minute - 5_000)]);
+      for (let settling = 0; settling < 5; settling += 1) {
+        await Promise.all([one.advanceTime(1_000), two.advanceTime(1_000)]);
+      }
     }
+    await Promise.all([one.advanceTime(1_000), two.advanceTime(1_000)]);
+    await Promise.all([one.advanceTime(1_000), two.advanceTime(1_000)]);
     const { rows } = await sql<{ due_at: string; started: number }>`
     select to_char(due_at at time zone 'utc', 'HH24:MI') as due_at, started from flow_firings order by 1
   `.execute(one.server.database.queries);
