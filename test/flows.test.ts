@@ -1,10 +1,9 @@
 /** Flows: created with a valid graph, started by messages, and run node by node. */
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { conversations } from "../tools/conversations.ts";
 import { flows } from "../tools/flows/index.ts";
 import { messages } from "../tools/messages/index.ts";
 import { useTestApp } from "./support/app.ts";
-import { expectFailure } from "./support/expect-failure.ts";
 import { chain, createFlowHelpers, say, textsOf } from "./support/flows.ts";
 import { openPhone } from "./support/simulator.ts";
 
@@ -100,17 +99,39 @@ test("a reply by a person cancels the run at once", async () => {
   expect(textsOf(await phone.listMessages())).toEqual(["One moment", "I am here"]);
 });
 
-describe("a graph that is not valid is rejected", () => {
-  const reject = async (nodes: Parameters<typeof create>[0], field: string) => {
-    const failure = await expectFailure(create(nodes));
-    expect(failure).toMatchObject({ status: 400 });
-    const fields = ((failure.error?.details ?? []) as { field: string }[]).map(({ field: name }) => name);
-    expect(fields).toContain(field);
-    return failure;
-  };
-
-  test("with two first nodes", () => reject([say("a"), say("b")], "nodes[1].parent_node_id"));
+test("each message of a contact starts a flow of the event message.received, once", async () => {
+  const event = { trigger_type: "event", trigger_event_type: "message.received" } as const;
+  const { id } = await create([say("Seen", "seen")], { ...event, trigger_keyword: undefined });
+  const phone = newPhone();
+  await phone.write("one");
+  await phone.write("two");
+  await settle();
+  await app.call(flows.delete_flow, { id });
+  expect(textsOf(await phone.listMessages())).toEqual(["Seen", "Seen"]);
 });
+
+test.each([
+  ["word", "café, tea", "Un CAFE por favor", true],
+  ["word", "tea", "teapot", false],
+  ["word", "订单", "我的订单", true],
+  ["exact", "stop it", " Stop  it ", true],
+  ["exact", "stop", "stop it", false],
+  ["contains", "pot", "teapot", true],
+  ["starts_with", "tea", "teapot", true],
+  ["starts_with", "pot", "teapot", false],
+  ["regex", "^(a|a)*$", `${"a".repeat(4000)}!`, false],
+  ["regex", "order \\d{1,3}", "My Order 12", true],
+] as const)(
+  "the match %s of %s with the message %s",
+  async (trigger_match, trigger_keyword, text, isMatch) => {
+    const { id } = await create([say("Match")], { trigger_match, trigger_keyword });
+    const phone = newPhone();
+    await phone.write(text);
+    await settle();
+    await app.call(flows.delete_flow, { id });
+    expect(textsOf(await phone.listMessages())).toEqual(isMatch ? ["Match"] : []);
+  },
+);
 
 test("toggle disables and enables a flow", async () => {
   const { id } = await create([say("x")], { trigger_keyword: "toggle" });

@@ -161,7 +161,7 @@ export const flows = {
         priority: priority.optional(),
         end_action_type: end_action_type.optional(),
         end_action_config: end_action_config.optional(),
-        nodes: nodes.optional().describe("All steps, as in create_flow"),
+        nodes: nodes.optional().describe("All steps, linked by parent_node_id"),
       })
       .superRefine(requireTrigger),
     output: one(Flow),
