@@ -66,6 +66,12 @@ beforeAll(async () => {
     select organization_id, 'run_1', 'flow_1', 1, id, contact_id, 'completed', 'manual', false, '[]', 0, '{}', 0, now()
     from conversations limit 1`);
   await query(`
+    insert into flows (organization_id, id, name, is_enabled, trigger_type, priority, version, created_at, updated_at)
+    select ${organization}, 'flow_1', 'Flow', false, 'schedule', 0, 1, now(), now()`);
+  await query(`
+    insert into flow_firings (organization_id, id, flow_id, due_at, status, after_id, before_batch_id, started, created_at)
+    select ${organization}, 'firing_1', 'flow_1', now(), 'completed', '', '', 0, now()`);
+  await query(`
     insert into routing_decisions (organization_id, id, conversation_id, trigger, outcome, explanation, candidates, created_at)
     select ${organization}, 'dec_1', '${conversation_id}', 'inbound', 'queued', '', '[]', now()`);
   await app.call(billing.subscribe_chatbot_addon, { billing_unit: "per_message", cost_per_unit: 1 });

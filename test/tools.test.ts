@@ -15,13 +15,13 @@ test("names are unique", () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
-// About 4.5 characters are one token of o200k_base here: 49,500 are 11,000 tokens. `npm run bench -- tokens` counts them.
+// About 4.52 characters are one token of o200k_base here: 49,700 are 11,000 tokens. `npm run bench -- tokens` counts them.
 test("the default list is within its budget", () => {
   const core = tools.filter(({ operation }) => operations[operation]?.tier === "core");
   const sizes = core
     .map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema }).length)
     .sort((a, b) => a - b);
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(49_500);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(49_700);
   expect(sizes[Math.floor(sizes.length / 2)]).toBeLessThanOrEqual(520);
   expect(sizes.at(-1)).toBeLessThanOrEqual(2_300);
 });

@@ -1,5 +1,5 @@
 /** Every event of the service, with the shape of its data and the scope that reads it. */
-import type { z } from "zod";
+import { z } from "zod";
 import type { Scope } from "./contract/index.ts";
 import { messageEvents } from "./messages/index.ts";
 import { walletEvents } from "./wallet.ts";
@@ -7,8 +7,17 @@ import { walletEvents } from "./wallet.ts";
 /** The events that a webhook can subscribe to. */
 export const publicEvents = { ...messageEvents, ...walletEvents };
 
+const Changed = z.object({ conversation_id: z.string() });
+
+/** Events that start flows. They are emitted only in organizations where a flow may react. */
+const internalEvents = {
+  "conversation.opened": { scope: "inbox:read", data: Changed },
+  "conversation.assigned": { scope: "inbox:read", data: Changed },
+  "conversation.closed": { scope: "inbox:read", data: Changed },
+} as const;
+
 /** Every event; only the public ones are sent to webhooks. */
-export const events = { ...publicEvents } as const satisfies Record<
+export const events = { ...publicEvents, ...internalEvents } as const satisfies Record<
   string,
   { readonly scope: Scope; readonly data: z.ZodObject }
 >;

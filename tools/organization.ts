@@ -100,7 +100,7 @@ export const timeZone = z
   .describe("IANA time zone, for example Europe/Berlin");
 
 /** Runtimes also accept offsets like +01:00, which have no daylight saving time. */
-function isTimeZone(name: string): boolean {
+export function isTimeZone(name: string): boolean {
   try {
     return /^[a-z]/i.test(name) && new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
   } catch {
@@ -109,7 +109,7 @@ function isTimeZone(name: string): boolean {
 }
 
 /** Runtimes accept any case; other programs that read the name do not. An alias such as Asia/Kolkata stays as it is. */
-function correctCase(name: string): string {
+export function correctCase(name: string): string {
   const { timeZone } = new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions();
   return timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name;
 }

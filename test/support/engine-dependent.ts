@@ -16,6 +16,7 @@ export const engineDependent: readonly string[] = [
   "test/flow-crashes.test.ts",
   "test/flow-processes.test.ts",
   "test/flow-races.test.ts",
+  "test/flow-schedules.test.ts",
   "test/idempotency.test.ts",
   "test/imports.test.ts",
   "test/jobs-lanes.test.ts",

@@ -228,8 +228,8 @@ export const cohortErrors = {
   cohort_in_use: errorEntry(
     "conflict",
     409,
-    "{uses} not sent yet and needs this cohort.",
-    "Find it with list_broadcasts (GET /v1/broadcasts); change its cohort, cancel it or delete it first.",
+    "{uses}, and needs this cohort.",
+    "Find it with list_broadcasts (GET /v1/broadcasts) or list_flows (GET /v1/automation/flows); change its cohort, cancel it or delete it first.",
   ),
   cohort_not_found: errorEntry(
     "not_found",

@@ -7,11 +7,17 @@ import { connectionTypes, duration, nodeTypes } from "./nodes/index.ts";
  * What starts a flow. To add a type: its name here, its fields in `triggerFields`, its rule in `requireTrigger`
  * (`index.ts`), and where it starts flows in `src/platform/flows/triggers/`.
  */
-export const triggerTypes = ["keyword", "event"] as const;
+export const triggerTypes = ["keyword", "event", "schedule"] as const;
 export type TriggerType = (typeof triggerTypes)[number];
 
 /** The events that can start a flow. `src/platform/flows/triggers/events.ts` has what each of them starts it with. */
-export const triggerEvents = ["message.received"] as const;
+export const triggerEvents = [
+  "message.received",
+  "message.failed",
+  "conversation.opened",
+  "conversation.assigned",
+  "conversation.closed",
+] as const;
 export type TriggerEvent = (typeof triggerEvents)[number];
 
 /** How a keyword is compared with a message. word: as whole words, anywhere in it. */
@@ -25,7 +31,7 @@ export type EndAction = (typeof endActions)[number];
 export const maxNodes = 200;
 
 /** A name of a list; an unknown one is rejected with the nearest. */
-function oneOf<const Names extends readonly [string, ...string[]]>(names: Names) {
+export function oneOf<const Names extends readonly [string, ...string[]]>(names: Names) {
   return z.enum(names, {
     error({ input }) {
       const nearest = typeof input === "string" ? nearestName(input, names) : undefined;
@@ -60,6 +66,9 @@ export const EndActionConfig = z.strictObject({
     .optional(),
 });
 
+/** The audience of a schedule. */
+export const FlowSettings = z.strictObject({ cohort_id: z.string().max(64).optional() });
+
 export const Flow = z.object({
   id: z.string(),
   organization_id: z.string(),
@@ -71,6 +80,16 @@ export const Flow = z.object({
   trigger_keyword: z.string().nullable(),
   trigger_match: z.enum(keywordMatches).nullable(),
   trigger_event_type: z.enum(triggerEvents).nullable(),
+  /** Five fields of cron; null for a time, and for other triggers. */
+  trigger_schedule: z.string().nullable(),
+  trigger_schedule_at: timestamp.nullable(),
+  trigger_schedule_timezone: z.string().nullable(),
+  /** When the schedule starts it next; null while it is disabled, and when no time is left. */
+  next_run_at: timestamp.nullable(),
+  settings: z.object({
+    /** Whom the schedule starts it for; null: the open conversations. */
+    cohort_id: z.string().nullable(),
+  }),
   priority: z.int(),
   end_action_type: z.enum(endActions),
   end_action_config: z.object({
@@ -99,7 +118,7 @@ export const Flow = z.object({
 export const runStatuses = ["running", "waiting", "completed", "failed", "cancelled"] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
-export const runTriggers = ["keyword", "event", "manual", "flow"] as const;
+export const runTriggers = ["keyword", "event", "schedule", "manual", "flow"] as const;
 
 export const FlowRun = z.object({
   id: z.string(),

@@ -1,6 +1,16 @@
 /** Automation flows: graphs of steps that answer contacts by themselves. */
 import { z } from "zod";
-import { Deleted, id, inboxId, jsonObject, one, operation, paged, paging } from "../contract/index.ts";
+import {
+  Deleted,
+  id,
+  inboxId,
+  inputTimestamp,
+  jsonObject,
+  one,
+  operation,
+  paged,
+  paging,
+} from "../contract/index.ts";
 import {
   endActions,
   Flow,
@@ -9,10 +19,12 @@ import {
   keywordMatches,
   maxNodes,
   Node,
+  oneOf,
   runStatuses,
   triggerEvents,
   triggerTypes,
 } from "./data.ts";
+import { scheduleTimeZone } from "./time-zone.ts";
 
 export * from "./data.ts";
 export { flowErrors } from "./errors.ts";
@@ -25,44 +37,59 @@ const name = z.string().trim().min(1).max(255).describe("Name");
 const description = z.string().max(1000).describe("Purpose");
 const inbox_id = inboxId.describe("Only in this inbox");
 const priority = z.int32().describe("Higher runs first");
-const end_action_type = z.enum(endActions).describe("What to do at the end");
+const end_action_type = z.enum(endActions).describe("At the end");
 const end_action_config = jsonObject.describe('assign {"team_id"}, snooze {"until":"4h"}');
 const nodes = z
   .array(Node)
   .min(1)
   .max(maxNodes)
   .describe(
-    'Steps, linked by parent_node_id. action_config: send_message {"text"}, ask {"text","save_as"}, wait {"duration":"4h"}, condition {"query"}',
+    'Steps, linked by parent_node_id. action_config: send_message {"text"}, ask {"text","save_as"}, wait {"duration":"4h"}',
   );
 
 const trigger_type = z.enum(triggerTypes).describe("What starts it");
 
 const triggerFields = {
-  trigger_keyword: z
-    .string()
-    .trim()
-    .min(1)
-    .max(255)
-    .optional()
-    .describe("For keyword; separate several with commas"),
+  trigger_keyword: z.string().trim().min(1).max(255).optional().describe("For keyword; separated by commas"),
   trigger_match: z.enum(keywordMatches).optional().describe("For keyword; default word"),
-  trigger_event_type: z.enum(triggerEvents).optional().describe("For event"),
+  trigger_event_type: z
+    .string()
+    .max(64)
+    // The names are in the error, which is read by those who guess one; the list of tools has no room for them.
+    .pipe(oneOf(triggerEvents))
+    .optional()
+    .describe("For event, like message.failed"),
+  trigger_schedule: z.string().trim().max(255).optional().describe("Cron"),
+  trigger_schedule_at: inputTimestamp.optional().describe("Instead: once"),
+  trigger_schedule_timezone: scheduleTimeZone.optional(),
+  settings: jsonObject.optional().describe('{"cohort_id"}'),
 };
 
 /** What each type of trigger needs besides. */
-const requiredFields = { keyword: "trigger_keyword", event: "trigger_event_type" } as const;
+const requiredFields = {
+  keyword: ["trigger_keyword"],
+  event: ["trigger_event_type"],
+  schedule: ["trigger_schedule", "trigger_schedule_at"],
+} as const;
 
 interface Trigger {
   readonly trigger_type?: keyof typeof requiredFields | undefined;
   readonly trigger_keyword?: string | undefined;
   readonly trigger_event_type?: string | undefined;
+  readonly trigger_schedule?: string | undefined;
+  readonly trigger_schedule_at?: string | undefined;
 }
 
 function requireTrigger(flow: Trigger, context: z.core.$RefinementCtx): void {
-  const needed = flow.trigger_type && requiredFields[flow.trigger_type];
-  if (needed !== undefined && flow[needed] === undefined) {
-    const message = `A flow of trigger_type ${flow.trigger_type} needs ${needed}.`;
-    context.addIssue({ code: "custom", path: [needed], message });
+  const { trigger_type } = flow;
+  const needed = trigger_type ? requiredFields[trigger_type] : undefined;
+  if (needed?.every((field) => flow[field] === undefined)) {
+    const message = `A flow of trigger_type ${trigger_type} needs ${needed.join(" or ")}.`;
+    context.addIssue({ code: "custom", path: [needed[0]], message });
+  }
+  if (flow.trigger_schedule !== undefined && flow.trigger_schedule_at !== undefined) {
+    const message = "Send trigger_schedule or trigger_schedule_at, not both.";
+    context.addIssue({ code: "custom", path: ["trigger_schedule_at"], message });
   }
 }
 
@@ -75,8 +102,7 @@ export const flows = {
     path: "/v1/automation/flows",
     scope: "inbox:write",
     title: "Create flow",
-    description:
-      "Create an automation flow: steps started by a keyword or an event. It is enabled immediately.",
+    description: "Create an automation flow. It is enabled immediately.",
     input: z
       .object({
         name,
@@ -159,7 +185,7 @@ export const flows = {
     path: "/v1/automation/flows/{id}/trigger",
     scope: "inbox:write",
     title: "Trigger flow",
-    description: "Run a flow in a conversation now, regardless of its trigger. It may send messages.",
+    description: "Run a flow in a conversation now. It may send messages.",
     input: z.object({ id: flowId, conversation_id: id("Conversation", "list_conversations") }),
     output: one(
       z.object({

@@ -23,6 +23,7 @@ import * as broadcasts from "./0020-broadcasts.ts";
 import * as payments from "./0021-payments.ts";
 import * as billing from "./0022-billing.ts";
 import * as flows from "./0023-flows.ts";
+import * as flowSchedules from "./0024-flow-schedules.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -48,4 +49,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0021-payments": payments,
   "0022-billing": billing,
   "0023-flows": flows,
+  "0024-flow-schedules": flowSchedules,
 };

@@ -47,10 +47,21 @@ export interface FlowTables {
     description: string | null;
     inbox_id: string | null;
     is_enabled: boolean;
-    trigger_type: "keyword" | "event";
+    trigger_type: "keyword" | "event" | "schedule";
     trigger_keyword: string | null;
     trigger_match: "word" | "exact" | "contains" | "starts_with" | "regex" | null;
-    trigger_event_type: "message.received" | null;
+    trigger_event_type:
+      | "message.received"
+      | "message.failed"
+      | "conversation.opened"
+      | "conversation.assigned"
+      | "conversation.closed"
+      | null;
+    trigger_schedule: string | null;
+    trigger_schedule_at: string | null;
+    trigger_schedule_timezone: string | null;
+    cohort_id: string | null;
+    next_run_at: string | null;
     priority: number;
     version: number;
     created_at: string;
@@ -74,7 +85,7 @@ export interface FlowTables {
     contact_id: string;
     status: "running" | "waiting" | "completed" | "failed" | "cancelled";
     reason: string | null;
-    trigger_type: "keyword" | "event" | "manual" | "flow";
+    trigger_type: "keyword" | "event" | "schedule" | "manual" | "flow";
     trigger_key: string | null;
     is_interactive: boolean;
     message_id: string | null;
@@ -85,6 +96,18 @@ export interface FlowTables {
     wait: Json<FlowWait> | null;
     due_at: string | null;
     episode: number;
+    created_at: string;
+    ended_at: string | null;
+  };
+  flow_firings: {
+    organization_id: string;
+    id: string;
+    flow_id: string;
+    due_at: string;
+    status: "running" | "completed" | "stopped" | "failed";
+    after_id: string;
+    before_batch_id: string;
+    started: number;
     created_at: string;
     ended_at: string | null;
   };

@@ -33,6 +33,7 @@ export const requireNoDraft: Hooks["cohortWithdrawn"] = async ({ tx }, { organiz
     .where("execution_status", "in", ["draft", "scheduled", "paused"])
     .executeTakeFirstOrThrow();
   if (count > 0) {
-    throw fail("cohort_in_use", { uses: count === 1 ? "1 broadcast is" : `${count} broadcasts are`, count });
+    const uses = `${count === 1 ? "1 broadcast is" : `${count} broadcasts are`} not sent yet`;
+    throw fail("cohort_in_use", { uses, count });
   }
 };

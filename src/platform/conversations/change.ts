@@ -5,7 +5,7 @@
  * The conversation is locked first, then the members. When a change frees an agent, the queue is served.
  */
 import { sql } from "kysely";
-import type { Change } from "../kernel/index.ts";
+import { type Change, emit } from "../kernel/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
 import { countsAsLoad, type LoadChange, updateLoads } from "../teams/index.ts";
 
@@ -45,7 +45,11 @@ export async function changeConversations(
     const loadChanges = loadChangesOf(conversation, { ...conversation, ...state }, turn);
     return { conversation, state, loadChanges };
   });
-  const updated = await writeUpdates(change, updates);
+  const { updated, listening } = await writeUpdates(change, updates);
+  emitChanges(
+    change,
+    updates.filter(({ conversation }) => listening.has(conversation.id)),
+  );
   const freed = updates.flatMap(({ loadChanges }) => loadChanges).find(({ delta }) => delta < 0);
   if (freed) {
     await change.world.hooks.capacityFreed(change, freed.organization_id);
@@ -88,14 +92,11 @@ interface ConversationUpdate {
  * One statement for all, because the members stay locked until the commit and other transactions wait for them.
  * The ids are also given as arrays: with the join alone, the planner may scan the whole table.
  */
-async function writeUpdates(
-  { tx, now }: Change,
-  updates: readonly ConversationUpdate[],
-): Promise<ReadonlyMap<string, ConversationRow>> {
+async function writeUpdates({ tx, now }: Change, updates: readonly ConversationUpdate[]): Promise<Written> {
   const rows = updates.map(({ conversation: { organization_id, id }, state }) => {
     return { organization_id, id, ...state, is_done: isDone(state) };
   });
-  const updated = await sql<ConversationRow>`
+  const updated = await sql<ConversationRow & { readonly is_listened_to: boolean }>`
     with counted as (${updateLoads(updates.flatMap(({ loadChanges }) => loadChanges))})
     update conversations set status = state.status, snoozed_until = state.snoozed_until,
       assigned_to = state.assigned_to, team_id = state.team_id, queued_at = state.queued_at,
@@ -108,9 +109,47 @@ async function writeUpdates(
     where conversations.organization_id = any(${rows.map(({ organization_id }) => organization_id)}::text[])
       and conversations.id = any(${rows.map(({ id }) => id)}::text[])
       and conversations.organization_id = state.organization_id and conversations.id = state.id
-    returning conversations.*
+    returning conversations.*, ${isListenedTo} as is_listened_to
   `.execute(tx);
-  return new Map(updated.rows.map((conversation) => [conversation.id, conversation]));
+  const listening = updated.rows.flatMap(({ id, is_listened_to }) => (is_listened_to ? [id] : []));
+  return {
+    updated: new Map(updated.rows.map(({ is_listened_to: _, ...row }) => [row.id, row])),
+    listening: new Set(listening),
+  };
+}
+
+interface Written {
+  readonly updated: ReadonlyMap<string, ConversationRow>;
+  /** Those in whose organization a flow may react to the change. */
+  readonly listening: ReadonlySet<string>;
+}
+
+/** Read with the change, so that it costs no statement; the changes of a flow start no flow. */
+const isListenedTo = sql`exists (
+  select from flows where flows.organization_id = conversations.organization_id and flows.is_enabled
+    and flows.trigger_type = 'event'
+    and flows.trigger_event_type in ('conversation.opened', 'conversation.assigned', 'conversation.closed')
+)`;
+
+function emitChanges({ tx, world, actor }: Change, updates: readonly ConversationUpdate[]): void {
+  if (actor.type === "flow") {
+    return;
+  }
+  for (const { conversation: before, state: after } of updates) {
+    const { organization_id, id } = before;
+    const types = [
+      ...(after.status !== before.status && after.status === "open" ? ["conversation.opened" as const] : []),
+      ...(after.status !== before.status && after.status === "closed"
+        ? ["conversation.closed" as const]
+        : []),
+      ...(after.assigned_to !== null && after.assigned_to !== before.assigned_to
+        ? ["conversation.assigned" as const]
+        : []),
+    ];
+    for (const type of types) {
+      emit(tx, world, { type, organization_id, order: id, data: { conversation_id: id } });
+    }
+  }
 }
 
 /** A conversation that has an agent, or that needs none, does not wait in a queue. */

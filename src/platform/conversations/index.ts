@@ -22,7 +22,13 @@ import { updateConversation } from "./update.ts";
 export type { ConversationRow } from "../routing/index.ts";
 export { assign, assignByPolicy, unassign } from "./assign.ts";
 export { latestAssignment } from "./assignments.ts";
-export { findConversation, getConversationDetails, requireConversation } from "./find.ts";
+export {
+  findConversation,
+  getConversationDetails,
+  lockConversations,
+  lockOrCreateConversations,
+  requireConversation,
+} from "./find.ts";
 export { requestRouting } from "./route.ts";
 export { allowedStatuses } from "./states.ts";
 export { updateConversation } from "./update.ts";

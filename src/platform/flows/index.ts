@@ -7,17 +7,21 @@ import { getFlow, lockFlow, selectFlows, serializeFlow } from "./find.ts";
 import { advanceJob, cancelRuns, cancelStatement, resumeJob } from "./run/index.ts";
 import { cancelRun, findActiveRun, listRuns, readRun, triggerFlow } from "./runs.ts";
 import { createFlow, updateFlow } from "./save.ts";
+import { fireJob, requireNoFlow, reschedule, startBatchJob } from "./schedule/index.ts";
 import { recordTriggers, triggerJob } from "./triggers/index.ts";
 
 /** Ended runs go with their steps. */
 const deleteOldRunsJob = defineRetentionJob({
   name: "flow.forget",
   schedule: "52 * * * *",
-  rules: [{ table: "flow_runs", column: "ended_at", days: 90 }],
+  rules: [
+    { table: "flow_runs", column: "ended_at", days: 90 },
+    { table: "flow_firings", column: "ended_at", days: 90 },
+  ],
 });
 
 export const flows = implement(contract, {
-  tables: ["flows", "flow_versions", "flow_runs", "flow_run_steps"],
+  tables: ["flows", "flow_versions", "flow_runs", "flow_run_steps", "flow_firings"],
   operations: {
     async create_flow(input, context) {
       return { data: serializeFlow(await createFlow(input, context)) };
@@ -49,16 +53,18 @@ export const flows = implement(contract, {
       return { data: await triggerFlow(input, context) };
     },
 
-    async toggle_flow({ id }, { tx, organization, now }) {
+    async toggle_flow({ id }, context) {
+      const { tx, organization, now } = context;
       const { is_enabled } = await lockFlow(tx, organization, id);
-      const data = await tx
+      const toggled = await tx
         .updateTable("flows")
         .set({ is_enabled: !is_enabled, updated_at: now.toISOString() })
         .where("organization_id", "=", organization)
         .where("id", "=", id)
-        .returning(["id", "name", "is_enabled"])
+        .returningAll()
         .executeTakeFirstOrThrow();
-      return { data };
+      await reschedule(context, toggled);
+      return { data: { id, name: toggled.name, is_enabled: toggled.is_enabled } };
     },
 
     async list_flow_runs(input, context) {
@@ -73,10 +79,11 @@ export const flows = implement(contract, {
       return { data: await cancelRun(context, id) };
     },
   },
-  jobs: [triggerJob, advanceJob, resumeJob, deleteOldRunsJob],
+  jobs: [triggerJob, advanceJob, resumeJob, fireJob, startBatchJob, deleteOldRunsJob],
   recordEvents: recordTriggers,
   hooks: {
     activeRun: findActiveRun,
+    cohortWithdrawn: requireNoFlow,
     personReplied: ({ now }, { organization_id, id }) => [
       cancelStatement(organization_id, { reason: "person_replied", conversation_id: id }, now),
     ],

@@ -6,6 +6,7 @@ import {
   type flows as contract,
   nodes as declarations,
   EndActionConfig as EndActionConfigSchema,
+  FlowSettings,
   type TriggerType,
 } from "../../../tools/flows/index.ts";
 import type { Transaction } from "../../database/database.ts";
@@ -17,6 +18,13 @@ import { isInteractive, type Problem, parsePart, toGraph } from "./graph/index.t
 import { compileRegex, splitKeywords } from "./keywords.ts";
 import { invalidRegex } from "./nodes/index.ts";
 import { checkReferences } from "./references.ts";
+import {
+  requireSchedule,
+  reschedule,
+  type Schedule,
+  scheduleColumns,
+  storedSchedule,
+} from "./schedule/index.ts";
 import { typesOf, validateGraph } from "./validate.ts";
 
 type Create = z.output<typeof contract.create_flow.input>;
@@ -27,6 +35,8 @@ export async function createFlow(input: Create, context: WriteContext): Promise<
   const { tx, organization, now } = context;
   await requireBelowQuota(context, "flows", tx.selectFrom("flows"));
   await requireInbox(tx, organization, input.inbox_id);
+  const trigger = readTrigger(input);
+  await requireSchedule(tx, trigger, { organization, now });
   const { name, description = null, inbox_id = null, priority, end_action_type } = input;
   const end_action_config = readEndAction(input.end_action_config);
   const version = await prepareVersion(context, {
@@ -38,13 +48,14 @@ export async function createFlow(input: Create, context: WriteContext): Promise<
     .insertInto("flows")
     .values({
       ...{ organization_id: organization, id: freshId({ now }, "flow"), name, description, inbox_id },
-      ...{ is_enabled: true, ...triggerColumns(input), priority, version: 1 },
+      ...{ is_enabled: true, ...triggerColumns(trigger, now), priority, version: 1 },
       ...{ created_at: at, updated_at: at },
     })
     .returningAll()
     .executeTakeFirstOrThrow();
   await insertVersion(tx, flow, version);
-  return { ...flow, ...version };
+  const next_run_at = await reschedule(context, flow);
+  return { ...flow, ...version, next_run_at };
 }
 
 /** @throws Failure `flow_not_found`, and those of `createFlow` but for the quota. */
@@ -52,6 +63,8 @@ export async function updateFlow(input: Update, context: WriteContext): Promise<
   const { tx, organization, now } = context;
   const before = await lockFlow(tx, organization, input.id);
   await requireInbox(tx, organization, input.inbox_id ?? undefined);
+  const trigger = readTrigger(input);
+  await requireSchedule(tx, trigger, { organization, now });
   const { name, description, inbox_id, is_enabled, priority, end_action_type, nodes } = input;
   const end_action_config = input.end_action_config && readEndAction(input.end_action_config);
   const isNewVersion = [end_action_type, end_action_config, nodes].some((field) => field !== undefined);
@@ -59,7 +72,7 @@ export async function updateFlow(input: Update, context: WriteContext): Promise<
     .updateTable("flows")
     .set({
       ...{ name, description, inbox_id, is_enabled, priority },
-      ...(hasTrigger(input) ? triggerColumns({ ...storedTrigger(before, input), ...input }) : {}),
+      ...(hasTrigger(input) ? triggerColumns({ ...storedTrigger(before, trigger), ...trigger }, now) : {}),
       version: before.version + Number(isNewVersion),
       updated_at: now.toISOString(),
     })
@@ -67,6 +80,9 @@ export async function updateFlow(input: Update, context: WriteContext): Promise<
     .where("id", "=", before.id)
     .returningAll()
     .executeTakeFirstOrThrow();
+  if (hasTrigger(input) || changed.is_enabled !== before.is_enabled) {
+    await reschedule(context, changed);
+  }
   if (isNewVersion) {
     const version = await prepareVersion(context, {
       nodes: nodes?.map(toStoredNode) ?? before.nodes,
@@ -98,6 +114,18 @@ async function prepareVersion(
     requireScope(caller, declarations[type].scope ?? null);
   }
   return { ...version, is_interactive: isInteractive(graph) };
+}
+
+/** The trigger of a request, with its settings checked. @throws Failure `flow_invalid`. */
+function readTrigger<Input extends { readonly settings?: unknown }>({ settings, ...input }: Input) {
+  if (settings === undefined) {
+    return input;
+  }
+  const parsed = parsePart(FlowSettings, settings, "settings");
+  if ("problems" in parsed) {
+    throw failInvalid(parsed.problems);
+  }
+  return { ...input, settings: parsed.data };
 }
 
 /** @throws Failure `flow_invalid`. */
@@ -189,7 +217,7 @@ async function requireInbox(
   }
 }
 
-interface Trigger {
+interface Trigger extends Schedule {
   readonly trigger_type: TriggerType;
   readonly trigger_keyword?: string | undefined;
   readonly trigger_match?: FlowRow["trigger_match"] | undefined;
@@ -197,10 +225,25 @@ interface Trigger {
 }
 
 /** The columns of each type of trigger; those of the others are null. @throws Failure `flow_invalid`. */
-function triggerColumns(trigger: Trigger) {
+function triggerColumns(trigger: Trigger, now: Date) {
   const { trigger_type, trigger_keyword = null, trigger_match, trigger_event_type = null } = trigger;
   const match = trigger_match ?? "word";
-  const none = { trigger_type, trigger_keyword: null, trigger_match: null, trigger_event_type: null };
+  const none = {
+    ...{ trigger_type, trigger_keyword: null, trigger_match: null, trigger_event_type: null },
+    ...{
+      trigger_schedule: null,
+      trigger_schedule_at: null,
+      trigger_schedule_timezone: null,
+      cohort_id: null,
+    },
+  };
+  if (trigger_type === "schedule") {
+    return { ...none, ...scheduleColumns(trigger, now) };
+  }
+  if (trigger.settings?.cohort_id !== undefined) {
+    const reason = "Only a flow of trigger_type schedule has a cohort.";
+    throw failField("settings.cohort_id", "flow_invalid", { reason });
+  }
   if (trigger_type === "event") {
     return { ...none, trigger_event_type };
   }
@@ -216,16 +259,20 @@ function triggerColumns(trigger: Trigger) {
 }
 
 function hasTrigger(input: Update): boolean {
-  return Object.entries(input).some(([name, value]) => name.startsWith("trigger_") && value !== undefined);
+  return Object.entries(input).some(
+    ([name, value]) => (name.startsWith("trigger_") || name === "settings") && value !== undefined,
+  );
 }
 
 /** The stored trigger, of which an input of the same type changes a part. */
-function storedTrigger(flow: FlowRow, { trigger_type = flow.trigger_type }: Update): Trigger {
+function storedTrigger(flow: FlowRow, input: Partial<Trigger>): Trigger {
+  const { trigger_type = flow.trigger_type } = input;
   const { trigger_keyword, trigger_match, trigger_event_type } = flow;
   const isSame = trigger_type === flow.trigger_type;
   return {
     trigger_type,
     ...(isSame && trigger_keyword !== null ? { trigger_keyword, trigger_match } : {}),
     ...(isSame && trigger_event_type !== null ? { trigger_event_type } : {}),
+    ...(isSame && trigger_type === "schedule" ? storedSchedule(flow, input) : {}),
   };
 }

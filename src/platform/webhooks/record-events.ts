@@ -4,11 +4,16 @@
  * is sent that was rolled back.
  */
 import { sql } from "kysely";
+import type { EventName } from "../../../tools/events.ts";
 import { webhookEvents } from "../../../tools/webhooks.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { NewJob } from "../../jobs/job.ts";
 import { conversationOf, type Emission } from "../kernel/index.ts";
 import { createDeliveryJob } from "./job.ts";
+
+function isPublic(type: EventName): boolean {
+  return webhookEvents.some((name) => name === type);
+}
 
 interface NewDelivery {
   readonly organization_id: string;
@@ -22,7 +27,7 @@ export async function recordEvents(
   tx: Transaction,
   emissions: readonly Emission[],
 ): Promise<readonly NewJob[]> {
-  const recorded = emissions.filter(({ event }) => webhookEvents.includes(event.type));
+  const recorded = emissions.filter(({ event }) => isPublic(event.type));
   if (recorded.length === 0) {
     return [];
   }

@@ -79,7 +79,10 @@ export async function startRun(
 }
 
 /** Keeps the flow's present version from being replaced and deleted until the commit. */
-async function lockVersion(tx: Transaction, flow: FlowWithVersion): Promise<FlowWithVersion | undefined> {
+export async function lockVersion(
+  tx: Transaction,
+  flow: FlowWithVersion,
+): Promise<FlowWithVersion | undefined> {
   const { organization_id, id } = flow;
   const locked = await tx
     .selectFrom("flows")

@@ -11,6 +11,8 @@ export interface Source {
   readonly conversation_id: string;
   /** The message that the contact wrote. It is compared with keywords, and is the reply that a run waits for. */
   readonly message_id: string | null;
+  /** The message that failed. One of a flow starts nothing. */
+  readonly failed_id?: string;
 }
 
 /** Undefined for an event that starts nothing. */
@@ -18,7 +20,18 @@ type ReadSource<Name extends TriggerEvent> = (event: Event<Name>) => Source | un
 
 export const sources: { readonly [Name in TriggerEvent]: ReadSource<Name> } = {
   "message.received": ({ data: { conversation_id, message_id } }) => ({ conversation_id, message_id }),
+  "message.failed": ({ data: { conversation_id, message_id } }) => {
+    return { conversation_id, message_id: null, failed_id: message_id };
+  },
+  "conversation.opened": inConversation,
+  "conversation.assigned": inConversation,
+  "conversation.closed": inConversation,
 };
+
+/** Of a change, which a flow never causes: those are not emitted. */
+function inConversation({ data }: { readonly data: { readonly conversation_id: string } }): Source {
+  return { conversation_id: data.conversation_id, message_id: null };
+}
 
 export function sourceOf(event: Event): Source | undefined {
   // The table has the function for this event; TypeScript does not connect the two.

@@ -5,6 +5,7 @@
  * starts a flow once.
  */
 import { z } from "zod";
+import type { Transaction } from "../../../database/database.ts";
 import type { OrganizationChange } from "../../kernel/index.ts";
 import { defineJob, system } from "../../kernel/index.ts";
 import { type FlowWithVersion, selectFlows } from "../find.ts";
@@ -29,6 +30,7 @@ const Payload = z.object({
   event_type: z.string(),
   conversation_id: z.string(),
   message_id: z.string().nullable(),
+  failed_id: z.string().optional(),
 });
 type Payload = z.infer<typeof Payload>;
 
@@ -56,7 +58,7 @@ async function react(change: OrganizationChange, subject: Subject, payload: Payl
     await cancelRuns(change, { reason: "blocked", conversation_id: conversation.id });
     return;
   }
-  if (conversation.status === "spam") {
+  if (conversation.status === "spam" || (await isOfFlow(tx, organization, payload.failed_id))) {
     return;
   }
   // Before the reply is given: the run that it ends was active when the contact wrote.
@@ -65,6 +67,20 @@ async function react(change: OrganizationChange, subject: Subject, payload: Payl
     await giveReply(change, subject, payload.message_id);
   }
   await startMatching(change, subject, { payload, isBusy: active !== undefined });
+}
+
+/** Whether a flow sent this message. */
+async function isOfFlow(tx: Transaction, organization: string, message_id: string | undefined) {
+  if (message_id === undefined) {
+    return false;
+  }
+  const message = await tx
+    .selectFrom("messages")
+    .select("sent_by")
+    .where("organization_id", "=", organization)
+    .where("id", "=", message_id)
+    .executeTakeFirst();
+  return message?.sent_by?.type === "flow";
 }
 
 /** Gives a message to the runs of the conversation that wait for a reply. */
@@ -146,6 +162,7 @@ async function findMatching(
 /** Whether a flow of each type of trigger reacts to an event. */
 const matchers: Readonly<Record<FlowWithVersion["trigger_type"], Matcher>> = {
   event: ({ trigger_event_type }, { event_type }) => trigger_event_type === event_type,
+  schedule: () => false,
   keyword: ({ trigger_keyword, trigger_match }, { text }) =>
     text !== null && matchesKeyword(text, trigger_keyword ?? "", trigger_match ?? "word"),
 };

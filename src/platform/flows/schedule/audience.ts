@@ -1,0 +1,120 @@
+/**
+ * The conversations that a schedule starts its flow in: those of a cohort's contacts, or the open ones of its inboxes.
+ *
+ * As in a broadcast, a contact that is blocked, erased or without a number is left out. Templates of the category marketing
+ * are refused when they are sent, if the contact has opted out.
+ */
+import { sql } from "kysely";
+import type { Transaction } from "../../../database/database.ts";
+import { cohortMembers, requireCohort } from "../../cohorts/index.ts";
+import { selectContacts } from "../../contacts/index.ts";
+import {
+  type ConversationRow,
+  lockConversations,
+  lockOrCreateConversations,
+} from "../../conversations/index.ts";
+import { getOrDefaultInbox } from "../../inboxes.ts";
+import type { FlowRow } from "../find.ts";
+
+interface Target {
+  /** Of the contact in a cohort, else of the conversation. */
+  readonly id: string;
+  readonly conversation: ConversationRow;
+}
+
+export interface AudienceBatch {
+  /** Locked until the commit. */
+  readonly targets: readonly Target[];
+  /** Where the next batch begins; undefined at the end. */
+  readonly last: string | undefined;
+}
+
+interface AudienceContext {
+  readonly tx: Transaction;
+  readonly now: Date;
+  readonly flow: FlowRow;
+}
+
+/** Undefined if the cohort is not there or not ready. */
+export async function readAudience(
+  context: AudienceContext,
+  after: string,
+  size: number,
+): Promise<AudienceBatch | undefined> {
+  const { tx, now, flow } = context;
+  const { organization_id: organization, cohort_id } = flow;
+  if (cohort_id === null) {
+    return readOpen(context, after, size);
+  }
+  const cohort = await requireCohort(tx, organization, cohort_id).catch(() => undefined);
+  if (cohort?.status !== "ready") {
+    return undefined;
+  }
+  const members = cohortMembers(organization, cohort, now);
+  const { rows } = await sql<{ contact_id: string }>`
+    select contact_id from (${members}) as member where contact_id > ${after} order by contact_id limit ${size}
+  `.execute(tx);
+  const ids = rows.map(({ contact_id }) => contact_id);
+  const contact_ids = await lockReachable(tx, organization, ids);
+  const inbox = await getOrDefaultInbox(tx, organization, flow.inbox_id ?? undefined);
+  const conversations = await lockOrCreateConversations(tx, {
+    ...{ organization, inbox_id: inbox.id, contact_ids: [...contact_ids], now },
+  });
+  const targets = conversations.map((conversation) => ({ id: conversation.contact_id, conversation }));
+  return { targets: targets.filter(isNotSpam), last: lastOf(ids, size) };
+}
+
+async function readOpen(
+  { tx, flow: { organization_id: organization, inbox_id } }: AudienceContext,
+  after: string,
+  size: number,
+): Promise<AudienceBatch> {
+  const found = await tx
+    .selectFrom("conversations")
+    .select(["id", "contact_id"])
+    .where("organization_id", "=", organization)
+    .where("status", "=", "open")
+    .where("erased_at", "is", null)
+    .$if(inbox_id !== null, (rows) => rows.where("inbox_id", "=", inbox_id ?? ""))
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(size)
+    .execute();
+  const ids = found.map(({ id }) => id);
+  const contacts = await lockReachable(
+    tx,
+    organization,
+    found.map(({ contact_id }) => contact_id),
+  );
+  const conversations = await lockConversations(tx, organization, ids);
+  const targets = conversations
+    .filter(({ status, contact_id }) => status === "open" && contacts.has(contact_id))
+    .map((conversation) => ({ id: conversation.id, conversation }));
+  return { targets, last: lastOf(ids, size) };
+}
+
+/** Locks the contacts, in the order of their ids, and returns those that may be written to. */
+async function lockReachable(
+  tx: Transaction,
+  organization: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const contacts = await selectContacts(tx, organization)
+    .select("id")
+    .where(sql<boolean>`id = any(${[...new Set(ids)]}::text[])`)
+    .where("blocked_at", "is", null)
+    .where(({ or, eb }) => or([eb("phone_number", "is not", null), eb("bsuid", "is not", null)]))
+    .orderBy("id")
+    .forNoKeyUpdate()
+    .execute();
+  return new Set(contacts.map(({ id }) => id));
+}
+
+/** Fewer than asked for are the last ones. */
+function lastOf(ids: readonly string[], size: number): string | undefined {
+  return ids.length === size ? ids.at(-1) : undefined;
+}
+
+function isNotSpam({ conversation }: Target): boolean {
+  return conversation.status !== "spam";
+}

@@ -1,0 +1,165 @@
+/**
+ * Starts a scheduled flow for its audience, batch by batch.
+ *
+ * A batch and the place it has reached commit together, so after a crash the next batch follows the last one. A batch waits
+ * until most runs of the one before it have begun: other runs of the organization are not delayed by a large audience.
+ */
+
+import type { Selectable } from "kysely";
+import { z } from "zod";
+import type { Transaction } from "../../../database/database.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { type JobType, newJob } from "../../../jobs/job.ts";
+import { normalizeContacts } from "../../cohorts/index.ts";
+import { defineJob, system, type World } from "../../kernel/index.ts";
+import { type FlowWithVersion, selectFlows } from "../find.ts";
+import { startRuns } from "../run/index.ts";
+import { readAudience } from "./audience.ts";
+
+/** Contacts or conversations of one transaction. */
+export const batchSize = 100;
+/** Until the next look at a batch that has not begun. */
+const busyMs = 500;
+
+type FiringRow = Selectable<Tables["flow_firings"]>;
+
+interface Batch {
+  readonly organization_id: string;
+  readonly firing_id: string;
+  /** Where it begins. A batch that was done before changes nothing. */
+  readonly after_id: string;
+}
+
+const startBatchJobType = {
+  name: "flow.start_batch",
+  payload: z.object({ organization_id: z.string(), firing_id: z.string(), after_id: z.string() }),
+} satisfies JobType<Batch>;
+
+/** The next batch is a job of its own: one job for all of them would run out of attempts when processes die often. */
+export async function enqueueBatch(
+  { tx, world }: { readonly tx: Transaction; readonly world: World },
+  batch: Batch,
+): Promise<void> {
+  await world.jobs.enqueueAll(tx, [newJob(startBatchJobType, batch, { priority: "bulk" })]);
+}
+
+export const startBatchJob = defineJob<Batch>({
+  ...startBatchJobType,
+
+  async run(batch, world) {
+    await normalizeContacts(world, batch.organization_id);
+    const isBusy = await world.database.transaction((tx) => startBatch(tx, world, batch));
+    return isBusy ? { runAgainAt: new Date(world.now().getTime() + busyMs) } : undefined;
+  },
+
+  async exhausted(batch, world) {
+    await world.database.transaction(async (tx) => {
+      const firing = await lockFiring(tx, batch);
+      if (firing) {
+        await endFiring(tx, firing, { status: "failed", now: world.now() });
+      }
+    });
+  },
+});
+
+/** Returns whether the batch before has not begun yet. */
+async function startBatch(tx: Transaction, world: World, batch: Batch): Promise<boolean> {
+  const { organization_id: organization } = batch;
+  const now = world.now();
+  const firing = await lockFiring(tx, batch);
+  if (!firing) {
+    return false;
+  }
+  if (await isBusy(tx, firing)) {
+    return true;
+  }
+  const flow = await selectFlows(tx, organization).where("flows.id", "=", firing.flow_id).executeTakeFirst();
+  const audience =
+    flow && isScheduled(flow) && (await readAudience({ tx, now, flow }, batch.after_id, batchSize));
+  if (!audience) {
+    world.log.warn(batch, "A scheduled flow was stopped before it had started for all");
+    await endFiring(tx, firing, { status: "stopped", now });
+    return false;
+  }
+  const change = { tx, world, now, actor: system, organization };
+  const started = await startRuns(change, flow, {
+    trigger_type: "schedule",
+    starts: audience.targets.map(({ id, conversation }) => {
+      return { conversation, trigger_key: keyOf(firing, id) };
+    }),
+  });
+  await advanceFiring(tx, firing, { after_id: audience.last ?? batch.after_id, started });
+  if (audience.last === undefined) {
+    await endFiring(tx, firing, { status: "completed", now });
+  } else {
+    await enqueueBatch({ tx, world }, { ...batch, after_id: audience.last });
+  }
+  return false;
+}
+
+/** It may have been disabled or changed since the firing. */
+function isScheduled({ is_enabled, trigger_type }: FlowWithVersion): boolean {
+  return is_enabled && trigger_type === "schedule";
+}
+
+/** What makes a firing start a run once for each contact or conversation. */
+function keyOf({ id }: Pick<FiringRow, "id">, of: string): string {
+  return `${id}:${of}`;
+}
+
+async function lockFiring(
+  tx: Transaction,
+  { organization_id, firing_id, after_id }: Batch,
+): Promise<FiringRow | undefined> {
+  return tx
+    .selectFrom("flow_firings")
+    .selectAll()
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", firing_id)
+    .where("status", "=", "running")
+    .where("after_id", "=", after_id)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** Whether more than half of the runs of the last batch have not begun. */
+async function isBusy(tx: Transaction, firing: FiringRow): Promise<boolean> {
+  const { organization_id, flow_id, before_batch_id, after_id } = firing;
+  const { count } = await tx
+    .selectFrom("flow_runs")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("organization_id", "=", organization_id)
+    .where("flow_id", "=", flow_id)
+    .where("trigger_key", ">", keyOf(firing, before_batch_id))
+    .where("trigger_key", "<=", keyOf(firing, after_id))
+    .where("status", "=", "running")
+    .where("steps", "=", 0)
+    .executeTakeFirstOrThrow();
+  return count > batchSize / 2;
+}
+
+async function advanceFiring(
+  tx: Transaction,
+  { organization_id, id, after_id: before_batch_id, started: before }: FiringRow,
+  { after_id, started }: { readonly after_id: string; readonly started: number },
+): Promise<void> {
+  await tx
+    .updateTable("flow_firings")
+    .set({ after_id, before_batch_id, started: before + started })
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .execute();
+}
+
+async function endFiring(
+  tx: Transaction,
+  { organization_id, id }: FiringRow,
+  { status, now }: { readonly status: FiringRow["status"]; readonly now: Date },
+): Promise<void> {
+  await tx
+    .updateTable("flow_firings")
+    .set({ status, ended_at: now.toISOString() })
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .execute();
+}

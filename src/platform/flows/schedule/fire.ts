@@ -1,0 +1,104 @@
+/**
+ * Fires a schedule at its time.
+ *
+ * The firing and the next time are stored in one transaction, so each time fires once, whichever process runs the job and
+ * wherever it dies. After a time at which the service was down, only the latest due time counts, and only within an hour:
+ * later messages would come as a surprise.
+ */
+import type { Transaction } from "../../../database/database.ts";
+import { defineJob, freshId, type World } from "../../kernel/index.ts";
+import type { FlowRow } from "../find.ts";
+import { enqueueBatch } from "./batch.ts";
+import { type Firing, fireJobType, nextRunAfter, reschedule } from "./reschedule.ts";
+
+const maxLateMs = 3_600_000;
+
+export const fireJob = defineJob<Firing>({
+  ...fireJobType,
+
+  async run(firing, world) {
+    await world.database.transaction(async (tx) => {
+      const flow = await lockDue(tx, firing);
+      if (flow) {
+        const now = world.now();
+        await fire({ tx, world, now }, flow, firing.due_at);
+        await reschedule({ tx, world, now }, flow);
+      }
+    });
+    return undefined;
+  },
+
+  /** One time that could not be fired does not end the schedule. */
+  async exhausted(firing, world, error) {
+    await world.database.transaction(async (tx) => {
+      const flow = await lockDue(tx, firing);
+      if (flow) {
+        world.log.error({ ...firing, error }, "A scheduled flow could not be started");
+        await reschedule({ tx, world, now: world.now() }, flow);
+      }
+    });
+  },
+});
+
+/** Undefined if the flow was deleted, disabled or scheduled anew since. */
+async function lockDue(
+  tx: Transaction,
+  { organization_id, flow_id, due_at }: Firing,
+): Promise<FlowRow | undefined> {
+  return tx
+    .selectFrom("flows")
+    .selectAll()
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", flow_id)
+    .where("is_enabled", "=", true)
+    .where("next_run_at", "=", due_at)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+interface FireContext {
+  readonly tx: Transaction;
+  readonly world: World;
+  readonly now: Date;
+}
+
+async function fire(context: FireContext, flow: FlowRow, missed_at: string): Promise<void> {
+  const { tx, world, now } = context;
+  const { organization_id, id: flow_id } = flow;
+  const due = latestDue(flow, new Date(missed_at), now);
+  const inserted = due && (await insertFiring(context, flow, due));
+  if (inserted) {
+    await enqueueBatch({ tx, world }, { organization_id, firing_id: inserted.id, after_id: "" });
+    return;
+  }
+  const reason = due ? "its previous start has not ended" : "it is more than an hour late";
+  world.log.warn({ organization_id, flow_id, due_at: missed_at, reason }, "A scheduled flow was not started");
+}
+
+/** The latest time that is due and less than an hour ago. */
+function latestDue(flow: FlowRow, missed: Date, now: Date): Date | undefined {
+  const since = new Date(now.getTime() - maxLateMs);
+  let latest = missed > since ? missed : undefined;
+  for (let next = nextRunAfter(flow, latest ?? since); next && next <= now; next = nextRunAfter(flow, next)) {
+    latest = next;
+  }
+  return latest;
+}
+
+/** Undefined while an earlier firing of the flow is being worked on. */
+async function insertFiring(
+  { tx, now }: FireContext,
+  { organization_id, id: flow_id }: FlowRow,
+  due: Date,
+): Promise<{ readonly id: string } | undefined> {
+  return tx
+    .insertInto("flow_firings")
+    .values({
+      ...{ organization_id, id: freshId({ now }, "firing"), flow_id, due_at: due.toISOString() },
+      ...{ status: "running", after_id: "", before_batch_id: "", started: 0 },
+      ...{ created_at: now.toISOString(), ended_at: null },
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning("id")
+    .executeTakeFirst();
+}

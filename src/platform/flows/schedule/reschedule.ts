@@ -1,0 +1,55 @@
+/** Computes the next time of a schedule, and enqueues the job that fires it. */
+import { z } from "zod";
+import type { Transaction } from "../../../database/database.ts";
+import { type JobType, newJob } from "../../../jobs/job.ts";
+import type { World } from "../../kernel/index.ts";
+import type { FlowRow } from "../find.ts";
+import { nextTime } from "./next-time.ts";
+
+export interface Firing {
+  readonly organization_id: string;
+  readonly flow_id: string;
+  readonly due_at: string;
+}
+
+export const fireJobType = {
+  name: "flow.fire",
+  payload: z.object({ organization_id: z.string(), flow_id: z.string(), due_at: z.string() }),
+} satisfies JobType<Firing>;
+
+/** When the schedule of a flow starts it next; null if it does not. */
+export function nextRunAfter(flow: FlowRow, after: Date): Date | null {
+  const { is_enabled, trigger_type, trigger_schedule, trigger_schedule_at } = flow;
+  if (!is_enabled || trigger_type !== "schedule") {
+    return null;
+  }
+  if (trigger_schedule !== null) {
+    return nextTime(trigger_schedule, flow.trigger_schedule_timezone ?? "UTC", after);
+  }
+  const at = trigger_schedule_at === null ? null : new Date(trigger_schedule_at);
+  return at && at > after ? at : null;
+}
+
+/** The flow must be locked. A job for another time than `next_run_at` fires nothing. */
+export async function reschedule(
+  { tx, world, now }: { readonly tx: Transaction; readonly world: World; readonly now: Date },
+  flow: FlowRow,
+): Promise<string | null> {
+  const { organization_id, id: flow_id } = flow;
+  const next = nextRunAfter(flow, now);
+  const next_run_at = next?.toISOString() ?? null;
+  if (next_run_at === null && flow.next_run_at === null) {
+    return null;
+  }
+  await tx
+    .updateTable("flows")
+    .set({ next_run_at })
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", flow_id)
+    .execute();
+  if (next && next_run_at !== null) {
+    const payload = { organization_id, flow_id, due_at: next_run_at };
+    await world.jobs.enqueueAll(tx, [newJob(fireJobType, payload, { runAt: next })]);
+  }
+  return next_run_at;
+}
