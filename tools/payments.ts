@@ -58,7 +58,7 @@ export const payments = {
     effect: "outward",
     title: "Verify payment",
     description:
-      "Credit the wallet with a payment, given the three values that checkout returned. Repeating the call does not credit it again.",
+      "Credit the wallet with a payment, given what checkout returned. Safe to repeat.",
     input: z.object({
       processor_order_id: reference.describe("order_id of the payment order"),
       processor_payment_id: reference.describe("Payment id from checkout"),

@@ -38,16 +38,16 @@ const description = z.string().max(1000).describe("Purpose");
 const inbox_id = inboxId.describe("Only in this inbox");
 const priority = z.int32().describe("Higher runs first");
 const end_action_type = z.enum(endActions).describe("At the end");
-const end_action_config = jsonObject.describe('assign {"team_id"}, snooze {"until":"4h"}');
+const end_action_config = jsonObject.describe('assign {"team_id"}');
 const nodes = z
   .array(Node)
   .min(1)
   .max(maxNodes)
   .describe(
-    'Steps, linked by parent_node_id. action_config: send_message {"text"}, ask {"text","save_as"}, wait {"duration":"4h"}',
+    'Linked by parent_node_id. action_config: send_message {"text"}, ask {"text","save_as"}, add_tag {"tag"}, wait {"duration":"4h"}, condition {"query"}, assign {"team_id"}',
   );
 
-const trigger_type = z.enum(triggerTypes).describe("What starts it");
+const trigger_type = z.enum(triggerTypes).describe("Start");
 
 const triggerFields = {
   trigger_keyword: z.string().trim().min(1).max(255).optional().describe("For keyword; separated by commas"),
@@ -60,7 +60,7 @@ const triggerFields = {
     .optional()
     .describe("For event, like message.failed"),
   trigger_schedule: z.string().trim().max(255).optional().describe("Cron"),
-  trigger_schedule_at: inputTimestamp.optional().describe("Instead: once"),
+  trigger_schedule_at: inputTimestamp.optional().describe("One time"),
   trigger_schedule_timezone: scheduleTimeZone.optional(),
   settings: jsonObject.optional().describe('{"cohort_id"}'),
 };
