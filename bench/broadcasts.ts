@@ -43,6 +43,8 @@ const key = `sk_live_${"b".repeat(43)}`;
 const operatorKey = "b".repeat(32);
 const dataDir = await mkdtemp(join(tmpdir(), "tidings-broadcasts-"));
 const firstPort = 39_481;
+/** The default of autovacuum_naptime: not every server runs autovacuum. */
+const autovacuumMs = 60_000;
 
 await runOnServer(server, `create database ${name}`);
 const services: BenchService[] = [];
@@ -79,10 +81,12 @@ async function measure(): Promise<void> {
   const samples = { count: 0, wrong: 0, memoryMb: 0 };
   const actions = options.control ? control(id) : undefined;
   const killing = killAll(id);
+  const vacuum = setInterval(() => void runOnServer(url, "vacuum analyze"), autovacuumMs);
   await untilSent(id, samples);
   const seconds = (performance.now() - executedAt) / 1_000;
   await Promise.all([killing, actions]);
   await untilSent(id, samples);
+  clearInterval(vacuum);
   await Promise.all([own, theirs].map((replies) => replies[Symbol.asyncDispose]()));
   console.log(
     `${recipients} recipients, ${processes} processes, ${kills} kills: execute ${(executedAt - startedAt).toFixed(0)} ms; ${(recipients / seconds).toFixed(0)} messages/s; ${samples.count} samples, ${samples.wrong} with wrong sums; memory at most ${samples.memoryMb.toFixed(0)} MB`,
