@@ -138,6 +138,22 @@ describe("a flow is rejected with", () => {
     expect(details.find((one) => one.field === field)?.message).toMatch(message);
   });
 
+  test("an unknown field of a node, its nearest name and all names", async () => {
+    const nodes = [
+      node("ask", { text: "Your mail?", save_as: "mail", validat: "email" }),
+      edge("always", say("x")),
+    ];
+    const thanks = below("x", say("Thanks, {{vars.mail}}", "c"));
+    const { error } = await expectFailure(create([...nodes, thanks]));
+    expect(error?.details).toEqual([
+      {
+        ...{ field: "nodes[0].action_config.validat", code: "unknown_argument" },
+        message: "Unknown argument validat. Did you mean validate?",
+        fix: expect.stringMatching(/ask takes text, interactive, save_as, validate, retries/),
+      },
+    ]);
+  });
+
   test("a misspelt type of node, and the nearest", async () => {
     const nodes = [{ id: "a", node_type: "send_mesage", action_config: { text: "x" } }];
     const { error } = await expectFailure(create(nodes as unknown as NewNode[]));

@@ -125,9 +125,10 @@ describe("the audience", () => {
   });
 
   test("is a cohort: a conversation is created, and those who may not be written to are left out", async () => {
-    const numbers = ["+14155571101", "+14155571102", "+14155571103"];
+    const numbers = ["+14155571101", "+14155571102", "+14155571103", "+14155571104"];
     const { cohort, people } = await audience.createCohort(numbers);
-    const [reached, blocked, erased] = people;
+    const [reached, blocked, erased, optedOut] = people;
+    await app.call(contacts.update_contact, { id: optedOut?.id ?? "", opted_out: true });
     await app.call(contacts.update_contact, { id: blocked?.id ?? "", blocked: true });
     await app.call(contacts.delete_contact, { id: erased?.id ?? "" });
     const tag = { id: "tag", node_type: "add_tag", action_config: { tag: "seen" } } as const;

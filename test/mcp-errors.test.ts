@@ -58,6 +58,20 @@ test.each<[string, ScriptedResponse, string]>([
     "get_contact failed: wallet_empty (500). The wallet is empty. Field amount: At least 5. Next: Top it up. Request id req_1.",
   ],
   [
+    "our envelope with a detail that the message names: what to send for it",
+    {
+      status: 400,
+      body: {
+        error: {
+          ...{ type: "invalid_request", code: "invalid_request", fix: "Correct the named fields." },
+          message: "The request is not valid: amount: At least 5",
+          details: [{ field: "amount", code: "too_small", message: "At least 5", fix: "Send at least 5." }],
+        },
+      },
+    },
+    "get_contact failed: invalid_request (400). The request is not valid: amount: At least 5. Send at least 5. Next: Correct the named fields.",
+  ],
+  [
     "problem details, 404: title and detail",
     { status: 404, headers: problemJson, body: problem },
     "get_contact failed: http_404 (404). No such contact: con_1 was erased. Next: Find the id with the list tool of this resource.",

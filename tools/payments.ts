@@ -57,8 +57,7 @@ export const payments = {
     scope: "tokens:create",
     effect: "outward",
     title: "Verify payment",
-    description:
-      "Credit the wallet with a payment, given what checkout returned. Safe to repeat.",
+    description: "Credit the wallet with a payment, given what checkout returned. Safe to repeat.",
     input: z.object({
       processor_order_id: reference.describe("order_id of the payment order"),
       processor_payment_id: reference.describe("Payment id from checkout"),

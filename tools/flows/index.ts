@@ -44,7 +44,7 @@ const nodes = z
   .min(1)
   .max(maxNodes)
   .describe(
-    'Linked by parent_node_id. action_config: send_message {"text"}, ask {"text","save_as"}, add_tag {"tag"}, wait {"duration":"4h"}, condition {"query"}, assign {"team_id"}',
+    'Linked by parent_node_id. action_config: send_message {"text"}, ask {"text","save_as","validate"}, add_tag {"tag"}, condition {"query"}, assign {"team_id"}',
   );
 
 const trigger_type = z.enum(triggerTypes).describe("Start");
@@ -62,7 +62,7 @@ const triggerFields = {
   trigger_schedule: z.string().trim().max(255).optional().describe("Cron"),
   trigger_schedule_at: inputTimestamp.optional().describe("One time"),
   trigger_schedule_timezone: scheduleTimeZone.optional(),
-  settings: jsonObject.optional().describe('{"cohort_id"}'),
+  settings: jsonObject.optional().describe('{"cohort_id"}, else open conversations'),
 };
 
 /** What each type of trigger needs besides. */

@@ -27,12 +27,12 @@ export function describeToolFailure(
   { key, isWrite = false, isHidden = () => false }: DescribeOptions = {},
 ): string {
   const { status, code, error = {}, requestId } = failure;
+  const step = nextStep(failure, isWrite);
   const parts = [
     `${tool} failed: ${code}${status === undefined ? "" : ` (${status})`}.`,
     toSentence(failure.message),
-    ...describeFields(error.details, failure.message),
+    ...describeFields(error.details, { message: failure.message, step }),
   ];
-  const step = nextStep(failure, isWrite);
   const hidden = new Set((step.match(/\w+/g) ?? []).filter(isHidden));
   // A step of nothing else stays: most also name the REST route.
   const next = `Next: ${toSentence(removeMentions(step, hidden) || step)}`;
@@ -47,15 +47,21 @@ function redact(text: string, key: string | undefined): string {
   return safe.replace(/\bsk_live_[\w.-]{8,}/g, "[secret]");
 }
 
-/** The invalid fields that the message does not mention yet. */
-function describeFields(details: unknown, described: string): string[] {
+/** The invalid fields: those that the message does not mention yet, and what to send for those that it does. */
+function describeFields(
+  details: unknown,
+  { message: described, step }: { readonly message: string; readonly step: string },
+): string[] {
   const list: Readonly<Record<string, unknown>>[] = Array.isArray(details) ? details.slice(0, 20) : [];
   return list
     .filter((detail) => typeof detail?.message === "string")
-    .filter(({ field, message }) => message !== described && !described.includes(`${field}: ${message}`))
-    .map(({ field, message, fix }) =>
-      toSentence(["Field", `${field}:`, message, fix].filter(Boolean).join(" ")),
-    );
+    .map(({ field, message, fix }) => {
+      const advice = typeof fix === "string" && !`${message} ${step}`.includes(fix) ? [fix] : [];
+      const isDescribed = message === described || described.includes(`${field}: ${message}`);
+      return [...(isDescribed ? [] : ["Field", `${field}:`, message]), ...advice].join(" ");
+    })
+    .filter((text) => text !== "" && !described.includes(text))
+    .map(toSentence);
 }
 
 const describedFields = new Set([

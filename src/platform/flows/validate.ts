@@ -18,6 +18,9 @@ import { compileRegex, readEdgeKeyword, splitKeywords } from "./keywords.ts";
 import { handlerOf, invalidRegex } from "./nodes/index.ts";
 import { checkText } from "./texts.ts";
 
+const buttonHint =
+  "Children of type button stand below wait_for_reply, or a node whose interactive message has buttons.";
+
 type Rule = (graph: Graph) => readonly Problem[];
 
 /** Everything that is wrong with a graph. */
@@ -77,8 +80,9 @@ const rules = {
         return [];
       }
       const known = allowed.length === 0 ? "no children" : `children of type ${allowed.join(", ")}`;
+      const hint = node.connection_type === "button" ? ` ${buttonHint}` : "";
       const message = `A node below ${parent.id} (${parent.node_type}) can't be connected by ${node.connection_type}.`;
-      return [problem(node, "connection_type", message, `${parent.id} can have ${known}.`)];
+      return [problem(node, "connection_type", message, `${parent.id} can have ${known}.${hint}`)];
     }),
 
   edgeValues: (graph) =>
@@ -176,7 +180,10 @@ export function savedVariables({ nodes }: Graph): ReadonlySet<string> {
   return new Set(
     nodes.flatMap((node) => {
       const { config } = readConfig(node);
-      return (config === undefined ? undefined : handlerOf(node.node_type).saves?.(config)) ?? [];
+      // The name in a config with another error is not an error as well.
+      const { save_as } = node.action_config;
+      const named = typeof save_as === "string" ? [save_as] : [];
+      return config === undefined ? named : (handlerOf(node.node_type).saves?.(config) ?? []);
     }),
   );
 }
@@ -186,8 +193,22 @@ export function readConfig(node: GraphNode): {
   readonly config?: unknown;
   readonly problems: readonly Problem[];
 } {
-  const parsed = parsePart(declarations[node.node_type].config, node.action_config, configField(node));
-  return "problems" in parsed ? parsed : { config: parsed.data, problems: [] };
+  const schema = declarations[node.node_type].config;
+  const parsed = parsePart(schema, node.action_config, configField(node));
+  if (!("problems" in parsed)) {
+    return { config: parsed.data, problems: [] };
+  }
+  return { problems: parsed.problems.map((one) => nameFields(one, node, Object.keys(schema.shape))) };
+}
+
+/** Names the fields of a node's action_config where it has an unknown one. */
+function nameFields(one: Problem, node: GraphNode, names: readonly string[]): Problem {
+  const [, unknown] = one.field.split(`${configField(node)}.`);
+  if (one.code !== "unknown_argument" || unknown === undefined || unknown.includes(".")) {
+    return one;
+  }
+  const takes = `${node.node_type} takes ${names.length === 0 ? "nothing" : names.join(", ")}.`;
+  return { ...one, message: `${one.message}${suggest(unknown, names)}`, fix: `${one.fix} ${takes}` };
 }
 
 export function configField(node: GraphNode): string {

@@ -1,8 +1,8 @@
 /**
  * The conversations that a schedule starts its flow in: those of a cohort's contacts, or the open ones of its inboxes.
  *
- * As in a broadcast, a contact that is blocked, erased or without a number is left out. Templates of the category marketing
- * are refused when they are sent, if the contact has opted out.
+ * As in a broadcast, a contact that is blocked, erased or without a number is left out. Of a cohort, so is one that has
+ * opted out: it has asked for no answer.
  */
 import { sql } from "kysely";
 import type { Transaction } from "../../../database/database.ts";
@@ -55,7 +55,7 @@ export async function readAudience(
     select contact_id from (${members}) as member where contact_id > ${after} order by contact_id limit ${size}
   `.execute(tx);
   const ids = rows.map(({ contact_id }) => contact_id);
-  const contact_ids = await lockReachable(tx, organization, ids);
+  const contact_ids = await lockReachable(tx, organization, ids, { isConsentNeeded: true });
   const inbox = await getOrDefaultInbox(tx, organization, flow.inbox_id ?? undefined);
   const conversations = await lockOrCreateConversations(tx, {
     ...{ organization, inbox_id: inbox.id, contact_ids: [...contact_ids], now },
@@ -98,11 +98,13 @@ async function lockReachable(
   tx: Transaction,
   organization: string,
   ids: readonly string[],
+  { isConsentNeeded = false } = {},
 ): Promise<ReadonlySet<string>> {
   const contacts = await selectContacts(tx, organization)
     .select("id")
     .where(sql<boolean>`id = any(${[...new Set(ids)]}::text[])`)
     .where("blocked_at", "is", null)
+    .$if(isConsentNeeded, (rows) => rows.where("opted_out", "=", false))
     .where(({ or, eb }) => or([eb("phone_number", "is not", null), eb("bsuid", "is not", null)]))
     .orderBy("id")
     .forNoKeyUpdate()
