@@ -225,7 +225,7 @@ async function addPayments(app: TestApp): Promise<void> {
 
 /** A flow with a run that has ended and one that waits for a reply; it is changed meanwhile. */
 async function addFlows(app: TestApp): Promise<void> {
-  const ask = { text: "Where may we send it?", save_as: "mail", validate: "email" };
+  const ask = { text: "Where may we send it?", save_as: "mail", validate: "email", timeout: "2h" };
   const { data: flow } = await app.call(flows.create_flow, {
     ...{ name: "Offers", trigger_type: "keyword", trigger_keyword: "offer, price", end_action_type: "none" },
     nodes: [
