@@ -26,6 +26,7 @@ test("a key sees only the tools of its scopes", async () => {
     "preview_cohort",
     "list_cohort_members",
     "get_import",
+    "get_pricing",
     "get_organization",
     "whoami",
   ]);
