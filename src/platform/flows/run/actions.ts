@@ -114,7 +114,7 @@ async function assignTo(
     await assign({ id, team_id, assigned_to }, change);
     return;
   }
-  // Routing takes open conversations that nobody has.
+  // Routing takes open conversations without an agent.
   const { tx, organization } = change;
   const conversation = await requireConversation(tx, organization, id, { locks: true });
   if (conversation.status === "pending" && conversation.assigned_to === null) {

@@ -10,7 +10,7 @@ import type { FlowStepDetail, FlowWait } from "../../../database/schema/index.ts
 import { type Edge, type Graph, type GraphNode, nextNodes } from "../graph/index.ts";
 import type { Outcome } from "../nodes/index.ts";
 
-/** A run of more steps is a loop that nobody ends. */
+/** A run of more steps is a loop without an end. */
 export const maxSteps = 100;
 
 export interface RunState {
