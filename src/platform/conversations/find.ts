@@ -101,24 +101,27 @@ export async function lockConversations(
     .execute();
 }
 
+/** Contacts that each have one conversation with the inbox, or get one. */
+export interface InboxContacts {
+  readonly organization: string;
+  readonly inbox_id: string;
+  readonly contact_ids: readonly string[];
+  readonly now: Date;
+}
+
+/** The rows to insert, in one order, so that two such statements do not deadlock. */
+export function toNewConversations({ contact_ids, now }: Pick<InboxContacts, "contact_ids" | "now">) {
+  return [...contact_ids].sort().map((contact_id) => ({ contact_id, id: newId("conv", now) }));
+}
+
 /** The conversations of contacts with an inbox, locked until the commit. A new one is pending until the contact writes. */
 export async function lockOrCreateConversations(
   tx: Transaction,
-  {
-    organization,
-    inbox_id,
-    contact_ids,
-    now,
-  }: {
-    readonly organization: string;
-    readonly inbox_id: string;
-    readonly contact_ids: readonly string[];
-    readonly now: Date;
-  },
+  inboxContacts: InboxContacts,
 ): Promise<readonly ConversationRow[]> {
+  const { organization, inbox_id, contact_ids, now } = inboxContacts;
   const at = now.toISOString();
-  // In one order, so that two of these do not deadlock.
-  const rows = [...contact_ids].sort().map((contact_id) => ({ contact_id, id: newId("conv", now) }));
+  const rows = toNewConversations(inboxContacts);
   await sql`
     insert into conversations (organization_id, id, inbox_id, contact_id, status, created_at, updated_at)
     select ${organization}, id, ${inbox_id}, contact_id, 'pending', ${at}::timestamptz, ${at}::timestamptz

@@ -11,7 +11,12 @@ import { assign, transfer, unassign } from "./assign.ts";
 import { assignmentsOf, deleteOldAssignmentsJob } from "./assignments.ts";
 import { detachConversations } from "./change.ts";
 import { eraseAssignments, eraseConversations } from "./erase.ts";
-import { getConversationDetails, requireConversation } from "./find.ts";
+import {
+  getConversationDetails,
+  type InboxContacts,
+  requireConversation,
+  toNewConversations,
+} from "./find.ts";
 import { listConversations } from "./list.ts";
 import { serveQueueIfWaiting, serveQueueJob } from "./queue.ts";
 import { requestRouting, routeJob } from "./route.ts";
@@ -172,21 +177,11 @@ export async function recordOutbound(
  */
 export async function recordBulkOutbound(
   tx: Transaction,
-  {
-    organization,
-    inbox_id,
-    contact_ids,
-    now,
-  }: {
-    readonly organization: string;
-    readonly inbox_id: string;
-    readonly contact_ids: readonly string[];
-    readonly now: Date;
-  },
+  inboxContacts: InboxContacts,
 ): Promise<ReadonlyMap<string, string>> {
+  const { organization, inbox_id, now } = inboxContacts;
   const at = now.toISOString();
-  // In one order, so that two of these do not deadlock.
-  const rows = [...contact_ids].sort().map((contact_id) => ({ contact_id, id: newId("conv", now) }));
+  const rows = toNewConversations(inboxContacts);
   const { rows: recorded } = await sql<{ contact_id: string; id: string }>`
     insert into conversations (organization_id, id, inbox_id, contact_id, status, last_message_at, created_at, updated_at)
     select ${organization}, id, ${inbox_id}, contact_id, 'pending', ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
