@@ -6,17 +6,9 @@ import type { PaymentRow } from "./states.ts";
 
 /** The reference names the payment, so that it counts once. */
 export async function creditPayment({ tx, world, now }: Settling, payment: PaymentRow): Promise<void> {
-  const { organization_id, processor_payment_id, amount, currency } = payment;
-  const transfer = {
-    organization_id,
-    type: "top_up",
-    from_account: "top_ups",
-    to_account: "wallet",
-    reference: `payment:${processor_payment_id}`,
-    amount: minorToMicros(amount, currency),
-    currency,
-    message_id: null,
-  } as const;
+  const { organization_id, processor_payment_id: id, amount } = payment;
+  const accounts = { type: "top_up", from_account: "top_ups", to_account: "wallet" } as const;
+  const transfer = { ...accounts, reference: `payment:${id}`, ...moved(payment, amount) };
   await lockWallet(tx, organization_id);
   await recordTransfers(tx, [transfer], now);
   await world.hooks.walletCredited(tx, world, { organization: organization_id, now });
@@ -28,16 +20,12 @@ export async function debitRefund(
   payment: PaymentRow,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<void> {
-  const { organization_id, processor_payment_id, currency } = payment;
-  const transfer = {
-    organization_id,
-    type: "refund",
-    from_account: "wallet",
-    to_account: "top_ups",
-    reference: `payment:${processor_payment_id}:refunded:${to}`,
-    amount: minorToMicros(to - from, currency),
-    currency,
-    message_id: null,
-  } as const;
-  await recordTransfers(tx, [transfer], now);
+  const accounts = { type: "refund", from_account: "wallet", to_account: "top_ups" } as const;
+  const reference = `payment:${payment.processor_payment_id}:refunded:${to}`;
+  await recordTransfers(tx, [{ ...accounts, reference, ...moved(payment, to - from) }], now);
+}
+
+/** An amount of a payment, in the smallest unit of its currency, as a transfer has it. */
+function moved({ organization_id, currency }: PaymentRow, minor: number) {
+  return { organization_id, currency, amount: minorToMicros(minor, currency), message_id: null };
 }
