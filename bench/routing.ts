@@ -12,6 +12,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { openCountries } from "../src/adapters/countries/index.ts";
+import { openDocumentReader } from "../src/adapters/documents/index.ts";
+import { openModels } from "../src/adapters/models/index.ts";
 import { createDiskStorage } from "../src/adapters/storage/disk.ts";
 import { noMetrics } from "../src/adapters/telemetry/off.ts";
 import { createWeb } from "../src/adapters/web/index.ts";
@@ -92,7 +94,8 @@ async function measure(database: Database): Promise<void> {
     addresses: { service: () => "", cdn: undefined },
     quotas: config.quotas,
     ...{ retention: config.retention, wallet: config.wallet },
-    countries: await openCountries(config.countries),
+    ...{ countries: await openCountries(config.countries), ...openModels(config.models) },
+    documents: openDocumentReader(),
     openChannels: () => ({ channels: {}, templateAuthorities: {}, payments: unreachablePayments, jobs: [] }),
   });
   const caller = await platform.authenticate(key);

@@ -3,8 +3,9 @@
  *
  * `tidings.js` and its chunks contain everything for a forwarding MCP server, packages included, so that Node
  * reads few files before the first answer. The service is separate. It contains its packages too, except those that
- * `external` lists. The worker thread of the database is a separate file, and so is the archive of an empty database,
- * from which a new one is made. The table of countries by IP address is copied with its licence.
+ * `external` lists. The worker threads of the database and of the reader of documents are separate files, and so is
+ * the archive of an empty database, from which a new one is made. The table of countries by IP address and the word
+ * vectors of the built-in embedder are copied with their licences.
  *
  * Only white space and comments are removed, and there are no source maps: stack traces have the function names
  * of the source.
@@ -21,7 +22,10 @@ import { archiveDatabase } from "./archive-database.ts";
 const outdir = process.env.BUILD_DIR ?? "dist";
 
 /** Entry points that the command loads only by `import()`. */
-const service = ["src/cli/serve.ts", "src/cli/instance.ts", "src/database/embedded/embedded-worker.ts"];
+const service = [
+  ...["src/cli/serve.ts", "src/cli/instance.ts"],
+  ...["src/database/embedded/embedded-worker.ts", "src/adapters/documents/reader-worker.ts"],
+];
 
 /** Modules with constant values that are slow to compute, because they load the catalogue and the service. */
 const embedded = new Map<string, object>([
@@ -77,16 +81,22 @@ await Promise.all([
   }),
 ]);
 await chmod(`${outdir}/tidings.js`, 0o755);
-await Promise.all([archiveDatabase(outdir), copyCountries()]);
+await Promise.all([archiveDatabase(outdir), copyCountries(), copyWordVectors(), copyLicences()]);
 
 /** The table of countries by IP address. Its package has it twice more, in parts, so that it is no dependency. */
 async function copyCountries(): Promise<void> {
   const find = createRequire(import.meta.url).resolve;
   const data = "@ip-location-db/geo-whois-asn-country-mmdb";
-  await Promise.all([
-    copyFile(find(`${data}/geo-whois-asn-country.mmdb`), `${outdir}/countries.mmdb`),
-    copyFile("THIRD-PARTY.md", `${outdir}/THIRD-PARTY.md`),
-  ]);
+  await copyFile(find(`${data}/geo-whois-asn-country.mmdb`), `${outdir}/countries.mmdb`);
+}
+
+/** Beside the service, where the embedder looks for it. */
+async function copyWordVectors(): Promise<void> {
+  await copyFile("src/adapters/models/english/word-vectors.bin", `${outdir}/word-vectors.bin`);
+}
+
+async function copyLicences(): Promise<void> {
+  await copyFile("THIRD-PARTY.md", `${outdir}/THIRD-PARTY.md`);
 }
 
 /** Bundles the values of the embedded modules as JSON in place of their code. */

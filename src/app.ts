@@ -1,14 +1,15 @@
 /**
  * The composition root: creates a running app from the configuration.
  *
- * config → database → migrate → ports → jobs → platform → transports → worker. Only this file knows all parts;
- * tests start the same app with a different configuration and clock.
+ * config → database → migrate → ports → jobs → platform → transports → worker. Only this file knows all parts.
  */
 import { setMaxListeners } from "node:events";
 import { toolNames } from "../tools/contract/index.ts";
 import { fail } from "../tools/errors.ts";
 import { type ControlRoute, openSimulator } from "./adapters/channel/simulator/index.ts";
 import { openCountries } from "./adapters/countries/index.ts";
+import { openDocumentReader } from "./adapters/documents/index.ts";
+import { openModels } from "./adapters/models/index.ts";
 import { openPayments } from "./adapters/payments/index.ts";
 import { openStorage } from "./adapters/storage/index.ts";
 import { createInstruments, instrumentTools, openTelemetry } from "./adapters/telemetry/index.ts";
@@ -84,7 +85,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   });
   const { token, collector } = config.telemetry;
   const telemetry = await openTelemetry({ isScraped: token !== undefined, collector, version });
-  const { web, receivers } = createWebs(config.web);
+  const { web, receivers, closeWebs } = createWebs(config.web);
   const instruments = createInstruments(telemetry, now);
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // one listener for each waiting call
@@ -93,10 +94,10 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   let controls: readonly ControlRoute[] = [];
   const platform = createPlatform({
     ...{ database, now, log, web, receivers, enabledModules, concurrency, metrics: telemetry.metrics },
-    ...{ stopping: stopping.signal, retention: config.retention, wallet: config.wallet },
-    countries: await openCountries(config.countries),
+    ...{ stopping: stopping.signal, retention: config.retention, wallet: config.wallet, instruments },
+    ...{ countries: await openCountries(config.countries), ...openModels(config.models), hiddenBy },
     addresses: { service: () => config.publicUrl ?? address, cdn: config.cdnUrl },
-    ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), hiddenBy, instruments },
+    ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), documents: openDocumentReader() },
     openChannels(callbacks, enqueueAll) {
       const simulator = openSimulator({ database, enqueueAll, callbacks, now });
       const { payments, routes } = openPayments({ ...config, ...secrets, database, callbacks, now });
@@ -141,8 +142,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
       stopping.abort();
       // No job may start from here on: one that the signal ended would be claimed again and again.
       await Promise.all([platform.jobs.stop(shutdownMs), mcp.close().then(() => server.close(shutdownMs))]);
-      await Promise.all([client.close(), telemetry.close(flushSpansMs)]);
-      await Promise.all([web[Symbol.asyncDispose](), receivers[Symbol.asyncDispose]()]);
+      await Promise.all([client.close(), telemetry.close(flushSpansMs), closeWebs()]);
       await database[Symbol.asyncDispose]();
     },
   };

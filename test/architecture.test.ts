@@ -9,6 +9,7 @@ import { modules, operatorModules } from "../src/platform/index.ts";
 const moduleOrder = [
   ...[
     "kernel",
+    "problems",
     "query",
     "identity",
     "phone",
@@ -40,7 +41,10 @@ const moduleOrder = [
     "imports",
     "cohorts",
     "broadcasts",
+    "knowledge-base",
+    "chatbot",
     "flows",
+    "knowledge-base",
     "bootstrap",
     "operator",
     "index",

@@ -120,6 +120,8 @@ const things: Readonly<Record<string, keyof OtherTenant>> = {
   broadcasts: "broadcast_id",
   flows: "flow_id",
   runs: "run_id",
+  documents: "document_id",
+  "qa-pairs": "qa_pair_id",
 };
 
 /** Input for operations that require one of several optional fields, or a phone number. */

@@ -21,6 +21,7 @@ test("without settings the service is embedded, on loopback, with the documented
         ...{ storedBytes: 10_240_000_000, apiKeys: 100, webhooks: 100, imports: 20, waitingCalls: 200 },
         ...{ inboxes: 100, quickReplies: 500, templates: 6_000, routingPolicies: 100, teamMembers: 2_000 },
         ...{ cohorts: 1_000, flows: 200 },
+        ...{ knowledgeDocuments: 1_000, knowledgeChunks: 20_000, knowledgeQaPairs: 5_000 },
       },
       wallet: { mode: "off", creditLimit: 0 },
       retention: { receipts: 90, decisions: 90, assignments: 730, events: 30, imports: 30, deadJobs: 30 },
@@ -32,7 +33,7 @@ test("without settings the service is embedded, on loopback, with the documented
       telemetry: { token: undefined, collector: undefined },
       scopes: undefined,
       toolFilter: { toolsets: [], readOnly: false, allow: [], deny: [], mode: "core" },
-      resultLimit: 80_000,
+      ...{ resultLimit: 80_000, models: { chat: undefined, embeddings: undefined } },
     },
     warnings: [],
   });
@@ -70,6 +71,9 @@ test("every setting is read", () => {
     TIDINGS_QUOTA_QUICK_REPLIES: "11",
     TIDINGS_QUOTA_TEMPLATES: "15",
     TIDINGS_QUOTA_FLOWS: "18",
+    TIDINGS_QUOTA_KNOWLEDGE_DOCUMENTS: "31",
+    TIDINGS_QUOTA_KNOWLEDGE_CHUNKS: "32",
+    TIDINGS_QUOTA_KNOWLEDGE_QA_PAIRS: "33",
     TIDINGS_QUOTA_ROUTING_POLICIES: "12",
     TIDINGS_QUOTA_TEAM_MEMBERS: "13",
     TIDINGS_WALLET: "credit_limit",
@@ -117,7 +121,15 @@ test("every setting is read", () => {
     rateLimits: { perSecond: 5000, burst: 10_000 },
     quotas: {
       ...{ storedBytes: 5_000_000, apiKeys: 6, cohorts: 26, webhooks: 7, imports: 8, waitingCalls: 9 },
-      ...{ inboxes: 10, quickReplies: 11, templates: 15, flows: 18, routingPolicies: 12, teamMembers: 13 },
+      ...{
+        inboxes: 10,
+        quickReplies: 11,
+        templates: 15,
+        flows: 18,
+        ...{ knowledgeDocuments: 31, knowledgeChunks: 32, knowledgeQaPairs: 33 },
+        routingPolicies: 12,
+        teamMembers: 13,
+      },
     },
     wallet: { mode: "credit_limit", creditLimit: 27_000_000 },
     retention: { receipts: 21, decisions: 22, assignments: 23, events: 24, imports: 25, deadJobs: 26 },
@@ -141,7 +153,7 @@ test("every setting is read", () => {
       deny: ["list_messages"],
       mode: "search",
     },
-    resultLimit: 40_000,
+    ...{ resultLimit: 40_000, models: { chat: undefined, embeddings: undefined } },
   });
   expect(appSecrets(config)).toEqual([
     "sk_live_upstream",
@@ -274,23 +286,6 @@ test("no error message repeats a value", () => {
       expect(String(error)).not.toContain(secret);
     }
   }
-});
-
-test.each([
-  ["TIDINGS_READONLY", "TIDINGS_READ_ONLY"],
-  ["TIDINGS_READ_ONLY_MODE", "TIDINGS_READ_ONLY"],
-  ["TIDINGS_TOOL_DENY", "TIDINGS_TOOLS_DENY"],
-  ["TIDINGS_DENY_TOOLS", "TIDINGS_TOOLS_DENY"],
-  ["TIDINGS_DATADIR", "TIDINGS_DATA_DIR"],
-  ["TIDINGS_SECRET_KEY", "TIDINGS_SECRET"],
-])("%s is an error that names %s", (name, nearest) => {
-  expect(() => readConfig({ [name]: secret })).toThrow(`Unknown setting ${name}. Did you mean ${nearest}?`);
-});
-
-test("an unknown setting near no other causes a warning, such as those of Kubernetes for a service", () => {
-  const names = ["TIDINGS_PORT", "TIDINGS_SERVICE_HOST", "TIDINGS_PORT_3000_TCP_PROTO", "TIDINGS_VERSION"];
-  const { warnings } = readConfig({ ...Object.fromEntries(names.map((name) => [name, "x"])), OTHER: "mine" });
-  expect(warnings).toEqual(names.map((name) => `Unknown setting ${name} is ignored.`));
 });
 
 test("every setting has a description", () => {

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { modules, operationsOf } from "../src/platform/index.ts";
 import { implement } from "../src/platform/kernel/module.ts";
+import { chatbot } from "../tools/chatbot.ts";
 import { cohorts } from "../tools/cohorts/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import type { InputOf, Operation, OutputOf } from "../tools/contract/index.ts";
@@ -121,6 +122,13 @@ function send(content: Omit<InputOf<typeof messages.send_message>, "to">) {
   return call(messages.send_message, { to: number, ...content });
 }
 
+/** A question whose stored answer repeats nothing; the turn keeps the question. */
+async function askChatbot(conversation_id: string): Promise<void> {
+  const graph_definition = { nodes: [{ id: "main", type: "llm" }] };
+  await call(chatbot.configure_chatbot, { graph_definition });
+  await call(chatbot.chat_with_bot, { conversation_id, message: marked("Do you deliver?") });
+}
+
 /** Agents who are assigned with a reason, and a policy whose explanations quote the skills that a conversation needs. */
 async function assignWithReasons(conversation_id: string): Promise<void> {
   const { id: team_id, users } = await createTeamWithMembers(app, {}, { Ben: {}, Cleo: {} });
@@ -178,6 +186,7 @@ describe("after an erasure", () => {
     const { id, conversation_id, phone } = await plant();
     await assignWithReasons(conversation_id);
     await plantFlows({ app, call, number, marked }, conversation_id);
+    await askChatbot(conversation_id);
     await importRow();
     await addToCohort();
     await phone.write(marked("stop"));

@@ -1,10 +1,11 @@
 /** Crashes: at whichever transaction a process dies, each message of a flow is sent once, and the run ends. */
+
 import { expect, test } from "vitest";
-import type { Database, TransactionWork } from "../src/database/database.ts";
 import { modules } from "../src/platform/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { useTestApp } from "./support/app.ts";
+import { type CrashTime, crashTransactions } from "./support/crashes.ts";
 import { chain, createFlowHelpers, say, textsOf } from "./support/flows.ts";
 import { openPhone } from "./support/simulator.ts";
 import { createWorldProbe } from "./support/world.ts";
@@ -38,48 +39,24 @@ const twelveNodes = chain(
   { id: "end", node_type: "end" },
 );
 
-class Crash extends Error {}
-
 interface Crashes {
   /** Decides which transactions of the modules fail: a third of them, in no period that one of them could fall into. */
   readonly seed: number;
-  /** Before its commit, which rolls it back, or after it, so that what comes next is not done. */
-  readonly when: "before" | "after";
+  readonly when: CrashTime;
 }
 
 /** Makes transactions fail, until the returned function is called, which returns how many did. */
 async function crash({ seed, when }: Crashes) {
-  const world = await readWorld(app);
-  const { database } = world;
   const { random } = createRandom(seed);
   let crashes = 0;
-  const transaction: Database["transaction"] = async <Result>(
-    work: TransactionWork<Result>,
-    options?: Parameters<Database["transaction"]>[1],
-  ) => {
-    const isCrash = random() < 1 / 3;
-    crashes += Number(isCrash);
-    const result = await database.transaction(async (tx) => {
-      const done = await work(tx);
-      if (isCrash && when === "before") {
-        throw new Crash();
-      }
-      return done;
-    }, options);
-    if (isCrash) {
-      throw new Crash();
-    }
-    return result;
+  const isCrash = () => {
+    const isChosen = random() < 1 / 3;
+    crashes += Number(isChosen);
+    return isChosen;
   };
-  const crashing = {
-    transaction,
-    queries: database.queries,
-    engine: database.engine,
-    pool: () => database.pool(),
-  };
-  Object.assign(world, { database: crashing });
+  const restore = crashTransactions(await readWorld(app), { isCrash, when });
   return () => {
-    Object.assign(world, { database });
+    restore();
     return crashes;
   };
 }
@@ -164,4 +141,4 @@ test("a flow of 12 nodes of whose transactions a third crash sends each message 
   for (const plan of plans) {
     expect(await runWithCrashes(plan), JSON.stringify(plan)).toBeGreaterThan(5);
   }
-}, 60_000);
+}, 120_000);

@@ -1,8 +1,12 @@
 /** Flows that events start: once for each, not by a flow's own doing, and not in another organization. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { flows } from "../tools/flows/index.ts";
+import { imports } from "../tools/imports.ts";
+import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
+import { uploads } from "../tools/uploads.ts";
 import { users } from "../tools/users.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { useTestApp } from "./support/app.ts";
@@ -114,4 +118,168 @@ test("a webhook can't subscribe to the events of flows alone", async () => {
   const events = ["conversation.closed"] as unknown as ["message.failed"];
   const subscribe = app.call(webhooks.create_webhook, { url: "https://example.com/hook", events });
   expect(await expectFailure(subscribe)).toMatchObject({ status: 400 });
+});
+
+test("a new conversation starts a flow, whoever begins it, and an old one does not", async () => {
+  const flow = await on("conversation.created");
+  const { number, conversation_id } = await write();
+  await openPhone(app, number).write("again");
+  await settle();
+  expect(await startsOf(conversation_id, flow.id)).toBe(1);
+  const { data: message } = await app.call(messages.send_message, {
+    ...{ to: newNumber(), type: "text", text: { body: "hello" } },
+  });
+  await settle();
+  expect(await startsOf(message.conversation_id, flow.id)).toBe(1);
+  await app.call(flows.delete_flow, { id: flow.id });
+});
+
+test("a new contact starts a flow in their conversation, or in one that is pending", async () => {
+  const flow = await on("contact.created", [tag]);
+  const { conversation_id } = await write();
+  expect(await startsOf(conversation_id, flow.id)).toBe(1);
+  const { data: contact } = await app.call(contacts.create_contact, { phone_number: newNumber() });
+  await app.call(contacts.upsert_contact, { phone_number: contact.phone_number ?? "", name: "Ann" });
+  await settle();
+  const { data: runs } = await app.call(flows.list_flow_runs, { flow_id: flow.id });
+  expect(runs).toHaveLength(2);
+  expect(runs[0]).toMatchObject({ contact_id: contact.id, status: "completed" });
+  const { data: conversation } = await app.call(conversations.get_conversation, {
+    id: runs[0]?.conversation_id ?? "",
+  });
+  expect(conversation).toMatchObject({ status: "pending", tags: ["seen"] });
+  await app.call(flows.delete_flow, { id: flow.id });
+});
+
+test("contacts of an import start no flow", async () => {
+  const flow = await on("contact.created", [tag]);
+  const content_base64 = Buffer.from(`phone\n${newNumber()}\n`).toString("base64");
+  const { data: file } = await app.call(uploads.upload_file, { content_base64, file_name: "people.csv" });
+  const { data: imported } = await app.call(imports.import_contacts, { upload_id: file.id });
+  await settle();
+  const { data: finished } = await app.call(imports.get_import, { id: imported.id });
+  expect(finished).toMatchObject({ status: "done", created: 1 });
+  const { meta } = await app.call(flows.list_flow_runs, { flow_id: flow.id });
+  expect(meta.total).toBe(0);
+  await app.call(flows.delete_flow, { id: flow.id });
+});
+
+test("a tag starts the flows of this tag and of every tag, in the latest conversation, once it was added", async () => {
+  const any = await on("contact.tag_added");
+  const vip = await create([say("x")], {
+    ...{ trigger_type: "event", trigger_event_type: "contact.tag_added", trigger_keyword: undefined },
+    settings: { tag: "VIP" },
+  });
+  expect(vip.settings).toEqual({ cohort_id: null, tag: "vip" });
+  const { conversation_id } = await write();
+  const { data } = await app.call(conversations.get_conversation, { id: conversation_id });
+  const addTag = async (name: string) => {
+    await app.call(contacts.tag_contact, { id: data.contact_id, add: [name] });
+    await settle();
+  };
+  await addTag("new");
+  expect([await startsOf(conversation_id, any.id), await startsOf(conversation_id, vip.id)]).toEqual([1, 0]);
+  await addTag("vip");
+  await addTag("vip");
+  expect([await startsOf(conversation_id, any.id), await startsOf(conversation_id, vip.id)]).toEqual([2, 1]);
+  const { data: unrestricted } = await app.call(flows.update_flow, {
+    id: vip.id,
+    trigger_event_type: "contact.created",
+  });
+  expect(unrestricted.settings.tag).toBeNull();
+  await app.call(flows.delete_flow, { id: any.id });
+  await app.call(flows.delete_flow, { id: vip.id });
+});
+
+test("a flow's tag starts no flow of tags", async () => {
+  const tagged = await on("contact.tag_added");
+  await create([{ id: "tag", node_type: "add_tag", action_config: { tag: "inner" } }], {
+    trigger_keyword: "tagme",
+  });
+  const number = newNumber();
+  const { conversation_id } = await openPhone(app, number).write("tagme");
+  await settle();
+  expect(await startsOf(conversation_id, tagged.id)).toBe(0);
+  await app.call(flows.delete_flow, { id: tagged.id });
+});
+
+test("a contact's event starts nothing for a blocked contact", async () => {
+  const flow = await on("contact.tag_added");
+  const { data: contact } = await app.call(contacts.create_contact, { phone_number: newNumber() });
+  await app.call(contacts.update_contact, { id: contact.id, blocked: true });
+  await app.call(contacts.tag_contact, { id: contact.id, add: ["x"] });
+  await settle();
+  const { meta } = await app.call(flows.list_flow_runs, { flow_id: flow.id });
+  expect(meta.total).toBe(0);
+  await app.call(flows.delete_flow, { id: flow.id });
+});
+
+test("a flow of one inbox starts in the contact's conversation of that inbox", async () => {
+  const { data: inbox } = await app.call(inboxes.create_inbox, {
+    ...{ name: "Second", channel: "simulator", phone_number: newNumber() },
+  });
+  const flow = await create([say("x")], {
+    ...{ trigger_type: "event", trigger_event_type: "contact.tag_added", trigger_keyword: undefined },
+    inbox_id: inbox.id,
+  });
+  const { conversation_id } = await write();
+  const { data } = await app.call(conversations.get_conversation, { id: conversation_id });
+  await app.call(contacts.tag_contact, { id: data.contact_id, add: ["y"] });
+  await settle();
+  expect(await startsOf(conversation_id, flow.id)).toBe(0);
+  const { data: runs } = await app.call(flows.list_flow_runs, { flow_id: flow.id });
+  const started = await app.call(conversations.get_conversation, { id: runs[0]?.conversation_id ?? "" });
+  expect(started.data).toMatchObject({ inbox_id: inbox.id, contact_id: data.contact_id });
+  await app.call(flows.delete_flow, { id: flow.id });
+});
+
+describe("a window that expires", () => {
+  const hour = 3_600_000;
+
+  test("starts a flow two hours before its end, once, unless the contact writes again", async () => {
+    const flow = await on("window.expiring");
+    const silent = await write();
+    const renewed = await write();
+    const closed = await write();
+    await app.call(conversations.update_conversation, { id: closed.conversation_id, status: "closed" });
+    await app.advanceTime(21 * hour);
+    await openPhone(app, renewed.number).write("still here");
+    expect(await startsOf(silent.conversation_id, flow.id)).toBe(0);
+    await app.advanceTime(hour);
+    await app.advanceTime(60_000);
+    await settle();
+    const starts = [silent, renewed, closed].map((one) => startsOf(one.conversation_id, flow.id));
+    expect(await Promise.all(starts)).toEqual([1, 0, 0]);
+    await app.advanceTime(hour);
+    expect(await startsOf(silent.conversation_id, flow.id)).toBe(1);
+    await app.advanceTime(20 * hour);
+    await settle();
+    expect(await startsOf(renewed.conversation_id, flow.id)).toBe(1);
+    await app.call(flows.delete_flow, { id: flow.id });
+  });
+
+  test("starts a flow late that was enabled later, but not after its end", async () => {
+    const [early, late] = [await write(), await write()];
+    await app.advanceTime(22.5 * hour);
+    await openPhone(app, late.number).write("again");
+    await app.advanceTime(hour);
+    const flow = await on("window.expiring");
+    await app.advanceTime(60_000);
+    await settle();
+    expect(await startsOf(early.conversation_id, flow.id)).toBe(1);
+    await app.advanceTime(26 * hour);
+    expect(await startsOf(late.conversation_id, flow.id)).toBe(0);
+    await app.call(flows.delete_flow, { id: flow.id });
+  });
+});
+
+test("fields of another type of trigger are rejected with their names", async () => {
+  const event = { trigger_type: "event", trigger_event_type: "contact.created" } as const;
+  const rejected = async (fields: Parameters<typeof create>[1]) =>
+    (await expectFailure(create([say("x")], fields))).error;
+  expect(await rejected({ ...event, trigger_keyword: "hi" })).toMatchObject({ param: "trigger_keyword" });
+  expect(await rejected({ ...event, trigger_keyword: undefined, settings: { tag: "vip" } })).toMatchObject({
+    param: "settings.tag",
+  });
+  expect(await rejected({ settings: { tag: "vip" } })).toMatchObject({ param: "settings.tag" });
 });

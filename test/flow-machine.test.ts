@@ -34,6 +34,10 @@ const graphs = fc
     ),
   );
 
+const request = {
+  ...({ method: "GET", url: "https://example.com", headers: {}, secret_headers: [], body: null } as const),
+  timeout_ms: 1,
+};
 const reply = { message_id: "msg_1", text: "yes", button: "yes" };
 const outcomes = fc.oneof<fc.Arbitrary<Outcome>[]>(
   fc.constantFrom<Outcome>(
@@ -45,6 +49,8 @@ const outcomes = fc.oneof<fc.Arbitrary<Outcome>[]>(
     { kind: "wait", for: "time", until: new Date(0) },
     { kind: "wait", for: "reply", until: new Date(0) },
     { kind: "error", code: "failed" },
+    { kind: "error", code: "failed", save: { answer: 2 } },
+    { kind: "call", request },
     { kind: "end" },
     { kind: "handover" },
   ),
@@ -55,6 +61,7 @@ const events = fc.array(
   fc.oneof(
     fc.record({ type: fc.constant("step" as const), outcome: outcomes }),
     fc.record({ type: fc.constant("timeout" as const), late: fc.nat(2) }),
+    fc.record({ type: fc.constant("response" as const), late: fc.nat(2) }),
     fc.record({ type: fc.constant("reply" as const), message: fc.nat(9) }),
   ),
   { maxLength: 40 },
@@ -93,6 +100,10 @@ function apply(graph: Graph, state: RunState, event: RunEvent): RunState {
   if (event.type === "timeout") {
     return endWait(state, { type: "timeout", episode: state.episode - event.late }) ?? state;
   }
+  if (event.type === "response") {
+    const result = { status: 200, body: null };
+    return endWait(state, { type: "response", episode: state.episode - event.late, result }) ?? state;
+  }
   if (event.type === "reply") {
     return endWait(state, { type: "reply", later: `msg_${event.message}` }) ?? state;
   }
@@ -107,7 +118,8 @@ function requireValid(graph: Graph, { status, reason, pending, steps, wait, due_
   const isFinal = status === "completed" || status === "failed" || status === "cancelled";
   expect(steps).toBeLessThanOrEqual(maxSteps + graph.nodes.length);
   expect(isFinal && (pending.length > 0 || wait !== null)).toBe(false);
-  expect(status === "waiting").toBe(due_at !== null);
+  // The time-out of a call is that of its request.
+  expect(status === "waiting" && wait?.for !== "response").toBe(due_at !== null);
   expect(status === "waiting" && (wait === null || wait.ended_by !== null)).toBe(false);
   expect(status === "running" && wait !== null && wait.ended_by === null).toBe(false);
   expect(status === "failed" && reason === null).toBe(false);
@@ -121,12 +133,15 @@ function requireProgress(before: RunState, after: RunState, event: RunEvent): vo
     expect(after).toBe(before);
   }
   // The loser of a race changes nothing.
-  if (event.type === "timeout" && event.late > 0) {
+  const isLate = event.type !== "step" && event.type !== "reply" && event.late > 0;
+  const isReplyTooEarly = event.type === "reply" && event.message <= 5;
+  if (isLate || isReplyTooEarly) {
     expect(after).toBe(before);
   }
-  const isReplyTooEarly = event.type === "reply" && event.message <= 5;
-  const isForTime = before.wait?.for === "time";
-  if (event.type === "reply" && (isReplyTooEarly || isForTime)) {
+  // Each wait has its ends.
+  const ends = { time: ["timeout"], reply: ["timeout", "reply"], response: ["response"] };
+  const waitsFor = before.status === "waiting" && before.wait?.for;
+  if (waitsFor && !ends[waitsFor].includes(event.type)) {
     expect(after).toBe(before);
   }
   expect(after.episode - before.episode).toBe(

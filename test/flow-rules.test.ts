@@ -114,6 +114,18 @@ const invalid: readonly (readonly [string, NewNode[], string, RegExp])[] = [
     "nodes[0].action_config.text",
     /not valid/,
   ],
+  [
+    "an unknown kind of answer",
+    [node("ask", { text: "x", validate: "mail" })],
+    "nodes[0].action_config.validate",
+    /one of these: text, number, email/,
+  ],
+  [
+    "an attribute with a list",
+    [node("set_attribute", { name: "x", value: [1] })],
+    "nodes[0].action_config.value",
+    /a number, true, false/,
+  ],
   ["an unknown team", [node("assign", { team_id: "team_x" })], "nodes[0].action_config.team_id", /no team/],
   [
     "an unknown template",

@@ -18,7 +18,8 @@ const kept: Readonly<Record<string, readonly string[]>> = {
   "what an organization has set up": [
     ...["organizations", "users", "api_keys", "inboxes", "teams", "team_members"],
     ...["routing_policies", "quick_replies", "templates", "webhooks", "wallet_states"],
-    ...["cohorts", "broadcasts", "subscriptions", "chatbot_addons", "flows"],
+    ...["cohorts", "broadcasts", "subscriptions", "chatbot_addons", "flows", "flow_window_sweeps"],
+    ...["chatbot_configs", "knowledge_documents", "knowledge_qa_pairs"],
   ],
   "what the operator has set up": ["message_rate_tables"],
   "until they are erased": ["contacts", "contact_identities", "conversations", "messages", "uploads"],
@@ -26,6 +27,7 @@ const kept: Readonly<Record<string, readonly string[]>> = {
   "with the run that they belong to": ["flow_run_steps"],
   "until they end": ["jobs", "processes", "outward_calls"],
   "like messages": ["simulator_messages"],
+  "with the conversation that they belong to": ["chatbot_conversations"],
   "like templates": ["simulator_templates"],
   "like payments": ["simulator_payments", "simulator_payment_orders"],
 };
@@ -78,6 +80,9 @@ beforeAll(async () => {
   await query(`
     insert into chatbot_units (organization_id, answer_id, addon_id, conversation_id, counted_at)
     select organization_id, 'ans_1', id, '${conversation_id}', now() from chatbot_addons`);
+  await query(`
+    insert into chatbot_turns (organization_id, id, conversation_id, contact_id, status, question, sources, found, created_at)
+    select organization_id, 'turn_1', id, contact_id, 'answered', '', '[]', '[]', now() from conversations limit 1`);
   expect(message_id).toMatch(/^msg_/);
 });
 

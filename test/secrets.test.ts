@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sealedColumns } from "../src/platform/index.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
+import { flows } from "../tools/flows/index.ts";
 import { users } from "../tools/users.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { ownerEmail, ownerPassword, silentLog, startTestApp, type TestApp } from "./support/app.ts";
@@ -182,6 +183,17 @@ describe("the list of sealed columns", () => {
       await app.call(users.create_user, { email: "new@example.com", name: "New", role: "agent" }, once());
       const url = receiver.url;
       await app.call(webhooks.create_webhook, { url, events: ["message.sent"] }, once());
+      const secret_headers = { Authorization: "Bearer secret" };
+      const action_config = { url: "https://example.com", secret_headers };
+      await app.call(flows.create_flow, {
+        ...({
+          name: "Call",
+          trigger_type: "keyword",
+          trigger_keyword: "x",
+          end_action_type: "none",
+        } as const),
+        nodes: [{ id: "call", node_type: "http_request", action_config }],
+      });
       const { queries } = app.server.database;
       const found = [];
       for (const { name: table, columns } of await queries.introspection.getTables()) {

@@ -1,28 +1,69 @@
 /** The chatbot: answers customers from the knowledge base. */
 import { z } from "zod";
-import { id, jsonObject, one, operation, phone } from "./contract/index.ts";
+import {
+  type ErrorEntry,
+  errorEntry,
+  id,
+  jsonObject,
+  one,
+  operation,
+  phone,
+  timestamp,
+  untrusted,
+} from "./contract/index.ts";
 
 const Configuration = z.object({
   id: z.string(),
   name: z.string().nullable(),
+  /** In its normal form. */
   graph_definition: z.record(z.string(), z.unknown()),
   is_active: z.boolean(),
+  created_at: timestamp,
+  updated_at: timestamp,
 });
+
+/** What an answer is from: a passage of a document, or a QA pair with its question. */
+export const Source = z.object({
+  type: z.enum(["chunk", "qa_pair"]),
+  document_id: z.string().nullable(),
+  document_name: z.string().nullable(),
+  heading: z.string().nullable(),
+  page: z.int().nullable(),
+  /** The position of the passage in the document, from 1. */
+  chunk: z.int().nullable(),
+  question: z.string().nullable(),
+});
+
+/** How the bot came to an answer. */
+const answerMode = z.enum(["extractive", "language_model"]);
 
 export const chatbot = {
   chat_with_bot: operation({
     method: "POST",
     path: "/v1/chatbot/chat",
     scope: "inbox:write",
+    effect: "outward",
     title: "Chat with bot",
     description:
       "Get the chatbot's answer to a message in a conversation. Find only the sources with search_knowledge_base.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations"),
-      message: z.string().min(1).max(4096).describe("What the contact says"),
+      message: z.string().trim().min(1).max(4096).describe("What the contact says"),
       contact_phone: phone.optional().describe("The contact's number"),
     }),
-    output: one(z.object({ conversation_id: z.string(), response: z.string(), agent_used: z.string() })),
+    output: one(
+      z.object({
+        conversation_id: z.string(),
+        response: z.string(),
+        /** The node that answered; "(extractive)" follows it if the answer is quoted. */
+        agent_used: z.string(),
+        sources: z.array(Source),
+        /** Whether a person is needed; `response` then says so. */
+        handed_off: z.boolean(),
+        /** Why a person is needed. */
+        reason: z.string().nullable(),
+      }),
+    ),
     hints: { openWorld: true },
   }),
 
@@ -31,15 +72,27 @@ export const chatbot = {
     path: "/v1/chatbot/config",
     scope: "inbox:write",
     title: "Configure chatbot",
-    description: "Create or replace the organization's chatbot configuration.",
+    description: "Set the organization's chatbot.",
     input: z.object({
-      name: z.string().min(1).max(255).optional().describe("Name of the bot"),
+      name: z.string().min(1).max(255).optional().describe("Name"),
       graph_definition: jsonObject.describe(
         'For example {"entry_point":"main","nodes":[{"id":"main","type":"llm"}],"edges":[]}',
       ),
+      is_active: z.boolean().default(true).describe("Answers"),
     }),
     output: one(Configuration),
     hints: { destructive: true, idempotent: true },
+  }),
+
+  get_chatbot_config: operation({
+    method: "GET",
+    path: "/v1/chatbot/config",
+    scope: "inbox:read",
+    title: "Get chatbot configuration",
+    description: "Get the organization's chatbot configuration, with its graph.",
+    input: z.object({}),
+    output: one(Configuration),
+    tier: "extended",
   }),
 
   get_chatbot_status: operation({
@@ -47,9 +100,60 @@ export const chatbot = {
     path: "/v1/chatbot/status",
     scope: "inbox:read",
     title: "Get chatbot status",
-    description:
-      "Get whether the chatbot is ready, and the number of documents and QA pairs in its knowledge base.",
+    description: "Get whether the chatbot is ready, how it answers, and the size of its knowledge base.",
     input: z.object({}),
-    output: one(z.object({ ready: z.boolean(), doc_count: z.int(), qa_count: z.int() })),
+    output: one(
+      z.object({
+        /** Whether it is configured and active, and its knowledge base has something. */
+        ready: z.boolean(),
+        doc_count: z.int(),
+        qa_count: z.int(),
+        mode: answerMode,
+        /** The name of the language model. */
+        model: z.string().nullable(),
+        /** Which languages the search by meaning understands. */
+        embedder_note: z.string(),
+      }),
+    ),
   }),
 };
+
+export const chatbotErrors = {
+  chatbot_graph_invalid: errorEntry(
+    "invalid_request",
+    400,
+    "The graph is not valid. {reason}",
+    "Correct every field of details, and send the request again. Nothing was saved.",
+  ),
+  chatbot_not_configured: errorEntry(
+    "conflict",
+    409,
+    "The chatbot is not configured, or not active.",
+    "Configure it with configure_chatbot (POST /v1/chatbot/config), with is_active true.",
+  ),
+  chatbot_config_not_found: errorEntry(
+    "not_found",
+    404,
+    "The chatbot is not configured.",
+    "Configure it with configure_chatbot (POST /v1/chatbot/config).",
+  ),
+  contact_mismatch: errorEntry(
+    "business_rule",
+    422,
+    "contact_phone is not the number of the conversation's contact.",
+    "Leave it out, or send the number that get_conversation shows.",
+  ),
+} as const satisfies Record<string, ErrorEntry>;
+
+/** The bot's part in a conversation. */
+export const BotInConversation = z.object({
+  /** active: the bot answers. handed_off: a person is to go on. ended: for another reason. */
+  state: z.enum(["active", "handed_off", "ended"]),
+  since: timestamp,
+  /** Why it ended. */
+  reason: z.string().nullable(),
+  /** For the person who goes on: why, what was asked, and what the search found. */
+  handed_off: z
+    .object({ reason: z.string(), question: untrusted(z.string()), found: z.array(Source) })
+    .nullable(),
+});

@@ -7,6 +7,7 @@ import { apiKeyErrors } from "./api-keys.ts";
 import { authErrors } from "./auth.ts";
 import { billingErrors } from "./billing.ts";
 import { broadcastErrors } from "./broadcasts/index.ts";
+import { chatbotErrors } from "./chatbot.ts";
 import { cohortErrors, queryErrors } from "./cohorts/index.ts";
 import { contactErrors } from "./contacts.ts";
 import {
@@ -23,6 +24,7 @@ import { conversationErrors } from "./conversations.ts";
 import { flowErrors } from "./flows/index.ts";
 import { importErrors } from "./imports.ts";
 import { inboxErrors } from "./inboxes.ts";
+import { knowledgeErrors } from "./knowledge-base/index.ts";
 import { toolErrors } from "./mcp.ts";
 import { messageErrors } from "./messages/index.ts";
 import { operatorErrors } from "./operator.ts";
@@ -59,9 +61,11 @@ export const errors = {
   ...billingErrors,
   ...broadcastErrors,
   ...flowErrors,
+  ...chatbotErrors,
   ...templateErrors,
   ...uploadErrors,
   ...importErrors,
+  ...knowledgeErrors,
   ...routingErrors,
   ...cohortErrors,
   ...queryErrors,

@@ -7,14 +7,25 @@ import { walletEvents } from "./wallet.ts";
 /** The events that a webhook can subscribe to. */
 export const publicEvents = { ...messageEvents, ...walletEvents };
 
-const Changed = z.object({ conversation_id: z.string() });
+const Conversation = z.object({ conversation_id: z.string() });
+const Contact = z.object({ contact_id: z.string() });
 
-/** Events that start flows. They are emitted only in organizations where a flow may react. */
+/** Events that start flows; nothing else receives them. */
 const internalEvents = {
-  "conversation.opened": { scope: "inbox:read", data: Changed },
-  "conversation.assigned": { scope: "inbox:read", data: Changed },
-  "conversation.closed": { scope: "inbox:read", data: Changed },
+  "conversation.created": { scope: "inbox:read", data: Conversation },
+  "conversation.opened": { scope: "inbox:read", data: Conversation },
+  "conversation.assigned": { scope: "inbox:read", data: Conversation },
+  "conversation.closed": { scope: "inbox:read", data: Conversation },
+  "contact.created": { scope: "contacts:read", data: Contact },
+  "contact.tag_added": { scope: "contacts:read", data: Contact.extend({ tags: z.array(z.string()) }) },
+  "window.expiring": {
+    scope: "inbox:read",
+    /** last_user_message_at: the message that opened the window. */
+    data: Conversation.extend({ last_user_message_at: z.string() }),
+  },
 } as const;
+
+export type InternalEventName = keyof typeof internalEvents;
 
 /** Every event; only the public ones are sent to webhooks. */
 export const events = { ...publicEvents, ...internalEvents } as const satisfies Record<

@@ -44,6 +44,7 @@ export const InboxSettings = z.object({
     .describe(
       "Messages of broadcasts that may be sent in any 24 hours; the others wait. By default any number",
     ),
+  chatbot: z.boolean().optional().describe("The chatbot answers"),
   default_country: country
     .optional()
     .describe("Country (ISO 3166) of numbers without a country code; by default the organization's"),

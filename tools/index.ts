@@ -10,7 +10,7 @@ import { conversations } from "./conversations.ts";
 import { flows } from "./flows/index.ts";
 import { imports } from "./imports.ts";
 import { inboxes } from "./inboxes.ts";
-import { knowledgeBase } from "./knowledge-base.ts";
+import { knowledgeBase } from "./knowledge-base/index.ts";
 import { mcp } from "./mcp.ts";
 import { messages } from "./messages/index.ts";
 import { operator } from "./operator.ts";

@@ -9,11 +9,13 @@ import { createTemplateHelpers, setReview } from "../../test/support/templates.t
 import { apiKeys } from "../../tools/api-keys.ts";
 import { billing } from "../../tools/billing.ts";
 import { broadcasts } from "../../tools/broadcasts/index.ts";
+import { chatbot } from "../../tools/chatbot.ts";
 import { cohorts } from "../../tools/cohorts/index.ts";
 import { contacts } from "../../tools/contacts.ts";
 import { conversations } from "../../tools/conversations.ts";
 import { flows } from "../../tools/flows/index.ts";
 import { imports } from "../../tools/imports.ts";
+import { knowledgeBase } from "../../tools/knowledge-base/index.ts";
 import { messages } from "../../tools/messages/index.ts";
 import { organization } from "../../tools/organization.ts";
 import { prices } from "../../tools/prices.ts";
@@ -44,6 +46,7 @@ export async function fill(app: TestApp): Promise<void> {
   await addBroadcasts(app);
   await addPayments(app);
   await addFlows(app);
+  await addKnowledge(app);
 }
 
 async function setUpOrganization(app: TestApp): Promise<void> {
@@ -245,6 +248,33 @@ async function addFlows(app: TestApp): Promise<void> {
   await openPhone(app, mary).write("Send me an offer.");
   await app.advanceTime(minute);
   await app.call(flows.update_flow, { id: flow.id, description: "Asks for an e-mail address" });
+}
+
+/** Documents that were read, one without content, a QA pair, a chatbot that has answered, and a flow with a secret. */
+async function addKnowledge(app: TestApp): Promise<void> {
+  const content =
+    "# Returns\n\nGoods can be returned within 30 days.\n\n# Delivery\n\nDelivery takes 3 days.";
+  const document = { name: "Terms", source_type: "markdown" } as const;
+  await app.call(knowledgeBase.add_document, { ...document, content });
+  await app.call(knowledgeBase.add_document, { ...document, name: "Empty" });
+  const pair = { question: "Do you sell gift cards?", answer: "Yes, from 10 euros.", tags: ["gifts"] };
+  await app.call(knowledgeBase.add_qa_pair, pair);
+  await app.advanceTime(minute);
+  const graph_definition = { entry_point: "main", nodes: [{ id: "main", type: "llm" }], edges: [] };
+  await app.call(chatbot.configure_chatbot, { graph_definition });
+  const { conversation_id } = await openPhone(app, grace).write("Hello");
+  await app.call(chatbot.chat_with_bot, { conversation_id, message: "Do you sell gift cards?" });
+  await app.call(flows.create_flow, {
+    ...{ name: "Order", trigger_type: "event", trigger_event_type: "contact.tag_added" },
+    ...{ settings: { tag: "order" }, end_action_type: "none" },
+    nodes: [
+      {
+        ...{ id: "call", node_type: "http_request" },
+        action_config: { url: "https://shop.example/orders", secret_headers: { Authorization: "Bearer x" } },
+      },
+    ],
+  });
+  await app.advanceTime(minute);
 }
 
 /** Returns the message as queued. */

@@ -21,6 +21,10 @@ const lists = [
   "/v1/billing/subscription",
   "/v1/cohorts",
   "/v1/automation/flows",
+  "/v1/knowledge-base/documents",
+  "/v1/knowledge-base/qa-pairs",
+  "/v1/chatbot/config",
+  "/v1/chatbot/status",
 ];
 
 export async function readAnswers(app: TestApp): Promise<Record<string, object>> {

@@ -14,6 +14,8 @@ import {
   readOrigin,
   wholeNumber,
 } from "./fields.ts";
+import { ModelEnvironment } from "./model-settings.ts";
+import { QuotaEnvironment } from "./quota-settings.ts";
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
@@ -110,43 +112,7 @@ export const Environment = z.object({
   TIDINGS_RATE_BURST: wholeNumber(1, 1_000_000)
     .default(100)
     .describe("Burst of requests for each credential"),
-  TIDINGS_QUOTA_STORED_MB: wholeNumber(1, 1_000_000_000)
-    .default(10_240)
-    .describe("Megabytes of files that an organization may store"),
-  TIDINGS_QUOTA_API_KEYS: wholeNumber(1, 1_000_000)
-    .default(100)
-    .describe("API keys that an organization may have"),
-  TIDINGS_QUOTA_WEBHOOKS: wholeNumber(1, 1_000)
-    .default(100)
-    .describe("Webhook subscriptions that an organization may have"),
-  TIDINGS_QUOTA_IMPORTS: wholeNumber(1, 1_000_000)
-    .default(20)
-    .describe("Imports of an organization that may wait or run"),
-  TIDINGS_QUOTA_INBOXES: wholeNumber(1, 10_000)
-    .default(100)
-    .describe("Inboxes that an organization may have"),
-  TIDINGS_QUOTA_QUICK_REPLIES: wholeNumber(1, 10_000)
-    .default(500)
-    .describe("Quick replies that an organization may have"),
-  TIDINGS_QUOTA_TEMPLATES: wholeNumber(1, 100_000)
-    .default(6_000) // WhatsApp's limit for a verified business
-    .describe("Templates that an organization may have"),
-  TIDINGS_QUOTA_COHORTS: wholeNumber(1, 100_000)
-    .default(1_000)
-    .describe("Cohorts that an organization may have"),
-  TIDINGS_QUOTA_FLOWS: wholeNumber(1, 10_000)
-    // Each message is compared with the keywords of all of them.
-    .default(200)
-    .describe("Automation flows that an organization may have"),
-  TIDINGS_QUOTA_ROUTING_POLICIES: wholeNumber(1, 10_000)
-    .default(100)
-    .describe("Routing policies that an organization may have"),
-  TIDINGS_QUOTA_TEAM_MEMBERS: wholeNumber(1, 100_000)
-    .default(2_000)
-    .describe("Members that an organization's teams may have together"),
-  TIDINGS_QUOTA_WAITING_CALLS: wholeNumber(1, 1_000_000)
-    .default(200)
-    .describe("Calls of `wait_for_message` of an organization that may wait at once, in each process"),
+  ...QuotaEnvironment.shape,
   TIDINGS_WALLET: z
     .enum(walletModes, expected(`one of ${walletModes.join(", ")}`))
     .default("off")
@@ -234,7 +200,9 @@ export const Environment = z.object({
   TIDINGS_WEB_ALLOW: commaList(
     readNetwork,
     "IP addresses or networks such as 10.1.0.0/16, separated by commas",
-  ).describe("Private networks that webhooks and file downloads may reach, by https on ports 443 and 8443"),
+  ).describe(
+    "Private networks that webhooks, file downloads and requests of flows may reach, by https on ports 443 and 8443",
+  ),
   TIDINGS_ALLOW_LOCAL_WEBHOOKS: z
     .enum(["true", "false", "1", "0"], expected("true or false"))
     .default("false")
@@ -245,7 +213,7 @@ export const Environment = z.object({
     .enum(["true", "false", "1", "0"], expected("true or false"))
     .default("false")
     .describe(
-      "For development: files of uploads and imports may be fetched from this machine, with plain http and any port. Requires a loopback `HOST`",
+      "For development: files of uploads and imports may be fetched from this machine, and flows may call it, with plain http and any port. Requires a loopback `HOST`",
     ),
   TIDINGS_SIMULATOR: z
     .enum(["on", "off"], expected("on or off"))
@@ -269,6 +237,7 @@ export const Environment = z.object({
     .url({ protocol: /^https?$/, ...expected("the address of the Razorpay API or of an emulator") })
     .default("https://api.razorpay.com")
     .describe("Address of the Razorpay API, without its version"),
+  ...ModelEnvironment.shape,
   TIDINGS_OPERATOR_KEY: z
     .string()
     .regex(/^[!-~]{32,}$/, expected("at least 32 characters without spaces"))

@@ -32,6 +32,19 @@ export function commaList<Value extends string>(read: (text: string) => Value | 
     .default([]);
 }
 
+/** The base URL of a service of the operator; credentials have settings of their own, which are never logged. */
+export const serviceUrl = z
+  .string()
+  .refine(isServiceUrl, expected("an address, http:// or https://, without a user name and without a query"))
+  .transform((text) => text.replace(/\/+$/, ""));
+
+function isServiceUrl(text: string): boolean {
+  return /^https?:\/\/[^\s@?#]+$/i.test(text) && URL.canParse(text);
+}
+
+/** A key that a header can carry. */
+export const serviceKey = z.string().regex(/^[!-~]+$/, expected("a key without spaces"));
+
 /** A country by its two-letter code. */
 export const country = z
   .string()

@@ -3,12 +3,22 @@ import { z } from "zod";
 import { toMicros } from "../../tools/money.ts";
 import { Environment } from "./environment.ts";
 import { isLoopback, isTrue } from "./fields.ts";
+import { readChatSettings, readEmbeddingsSettings } from "./model-settings.ts";
 import { findMisspelt, warnAboutUnknown } from "./unknown-settings.ts";
 
 /** Settings of which either all or none are set. */
 const groups = [
   ["TIDINGS_S3_BUCKET", "TIDINGS_S3_ACCESS_KEY_ID", "TIDINGS_S3_SECRET_ACCESS_KEY"],
   ["TIDINGS_RAZORPAY_KEY_ID", "TIDINGS_RAZORPAY_KEY_SECRET", "TIDINGS_RAZORPAY_WEBHOOK_SECRET"],
+  ["TIDINGS_LLM_URL", "TIDINGS_LLM_MODEL"],
+  ["TIDINGS_EMBEDDINGS_URL", "TIDINGS_EMBEDDINGS_MODEL"],
+] as const;
+
+/** Settings that do nothing without another one: they may not seem to have an effect. */
+const dependent = [
+  ["TIDINGS_LLM_KEY", "TIDINGS_LLM_URL"],
+  ["TIDINGS_EMBEDDINGS_KEY", "TIDINGS_EMBEDDINGS_URL"],
+  ["TIDINGS_EMBEDDINGS_DIMENSIONS", "TIDINGS_EMBEDDINGS_URL"],
 ] as const;
 
 const Settings = Environment.superRefine((env, context) => {
@@ -31,6 +41,11 @@ const Settings = Environment.superRefine((env, context) => {
     if (missing !== undefined && group.some((name) => env[name] !== undefined)) {
       const message = `a value when another one of ${group.join(", ")} is set`;
       context.addIssue({ code: "custom", path: [missing], message });
+    }
+  }
+  for (const [name, needed] of dependent) {
+    if (env[name] !== undefined && env[needed] === undefined) {
+      context.addIssue({ code: "custom", path: [needed], message: `a value when ${name} is set` });
     }
   }
 }).transform(toConfig);
@@ -98,6 +113,9 @@ function toConfig(env: z.output<typeof Environment>) {
       templates: env.TIDINGS_QUOTA_TEMPLATES,
       cohorts: env.TIDINGS_QUOTA_COHORTS,
       flows: env.TIDINGS_QUOTA_FLOWS,
+      knowledgeDocuments: env.TIDINGS_QUOTA_KNOWLEDGE_DOCUMENTS,
+      knowledgeChunks: env.TIDINGS_QUOTA_KNOWLEDGE_CHUNKS,
+      knowledgeQaPairs: env.TIDINGS_QUOTA_KNOWLEDGE_QA_PAIRS,
       routingPolicies: env.TIDINGS_QUOTA_ROUTING_POLICIES,
       teamMembers: env.TIDINGS_QUOTA_TEAM_MEMBERS,
       waitingCalls: env.TIDINGS_QUOTA_WAITING_CALLS,
@@ -129,6 +147,7 @@ function toConfig(env: z.output<typeof Environment>) {
     s3: readS3Settings(env),
     /** Undefined: payments are simulated. */
     razorpay: readRazorpaySettings(env),
+    models: { chat: readChatSettings(env), embeddings: readEmbeddingsSettings(env) },
     publicUrl: env.TIDINGS_PUBLIC_URL?.replace(/\/+$/, ""),
     cdnUrl: env.TIDINGS_CDN_URL?.replace(/\/+$/, ""),
     uploadRoot: env.TIDINGS_UPLOAD_ROOT,
@@ -170,13 +189,24 @@ function readRazorpaySettings(env: z.output<typeof Environment>) {
 
 /** The values that must never appear in a log. */
 export function appSecrets(config: Config): string[] {
-  const { upstream, secret, previousSecret, owner, operatorKey, databaseUrl, telemetry, s3, razorpay } =
-    config;
+  const {
+    upstream,
+    secret,
+    previousSecret,
+    owner,
+    operatorKey,
+    databaseUrl,
+    telemetry,
+    s3,
+    razorpay,
+    models,
+  } = config;
   const passwords = [databaseUrl, telemetry.collector].flatMap(passwordsIn);
   const chosen = [secret, previousSecret, owner.password, owner.key, operatorKey];
   const own = [...chosen, telemetry.token, s3?.secretAccessKey];
   const payment = [razorpay?.keySecret, razorpay?.webhookSecret];
-  const values = [upstream?.key, ...own, ...payment, ...passwords];
+  const modelKeys = [models.chat?.key, models.embeddings?.key];
+  const values = [upstream?.key, ...own, ...payment, ...modelKeys, ...passwords];
   return values.flatMap((value) => value || []);
 }
 

@@ -19,6 +19,7 @@ import { apiKeys } from "./api-keys.ts";
 import { auth, authenticate } from "./auth/index.ts";
 import { billing } from "./billing/index.ts";
 import { broadcasts } from "./broadcasts/index.ts";
+import { chatbot } from "./chatbot/index.ts";
 import { cohorts } from "./cohorts/index.ts";
 import { contacts } from "./contacts/index.ts";
 import { conversations } from "./conversations/index.ts";
@@ -44,6 +45,7 @@ import {
   throwDatabaseFailure,
   type World,
 } from "./kernel/index.ts";
+import { knowledgeBase } from "./knowledge-base/index.ts";
 import { mcp } from "./mcp.ts";
 import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
 import { operator } from "./operator/index.ts";
@@ -74,6 +76,8 @@ export const modules: Modules = {
   routing,
   inboxes,
   flows,
+  chatbot,
+  "knowledge-base": knowledgeBase,
   uploads,
   imports,
   webhooks,

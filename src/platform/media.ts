@@ -1,7 +1,7 @@
 /** Media of messages and templates. An address of one of our uploads stands for its file, which must meet the channel's limits. */
 import { fail } from "../../tools/errors.ts";
 import type { mediaTypes } from "../../tools/messages/index.ts";
-import type { Transaction } from "../database/database.ts";
+import type { Queries } from "../database/database.ts";
 import type { World } from "./kernel/index.ts";
 import { createChannelLink, findUploadAt } from "./uploads/index.ts";
 
@@ -55,9 +55,9 @@ interface StoredMedia {
  * Returns the media as it is stored; `upload` is the storage key if the address is that of an upload.
  * @throws Failure `upload_not_found`, also for another tenant's upload; `media_not_sendable`.
  */
-export async function toMediaContent(tx: Transaction, input: MediaInput): Promise<StoredMedia> {
+export async function toMediaContent(db: Queries, input: MediaInput): Promise<StoredMedia> {
   const { organization, type, media_url: url, caption = null, file_name = null, field = "media_url" } = input;
-  const upload = await findUploadAt(tx, organization, url, field);
+  const upload = await findUploadAt(db, organization, url, field);
   if (!upload) {
     return { url, caption, file_name };
   }

@@ -79,8 +79,8 @@ export type Download<Value> =
   | FailedRequest;
 
 export interface Web {
-  /** Checks a URL without a DNS lookup; undefined if it is allowed. */
-  check(url: string): ForbiddenRequest | undefined;
+  /** Checks a URL without a DNS lookup, and headers; undefined if they are allowed. */
+  check(url: string, headers?: WebRequest["headers"]): ForbiddenRequest | undefined;
   send(request: SendRequest): Promise<WebResponse>;
   /**
    * Passes the response to `read` while it is received, and returns `read`'s value. The unread rest is discarded.

@@ -6,6 +6,7 @@ import { cohorts } from "../../tools/cohorts/index.ts";
 import { flows } from "../../tools/flows/index.ts";
 import { imports } from "../../tools/imports.ts";
 import { inboxes } from "../../tools/inboxes.ts";
+import { knowledgeBase } from "../../tools/knowledge-base/index.ts";
 import { messages } from "../../tools/messages/index.ts";
 import { quickReplies } from "../../tools/quick-replies.ts";
 import { routing } from "../../tools/routing.ts";
@@ -39,6 +40,8 @@ export interface OtherTenant {
   readonly broadcast_id: string;
   readonly flow_id: string;
   readonly run_id: string;
+  readonly document_id: string;
+  readonly qa_pair_id: string;
 }
 
 export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
@@ -98,7 +101,16 @@ export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
     cohort_id: cohort.id,
     broadcast_id: await createBroadcast(app, cohort.id, key),
     ...(await createRun(app, message.conversation_id, key)),
+    ...(await createKnowledge(app, key)),
   };
+}
+
+async function createKnowledge(app: TestApp, key: string) {
+  const source = { name: "theirs", source_type: "markdown", content: "private" } as const;
+  const { data: document } = await app.call(knowledgeBase.add_document, source, { key });
+  const pair = { question: "private", answer: "private" };
+  const { data: added } = await app.call(knowledgeBase.add_qa_pair, pair, { key });
+  return { document_id: document.id, qa_pair_id: added.id };
 }
 
 /** Creates a flow whose run waits. */

@@ -1,6 +1,5 @@
 /** Gives a test the world of its app, to call what only a channel or a job calls. */
 import { implement, type World } from "../../src/platform/kernel/index.ts";
-import type { TestApp } from "./app.ts";
 
 /** A module to enable in the app, and the function that reads the app's world through it. */
 export function createWorldProbe() {
@@ -24,7 +23,7 @@ export function createWorldProbe() {
       ],
     },
   );
-  async function readWorld(app: TestApp): Promise<World> {
+  async function readWorld(app: { fetch(path: string): Promise<unknown> }): Promise<World> {
     await app.fetch("/world");
     if (world === undefined) {
       throw new Error("the app does not have the probe's module");

@@ -83,14 +83,17 @@ export const inputTimestamp = timestamp
 
 type JsonObject = Record<string, unknown>;
 
-/** An object of which `fits` is true. It is called before Zod looks at the members, of which there may be many. */
+/**
+ * An object of which `fits` is true. It is called before Zod looks at the members, of which there
+ * may be many. What is no object is left to `schema`.
+ */
 export function limitedObject<Schema extends z.ZodType>(
   fits: (value: JsonObject) => boolean,
   error: string,
   schema: Schema,
 ) {
-  return z.preprocess((value: JsonObject | undefined, context) => {
-    if (value !== undefined && !fits(value)) {
+  return z.preprocess((value: unknown, context) => {
+    if (typeof value === "object" && value !== null && !fits(value as JsonObject)) {
       context.addIssue(error);
     }
     return value;

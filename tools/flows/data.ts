@@ -1,6 +1,6 @@
 /** A flow and a run of it, as the API shows them. */
 import { z } from "zod";
-import { inputTimestamp, jsonObject, nearestName, timestamp, untrusted } from "../contract/index.ts";
+import { inputTimestamp, jsonObject, nearestName, tag, timestamp, untrusted } from "../contract/index.ts";
 import { connectionTypes, duration, nodeTypes } from "./nodes/index.ts";
 
 /**
@@ -10,13 +10,17 @@ import { connectionTypes, duration, nodeTypes } from "./nodes/index.ts";
 export const triggerTypes = ["keyword", "event", "schedule"] as const;
 export type TriggerType = (typeof triggerTypes)[number];
 
-/** The events that can start a flow. `src/platform/flows/triggers/events.ts` has what each of them starts it with. */
+/** The events that can start a flow. `src/platform/flows/triggers/sources.ts` has what each of them says. */
 export const triggerEvents = [
   "message.received",
   "message.failed",
+  "conversation.created",
   "conversation.opened",
   "conversation.assigned",
   "conversation.closed",
+  "contact.created",
+  "contact.tag_added",
+  "window.expiring",
 ] as const;
 export type TriggerEvent = (typeof triggerEvents)[number];
 
@@ -24,7 +28,7 @@ export type TriggerEvent = (typeof triggerEvents)[number];
 export const keywordMatches = ["word", "exact", "contains", "starts_with", "regex"] as const;
 export type KeywordMatch = (typeof keywordMatches)[number];
 
-export const endActions = ["none", "assign", "resolve", "snooze", "unassign"] as const;
+export const endActions = ["none", "assign", "resolve", "snooze", "unassign", "handoff_chatbot"] as const;
 export type EndAction = (typeof endActions)[number];
 
 /** A larger graph is split by start_flow. */
@@ -66,8 +70,11 @@ export const EndActionConfig = z.strictObject({
     .optional(),
 });
 
-/** The audience of a schedule. */
-export const FlowSettings = z.strictObject({ cohort_id: z.string().max(64).optional() });
+/** The audience of a schedule; the tag that contact.tag_added must have added. */
+export const FlowSettings = z.strictObject({
+  cohort_id: z.string().max(64).optional(),
+  tag: tag.optional(),
+});
 
 export const Flow = z.object({
   id: z.string(),
@@ -89,6 +96,8 @@ export const Flow = z.object({
   settings: z.object({
     /** Whom the schedule starts it for; null: the open conversations. */
     cohort_id: z.string().nullable(),
+    /** The tag whose addition starts it; null: any. */
+    tag: z.string().nullable(),
   }),
   priority: z.int(),
   end_action_type: z.enum(endActions),
@@ -114,7 +123,7 @@ export const Flow = z.object({
   updated_at: timestamp,
 });
 
-/** running: its next step is due; waiting: for a time or a reply. The others are final. */
+/** running: its next step is due; waiting: for a time, a reply or the response to a call. The others are final. */
 export const runStatuses = ["running", "waiting", "completed", "failed", "cancelled"] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
@@ -134,7 +143,7 @@ export const FlowRun = z.object({
   trigger_type: z.enum(runTriggers),
   /** The node that it waits in, or that is next; null at the end. */
   node_id: z.string().nullable(),
-  waiting_for: z.enum(["time", "reply"]).nullable(),
+  waiting_for: z.enum(["time", "reply", "response"]).nullable(),
   /** When the wait ends by itself. */
   due_at: timestamp.nullable(),
   steps: z.int(),
@@ -146,7 +155,7 @@ const Step = z.object({
   number: z.int(),
   node_id: z.string(),
   node_type: z.string(),
-  /** next, wait, reply, invalid, timeout, goto, end or error. */
+  /** next, wait, call, reply, invalid, timeout, goto, end or error. */
   outcome: z.string(),
   /** The nodes that follow. */
   next: z.array(z.string()),
@@ -159,7 +168,7 @@ const Step = z.object({
 });
 
 export const FlowRunDetails = FlowRun.extend({
-  /** What the contact answered, by save_as. */
+  /** What the contact answered, and the responses to calls, by save_as. */
   variables: untrusted(z.record(z.string(), z.unknown())),
   path: z.array(Step),
 });

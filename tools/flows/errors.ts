@@ -20,6 +20,12 @@ export const flowErrors = {
     "The flow is not valid. {reason}",
     "Correct every field of details, and send the request again. Nothing was saved.",
   ),
+  choice_not_sent: errorEntry(
+    "invalid_request",
+    400,
+    "The flow has not sent a button or row {value} by then. It has sent: {known}.",
+    "Send the id or the title of one that it sends before this entry of the script.",
+  ),
   flow_disabled: errorEntry(
     "conflict",
     409,

@@ -24,11 +24,13 @@ import {
   triggerEvents,
   triggerTypes,
 } from "./data.ts";
+import { rehearseFlow } from "./rehearsal.ts";
 import { scheduleTimeZone } from "./time-zone.ts";
 
 export * from "./data.ts";
 export { flowErrors } from "./errors.ts";
 export * from "./nodes/index.ts";
+export { FlowRehearsal } from "./rehearsal.ts";
 
 const flowId = id("Flow", "list_flows");
 const runId = id("Flow run", "list_flow_runs");
@@ -197,6 +199,8 @@ export const flows = {
     ),
     hints: acts,
   }),
+
+  rehearse_flow: rehearseFlow,
 
   toggle_flow: operation({
     method: "PATCH",

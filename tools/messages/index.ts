@@ -1,5 +1,6 @@
 /** Messages: sent to contacts and received from them. */
 import { z } from "zod";
+import { BotInConversation } from "../chatbot.ts";
 import { Contact } from "../contacts.ts";
 import { id, one, operation, paged, paging, recipient, timestamp } from "../contract/index.ts";
 import { Assignment, Conversation, conversationStatuses } from "../conversations.ts";
@@ -39,7 +40,7 @@ export const ActiveRun = z.object({
   flow_id: z.string(),
   flow_name: z.string(),
   status: z.enum(["running", "waiting"]),
-  waiting_for: z.enum(["time", "reply"]).nullable(),
+  waiting_for: z.enum(["time", "reply", "response"]).nullable(),
   /** When the wait ends by itself. */
   due_at: timestamp.nullable(),
 });
@@ -163,6 +164,8 @@ export const messages = {
         assignment: Assignment.nullable(),
         /** The flow that acts in the conversation; null if none does. */
         flow_run: ActiveRun.nullable(),
+        /** Null if the chatbot never had the conversation. */
+        chatbot: BotInConversation.nullable(),
         /** Oldest first. */
         messages: z.array(ListedMessage),
         actions: z.array(Action),

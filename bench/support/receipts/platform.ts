@@ -3,6 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openCountries } from "../../../src/adapters/countries/index.ts";
+import { openDocumentReader } from "../../../src/adapters/documents/index.ts";
+import { openModels } from "../../../src/adapters/models/index.ts";
 import { openStorage } from "../../../src/adapters/storage/index.ts";
 import { noMetrics } from "../../../src/adapters/telemetry/off.ts";
 import { createWebs } from "../../../src/adapters/web/index.ts";
@@ -50,7 +52,8 @@ export async function startPlatform(
     ...{ database, now, log, web, receivers, concurrency, metrics: noMetrics, ...secrets },
     ...{ stopping: new AbortController().signal, retention: config.retention, quotas: config.quotas },
     wallet: config.wallet,
-    countries: await openCountries(config.countries),
+    ...{ countries: await openCountries(config.countries), ...openModels(config.models) },
+    documents: openDocumentReader(),
     ...{ storage: openStorage(config), hiddenBy: () => undefined },
     addresses: { service: () => "http://127.0.0.1", cdn: undefined },
     openChannels: () => ({

@@ -18,6 +18,7 @@ import { checkBodyHeaders, collectBody, limitBody } from "./body.ts";
 import { openAgent } from "./connect.ts";
 import { type OpenResponse, runExchange } from "./exchange.ts";
 import { BodyTooLargeError } from "./failures.ts";
+import { checkRequestHeaders } from "./headers.ts";
 import { type ResolveHost, resolveHost } from "./resolve.ts";
 import { checkUrl, createWebRules, type WebRules } from "./rules.ts";
 
@@ -40,9 +41,9 @@ export function createWeb({ rules, resolve = resolveHost, ca }: WebOptions): Web
   };
   const parts = { rules, stopping, open };
   return {
-    check(url) {
+    check(url, headers = {}) {
       const checked = checkUrl(url, rules);
-      return checked instanceof URL ? undefined : checked;
+      return checked instanceof URL ? checkRequestHeaders(headers) : checked;
     },
     send: (request) => runExchange({ ...parts, request, read: (response) => readWhole(request, response) }),
     download: (request, consume) =>
@@ -58,7 +59,9 @@ export function createWeb({ rules, resolve = resolveHost, ca }: WebOptions): Web
 /** The port to addresses that customers provide, and the one to the receivers of their webhooks. */
 export function createWebs({ allow, areLocalSourcesAllowed, areLocalReceiversAllowed }: WebsSettings) {
   const create = (isLocalAllowed: boolean) => createWeb({ rules: createWebRules({ allow, isLocalAllowed }) });
-  return { web: create(areLocalSourcesAllowed), receivers: create(areLocalReceiversAllowed) };
+  const [web, receivers] = [create(areLocalSourcesAllowed), create(areLocalReceiversAllowed)];
+  const closeWebs = () => Promise.all([web[Symbol.asyncDispose](), receivers[Symbol.asyncDispose]()]);
+  return { web, receivers, closeWebs };
 }
 
 interface WebsSettings {
@@ -107,4 +110,6 @@ async function streamBody<Value>(
   }
 }
 
+export { collectBody } from "./body.ts";
+export { type ExchangeDeadline, startExchangeDeadline } from "./deadline.ts";
 export { createWebRules } from "./rules.ts";

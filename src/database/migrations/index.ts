@@ -24,6 +24,10 @@ import * as payments from "./0021-payments.ts";
 import * as billing from "./0022-billing.ts";
 import * as flows from "./0023-flows.ts";
 import * as flowSchedules from "./0024-flow-schedules.ts";
+import * as flowSecrets from "./0025-flow-secrets.ts";
+import * as flowEvents from "./0026-flow-events.ts";
+import * as knowledgeBase from "./0028-knowledge-base.ts";
+import * as chatbot from "./0029-chatbot.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -50,4 +54,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0022-billing": billing,
   "0023-flows": flows,
   "0024-flow-schedules": flowSchedules,
+  "0025-flow-secrets": flowSecrets,
+  "0026-flow-events": flowEvents,
+  "0028-knowledge-base": knowledgeBase,
+  "0029-chatbot": chatbot,
 };

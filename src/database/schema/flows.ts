@@ -1,5 +1,5 @@
 /** The tables of automation flows. */
-import type { Json } from "./columns.ts";
+import type { Json, Sealed } from "./columns.ts";
 
 /** A node of a flow, as it was sent, with its defaults. */
 export type FlowNode = {
@@ -19,16 +19,34 @@ export type EndActionConfig = {
   readonly until?: string | undefined;
 };
 
+/** An HTTP request of a node, with its placeholders filled in. */
+export type FlowCallRequest = {
+  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The names of further headers, whose values are sealed. */
+  readonly secret_headers: readonly string[];
+  readonly body: string | null;
+  readonly timeout_ms: number;
+};
+
+/** What a call resulted in: a response with any status, or the code of the error. */
+export type FlowCallResult = { readonly status: number; readonly body: unknown } | { readonly error: string };
+
 /** What a run waits for, in a node. */
 export type FlowWait = {
   readonly node_id: string;
-  readonly for: "time" | "reply";
+  readonly for: "time" | "reply" | "response";
   /** The latest message of the contact when the wait began: only a later one is a reply. */
   readonly after: string | null;
   /** The replies that were not valid. */
   readonly attempts: number;
   /** Null while it waits. */
-  readonly ended_by: "reply" | "timeout" | null;
+  readonly ended_by: "reply" | "timeout" | "response" | null;
+  /** For a response: what to call, whether the call has begun, and what it resulted in. */
+  readonly request?: FlowCallRequest;
+  readonly is_called?: boolean;
+  readonly result?: FlowCallResult;
 };
 
 /** What a step did, by ids and codes. */
@@ -53,28 +71,48 @@ export interface FlowTables {
     trigger_event_type:
       | "message.received"
       | "message.failed"
+      | "conversation.created"
       | "conversation.opened"
       | "conversation.assigned"
       | "conversation.closed"
+      | "contact.created"
+      | "contact.tag_added"
+      | "window.expiring"
       | null;
     trigger_schedule: string | null;
     trigger_schedule_at: string | null;
     trigger_schedule_timezone: string | null;
     cohort_id: string | null;
+    trigger_tag: string | null;
     next_run_at: string | null;
     priority: number;
     version: number;
     created_at: string;
     updated_at: string;
   };
+  flow_window_sweeps: {
+    organization_id: string;
+    opened_until: string;
+  };
   flow_versions: {
     organization_id: string;
     flow_id: string;
     version: number;
     nodes: Json<readonly FlowNode[]>;
-    end_action_type: "none" | "assign" | "resolve" | "snooze" | "unassign";
+    end_action_type: "none" | "assign" | "resolve" | "snooze" | "unassign" | "handoff_chatbot";
     end_action_config: Json<EndActionConfig>;
     is_interactive: boolean;
+  };
+  /** The values of secret headers. */
+  flow_secrets: {
+    organization_id: string;
+    id: string;
+    flow_id: string;
+    version: number;
+    node_id: string;
+    /** In lower case. */
+    header: string;
+    value: Sealed;
   };
   flow_runs: {
     organization_id: string;

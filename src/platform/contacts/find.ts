@@ -10,6 +10,7 @@ import { newId } from "../../database/id.ts";
 import { refersTo } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import type { Identities } from "../../ports/channel.ts";
+import { type Change, emit, isListenedTo } from "../kernel/index.ts";
 import { phoneKey } from "../phone/index.ts";
 import { countryOf } from "../query/index.ts";
 import { normalizedAtAfterChange, normalizedColumn } from "./normalized.ts";
@@ -44,7 +45,8 @@ interface FoundContact {
  * The contact that has one of these identities, the most reliable first; created if there is none. Locked until
  * the commit: an erasure waits for what this transaction writes for the contact, and erases that too.
  */
-export async function findOrCreateContact(tx: Transaction, lookup: ContactLookup): Promise<FoundContact> {
+export async function findOrCreateContact(change: Change, lookup: ContactLookup): Promise<FoundContact> {
+  const { tx } = change;
   const identities = identitiesOf(lookup);
   const [first, ...others] = identities;
   if (!first) {
@@ -59,7 +61,7 @@ export async function findOrCreateContact(tx: Transaction, lookup: ContactLookup
       const conflicting = owners.filter(({ id }) => id !== contact.id).map(({ kind }) => kind);
       return addIdentities(tx, { contact, created: false, conflicting }, added, lookup);
     }
-    const created = await createContact(tx, lookup, first);
+    const created = await createContact(change, lookup, first);
     if (created) {
       return addIdentities(tx, { contact: created, created: true, conflicting: [] }, others, lookup);
     }
@@ -125,11 +127,15 @@ function chooseOwner(
 }
 
 /** Undefined if the identity is taken. One statement, so that there is never an identity without its contact. */
-export async function createContact(tx: Transaction, lookup: ContactLookup, { kind, value }: Identity) {
+export async function createContact(
+  { tx, world }: Change,
+  lookup: ContactLookup,
+  { kind, value }: Identity,
+): Promise<ContactRow | undefined> {
   const { organization, name, metadata = {}, now } = lookup;
   const { phone_number = null, bsuid = null, username = null } = identityColumns(new Set([kind]), lookup);
   const created_at = now.toISOString();
-  const { rows } = await sql<ContactRow>`
+  const { rows } = await sql<ContactRow & { readonly is_listened_to: boolean }>`
     with claimed as (
       insert into contact_identities (organization_id, kind, value, contact_id, created_at)
       values (${organization}, ${kind}, ${value}, ${newId("con", now)}, ${created_at})
@@ -144,9 +150,17 @@ export async function createContact(tx: Transaction, lookup: ContactLookup, { ki
       ${JSON.stringify(metadata)}::jsonb, ${created_at}::timestamptz, ${created_at}::timestamptz,
       ${countryOf(phone_number)}, ${normalizedColumn({ name, metadata })}::jsonb, ${created_at}::timestamptz
     from claimed
-    returning *
+    returning *, ${isListenedTo(sql`contacts.organization_id`, ["contact.created"])} as is_listened_to
   `.execute(tx);
-  return rows[0];
+  if (!rows[0]) {
+    return undefined;
+  }
+  const { is_listened_to, ...contact } = rows[0];
+  if (is_listened_to) {
+    const { organization_id, id } = contact;
+    emit(tx, world, { type: "contact.created", organization_id, order: id, data: { contact_id: id } });
+  }
+  return contact;
 }
 
 /** The columns of `contacts` that hold identities of these kinds. */

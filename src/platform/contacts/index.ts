@@ -7,12 +7,13 @@ import { isDeepPage, readPage, withTimeLimit } from "../../database/query/index.
 import {
   type Change,
   type ErasedContact,
+  emit,
   eraseContact,
   implement,
   type WriteContext,
 } from "../kernel/index.ts";
 import { getPhoneRegion, hasCountryCode, normalizePhone, searchDigits } from "../phone/index.ts";
-import { type ContactLookup, findOrCreateContact } from "./find.ts";
+import { type ContactLookup, type ContactRow, findOrCreateContact } from "./find.ts";
 import { normalizedAfterChange } from "./normalized.ts";
 import { hasTag, isNumber, readSearchWords, searchTextAfterRename } from "./search.ts";
 import { readSearchPage } from "./search-page.ts";
@@ -20,6 +21,7 @@ import { selectContacts } from "./select.ts";
 import { serializeContact } from "./serialize.ts";
 import { changeTags } from "./tags.ts";
 
+export { requireAddress } from "./address.ts";
 export { isBsuid } from "./bsuid.ts";
 export { type ContactRow, createContact, findOrCreateContact, type Identity, idOfOwner } from "./find.ts";
 export { findContactIds } from "./find-many.ts";
@@ -77,7 +79,9 @@ export const contacts = implement(contract, {
     async tag_contact({ id, add, remove }, context) {
       const contact = await getContact(context.tx, context.organization, id, { forUpdate: true });
       const tags = changeTags(contact.tags, { add, remove }, "add");
-      return { data: serializeContact(await changeContact(context, id, { tags })) };
+      const changed = await changeContact(context, id, { tags });
+      emitTagsAdded(context, contact, tags);
+      return { data: serializeContact(changed) };
     },
 
     async delete_contact({ id }, context) {
@@ -137,6 +141,15 @@ export async function changeContact(
   return contact;
 }
 
+function emitTagsAdded({ tx, world }: Change, before: ContactRow, tags: readonly string[]): void {
+  const { organization_id, id: contact_id } = before;
+  const added = tags.filter((tag) => !before.tags.includes(tag));
+  if (added.length > 0) {
+    const data = { contact_id, tags: added };
+    emit(tx, world, { type: "contact.tag_added", organization_id, order: contact_id, data });
+  }
+}
+
 /** A contact that is blocked already keeps its time. */
 function blockColumns({ blocked, blocked_reason }: ContactChanges, now: Date) {
   if (blocked === false) {
@@ -172,14 +185,15 @@ async function readSearch(db: Queries, organization: string, search: string): Pr
 
 /** Accepts a phone number in any notation. @throws Failure `invalid_phone_number`. */
 async function findOrCreateByPhone(
-  { tx, organization, now }: ContactScope,
+  context: WriteContext,
   input: Pick<ContactLookup, "name" | "metadata"> & { readonly phone_number: string },
 ) {
+  const { tx, organization, now } = context;
   const phone_number = await normalizePhone(tx, organization, {
     text: input.phone_number,
     field: "phone_number",
   });
-  return findOrCreateContact(tx, { ...input, organization, phone_number, now });
+  return findOrCreateContact(context, { ...input, organization, phone_number, now });
 }
 
 /** No conversation is added until the commit, because the contact is locked. */

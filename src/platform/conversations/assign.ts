@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import type { conversations as contract } from "../../../tools/conversations.ts";
 import { fail } from "../../../tools/errors.ts";
+import type { Queries } from "../../database/database.ts";
 import { refersTo } from "../../database/query/index.ts";
 import type { OrganizationChange } from "../kernel/index.ts";
 import { activePolicies, type ConversationRow, decide, lockMember, policyForTeam } from "../routing/index.ts";
@@ -20,7 +21,7 @@ export async function assign({ id, assigned_to, team_id, reason }: Assign, conte
   const team = team_id === undefined ? undefined : await lockTeam(context, team_id);
   const conversation = await requireConversation(context.tx, context.organization, id, { locks: true });
   if (assigned_to !== undefined) {
-    await requireActive(context, assigned_to, "assigned_to");
+    await requireActive({ ...context, db: context.tx }, assigned_to, "assigned_to");
     return assignAgent(context, conversation, { assigned_to, team_id, reason, assignment_type: "manual" });
   }
   if (!team) {
@@ -33,7 +34,7 @@ export async function assign({ id, assigned_to, team_id, reason }: Assign, conte
 /** @throws Failure `user_not_found`, `user_inactive`, `wrong_agent`, naming the current agent. */
 export async function transfer({ id, from_agent, to_agent, reason }: Transfer, context: OrganizationChange) {
   const conversation = await requireConversation(context.tx, context.organization, id, { locks: true });
-  await requireActive(context, to_agent, "to_agent");
+  await requireActive({ ...context, db: context.tx }, to_agent, "to_agent");
   if (conversation.assigned_to !== from_agent) {
     throw fail("wrong_agent", { current_agent: conversation.assigned_to, param: "from_agent" });
   }
@@ -70,8 +71,8 @@ async function assignAgent(
   conversation: ConversationRow,
   { assigned_to, team_id: requestedTeam, reason, assignment_type }: AgentAssignment,
 ) {
-  const { tx } = context;
-  const team_id = requestedTeam ?? (await findTeamOf(context, conversation, assigned_to));
+  const { tx, organization } = context;
+  const team_id = requestedTeam ?? (await findTeamOf({ db: tx, organization }, conversation, assigned_to));
   const member =
     team_id === null ? undefined : await lockMember(tx, conversation, { team_id, user_id: assigned_to });
   if (team_id !== null && !member) {
@@ -138,13 +139,14 @@ async function lockTeam({ tx, organization }: OrganizationChange, id: string) {
   return team;
 }
 
+interface Reading {
+  readonly db: Queries;
+  readonly organization: string;
+}
+
 /** @throws Failure `user_not_found`, `user_inactive`, naming `field`. */
-async function requireActive(
-  { tx, organization }: OrganizationChange,
-  id: string,
-  field: string,
-): Promise<void> {
-  const user = await tx
+export async function requireActive({ db, organization }: Reading, id: string, field: string): Promise<void> {
+  const user = await db
     .selectFrom("users")
     .select("is_active")
     .where("organization_id", "=", organization)
@@ -159,12 +161,12 @@ async function requireActive(
 }
 
 /** The conversation's team if the agent is in it, else the agent's active team of the lowest tier, else null. */
-async function findTeamOf(
-  { tx, organization }: OrganizationChange,
+export async function findTeamOf(
+  { db, organization }: Reading,
   conversation: ConversationRow,
   user_id: string,
 ): Promise<string | null> {
-  const teams = await tx
+  const teams = await db
     .selectFrom("team_members")
     .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
     .select(["teams.id", "teams.is_active"])

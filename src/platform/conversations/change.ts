@@ -5,7 +5,7 @@
  * The conversation is locked first, then the members. When a change frees an agent, the queue is served.
  */
 import { sql } from "kysely";
-import { type Change, emit } from "../kernel/index.ts";
+import { type Change, emit, isListenedTo } from "../kernel/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
 import { countsAsLoad, type LoadChange, updateLoads } from "../teams/index.ts";
 
@@ -46,6 +46,7 @@ export async function changeConversations(
     return { conversation, state, loadChanges };
   });
   const { updated, listening } = await writeUpdates(change, updates);
+  await reportTaken(change, updates);
   emitChanges(
     change,
     updates.filter(({ conversation }) => listening.has(conversation.id)),
@@ -109,7 +110,7 @@ async function writeUpdates({ tx, now }: Change, updates: readonly ConversationU
     where conversations.organization_id = any(${rows.map(({ organization_id }) => organization_id)}::text[])
       and conversations.id = any(${rows.map(({ id }) => id)}::text[])
       and conversations.organization_id = state.organization_id and conversations.id = state.id
-    returning conversations.*, ${isListenedTo} as is_listened_to
+    returning conversations.*, ${isHeard} as is_listened_to
   `.execute(tx);
   const listening = updated.rows.flatMap(({ id, is_listened_to }) => (is_listened_to ? [id] : []));
   return {
@@ -124,13 +125,29 @@ interface Written {
   readonly listening: ReadonlySet<string>;
 }
 
-/** Read with the change, so that it costs no statement; the changes of a flow start no flow. */
-const isListenedTo = sql`exists (
-  select from flows where flows.organization_id = conversations.organization_id and flows.is_enabled
-    and flows.trigger_type = 'event'
-    and flows.trigger_event_type in ('conversation.opened', 'conversation.assigned', 'conversation.closed')
-)`;
+const isHeard = isListenedTo(sql`conversations.organization_id`, [
+  "conversation.opened",
+  "conversation.assigned",
+  "conversation.closed",
+]);
 
+/** Conversations that have got an agent, and those that were closed. */
+async function reportTaken(change: Change, updates: readonly ConversationUpdate[]): Promise<void> {
+  const idsOf = (isTaken: (before: ConversationRow, after: AssignmentState) => boolean) =>
+    updates
+      .filter(({ conversation, state }) => isTaken(conversation, state))
+      .map(({ conversation }) => conversation.id);
+  const assigned = idsOf(
+    (before, after) => after.assigned_to !== null && after.assigned_to !== before.assigned_to,
+  );
+  const closed = idsOf((before, after) => after.status === "closed" && before.status !== "closed");
+  const organization = updates[0]?.conversation.organization_id;
+  if (organization !== undefined && assigned.length + closed.length > 0) {
+    await change.world.hooks.conversationsTaken(change, { organization, assigned, closed });
+  }
+}
+
+/** The changes of a flow start no flow. */
 function emitChanges({ tx, world, actor }: Change, updates: readonly ConversationUpdate[]): void {
   if (actor.type === "flow") {
     return;

@@ -4,6 +4,8 @@ import { fail } from "../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { refersTo } from "../../database/query/index.ts";
+import { together } from "../../database/transaction.ts";
+import { type ContactRow, selectContacts } from "../contacts/index.ts";
 import { type Change, system, type World } from "../kernel/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
 import { selectConversations } from "./list.ts";
@@ -85,6 +87,47 @@ export async function withConversation(
       await action({ tx, world, now: world.now(), actor: system }, conversation);
     }
   });
+}
+
+/** A conversation and its contact, both locked until the commit. */
+export interface Subject {
+  readonly contact: ContactRow;
+  readonly conversation: ConversationRow;
+}
+
+/**
+ * Locks the contact and then the conversation until the commit, as an inbound message and an erasure do. Each is undefined if
+ * the contact was erased.
+ */
+export async function lockSubject(
+  tx: Transaction,
+  ids: { readonly organization_id: string; readonly contact_id: string; readonly conversation_id: string },
+): Promise<{ readonly [Part in keyof Subject]: Subject[Part] | undefined }> {
+  const { organization_id, contact_id, conversation_id } = ids;
+  const [contact, conversation] = await together(
+    selectContacts(tx, organization_id)
+      .selectAll()
+      .where("id", "=", contact_id)
+      .forNoKeyUpdate()
+      .executeTakeFirst(),
+    findConversation(tx, organization_id, conversation_id, { locks: true }),
+  );
+  return { contact, conversation };
+}
+
+/** The same, by the conversation alone; undefined if there is none, or its contact was erased. */
+export async function lockConversationSubject(
+  tx: Transaction,
+  organization_id: string,
+  conversation_id: string,
+): Promise<Subject | undefined> {
+  const found = await findConversation(tx, organization_id, conversation_id);
+  if (!found) {
+    return undefined;
+  }
+  const { contact_id } = found;
+  const { contact, conversation } = await lockSubject(tx, { organization_id, contact_id, conversation_id });
+  return contact && conversation ? { contact, conversation } : undefined;
 }
 
 /** Those that are not erased, locked until the commit in the order of their ids. */

@@ -4,7 +4,7 @@ import { conversations as contract } from "../../../tools/conversations.ts";
 import type { Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
-import { type Change, implement, isPerson } from "../kernel/index.ts";
+import { type Change, emit, implement, isListenedTo, isPerson } from "../kernel/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
 import { escalateJob } from "./apply-decisions.ts";
 import { assign, transfer, unassign } from "./assign.ts";
@@ -25,19 +25,23 @@ import { sweepQueueJob } from "./sweep-queue.ts";
 import { updateConversation } from "./update.ts";
 
 export type { ConversationRow } from "../routing/index.ts";
-export { assign, assignByPolicy, unassign } from "./assign.ts";
+export { assign, assignByPolicy, findTeamOf, requireActive, unassign } from "./assign.ts";
 export { latestAssignment } from "./assignments.ts";
 export {
   findConversation,
   getConversationDetails,
+  lockConversationSubject,
   lockConversations,
   lockOrCreateConversations,
+  lockSubject,
   requireConversation,
+  type Subject,
 } from "./find.ts";
 export { requestRouting } from "./route.ts";
 export { allowedStatuses } from "./states.ts";
+export { changedState, requireSettable } from "./status.ts";
 export { updateConversation } from "./update.ts";
-export { windowOf } from "./window.ts";
+export { windowMs, windowOf } from "./window.ts";
 
 export const conversations = implement(contract, {
   tables: ["conversations", "assignments"],
@@ -79,7 +83,7 @@ export const conversations = implement(contract, {
 
 /** The conversation of a contact in an inbox, created as `open` if there is none; locked until the commit. */
 export async function findOrCreateConversation(
-  tx: Transaction,
+  { tx, world }: Change,
   conversation: {
     organization: string;
     inbox_id: string;
@@ -88,11 +92,12 @@ export async function findOrCreateConversation(
   },
 ) {
   const { organization, inbox_id, contact_id, now } = conversation;
-  return tx
+  const id = newId("conv", now);
+  const { is_listened_to, ...row } = await tx
     .insertInto("conversations")
     .values({
       organization_id: organization,
-      id: newId("conv", now),
+      id,
       inbox_id,
       contact_id,
       status: "open",
@@ -105,7 +110,15 @@ export async function findOrCreateConversation(
         .doUpdateSet({ updated_at: now.toISOString() }),
     )
     .returningAll()
+    .returning(
+      isListenedTo(sql`conversations.organization_id`, ["conversation.created"]).as("is_listened_to"),
+    )
     .executeTakeFirstOrThrow();
+  if (row.id === id && is_listened_to) {
+    const data = { conversation_id: id };
+    emit(tx, world, { type: "conversation.created", organization_id: organization, order: id, data });
+  }
+  return row;
 }
 
 /**

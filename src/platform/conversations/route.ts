@@ -90,12 +90,15 @@ interface RouteItem {
 /** Routes conversations of one organization, each by the first policy that matches, else by the policy of its team. */
 async function routeConversations(change: Change, items: readonly RouteItem[]): Promise<void> {
   const { tx, now } = change;
-  const unassigned = items.filter(({ conversation }) => needsAgent(conversation));
-  const [first] = unassigned;
+  const waiting = items.filter(({ conversation }) => needsAgent(conversation));
+  const [first] = waiting;
   if (!first) {
     return;
   }
   const organization = first.conversation.organization_id;
+  const conversation_ids = waiting.map(({ conversation }) => conversation.id);
+  const held = await change.world.hooks.heldByBot(tx, { organization, conversation_ids });
+  const unassigned = waiting.filter(({ conversation }) => !held.has(conversation.id));
   const policies = await activePolicies(tx, organization);
   const conversations = unassigned.map(({ conversation }) => conversation);
   const facts = await readFacts(tx, conversations, policies);

@@ -32,15 +32,8 @@ export async function setStatus(
   conversation: ConversationRow,
   { status, snoozed_until }: Extract<ConversationEvent, { type: "set" }>,
 ): Promise<ConversationRow> {
+  requireSettable(conversation, { status, snoozed_until }, change.now);
   const until = snoozed_until === undefined ? undefined : new Date(snoozed_until);
-  if (until && until <= change.now) {
-    throw failField("snoozed_until", "snooze_not_in_future");
-  }
-  const { status: current_state } = conversation;
-  if (!allowedStatuses[current_state].includes(status)) {
-    const allowed = allowedStatuses[current_state].filter((other) => other !== current_state).join(", ");
-    throw fail("status_not_allowed", { current_state, value: status, allowed });
-  }
   const event = { type: "set", status, snoozed_until: until?.toISOString() } as const;
   const updated = await applyEvent(change, conversation, event);
   if (until && updated.snoozed_until !== null) {
@@ -49,6 +42,21 @@ export async function setStatus(
     await change.world.jobs.enqueue(change.tx, wakeJob, payload, { runAt: until });
   }
   return updated;
+}
+
+/** @throws Failure `status_not_allowed` or `snooze_not_in_future`. */
+export function requireSettable(
+  { status: current_state }: Pick<ConversationState, "status">,
+  { status, snoozed_until }: Pick<Extract<ConversationEvent, { type: "set" }>, "status" | "snoozed_until">,
+  now: Date,
+): void {
+  if (snoozed_until !== undefined && new Date(snoozed_until) <= now) {
+    throw failField("snoozed_until", "snooze_not_in_future");
+  }
+  if (!allowedStatuses[current_state].includes(status)) {
+    const allowed = allowedStatuses[current_state].filter((other) => other !== current_state).join(", ");
+    throw fail("status_not_allowed", { current_state, value: status, allowed });
+  }
 }
 
 /** The state after an event; undefined if it stays the same. */

@@ -51,10 +51,10 @@ export async function lockFlow(tx: Transaction, organization: string, id: string
   return getFlow(tx, organization, id);
 }
 
-export function serializeFlow({ nodes, cohort_id, ...flow }: FlowWithVersion) {
+export function serializeFlow({ nodes, cohort_id, trigger_tag, ...flow }: FlowWithVersion) {
   return {
     ...flow,
-    settings: { cohort_id },
+    settings: { cohort_id, tag: trigger_tag },
     nodes: nodes.map((node) => ({
       ...node,
       // Validated by the contract when they were saved.

@@ -2,13 +2,16 @@
 import { flows as contract } from "../../../tools/flows/index.ts";
 import { readPage } from "../../database/query/index.ts";
 import { defineRetentionJob, implement } from "../kernel/index.ts";
+import { callJob } from "./calls/index.ts";
 import { cancelRunsOfErased, eraseVariables } from "./erase.ts";
 import { getFlow, lockFlow, selectFlows, serializeFlow } from "./find.ts";
+import { rehearseFlow } from "./rehearse/index.ts";
 import { advanceJob, cancelRuns, cancelStatement, resumeJob } from "./run/index.ts";
 import { cancelRun, findActiveRun, listRuns, readRun, triggerFlow } from "./runs.ts";
 import { createFlow, updateFlow } from "./save.ts";
 import { fireJob, requireNoFlow, reschedule, startBatchJob } from "./schedule/index.ts";
-import { recordTriggers, triggerJob } from "./triggers/index.ts";
+import { sealedSecrets } from "./secrets.ts";
+import { recordTriggers, sweepWindowsJob, triggerContactJob, triggerJob } from "./triggers/index.ts";
 
 /** Ended runs go with their steps. */
 const deleteOldRunsJob = defineRetentionJob({
@@ -21,7 +24,16 @@ const deleteOldRunsJob = defineRetentionJob({
 });
 
 export const flows = implement(contract, {
-  tables: ["flows", "flow_versions", "flow_runs", "flow_run_steps", "flow_firings"],
+  sealed: sealedSecrets,
+  tables: [
+    "flows",
+    "flow_versions",
+    "flow_secrets",
+    "flow_runs",
+    "flow_run_steps",
+    "flow_firings",
+    "flow_window_sweeps",
+  ],
   operations: {
     async create_flow(input, context) {
       return { data: serializeFlow(await createFlow(input, context)) };
@@ -47,6 +59,10 @@ export const flows = implement(contract, {
       await cancelRuns(context, { reason: "flow_deleted", flow_id: id });
       await tx.deleteFrom("flows").where("organization_id", "=", organization).where("id", "=", id).execute();
       return { data: { deleted: true } };
+    },
+
+    async rehearse_flow(input, context) {
+      return { data: await rehearseFlow(input, context) };
     },
 
     async trigger_flow(input, context) {
@@ -79,7 +95,17 @@ export const flows = implement(contract, {
       return { data: await cancelRun(context, id) };
     },
   },
-  jobs: [triggerJob, advanceJob, resumeJob, fireJob, startBatchJob, deleteOldRunsJob],
+  jobs: [
+    triggerJob,
+    triggerContactJob,
+    sweepWindowsJob,
+    advanceJob,
+    callJob,
+    resumeJob,
+    fireJob,
+    startBatchJob,
+    deleteOldRunsJob,
+  ],
   recordEvents: recordTriggers,
   hooks: {
     activeRun: findActiveRun,

@@ -1,6 +1,6 @@
 /** Checks that what a flow refers to exists in its organization. */
 import { sql } from "kysely";
-import type { Transaction } from "../../database/database.ts";
+import type { Queries } from "../../database/database.ts";
 import type { EndActionConfig } from "../../database/schema/index.ts";
 import type { Graph, Problem } from "./graph/index.ts";
 import { handlerOf, type Reference, targetsOf } from "./nodes/index.ts";
@@ -16,7 +16,7 @@ const things: Readonly<Record<Reference["thing"], { readonly table: string; read
 };
 
 export async function checkReferences(
-  tx: Transaction,
+  db: Queries,
   organization: string,
   { graph, end_action_config }: { readonly graph: Graph; readonly end_action_config: EndActionConfig },
 ): Promise<readonly Problem[]> {
@@ -31,7 +31,7 @@ export async function checkReferences(
   const problems: Problem[] = [];
   for (const [thing, { table, list }] of Object.entries(things)) {
     const wanted = references.filter((reference) => reference.thing === thing);
-    const known = await findIds(tx, organization, { table, ids: wanted.map(({ id }) => id) });
+    const known = await findIds(db, organization, { table, ids: wanted.map(({ id }) => id) });
     problems.push(
       ...wanted
         .filter(({ id }) => !known.has(id))
@@ -46,7 +46,7 @@ export async function checkReferences(
 }
 
 async function findIds(
-  tx: Transaction,
+  db: Queries,
   organization: string,
   { table, ids }: { readonly table: string; readonly ids: readonly string[] },
 ): Promise<ReadonlySet<string>> {
@@ -55,6 +55,6 @@ async function findIds(
   }
   const { rows } = await sql<{ id: string }>`
     select id from ${sql.table(table)} where organization_id = ${organization} and id = any(${[...new Set(ids)]}::text[])
-  `.execute(tx);
+  `.execute(db);
   return new Set(rows.map(({ id }) => id));
 }

@@ -5,17 +5,10 @@ import { fail } from "../../../tools/errors.ts";
 import type { flows as contract } from "../../../tools/flows/index.ts";
 import type { Queries } from "../../database/database.ts";
 import { readPage, refersTo } from "../../database/query/index.ts";
-import { requireConversation } from "../conversations/index.ts";
+import { lockConversationSubject, requireConversation } from "../conversations/index.ts";
 import type { Hooks, ReadContext, WriteContext } from "../kernel/index.ts";
 import { getFlow } from "./find.ts";
-import {
-  cancelStatement,
-  lockConversationSubject,
-  type RunRow,
-  requireStartable,
-  selectActiveRuns,
-  startRun,
-} from "./run/index.ts";
+import { cancelStatement, type RunRow, requireStartable, selectActiveRuns, startRun } from "./run/index.ts";
 
 type List = z.output<typeof contract.list_flow_runs.input>;
 type Trigger = z.output<typeof contract.trigger_flow.input>;

@@ -1,30 +1,27 @@
 /** Creates and changes flows: checks what they do, and stores a version when that changes. */
 import type { z } from "zod";
-import type { Failure } from "../../../tools/contract/index.ts";
-import { fail, failField } from "../../../tools/errors.ts";
 import {
   type flows as contract,
   nodes as declarations,
   EndActionConfig as EndActionConfigSchema,
-  FlowSettings,
-  type TriggerType,
 } from "../../../tools/flows/index.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { EndActionConfig, FlowNode } from "../../database/schema/index.ts";
 import { getOrDefaultInbox } from "../inboxes.ts";
-import { freshId, requireBelowQuota, requireScope, type WriteContext } from "../kernel/index.ts";
-import { type FlowRow, type FlowWithVersion, getFlow, lockFlow, type VersionRow } from "./find.ts";
-import { isInteractive, type Problem, parsePart, toGraph } from "./graph/index.ts";
-import { compileRegex, splitKeywords } from "./keywords.ts";
-import { invalidRegex } from "./nodes/index.ts";
-import { checkReferences } from "./references.ts";
 import {
-  requireSchedule,
-  reschedule,
-  type Schedule,
-  scheduleColumns,
-  storedSchedule,
-} from "./schedule/index.ts";
+  freshId,
+  type ReadContext,
+  requireBelowQuota,
+  requireScope,
+  type WriteContext,
+} from "../kernel/index.ts";
+import { checkRequests } from "./calls/index.ts";
+import { type FlowRow, type FlowWithVersion, getFlow, lockFlow, type VersionRow } from "./find.ts";
+import { failGraph, isInteractive, type Problem, parsePart, toGraph } from "./graph/index.ts";
+import { checkReferences } from "./references.ts";
+import { requireSchedule, reschedule } from "./schedule/index.ts";
+import { insertSecrets, type NodeSecret, resolveSecrets, withoutSecrets } from "./secrets.ts";
+import { hasTrigger, readTrigger, storedTrigger, triggerColumns } from "./trigger-columns.ts";
 import { typesOf, validateGraph } from "./validate.ts";
 
 type Create = z.output<typeof contract.create_flow.input>;
@@ -39,7 +36,7 @@ export async function createFlow(input: Create, context: WriteContext): Promise<
   await requireSchedule(tx, trigger, { organization, now });
   const { name, description = null, inbox_id = null, priority, end_action_type } = input;
   const end_action_config = readEndAction(input.end_action_config);
-  const version = await prepareVersion(context, {
+  const version = await prepareStored(context, {
     nodes: input.nodes.map(toStoredNode),
     ...{ end_action_type, end_action_config },
   });
@@ -53,9 +50,10 @@ export async function createFlow(input: Create, context: WriteContext): Promise<
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await insertVersion(tx, flow, version);
+  await insertVersion(context, flow, version);
   const next_run_at = await reschedule(context, flow);
-  return { ...flow, ...version, next_run_at };
+  const { secrets: _, ...shown } = version;
+  return { ...flow, ...shown, next_run_at };
 }
 
 /** @throws Failure `flow_not_found`, and those of `createFlow` but for the quota. */
@@ -84,12 +82,12 @@ export async function updateFlow(input: Update, context: WriteContext): Promise<
     await reschedule(context, changed);
   }
   if (isNewVersion) {
-    const version = await prepareVersion(context, {
+    const wanted = {
       nodes: nodes?.map(toStoredNode) ?? before.nodes,
       end_action_type: end_action_type ?? before.end_action_type,
       end_action_config: end_action_config ?? before.end_action_config,
-    });
-    await insertVersion(tx, changed, version);
+    };
+    await insertVersion(context, changed, await prepareStored(context, wanted, before));
     await deleteUnusedVersions(tx, changed);
   }
   return getFlow(tx, organization, before.id);
@@ -97,18 +95,37 @@ export async function updateFlow(input: Update, context: WriteContext): Promise<
 
 type Version = Omit<VersionRow, "organization_id" | "flow_id" | "version">;
 
-async function prepareVersion(
-  { tx, organization, caller }: WriteContext,
+interface StoredVersion extends Version {
+  readonly secrets: readonly NodeSecret[];
+}
+
+/** A version with its secrets, of which `before` has those that are kept. */
+async function prepareStored(
+  context: WriteContext,
   version: Omit<Version, "is_interactive">,
+  before?: FlowWithVersion,
+): Promise<StoredVersion> {
+  const { secrets, problems } = await resolveSecrets(context, toGraph(version.nodes), before);
+  const prepared = await prepareVersion(context, version, problems);
+  return { ...prepared, nodes: prepared.nodes.map(withoutSecrets), secrets };
+}
+
+/** A version, if its graph and its end action are valid. @throws Failure `flow_invalid`, `insufficient_scope`. */
+export async function prepareVersion(
+  { db, world, organization, caller }: ReadContext,
+  version: Omit<Version, "is_interactive">,
+  otherProblems: readonly Problem[] = [],
 ): Promise<Version> {
   const graph = toGraph(version.nodes);
   const problems = [
     ...validateGraph(graph),
-    ...(await checkReferences(tx, organization, { graph, end_action_config: version.end_action_config })),
+    ...(await checkReferences(db, organization, { graph, end_action_config: version.end_action_config })),
+    ...checkRequests(world, graph),
+    ...otherProblems,
     ...checkEndAction(version),
   ];
   if (problems.length > 0) {
-    throw failInvalid(problems);
+    throw failGraph("flow_invalid", problems);
   }
   for (const type of typesOf(graph)) {
     requireScope(caller, declarations[type].scope ?? null);
@@ -116,30 +133,13 @@ async function prepareVersion(
   return { ...version, is_interactive: isInteractive(graph) };
 }
 
-/** The trigger of a request, with its settings checked. @throws Failure `flow_invalid`. */
-function readTrigger<Input extends { readonly settings?: unknown }>({ settings, ...input }: Input) {
-  if (settings === undefined) {
-    return input;
-  }
-  const parsed = parsePart(FlowSettings, settings, "settings");
-  if ("problems" in parsed) {
-    throw failInvalid(parsed.problems);
-  }
-  return { ...input, settings: parsed.data };
-}
-
 /** @throws Failure `flow_invalid`. */
-function readEndAction(value: unknown): EndActionConfig {
+export function readEndAction(value: unknown): EndActionConfig {
   const parsed = parsePart(EndActionConfigSchema, value, "end_action_config");
   if ("problems" in parsed) {
-    throw failInvalid(parsed.problems);
+    throw failGraph("flow_invalid", parsed.problems);
   }
   return parsed.data;
-}
-
-function failInvalid(problems: readonly Problem[]): Failure {
-  const { field = "nodes", message = "" } = problems[0] ?? {};
-  return fail("flow_invalid", { reason: `${field}: ${message}`, param: field, details: problems });
 }
 
 /** What each end action takes. */
@@ -149,6 +149,7 @@ const endActionFields: Readonly<Record<Version["end_action_type"], readonly (key
   resolve: [],
   snooze: ["until"],
   unassign: [],
+  handoff_chatbot: [],
 };
 
 function checkEndAction({
@@ -191,9 +192,13 @@ async function deleteUnusedVersions(
     .execute();
 }
 
-async function insertVersion(tx: Transaction, flow: FlowRow, version: Version): Promise<void> {
+async function insertVersion(
+  context: WriteContext,
+  flow: FlowRow,
+  { secrets, ...version }: StoredVersion,
+): Promise<void> {
   const { organization_id, id: flow_id } = flow;
-  await tx
+  await context.tx
     .insertInto("flow_versions")
     .values({
       ...{ organization_id, flow_id, version: flow.version, ...version },
@@ -201,9 +206,14 @@ async function insertVersion(tx: Transaction, flow: FlowRow, version: Version): 
       end_action_config: JSON.stringify(version.end_action_config),
     })
     .execute();
+  await insertSecrets(context, flow, secrets);
 }
 
-function toStoredNode({ parent_node_id, connection_value, ...node }: Create["nodes"][number]): FlowNode {
+export function toStoredNode({
+  parent_node_id,
+  connection_value,
+  ...node
+}: Create["nodes"][number]): FlowNode {
   return { ...node, parent_node_id: parent_node_id || null, connection_value: connection_value ?? null };
 }
 
@@ -215,64 +225,4 @@ async function requireInbox(
   if (inbox_id !== undefined) {
     await getOrDefaultInbox(tx, organization, inbox_id);
   }
-}
-
-interface Trigger extends Schedule {
-  readonly trigger_type: TriggerType;
-  readonly trigger_keyword?: string | undefined;
-  readonly trigger_match?: FlowRow["trigger_match"] | undefined;
-  readonly trigger_event_type?: FlowRow["trigger_event_type"] | undefined;
-}
-
-/** The columns of each type of trigger; those of the others are null. @throws Failure `flow_invalid`. */
-function triggerColumns(trigger: Trigger, now: Date) {
-  const { trigger_type, trigger_keyword = null, trigger_match, trigger_event_type = null } = trigger;
-  const match = trigger_match ?? "word";
-  const none = {
-    ...{ trigger_type, trigger_keyword: null, trigger_match: null, trigger_event_type: null },
-    ...{
-      trigger_schedule: null,
-      trigger_schedule_at: null,
-      trigger_schedule_timezone: null,
-      cohort_id: null,
-    },
-  };
-  if (trigger_type === "schedule") {
-    return { ...none, ...scheduleColumns(trigger, now) };
-  }
-  if (trigger.settings?.cohort_id !== undefined) {
-    const reason = "Only a flow of trigger_type schedule has a cohort.";
-    throw failField("settings.cohort_id", "flow_invalid", { reason });
-  }
-  if (trigger_type === "event") {
-    return { ...none, trigger_event_type };
-  }
-  const keyword = trigger_keyword ?? "";
-  if (match === "regex" && !compileRegex(keyword)) {
-    const { message } = invalidRegex("trigger_keyword");
-    throw failField("trigger_keyword", "flow_invalid", { reason: message });
-  }
-  if (match !== "regex" && splitKeywords(keyword).length === 0) {
-    throw failField("trigger_keyword", "flow_invalid", { reason: "trigger_keyword has no keyword." });
-  }
-  return { ...none, trigger_keyword: keyword, trigger_match: match };
-}
-
-function hasTrigger(input: Update): boolean {
-  return Object.entries(input).some(
-    ([name, value]) => (name.startsWith("trigger_") || name === "settings") && value !== undefined,
-  );
-}
-
-/** The stored trigger, of which an input of the same type changes a part. */
-function storedTrigger(flow: FlowRow, input: Partial<Trigger>): Trigger {
-  const { trigger_type = flow.trigger_type } = input;
-  const { trigger_keyword, trigger_match, trigger_event_type } = flow;
-  const isSame = trigger_type === flow.trigger_type;
-  return {
-    trigger_type,
-    ...(isSame && trigger_keyword !== null ? { trigger_keyword, trigger_match } : {}),
-    ...(isSame && trigger_event_type !== null ? { trigger_event_type } : {}),
-    ...(isSame && trigger_type === "schedule" ? storedSchedule(flow, input) : {}),
-  };
 }

@@ -175,14 +175,14 @@ function edgesBelow(graph: Graph, node: GraphNode): readonly ConnectionType[] {
   return node.node_type === "ask" && !hasChoices ? edges.filter((edge) => edge !== "button") : edges;
 }
 
-/** The variables that the nodes set. */
+/** What the nodes save, as placeholders name it after `vars.`. */
 export function savedVariables({ nodes }: Graph): ReadonlySet<string> {
   return new Set(
     nodes.flatMap((node) => {
       const { config } = readConfig(node);
       // The name in a config with another error is not an error as well.
       const { save_as } = node.action_config;
-      const named = typeof save_as === "string" ? [save_as] : [];
+      const named = typeof save_as === "string" ? [save_as, `${save_as}.<path>`] : [];
       return config === undefined ? named : (handlerOf(node.node_type).saves?.(config) ?? []);
     }),
   );

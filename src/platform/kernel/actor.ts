@@ -1,5 +1,57 @@
 /** Who acts: the caller of an operation, a flow, a bot, or the service itself. */
-import type { Actor, Caller, KeyOwner } from "./context.ts";
+import type { ActorType, Scope } from "../../../tools/contract/index.ts";
+
+export type Role = "owner" | "admin" | "supervisor" | "agent";
+
+/** Who acts: the caller of an operation, a flow, a bot, or the service itself. */
+export interface Actor {
+  readonly type: ActorType;
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** Whose an idempotency key is. */
+export interface KeyOwner {
+  readonly organization_id: string;
+  readonly credential_id: string;
+}
+
+/** What makes an idempotency key unique. */
+export interface IdempotencyKey extends KeyOwner {
+  readonly route: string;
+  readonly key: string;
+}
+
+/** What identifies a user's session. */
+export interface Session {
+  readonly organization_id: string;
+  readonly user_id: string;
+  /** A new password and deactivation raise the user's version. */
+  readonly session_version: number;
+  /** The family of refresh tokens; null in an access token of an earlier version. */
+  readonly family_id: string | null;
+}
+
+/** The authenticated caller: no tenant's data is read without one. */
+export interface Caller {
+  readonly organization_id: string;
+  readonly credential: {
+    readonly type: "api_key" | "access_token";
+    readonly id: string;
+    readonly name: string;
+    readonly expires_at: string | null;
+  };
+  readonly scopes: ReadonlySet<Scope>;
+  /** The signed-in user; null for an API key. */
+  readonly user: { id: string; email: string; name: string; role: Role } | null;
+  /** Of an access token; null for an API key. */
+  readonly session: Session | null;
+  /** The id of the signed-in user, or of the user who created the API key. */
+  readonly acts_for: string | null;
+  /** The role of that user; null for a key that no user created, which is the operator's. */
+  readonly role: Role | null;
+}
 
 /** The service itself, in its jobs and without a signed-in caller. */
 export const system: Actor = { type: "system", id: "system", name: "Tidings", scopes: new Set() };

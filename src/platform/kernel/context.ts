@@ -2,7 +2,8 @@
 
 import type { RawBuilder } from "kysely";
 import type { z } from "zod";
-import type { ActorType, Operation, Scope } from "../../../tools/contract/index.ts";
+import type { BotInConversation } from "../../../tools/chatbot.ts";
+import type { Operation } from "../../../tools/contract/index.ts";
 import type { Event, EventName } from "../../../tools/events.ts";
 import type { ActiveRun } from "../../../tools/messages/index.ts";
 import type { Database, Queries, Transaction } from "../../database/database.ts";
@@ -11,16 +12,18 @@ import type { Jobs, JobType, NewJob } from "../../jobs/job.ts";
 import type { Channel } from "../../ports/channel.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Countries } from "../../ports/countries.ts";
+import type { DocumentReader } from "../../ports/document-reader.ts";
+import type { Embedder } from "../../ports/embedder.ts";
+import type { LanguageModel } from "../../ports/language-model.ts";
 import type { Log } from "../../ports/log.ts";
 import type { PaymentProcessor } from "../../ports/payments.ts";
 import type { Storage } from "../../ports/storage.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import type { TemplateAuthority } from "../../ports/template-authority.ts";
 import type { Web } from "../../ports/web.ts";
+import type { Actor, Caller, KeyOwner } from "./actor.ts";
 import type { BroadcastProgress } from "./broadcast-progress.ts";
 import type { Quotas, RetentionDays, WalletSettings } from "./limits.ts";
-
-export type Role = "owner" | "admin" | "supervisor" | "agent";
 
 /** Everything outside the business logic; built by `createPlatform` and passed to every handler and job. */
 export interface World {
@@ -42,6 +45,10 @@ export interface World {
   readonly receivers: Web;
   readonly storage: Storage;
   readonly countries: Countries;
+  readonly embedder: Embedder;
+  /** Undefined: there is none, and answers are quoted from the knowledge base. */
+  readonly languageModel: LanguageModel | undefined;
+  readonly documents: DocumentReader;
   /** The public base URLs of this service and its CDN, for links to files. */
   readonly addresses: { service(): string; readonly cdn: string | undefined };
   readonly quotas: Quotas;
@@ -79,56 +86,6 @@ export interface Emission {
 
 /** Records the events of a transaction before it commits, and returns the jobs to enqueue in it. */
 export type EventRecorder = (tx: Transaction, emissions: readonly Emission[]) => Promise<readonly NewJob[]>;
-
-/** Who acts: the caller of an operation, a flow, a bot, or the service itself. */
-export interface Actor {
-  readonly type: ActorType;
-  readonly id: string;
-  readonly name: string;
-  readonly scopes: ReadonlySet<Scope>;
-}
-
-/** Whose an idempotency key is. */
-export interface KeyOwner {
-  readonly organization_id: string;
-  readonly credential_id: string;
-}
-
-/** What makes an idempotency key unique. */
-export interface IdempotencyKey extends KeyOwner {
-  readonly route: string;
-  readonly key: string;
-}
-
-/** What identifies a user's session. */
-export interface Session {
-  readonly organization_id: string;
-  readonly user_id: string;
-  /** A new password and deactivation raise the user's version. */
-  readonly session_version: number;
-  /** The family of refresh tokens; null in an access token of an earlier version. */
-  readonly family_id: string | null;
-}
-
-/** The authenticated caller: no tenant's data is read without one. */
-export interface Caller {
-  readonly organization_id: string;
-  readonly credential: {
-    readonly type: "api_key" | "access_token";
-    readonly id: string;
-    readonly name: string;
-    readonly expires_at: string | null;
-  };
-  readonly scopes: ReadonlySet<Scope>;
-  /** The signed-in user; null for an API key. */
-  readonly user: { id: string; email: string; name: string; role: Role } | null;
-  /** Of an access token; null for an API key. */
-  readonly session: Session | null;
-  /** The id of the signed-in user, or of the user who created the API key. */
-  readonly acts_for: string | null;
-  /** The role of that user; null for a key that no user created, which is the operator's. */
-  readonly role: Role | null;
-}
 
 /** The part of the context that every handler has. */
 export interface PublicContext {
@@ -255,6 +212,25 @@ export interface Hooks {
     db: Queries,
     conversation: { readonly organization: string; readonly conversation_id: string },
   ): Promise<z.input<typeof ActiveRun> | null>;
+  /** The conversations, of these, that a bot answers: routing looks for no agent. */
+  heldByBot(
+    db: Queries,
+    conversations: { readonly organization: string; readonly conversation_ids: readonly string[] },
+  ): Promise<ReadonlySet<string>>;
+  /** The bot's part in a conversation; null if it never had one. */
+  botIn(
+    db: Queries,
+    conversation: { readonly organization: string; readonly conversation_id: string },
+  ): Promise<z.input<typeof BotInConversation> | null>;
+  /** Conversations, by id, have got an agent, or were closed. */
+  conversationsTaken(
+    change: Change,
+    taken: {
+      readonly organization: string;
+      readonly assigned: readonly string[];
+      readonly closed: readonly string[];
+    },
+  ): Promise<void>;
   /** A team is being deleted. Called before its members are locked, and again afterwards. */
   teamDeleted(
     change: Change,

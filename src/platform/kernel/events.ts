@@ -1,5 +1,6 @@
 /** Emits events inside the transaction that causes them. */
-import type { Event, EventData, EventName } from "../../../tools/events.ts";
+import { type RawBuilder, sql } from "kysely";
+import type { Event, EventData, EventName, InternalEventName } from "../../../tools/events.ts";
 import { afterCommit, beforeCommit, type Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { type NewJob, newJob } from "../../jobs/job.ts";
@@ -68,3 +69,17 @@ const metricStates: { readonly [Name in EventName]?: Parameters<World["metrics"]
   "message.read": "read",
   "message.failed": "failed",
 };
+
+/**
+ * Whether an enabled flow of the organization reacts to one of these events: a part of the statement that makes the change, so
+ * that an event without a flow costs no statement.
+ */
+export function isListenedTo(
+  organization_id: RawBuilder<unknown>,
+  types: readonly InternalEventName[],
+): RawBuilder<boolean> {
+  return sql<boolean>`exists (
+    select from flows where flows.organization_id = ${organization_id} and flows.is_enabled
+      and flows.trigger_type = 'event' and flows.trigger_event_type in (${sql.join(types.map((type) => sql.lit(type)))})
+  )`;
+}

@@ -39,6 +39,24 @@ export function combineHooks(parts: readonly Partial<Hooks>[]): Hooks {
       }
       return null;
     },
+    async heldByBot(...args) {
+      const held = await Promise.all(parts.map(({ heldByBot }) => heldByBot?.(...args) ?? []));
+      return new Set(held.flatMap((ids) => [...ids]));
+    },
+    async botIn(...args) {
+      for (const { botIn } of parts) {
+        const bot = await botIn?.(...args);
+        if (bot) {
+          return bot;
+        }
+      }
+      return null;
+    },
+    async conversationsTaken(...args) {
+      for (const { conversationsTaken } of parts) {
+        await conversationsTaken?.(...args);
+      }
+    },
     async teamDeleted(...args) {
       for (const { teamDeleted } of parts) {
         await teamDeleted?.(...args);

@@ -7,11 +7,19 @@ export { implement, type Listeners, type Module, type ModuleRoute, outward } fro
 
 // Contexts and input of handlers
 
-export { actorOf, isPerson, operatorOwner, recordOf, system } from "./actor.ts";
-export type { BroadcastProgress } from "./broadcast-progress.ts";
 export {
   type Actor,
+  actorOf,
   type Caller,
+  isPerson,
+  operatorOwner,
+  type Role,
+  recordOf,
+  type Session,
+  system,
+} from "./actor.ts";
+export type { BroadcastProgress } from "./broadcast-progress.ts";
+export {
   type Change,
   type Erase,
   type ErasedContact,
@@ -20,8 +28,6 @@ export {
   type OrganizationChange,
   type OutwardContext,
   type ReadContext,
-  type Role,
-  type Session,
   type World,
   type WriteContext,
 } from "./context.ts";
@@ -43,7 +49,7 @@ export {
 // Events
 
 export type { Emission, EventRecorder } from "./context.ts";
-export { conversationOf, emit } from "./events.ts";
+export { conversationOf, emit, isListenedTo } from "./events.ts";
 export { listenerJobsOf } from "./listeners.ts";
 
 // Tools for handlers and jobs

@@ -20,6 +20,10 @@ export interface Quotas {
   readonly templates: number;
   readonly cohorts: number;
   readonly flows: number;
+  readonly knowledgeDocuments: number;
+  /** Of all its documents. */
+  readonly knowledgeChunks: number;
+  readonly knowledgeQaPairs: number;
   readonly routingPolicies: number;
   /** A user counts once for each team. */
   readonly teamMembers: number;
@@ -75,6 +79,21 @@ const rules: Readonly<Record<LimitName, Rule>> = {
   },
   cohorts: { thing: "cohorts", setting: "TIDINGS_QUOTA_COHORTS", default: ({ cohorts }) => cohorts },
   flows: { thing: "flows", setting: "TIDINGS_QUOTA_FLOWS", default: ({ flows }) => flows },
+  knowledge_documents: {
+    thing: "documents",
+    setting: "TIDINGS_QUOTA_KNOWLEDGE_DOCUMENTS",
+    default: ({ knowledgeDocuments }) => knowledgeDocuments,
+  },
+  knowledge_chunks: {
+    thing: "passages of documents",
+    setting: "TIDINGS_QUOTA_KNOWLEDGE_CHUNKS",
+    default: ({ knowledgeChunks }) => knowledgeChunks,
+  },
+  knowledge_qa_pairs: {
+    thing: "QA pairs",
+    setting: "TIDINGS_QUOTA_KNOWLEDGE_QA_PAIRS",
+    default: ({ knowledgeQaPairs }) => knowledgeQaPairs,
+  },
   routing_policies: {
     thing: "routing policies",
     setting: "TIDINGS_QUOTA_ROUTING_POLICIES",

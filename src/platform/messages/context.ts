@@ -18,12 +18,13 @@ type Input = z.output<typeof contract.get_conversation_context.input>;
 /** @throws Failure `conversation_not_found`. */
 export async function readConversationContext({ id, messages: maxMessages }: Input, context: ReadContext) {
   const { caller, now, world } = context;
-  const [conversation, assignment, parties, latest, flow_run] = await Promise.all([
+  const [conversation, assignment, parties, latest, flow_run, chatbot] = await Promise.all([
     getConversationDetails(context.db, context.organization, { id, now }),
     latestAssignment(context.db, context.organization, id),
     readContactAndInbox(context, id),
     readLatest(context, id, maxMessages),
     world.hooks.activeRun(context.db, { organization: context.organization, conversation_id: id }),
+    world.hooks.botIn(context.db, { organization: context.organization, conversation_id: id }),
   ]);
   const { channel, settings, ...contact } = parties;
   const { tags: _tags, metadata: _metadata, blocked_reason: _reason, ...summary } = contact;
@@ -36,6 +37,7 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
     contact: serializeContact(isContactShown ? contact : summary),
     assignment,
     flow_run,
+    chatbot,
     messages: latest.rows.reverse().map(serializeMessage),
     actions: describeActions(
       { conversation, contact, inbox: { channel, settings }, tools: world.tools },

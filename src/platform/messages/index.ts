@@ -14,9 +14,10 @@ import { serializeMessage } from "./serialize.ts";
 import { requireNoneWaiting } from "./template-uses.ts";
 import { waitForMessage } from "./waiting/index.ts";
 
-export { receiveMessage, receiveReceipts } from "./inbound/index.ts";
+export { readConsent, receiveMessage, receiveReceipts } from "./inbound/index.ts";
 export {
   type BulkMessages,
+  composeMessage,
   enqueueBulkMessages,
   replaceBroadcastMessages,
   sendMessage,

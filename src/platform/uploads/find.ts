@@ -5,11 +5,15 @@ import { fileKeyFromUrl } from "./links.ts";
 
 /** @throws Failure `upload_not_found`, also for another tenant's id. */
 export async function getUpload(db: Queries, organization: string, id: string, param = "upload_id") {
-  const upload = await selectUploads(db, organization).where("id", "=", id).executeTakeFirst();
+  const upload = await findUpload(db, organization, id);
   if (!upload) {
     throw fail("upload_not_found", { param });
   }
   return upload;
+}
+
+export async function findUpload(db: Queries, organization: string, id: string) {
+  return selectUploads(db, organization).where("id", "=", id).executeTakeFirst();
 }
 
 /**

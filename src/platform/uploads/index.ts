@@ -18,7 +18,7 @@ import {
 import { deleteUnfinishedUploadsJob, deleteUpload, removeFileJob } from "./remove.ts";
 
 export { getAccessibleUpload } from "./access.ts";
-export { findUploadAt, getUpload } from "./find.ts";
+export { findUpload, findUploadAt, getUpload } from "./find.ts";
 export { createChannelLink } from "./links.ts";
 export { commitUpload, discardFile, fetchFile } from "./receive.ts";
 export { removeUpload } from "./remove.ts";

@@ -31,6 +31,9 @@ export const changeNodes = {
 
   unassign: node({ config: z.strictObject({}), edges: fallible }),
 
+  /** The run ends there, without its end action. */
+  chatbot: node({ config: z.strictObject({}), edges: ["error"] }),
+
   add_tag: node({ config: tagConfig, scope: "contacts:manage", edges: fallible }),
 
   remove_tag: node({ config: tagConfig, scope: "contacts:manage", edges: fallible }),
@@ -44,7 +47,10 @@ export const changeNodes = {
         .transform((name) => name.replace(/^metadata\./, ""))
         .refine((name) => name.trim() !== "", "Send the name of an attribute, for example city."),
       /** Null removes the attribute. */
-      value: z.union([templatedText(4096), z.number(), z.boolean(), z.null()]),
+      value: z.union(
+        [templatedText(4096), z.number(), z.boolean(), z.null()],
+        "Send a text that is not blank, a number, true, false, or null to remove it.",
+      ),
     }),
     scope: "contacts:write",
     edges: fallible,

@@ -8,9 +8,11 @@
 import type { z } from "zod";
 import { changeNodes } from "./changes.ts";
 import { controlNodes } from "./control.ts";
+import { httpNodes } from "./http.ts";
 import { messageNodes } from "./messages.ts";
 import type { NodeDeclaration } from "./node.ts";
 
+export { callErrors, type HttpMethod, httpMethods } from "./http.ts";
 export { type AnswerType, answerTypes, type Validation } from "./messages.ts";
 export {
   type ConnectionType,
@@ -20,7 +22,7 @@ export {
   type NodeDeclaration,
 } from "./node.ts";
 
-const declarations = { ...messageNodes, ...controlNodes, ...changeNodes };
+const declarations = { ...messageNodes, ...controlNodes, ...changeNodes, ...httpNodes };
 
 export type NodeType = keyof typeof declarations;
 

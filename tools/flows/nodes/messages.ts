@@ -42,6 +42,19 @@ const Validation = z
   );
 export type Validation = z.output<typeof Validation>;
 
+/** A type alone as a whole validation. */
+function readType(value: unknown, context: z.core.$RefinementCtx): unknown {
+  if (typeof value !== "string") {
+    return value;
+  }
+  if (!answerTypes.some((type) => type === value)) {
+    const message = `Send one of these: ${answerTypes.join(", ")}; or an object with the type and its limits.`;
+    context.addIssue({ code: "custom", message });
+    return z.NEVER;
+  }
+  return { type: value };
+}
+
 export const messageNodes = {
   /** Waits for the reply if there are button edges below it. */
   send_message: node({
@@ -75,10 +88,7 @@ export const messageNodes = {
         interactive: Interactive.optional(),
         save_as: variableName.optional(),
         /** A type alone, or with its limits. */
-        validate: z.preprocess(
-          (value) => (typeof value === "string" ? { type: value } : value),
-          Validation.optional(),
-        ),
+        validate: z.preprocess(readType, Validation.optional()),
         /** How often an answer that is not valid is asked for again. */
         retries: z.int().min(0).max(5).default(2),
         /** Sent in place of the question after an answer that is not valid. */

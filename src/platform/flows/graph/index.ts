@@ -1,4 +1,6 @@
 /** The graph of a flow, without what its nodes do. */
+
+export { failGraph, listNames, type Problem, parsePart, problemsOf, suggest } from "../../problems.ts";
 export {
   awaitsButton,
   type Choice,
@@ -9,4 +11,3 @@ export {
   toGraph,
 } from "./graph.ts";
 export { chosen, type Edge, nextNodes, type Reply } from "./next.ts";
-export { listNames, type Problem, parsePart, problemsOf, suggest } from "./problem.ts";

@@ -3,7 +3,7 @@ import { durationMs } from "../../../../tools/flows/index.ts";
 import { done, type NodeHandlers, type Reference } from "./node.ts";
 
 export const changeHandlers: NodeHandlers<
-  "assign" | "unassign" | "add_tag" | "remove_tag" | "set_attribute" | "set_status"
+  "assign" | "unassign" | "chatbot" | "add_tag" | "remove_tag" | "set_attribute" | "set_status"
 > = {
   assign: {
     references: targetsOf,
@@ -17,6 +17,13 @@ export const changeHandlers: NodeHandlers<
     async enter(_, { actions }) {
       await actions.unassign();
       return done();
+    },
+  },
+
+  chatbot: {
+    async enter(_, { actions }) {
+      await actions.handToBot();
+      return { kind: "handover" };
     },
   },
 

@@ -8,6 +8,7 @@ import { type NodeType, nodes } from "../../../../tools/flows/index.ts";
 import type { GraphNode } from "../graph/index.ts";
 import { changeHandlers } from "./changes.ts";
 import { controlHandlers } from "./control.ts";
+import { httpHandlers } from "./http.ts";
 import { messageHandlers } from "./messages.ts";
 import type { NodeContext, NodeHandler, NodeHandlers, Outcome, WaitEnd } from "./node.ts";
 
@@ -16,7 +17,7 @@ export { flowAttributes } from "./control.ts";
 export { invalidRegex } from "./messages.ts";
 export type { Actions, AssignTarget, NodeContext, Outcome, Outgoing, Reference, WaitEnd } from "./node.ts";
 
-const handlers: NodeHandlers = { ...messageHandlers, ...controlHandlers, ...changeHandlers };
+const handlers: NodeHandlers = { ...messageHandlers, ...controlHandlers, ...changeHandlers, ...httpHandlers };
 
 /** A handler that takes the parsed action_config of its own type. */
 export function handlerOf(type: NodeType): NodeHandler<unknown> {
@@ -28,6 +29,9 @@ export function handlerOf(type: NodeType): NodeHandler<unknown> {
 export async function runNode(node: GraphNode, context: NodeContext, end: WaitEnd | null): Promise<Outcome> {
   const handler = handlerOf(node.node_type);
   const config: unknown = nodes[node.node_type].config.parse(node.action_config);
+  if (end?.type === "response") {
+    return handler.receive ? handler.receive(config, end.result) : handler.enter(config, context);
+  }
   return end === null || !handler.resume
     ? handler.enter(config, context)
     : handler.resume(config, context, end);

@@ -41,7 +41,7 @@ export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "a
 
   ask: {
     texts: ({ text, interactive, retry_text }) => ({ text, retry_text, ...textsOf(interactive) }),
-    saves: ({ save_as }) => save_as,
+    saves: ({ save_as }) => (save_as === undefined ? [] : [save_as]),
     check: ({ validate }, field) =>
       validate?.pattern === undefined || compileRegex(validate.pattern)
         ? []

@@ -7,6 +7,7 @@ import type { InputOf } from "../../../../tools/contract/index.ts";
 import type { ConversationStatus } from "../../../../tools/conversations.ts";
 import type { NodeConfig, NodeType } from "../../../../tools/flows/index.ts";
 import type { messages } from "../../../../tools/messages/index.ts";
+import type { FlowCallRequest, FlowCallResult } from "../../../database/schema/index.ts";
 import type { Edge, GraphNode, Problem, Reply } from "../graph/index.ts";
 
 export type Outgoing = Omit<InputOf<typeof messages.send_message>, "to" | "inbox_id">;
@@ -25,6 +26,8 @@ export interface Actions {
   sendTemplate(template: Readonly<NodeConfig<"send_template">>): Promise<string>;
   assign(target: AssignTarget): Promise<void>;
   unassign(): Promise<void>;
+  /** The chatbot answers the contact from the next message on. */
+  handToBot(): Promise<void>;
   changeTags(on: "contact" | "conversation", change: { add?: string[]; remove?: string[] }): Promise<void>;
   /** Null removes the attribute. */
   setAttribute(name: string, value: unknown): Promise<void>;
@@ -38,7 +41,10 @@ export interface Actions {
 }
 
 /** Why a wait ended. */
-export type WaitEnd = { readonly type: "timeout" } | { readonly type: "reply"; readonly reply: Reply };
+export type WaitEnd =
+  | { readonly type: "timeout" }
+  | { readonly type: "reply"; readonly reply: Reply }
+  | { readonly type: "response"; readonly result: FlowCallResult };
 
 /** What a node is run with. */
 export interface NodeContext {
@@ -49,8 +55,10 @@ export interface NodeContext {
   readonly attempts: number;
   /** Whether button edges wait for the reply to this message. */
   readonly awaitsButton: boolean;
-  /** Fills in placeholders. */
-  render(text: string): string;
+  /** Fills in placeholders; `encode` makes each value fit its place. */
+  render(text: string, encode?: (value: string) => string): string;
+  /** Fills in the texts of a JSON value. A text that is one placeholder becomes its value, of any type; null without one. */
+  renderJson(value: unknown): unknown;
   matches(query: Readonly<Record<string, unknown>>): boolean;
 }
 
@@ -70,11 +78,17 @@ export type Outcome =
       readonly attempts?: number;
       readonly message_id?: string;
     }
+  /** Waits for the response to an HTTP request, which is sent after the commit. */
+  | { readonly kind: "call"; readonly request: FlowCallRequest }
   | { readonly kind: "goto"; readonly node_id: string }
   | { readonly kind: "end" }
-  /** Another flow goes on in place of this run. */
+  /** Another flow, or the chatbot, goes on in place of this run. */
   | { readonly kind: "handover" }
-  | { readonly kind: "error"; readonly code: string };
+  | {
+      readonly kind: "error";
+      readonly code: string;
+      readonly save?: Readonly<Record<string, unknown>>;
+    };
 
 /** Something of the organization that a node refers to by its id. */
 export interface Reference {
@@ -86,15 +100,25 @@ export interface Reference {
 export interface NodeHandler<Config> {
   /** Its texts with placeholders, by field. */
   texts?(config: Config): Readonly<Record<string, string | undefined>>;
-  /** The variable that it sets. */
-  saves?(config: Config): string | undefined;
+  /** What it saves, as placeholders name it after `vars.`: mail, order.status, order.body.<path>. */
+  saves?(config: Config): readonly string[];
   references?(config: Config): readonly Reference[];
   /** What else may be wrong; `field` is the place of the action_config. */
   check?(config: Config, field: string): readonly Problem[];
+  /** The URL that it requests with its headers, for a check. Placeholders are filled in with any text. */
+  requests?(config: Config): { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+  /** Its headers whose values are stored apart, sealed; null: as before. */
+  secrets?(config: Config): Readonly<Record<string, string | null>>;
   /** Runs the node. */
   enter(config: Config, context: NodeContext): Promise<Outcome> | Outcome;
   /** Continues after a wait. */
-  resume?(config: Config, context: NodeContext, end: WaitEnd): Promise<Outcome> | Outcome;
+  resume?(
+    config: Config,
+    context: NodeContext,
+    end: Exclude<WaitEnd, { readonly type: "response" }>,
+  ): Promise<Outcome> | Outcome;
+  /** Continues after a call. */
+  receive?(config: Config, result: FlowCallResult): Outcome;
 }
 
 export type NodeHandlers<Type extends NodeType = NodeType> = {

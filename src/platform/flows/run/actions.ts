@@ -3,12 +3,15 @@
 import { metadata } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import { NewMessage } from "../../../../tools/messages/index.ts";
-import { changeContact, changeTags } from "../../contacts/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { startBot } from "../../chatbot/index.ts";
+import { changeContact, changeTags, requireAddress } from "../../contacts/index.ts";
 import {
   assign,
   assignByPolicy,
   requestRouting,
   requireConversation,
+  type Subject,
   unassign,
   updateConversation,
 } from "../../conversations/index.ts";
@@ -16,9 +19,8 @@ import type { OrganizationChange } from "../../kernel/index.ts";
 import { sendMessage } from "../../messages/index.ts";
 import { getOrganization } from "../../organization.ts";
 import { requireApprovedById } from "../../templates/index.ts";
+import { nextOpening, nextTimeOfDay } from "../business-hours.ts";
 import type { Actions, AssignTarget, Outgoing } from "../nodes/index.ts";
-import { nextOpening, nextTimeOfDay } from "./business-hours.ts";
-import type { Subject } from "./subject.ts";
 
 /** `startFlow` is given, because starting a run is above doing one. */
 export function createActions(
@@ -31,29 +33,14 @@ export function createActions(
   const update = { id, add_tags: [], remove_tags: [] };
 
   async function send(message: Outgoing): Promise<string> {
-    const to = contact.phone_number ?? contact.bsuid;
-    if (to === null) {
-      throw fail("contact_unreachable");
-    }
-    // What was filled in may have made a text blank or too long.
-    const parsed = NewMessage.safeParse({ ...message, to, inbox_id: conversation.inbox_id });
-    if (!parsed.success) {
-      throw fail("flow_message_invalid");
-    }
-    return (await sendMessage(parsed.data, change)).id;
+    return (await sendMessage(addressMessage(message, { contact, conversation }), change)).id;
   }
 
   return {
     send,
 
-    async sendTemplate({ template_id, name, language, variables, header_media_url }) {
-      const named =
-        template_id === undefined
-          ? { name, language }
-          : await requireApprovedById(tx, organization, template_id);
-      const { name: wanted = "", language: wantedLanguage = "" } = named;
-      const values = { ...(variables && { variables }), ...(header_media_url && { header_media_url }) };
-      return send({ type: "template", template: { name: wanted, language: wantedLanguage, ...values } });
+    async sendTemplate(template) {
+      return send(await nameTemplate(tx, organization, template));
     },
 
     async assign(target) {
@@ -62,6 +49,10 @@ export function createActions(
 
     async unassign() {
       await unassign({ id }, change);
+    },
+
+    async handToBot() {
+      await startBot(change, await requireConversation(tx, organization, id, { locks: true }));
     },
 
     async changeTags(on, { add = [], remove = [] }) {
@@ -74,12 +65,7 @@ export function createActions(
     },
 
     async setAttribute(name, value) {
-      const { [name]: _, ...others } = contact.metadata;
-      const changed = value === null ? others : { ...others, [name]: value };
-      if (!metadata.safeParse(changed).success) {
-        throw fail("attributes_too_large");
-      }
-      await changeContact(change, contact.id, { metadata: changed });
+      await changeContact(change, contact.id, { metadata: changeAttribute(contact.metadata, name, value) });
     },
 
     async setStatus(status, until) {
@@ -99,6 +85,40 @@ export function createActions(
       return nextOpening(business_hours, time_zone, now);
     },
   };
+}
+
+/** A message of a flow to its contact. @throws Failure `contact_unreachable`, `flow_message_invalid`. */
+export function addressMessage(message: Outgoing, { contact, conversation }: Subject) {
+  const to = requireAddress(contact);
+  // What was filled in may have made a text blank or too long.
+  const parsed = NewMessage.safeParse({ ...message, to, inbox_id: conversation.inbox_id });
+  if (!parsed.success) {
+    throw fail("flow_message_invalid");
+  }
+  return parsed.data;
+}
+
+/** A message of a template, which may be named by its id. @throws Failure those of `requireApprovedById`. */
+export async function nameTemplate(
+  db: Queries,
+  organization: string,
+  { template_id, name, language, variables, header_media_url }: Parameters<Actions["sendTemplate"]>[0],
+): Promise<Outgoing> {
+  const named =
+    template_id === undefined ? { name, language } : await requireApprovedById(db, organization, template_id);
+  const { name: wanted = "", language: wantedLanguage = "" } = named;
+  const values = { ...(variables && { variables }), ...(header_media_url && { header_media_url }) };
+  return { type: "template", template: { name: wanted, language: wantedLanguage, ...values } };
+}
+
+/** The attributes after a change of one; null removes it. @throws Failure `attributes_too_large`. */
+export function changeAttribute(before: Subject["contact"]["metadata"], name: string, value: unknown) {
+  const { [name]: _, ...others } = before;
+  const changed = value === null ? others : { ...others, [name]: value };
+  if (!metadata.safeParse(changed).success) {
+    throw fail("attributes_too_large");
+  }
+  return changed;
 }
 
 async function assignTo(

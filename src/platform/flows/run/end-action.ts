@@ -11,6 +11,7 @@ const endActions: Readonly<Record<EndAction, Act>> = {
   resolve: (actions) => actions.setStatus("closed", null),
   snooze: (actions, { until }, now) => actions.setStatus("snoozed", readUntil(until, now)),
   unassign: (actions) => actions.unassign(),
+  handoff_chatbot: (actions) => actions.handToBot(),
 };
 
 export function doEndAction(

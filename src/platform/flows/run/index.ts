@@ -1,9 +1,17 @@
 /** Runs of flows: started, advanced node by node, waiting, ended. */
+export { addressMessage, changeAttribute, nameTemplate } from "./actions.ts";
 export { cancelRuns, cancelStatement } from "./cancel.ts";
+export { type EndAction, evaluateEnd, evaluateNode } from "./evaluate.ts";
+export { callJobType, type EpisodeKey } from "./job-types.ts";
 export { advanceJob, resumeJob } from "./jobs.ts";
-export { endWait } from "./machine.ts";
-export { keyOf, type RunRow, selectActiveRuns, storeRun } from "./rows.ts";
-export { createAdvanceJob, findInteractiveRun, startRun } from "./start.ts";
+export { beginRun, ended, endWait, nextOf, type RunState } from "./machine.ts";
+export { keyOf, lockRun, type RunKey, type RunRow, selectActiveRuns, storeRun } from "./rows.ts";
+export { createAdvanceJob, insertRun, startRun } from "./start.ts";
 export { startRuns } from "./start-many.ts";
 export { requireStartable } from "./startable.ts";
-export { lockConversationSubject, readInbound, type Subject } from "./subject.ts";
+export { advance } from "./step.ts";
+export {
+  type InboundText,
+  lockReachable,
+  readInbound,
+} from "./subject.ts";

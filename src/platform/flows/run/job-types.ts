@@ -12,7 +12,14 @@ const RunKeySchema = z.object({
 
 export const advanceJobType = { name: "flow.advance", payload: RunKeySchema } satisfies JobType<RunKey>;
 
+const EpisodeSchema = RunKeySchema.extend({ episode: z.number() });
+
+/** A wait of a run. */
+export type EpisodeKey = RunKey & { readonly episode: number };
+
 export const resumeJobType = {
   name: "flow.resume",
-  payload: RunKeySchema.extend({ episode: z.number() }),
-} satisfies JobType<RunKey & { readonly episode: number }>;
+  payload: EpisodeSchema,
+} satisfies JobType<EpisodeKey>;
+
+export const callJobType = { name: "flow.call", payload: EpisodeSchema } satisfies JobType<EpisodeKey>;

@@ -1,8 +1,7 @@
 /**
  * The jobs of runs.
  *
- * `flow.advance` runs the nodes of a run, each in a transaction of its own, until it waits or ends; the jobs of one conversation
- * run in order. `flow.resume` ends a wait whose time has come. It has no key, because the other jobs of the conversation
+ * `flow.advance` runs the nodes of a run until it waits or ends; the jobs of one conversation run in order. `flow.resume` ends a wait whose time has come. It has no key, because the other jobs of the conversation
  * would wait for it.
  */
 import { defineJob } from "../../kernel/index.ts";
@@ -10,18 +9,13 @@ import { advanceJobType, resumeJobType } from "./job-types.ts";
 import { ended, endWait } from "./machine.ts";
 import { keyOf, lockRun, storeRun } from "./rows.ts";
 import { createAdvanceJob } from "./start.ts";
-import { takeStep } from "./step.ts";
+import { advance } from "./step.ts";
 
 export const advanceJob = defineJob({
   ...advanceJobType,
 
   async run(key, world, { signal }) {
-    while (await takeStep(world, key)) {
-      if (signal.aborted) {
-        return { runAgainAt: world.now() };
-      }
-    }
-    return undefined;
+    return (await advance(world, key, signal)) ? { runAgainAt: world.now() } : undefined;
   },
 
   async exhausted(key, world) {

@@ -1,12 +1,13 @@
 /**
  * The state of a run, as a pure function of what its nodes result in.
  *
- * A run is `running` while it has a node to run or its end action to do, `waiting` in a node until a reply or a time, and then
+ * A run is `running` while it has a node to run or its end action to do, `waiting` in a node until a reply, a time or the
+ * response to a call, and then
  * `completed`, `failed` or `cancelled`, which are final. `pending` has the nodes to run, the next one first: the children of a
  * node come before the siblings that wait behind it, so each branch runs to its end before the next one. Each wait raises
  * `episode`; what ends a wait names its episode, so the loser of a race changes nothing.
  */
-import type { FlowStepDetail, FlowWait } from "../../../database/schema/index.ts";
+import type { FlowCallResult, FlowStepDetail, FlowWait } from "../../../database/schema/index.ts";
 import { type Edge, type Graph, type GraphNode, nextNodes } from "../graph/index.ts";
 import type { Outcome } from "../nodes/index.ts";
 
@@ -46,6 +47,7 @@ export function endWait(
   state: RunState,
   end:
     | { readonly type: "timeout"; readonly episode: number }
+    | { readonly type: "response"; readonly episode: number; readonly result: FlowCallResult }
     | { readonly type: "reply"; readonly later: string },
 ): RunState | undefined {
   const { status, wait, episode } = state;
@@ -53,11 +55,12 @@ export function endWait(
     return undefined;
   }
   const isEnded =
-    end.type === "timeout"
-      ? end.episode === episode
-      : wait.for === "reply" && (wait.after === null || wait.after < end.later);
+    end.type === "reply"
+      ? wait.for === "reply" && (wait.after === null || wait.after < end.later)
+      : end.episode === episode && (wait.for === "response") === (end.type === "response");
+  const result = end.type === "response" ? { result: end.result } : {};
   return isEnded
-    ? { ...state, status: "running", wait: { ...wait, ended_by: end.type }, due_at: null }
+    ? { ...state, status: "running", wait: { ...wait, ...result, ended_by: end.type }, due_at: null }
     : undefined;
 }
 
@@ -93,6 +96,12 @@ export function applyOutcome(
       message_id,
     });
   }
+  if (outcome.kind === "call") {
+    const { request } = outcome;
+    const wait = { node_id: node.id, for: "response", after: null, attempts: 0, ended_by: null } as const;
+    const waiting = { ...state, status: "waiting", wait: { ...wait, request } } as const;
+    return step({ ...waiting, episode: state.episode + 1 }, "call");
+  }
   if (outcome.kind === "next") {
     const { edge, save = {}, message_id = null } = outcome;
     const { next, state: led } = lead(edge);
@@ -101,10 +110,11 @@ export function applyOutcome(
     return step({ ...led, reason, variables: { ...state.variables, ...save } }, name, { next, message_id });
   }
   if (outcome.kind === "error") {
+    const { code, save = {} } = outcome;
     const { next, state: led } = lead({ type: "error" });
-    const after: RunState =
-      next.length > 0 ? led : { ...ended(state), status: "failed", reason: outcome.code };
-    return step(after, "error", { next, error: outcome.code });
+    const after: RunState = next.length > 0 ? led : { ...ended(state), status: "failed", reason: code };
+    const variables = { ...state.variables, ...save };
+    return step({ ...after, variables }, "error", { next, error: code });
   }
   if (outcome.kind === "handover") {
     return step({ ...ended(state), status: "completed", reason: "handed_over" }, "handover");

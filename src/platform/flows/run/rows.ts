@@ -64,7 +64,7 @@ export async function storeRun(
     .execute();
 }
 
-interface NewStep {
+export interface NewStep {
   readonly number: number;
   readonly node_id: string;
   readonly node_type: string;
@@ -72,17 +72,15 @@ interface NewStep {
   readonly detail: FlowStepDetail;
 }
 
-export async function insertStep(
+export async function insertSteps(
   { tx, now }: { readonly tx: Transaction; readonly now: Date },
   { organization_id, id }: Pick<RunRow, "organization_id" | "id">,
-  { detail, ...step }: NewStep,
+  steps: readonly NewStep[],
 ): Promise<void> {
-  await tx
-    .insertInto("flow_run_steps")
-    .values({
-      ...{ organization_id, run_id: id, ...step },
-      detail: JSON.stringify(detail),
-      at: now.toISOString(),
-    })
-    .execute();
+  const rows = steps.map(({ detail, ...step }) => ({
+    ...{ organization_id, run_id: id, ...step },
+    detail: JSON.stringify(detail),
+    at: now.toISOString(),
+  }));
+  await tx.insertInto("flow_run_steps").values(rows).execute();
 }

@@ -1,6 +1,7 @@
 /** Starts runs of flows, within limits. */
 import { sql } from "kysely";
 import type { Transaction } from "../../../database/database.ts";
+import { together } from "../../../database/transaction.ts";
 import { newJob } from "../../../jobs/job.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import { freshId, type OrganizationChange } from "../../kernel/index.ts";
@@ -32,20 +33,42 @@ export interface NewRun {
 
 /** Inserts a run and enqueues its first step, or says why not. */
 export async function startRun(
-  { tx, world, now, organization }: OrganizationChange,
+  change: OrganizationChange,
+  newRun: NewRun,
+): Promise<{ readonly run_id: string } | Skipped> {
+  const inserted = await insertRun(change, newRun);
+  if ("skipped" in inserted) {
+    return inserted;
+  }
+  await change.world.jobs.enqueueAll(change.tx, [createAdvanceJob(inserted)]);
+  return inserted;
+}
+
+interface Skipped {
+  readonly skipped: SkipReason;
+  /** The run that is active. */
+  readonly run_id?: string;
+}
+
+/** The same, for a caller that runs the first step itself. */
+export async function insertRun(
+  { tx, now, organization }: OrganizationChange,
   { flow: found, conversation, trigger_type, trigger_key, message_id }: NewRun,
-): Promise<{ readonly run_id: string } | { readonly skipped: SkipReason; readonly run_id?: string }> {
+): Promise<RunKey | Skipped> {
   const { contact_id, id: conversation_id } = conversation;
-  const flow = await lockVersion(tx, found);
+  const [flow, hasTooMany, active] = await together(
+    lockVersion(tx, found),
+    hasTooManyRuns(tx, { organization, contact_id, flow_id: found.id, now }),
+    findInteractiveRun(tx, organization, conversation_id),
+  );
   if (!flow) {
     return { skipped: "flow_deleted" };
   }
   const { is_interactive } = flow;
-  const active = is_interactive ? await findInteractiveRun(tx, organization, conversation_id) : undefined;
-  if (active) {
+  if (is_interactive && active) {
     return { skipped: "interactive_run_active", run_id: active.id };
   }
-  if (await hasTooManyRuns(tx, { organization, contact_id, flow_id: flow.id, now })) {
+  if (hasTooMany) {
     return { skipped: "too_many_runs" };
   }
   const { pending, variables, ...state } = beginRun(toGraph(flow.nodes));
@@ -68,14 +91,9 @@ export async function startRun(
     .onConflict((conflict) => conflict.doNothing())
     .returning("id")
     .executeTakeFirst();
-  if (!inserted) {
-    return { skipped: "started_before" };
-  }
-  const run_id = inserted.id;
-  await world.jobs.enqueueAll(tx, [
-    createAdvanceJob({ organization_id: organization, conversation_id, contact_id, run_id }),
-  ]);
-  return { run_id };
+  return inserted
+    ? { organization_id: organization, conversation_id, contact_id, run_id: inserted.id }
+    : { skipped: "started_before" };
 }
 
 /** Keeps the flow's present version from being replaced and deleted until the commit. */
@@ -95,7 +113,7 @@ export async function lockVersion(
 }
 
 /** The run that speaks with the contact. */
-export async function findInteractiveRun(tx: Transaction, organization: string, conversation_id: string) {
+async function findInteractiveRun(tx: Transaction, organization: string, conversation_id: string) {
   return selectActiveRuns(tx, organization, conversation_id)
     .where("is_interactive", "=", true)
     .executeTakeFirst();

@@ -1,191 +1,192 @@
 /**
- * Runs one node of a run, with everything that it changes, in one transaction.
+ * Runs the next nodes of a run, with everything that they change, in one transaction.
  *
- * So after a crash the run stands before the node or behind it, and a message is sent once. A node that fails is rolled back; the
- * failure is its result, which a second transaction records.
+ * So after a crash the run stands before a node or behind it, and a message is sent once. If a node fails, all are rolled back:
+ * those before it are run again, each in a transaction of its own, and the failure is the result of the one that failed, which
+ * a second transaction records.
  */
-import { Failure } from "../../../../tools/contract/index.ts";
-import type { Transaction } from "../../../database/database.ts";
-import { newJob } from "../../../jobs/job.ts";
-import type { OrganizationChange, World } from "../../kernel/index.ts";
-import { matchesQuery, parseQuery } from "../../query/index.ts";
-import { awaitsButton, type Graph, type GraphNode, toGraph } from "../graph/index.ts";
-import {
-  type Actions,
-  flowAttributes,
-  type NodeContext,
-  type Outcome,
-  runNode,
-  type WaitEnd,
-} from "../nodes/index.ts";
-import { renderText } from "../texts.ts";
-import { createActions } from "./actions.ts";
-import { doEndAction } from "./end-action.ts";
-import { resumeJobType } from "./job-types.ts";
-import { applyOutcome, ended, nextOf, type RunState } from "./machine.ts";
-import { insertStep, keyOf, lockRun, type RunKey, type RunRow, storeRun } from "./rows.ts";
-import { startOtherFlow } from "./start-other.ts";
-import {
-  createReader,
-  type InboundText,
-  latestInbound,
-  lockSubject,
-  readFacts,
-  readInbound,
-  readRunVersion,
-  type Subject,
-} from "./subject.ts";
 
-/** Runs the next node, or the end action. @returns whether there is more to do now. */
-export async function takeStep(world: World, key: RunKey): Promise<boolean> {
-  // The step that failed: only its result is recorded.
-  let failedStep = -1;
-  const onBegin = (steps: number) => {
-    failedStep = steps;
-  };
+import { Failure } from "../../../../tools/contract/index.ts";
+import { sendWithCommit, type Transaction } from "../../../database/database.ts";
+import { together } from "../../../database/transaction.ts";
+import { newJob } from "../../../jobs/job.ts";
+import { lockSubject, type Subject } from "../../conversations/index.ts";
+import type { OrganizationChange, World } from "../../kernel/index.ts";
+import { toGraph } from "../graph/index.ts";
+import { createActions } from "./actions.ts";
+import { evaluateEnd, evaluateNode } from "./evaluate.ts";
+import { callJobType, resumeJobType } from "./job-types.ts";
+import { ended, nextOf, type RunState } from "./machine.ts";
+import { insertSteps, keyOf, lockRun, type NewStep, type RunKey, type RunRow, storeRun } from "./rows.ts";
+import { startOtherFlow } from "./start-other.ts";
+import { type InboundText, latestInbound, readInbound, readRunVersion } from "./subject.ts";
+
+/** In one transaction, which keeps the contact and the conversation locked. */
+const maxStepsAtOnce = 20;
+
+/** Runs the nodes of a run until it waits or ends. @returns whether there is more to do, because `signal` was aborted. */
+export async function advance(world: World, key: RunKey, signal: AbortSignal): Promise<boolean> {
+  while (await takeSteps(world, key)) {
+    if (signal.aborted) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Runs the next nodes in one transaction. @returns whether there is more to do now. */
+async function takeSteps(world: World, key: RunKey): Promise<boolean> {
+  const reached = { steps: 0 };
   try {
-    return await world.database.transaction((tx) => executeStep(tx, { world, key, onBegin }));
+    return await world.database.transaction((tx) =>
+      executeSteps(tx, { world, key, limit: maxStepsAtOnce, reached }),
+    );
   } catch (error) {
     if (!(error instanceof Failure)) {
       throw error;
     }
-    const failure = { code: error.code, step: failedStep };
-    return world.database.transaction((tx) => executeStep(tx, { world, key, failure }));
+  }
+  const last = reached.steps;
+  let isMore = true;
+  while (isMore && reached.steps <= last) {
+    isMore = await takeStep(world, key, reached);
+  }
+  return isMore;
+}
+
+/** What the transactions of one call have reached, which a rollback does not undo. */
+interface Reached {
+  /** The steps of the run before the node that is being run. */
+  steps: number;
+}
+
+async function takeStep(world: World, key: RunKey, reached: Reached): Promise<boolean> {
+  const step = { world, key, limit: 1, reached };
+  try {
+    return await world.database.transaction((tx) => executeSteps(tx, step));
+  } catch (error) {
+    if (!(error instanceof Failure)) {
+      throw error;
+    }
+    const failure = { code: error.code, step: reached.steps };
+    return world.database.transaction((tx) => executeSteps(tx, { ...step, failure }));
   }
 }
 
 interface StepOptions {
   readonly world: World;
   readonly key: RunKey;
-  readonly onBegin?: (steps: number) => void;
+  readonly limit: number;
+  readonly reached: Reached;
   /** What the node resulted in, which is not run again. */
   readonly failure?: { readonly code: string; readonly step: number };
 }
 
-async function executeStep(tx: Transaction, { world, key, onBegin, failure }: StepOptions): Promise<boolean> {
-  const { contact, conversation } = await lockSubject(tx, key);
-  const run = await lockRun(tx, key);
-  if (run?.status !== "running") {
+async function executeSteps(tx: Transaction, options: StepOptions): Promise<boolean> {
+  const { world, key, limit, reached, failure } = options;
+  const begun = await begin(tx, world, key);
+  if (!begun) {
     return false;
   }
+  const { run, version, message, change } = begun;
+  reached.steps = run.steps;
   if (failure && failure.step !== run.steps) {
     // Another process has run the node in between.
     return true;
   }
-  const now = world.now();
-  const version = await readRunVersion(tx, run);
-  if (!version || !contact || !conversation || contact.blocked_at !== null) {
-    const reason = !contact || !conversation ? "contact_erased" : version ? "blocked" : "flow_deleted";
-    await storeRun({ tx, now }, run, { ...ended(run), status: "cancelled", reason });
-    return false;
-  }
-  onBegin?.(run.steps);
-  const actor = { type: "flow", id: run.flow_id, name: version.name, scopes: new Set<never>() } as const;
-  const change = { tx, world, now, actor, organization: run.organization_id };
-  const actions = createActions(change, { contact, conversation }, (flow_id) =>
-    startOtherFlow(change, { flow_id, run, conversation }),
-  );
-  const step = { change, run, version, actions, failureCode: failure?.code ?? null };
   const graph = toGraph(version.nodes);
-  const node = nextOf(graph, run);
-  return node === "end" || !node
-    ? finish(step)
-    : executeNode({ ...step, graph, node, contact, conversation });
-}
-
-interface Step {
-  readonly change: OrganizationChange;
-  readonly run: RunRow;
-  readonly version: NonNullable<Awaited<ReturnType<typeof readRunVersion>>>;
-  readonly actions: Actions;
-  readonly failureCode: string | null;
-}
-
-interface NodeStep extends Step, Subject {
-  readonly graph: Graph;
-  readonly node: GraphNode;
-}
-
-async function executeNode(step: NodeStep): Promise<boolean> {
-  const { change, run, version, graph, node, failureCode } = step;
-  const { tx, organization } = change;
-  const message = await readInbound(tx, organization, run.message_id);
-  const missing: string[] = [];
-  const context = createContext(step, message, missing);
-  const end = run.wait ? endOf(run.wait.ended_by, message) : null;
-  const outcome: Outcome =
-    failureCode === null ? await runNode(node, context, end) : { kind: "error", code: failureCode };
-  const isForReply = outcome.kind === "wait" && outcome.for === "reply";
-  const latestMessage = isForReply ? await latestInbound(tx, step.conversation) : null;
-  const result = applyOutcome(graph, run, { node, outcome, latestMessage });
-  const isOver = nextOf(graph, result.state) === "end" && version.end_action_type === "none";
-  const state: RunState = isOver ? { ...result.state, status: "completed" } : result.state;
-  await storeRun(change, run, state);
-  await insertStep(change, run, {
-    ...{ number: state.steps, node_id: node.id, node_type: node.node_type, outcome: result.outcome },
-    detail: { ...result.detail, missing },
-  });
-  await enqueueResume(change, run, state);
+  const steps: NewStep[] = [];
+  let state: RunState = run;
+  for (let count = 0; count < limit && state.status === "running"; count += 1) {
+    // A node may have changed them.
+    const subject = count === 0 ? begun : await requireSubject(tx, key);
+    const { conversation } = subject;
+    const current = { ...run, ...state };
+    const evaluation = {
+      ...{ state, now: change.now, endAction: version, failureCode: failure?.code ?? null },
+      actions: createActions(change, subject, (flow_id) =>
+        startOtherFlow(change, { flow_id, run: current, conversation }),
+      ),
+    };
+    const node = nextOf(graph, state);
+    const result =
+      node === "end" || !node
+        ? await evaluateEnd(evaluation)
+        : await evaluateNode({
+            ...{ ...evaluation, graph, node, sources: { ...subject, message } },
+            latestMessage: () => latestInbound(tx, conversation),
+          });
+    state = result.state;
+    steps.push(...(result.step ? [result.step] : []));
+    reached.steps = state.steps;
+  }
+  await store(change, run, { state, steps });
   return state.status === "running";
 }
 
-/** `missing` receives the placeholders without a value. */
-function createContext(
-  { change: { now }, run, actions, graph, node, contact, conversation }: NodeStep,
-  message: InboundText | undefined,
-  missing: string[],
-): NodeContext {
-  const sources = { contact, conversation, message, variables: run.variables };
-  const read = createReader(sources);
-  return {
-    ...{ node, now, actions, attempts: run.wait?.attempts ?? 0 },
-    awaitsButton: awaitsButton(graph, node.id),
-    render(template) {
-      const rendered = renderText(template, read);
-      missing.push(...rendered.missing);
-      return rendered.text;
-    },
-    matches: (query) =>
-      matchesQuery(
-        parseQuery(query, { field: "query", attributes: flowAttributes }),
-        readFacts(sources),
-        now,
-      ),
-  };
+interface Begun extends Subject {
+  readonly run: RunRow;
+  readonly version: NonNullable<Awaited<ReturnType<typeof readRunVersion>>>;
+  readonly message: InboundText | undefined;
+  readonly change: OrganizationChange;
 }
 
-/** A reply whose message is gone counts as none. */
-function endOf(ended_by: "reply" | "timeout" | null, message: InboundText | undefined): WaitEnd {
-  return ended_by === "reply" && message ? { type: "reply", reply: message } : { type: "timeout" };
+/** Locks a run and what it is about; undefined if there is nothing to run, because it waits or has ended. */
+async function begin(tx: Transaction, world: World, key: RunKey): Promise<Begun | undefined> {
+  const [{ contact, conversation }, run] = await together(lockSubject(tx, key), lockRun(tx, key));
+  if (run?.status !== "running") {
+    return undefined;
+  }
+  const now = world.now();
+  const [version, message] = await together(
+    readRunVersion(tx, run),
+    readInbound(tx, run.organization_id, run.message_id),
+  );
+  if (!version || !contact || !conversation || contact.blocked_at !== null) {
+    const reason = !contact || !conversation ? "contact_erased" : version ? "blocked" : "flow_deleted";
+    await storeRun({ tx, now }, run, { ...ended(run), status: "cancelled", reason });
+    return undefined;
+  }
+  const actor = { type: "flow", id: run.flow_id, name: version.name, scopes: new Set<never>() } as const;
+  const change = { tx, world, now, actor, organization: run.organization_id };
+  return { run, version, message, change, contact, conversation };
 }
 
-/** Ends the wait at its time, unless a reply does. */
-async function enqueueResume({ tx, world }: OrganizationChange, run: RunRow, state: RunState): Promise<void> {
-  if (state.status === "waiting" && state.due_at !== null) {
-    const payload = { ...keyOf(run), episode: state.episode };
-    const options = { runAt: new Date(state.due_at), subject: run.conversation_id };
-    await world.jobs.enqueueAll(tx, [newJob(resumeJobType, payload, options)]);
+/** They are locked, so they are still there. */
+async function requireSubject(tx: Transaction, key: RunKey): Promise<Subject> {
+  const { contact, conversation } = await lockSubject(tx, key);
+  if (!contact || !conversation) {
+    throw new Error(`The contact or the conversation of the run ${key.run_id} vanished while it was locked.`);
+  }
+  return { contact, conversation };
+}
+
+async function store(
+  change: OrganizationChange,
+  run: RunRow,
+  { state, steps }: { readonly state: RunState; readonly steps: readonly NewStep[] },
+): Promise<void> {
+  const { tx, world } = change;
+  sendWithCommit(tx, () => storeRun(change, run, state));
+  if (steps.length > 0) {
+    sendWithCommit(tx, () => insertSteps(change, run, steps));
+  }
+  const job = createContinuation(run, state);
+  if (job) {
+    await world.jobs.enqueueAll(tx, [job]);
   }
 }
 
-/** Does the end action and ends the run. */
-async function finish({ change, run, version, actions, failureCode }: Step): Promise<false> {
-  const { end_action_type } = version;
-  if (failureCode === null) {
-    await doEndAction(actions, version, change.now);
+/** The job that ends the wait at its time, or makes the call that it waits for. */
+function createContinuation(run: RunRow, { status, wait, due_at, episode }: RunState) {
+  const payload = { ...keyOf(run), episode };
+  const subject = run.conversation_id;
+  if (status !== "waiting") {
+    return undefined;
   }
-  const steps = run.steps + 1;
-  if (end_action_type !== "none") {
-    await insertStep(change, run, {
-      ...{ number: steps, node_id: "end_action", node_type: end_action_type },
-      outcome: failureCode === null ? "next" : "error",
-      detail: { next: [], message_id: null, error: failureCode, missing: [] },
-    });
+  if (wait?.for === "response") {
+    // Each flow has its own lane, so an endpoint that hangs delays no other flow. No key: the conversation does not wait.
+    return newJob(callJobType, payload, { lane: `flow-call:${run.flow_id}`, subject });
   }
-  const result =
-    failureCode === null
-      ? ({ status: "completed", reason: run.reason } as const)
-      : ({ status: "failed", reason: failureCode } as const);
-  await storeRun(change, run, { ...ended(run), steps, ...result });
-  return false;
+  return due_at === null ? undefined : newJob(resumeJobType, payload, { runAt: new Date(due_at), subject });
 }

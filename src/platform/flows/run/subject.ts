@@ -1,53 +1,31 @@
 /** Locks and reads whom a run is about: the contact, the conversation, and the message that it got last. */
+import { sql } from "kysely";
 import type { Transaction } from "../../../database/database.ts";
 import { refersTo } from "../../../database/query/index.ts";
-import { together } from "../../../database/transaction.ts";
 import { type ContactRow, selectContacts } from "../../contacts/index.ts";
-import { type ConversationRow, findConversation } from "../../conversations/index.ts";
+import type { ConversationRow } from "../../conversations/index.ts";
 import { countryOf, readFact } from "../../query/index.ts";
 import { factsOf } from "../../routing/index.ts";
 import type { Reply } from "../graph/index.ts";
-import type { RunKey, RunRow } from "./rows.ts";
+import type { RunRow } from "./rows.ts";
 
-/**
- * Locks the contact and then the conversation until the commit, as an inbound message and an erasure do. Each is undefined if
- * the contact was erased.
- */
-export async function lockSubject(
+/** Locks the contacts, in the order of their ids, and returns those that may be written to. */
+export async function lockReachable(
   tx: Transaction,
-  { organization_id, contact_id, conversation_id }: Omit<RunKey, "run_id">,
-): Promise<{ readonly contact: ContactRow | undefined; readonly conversation: ConversationRow | undefined }> {
-  const [contact, conversation] = await together(
-    selectContacts(tx, organization_id)
-      .selectAll()
-      .where("id", "=", contact_id)
-      .forNoKeyUpdate()
-      .executeTakeFirst(),
-    findConversation(tx, organization_id, conversation_id, { locks: true }),
-  );
-  return { contact, conversation };
-}
-
-/** Whom flows act on. */
-export interface Subject {
-  /** Both are locked until the commit. */
-  readonly contact: ContactRow;
-  readonly conversation: ConversationRow;
-}
-
-/** The same, by the conversation alone; undefined if there is none, or its contact was erased. */
-export async function lockConversationSubject(
-  tx: Transaction,
-  organization_id: string,
-  conversation_id: string,
-): Promise<Subject | undefined> {
-  const found = await findConversation(tx, organization_id, conversation_id);
-  if (!found) {
-    return undefined;
-  }
-  const { contact_id } = found;
-  const { contact, conversation } = await lockSubject(tx, { organization_id, contact_id, conversation_id });
-  return contact && conversation ? { contact, conversation } : undefined;
+  organization: string,
+  ids: readonly string[],
+  { isConsentNeeded = false } = {},
+): Promise<ReadonlySet<string>> {
+  const contacts = await selectContacts(tx, organization)
+    .select("id")
+    .where(sql<boolean>`id = any(${[...new Set(ids)]}::text[])`)
+    .where("blocked_at", "is", null)
+    .$if(isConsentNeeded, (rows) => rows.where("opted_out", "=", false))
+    .where(({ or, eb }) => or([eb("phone_number", "is not", null), eb("bsuid", "is not", null)]))
+    .orderBy("id")
+    .forNoKeyUpdate()
+    .execute();
+  return new Set(contacts.map(({ id }) => id));
 }
 
 export interface InboundText extends Reply {
@@ -98,7 +76,8 @@ export async function latestInbound(
   return message?.id ?? null;
 }
 
-interface Sources {
+/** What the texts and conditions of a run are filled in and evaluated with. */
+export interface Sources {
   readonly contact: ContactRow;
   readonly conversation: ConversationRow;
   readonly message: InboundText | undefined;
@@ -107,19 +86,39 @@ interface Sources {
 
 /** What conditions are evaluated with. */
 export function readFacts({ contact, conversation, message, variables }: Sources) {
-  return { ...factsOf(conversation, { contact, message }), vars: variables };
+  const facts = factsOf(conversation, { contact, message });
+  return {
+    get: (attribute: string) => readVariable(variables, attribute) ?? readFact(facts, attribute),
+  };
 }
 
 /** The value of a placeholder. */
 export function createReader({ contact, message, variables }: Sources): (name: string) => unknown {
   const { name, phone_number, username, metadata } = contact;
   const country = countryOf(phone_number);
-  const values = { contact: { name, phone_number, username, country, metadata }, message, vars: variables };
+  const values = { contact: { name, phone_number, username, country, metadata }, message };
   return (path) => {
     const [, attribute] = /^contact\.metadata\.(.+)$/s.exec(path) ?? [];
     // The name of an attribute may contain dots.
-    return attribute === undefined ? readFact(values, path) : readFact(metadata, attribute);
+    return attribute === undefined
+      ? (readVariable(variables, path) ?? readFact(values, path))
+      : readFact(metadata, attribute);
   };
+}
+
+/** The value of vars.order.body.items.0.name; a number is a place in a list. Undefined for another path. */
+function readVariable(variables: RunRow["variables"], path: string): unknown {
+  const [scope, ...names] = path.split(".");
+  return scope === "vars" ? names.reduce<unknown>(readMember, variables) : undefined;
+}
+
+function readMember(value: unknown, name: string): unknown {
+  if (Array.isArray(value)) {
+    return /^\d+$/.test(name) ? value[Number(name)] : undefined;
+  }
+  const isObject = typeof value === "object" && value !== null;
+  // What a record holds is read alone, and not what every object inherits.
+  return isObject && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
 
 /** The flow of a run with its version; the version is undefined once the flow has been deleted. */

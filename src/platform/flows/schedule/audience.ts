@@ -7,7 +7,6 @@
 import { sql } from "kysely";
 import type { Transaction } from "../../../database/database.ts";
 import { cohortMembers, requireCohort } from "../../cohorts/index.ts";
-import { selectContacts } from "../../contacts/index.ts";
 import {
   type ConversationRow,
   lockConversations,
@@ -15,6 +14,7 @@ import {
 } from "../../conversations/index.ts";
 import { getOrDefaultInbox } from "../../inboxes.ts";
 import type { FlowRow } from "../find.ts";
+import { lockReachable } from "../run/index.ts";
 
 interface Target {
   /** Of the contact in a cohort, else of the conversation. */
@@ -91,25 +91,6 @@ async function readOpen(
     .filter(({ status, contact_id }) => status === "open" && contacts.has(contact_id))
     .map((conversation) => ({ id: conversation.id, conversation }));
   return { targets, last: lastOf(ids, size) };
-}
-
-/** Locks the contacts, in the order of their ids, and returns those that may be written to. */
-async function lockReachable(
-  tx: Transaction,
-  organization: string,
-  ids: readonly string[],
-  { isConsentNeeded = false } = {},
-): Promise<ReadonlySet<string>> {
-  const contacts = await selectContacts(tx, organization)
-    .select("id")
-    .where(sql<boolean>`id = any(${[...new Set(ids)]}::text[])`)
-    .where("blocked_at", "is", null)
-    .$if(isConsentNeeded, (rows) => rows.where("opted_out", "=", false))
-    .where(({ or, eb }) => or([eb("phone_number", "is not", null), eb("bsuid", "is not", null)]))
-    .orderBy("id")
-    .forNoKeyUpdate()
-    .execute();
-  return new Set(contacts.map(({ id }) => id));
 }
 
 /** Fewer than asked for are the last ones. */

@@ -1,3 +1,5 @@
-/** What starts flows. `sources.ts` has the events; a trigger by time would be a job of its own that calls `startRun`. */
+/** What starts flows but for schedules. `sources.ts` has the events. */
 export { recordTriggers } from "./record.ts";
 export { triggerJob } from "./trigger.ts";
+export { triggerContactJob } from "./trigger-contact.ts";
+export { sweepWindowsJob } from "./windows.ts";

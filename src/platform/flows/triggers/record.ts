@@ -4,6 +4,7 @@ import { newJob } from "../../../jobs/job.ts";
 import type { EventRecorder } from "../../kernel/index.ts";
 import { sourceOf } from "./sources.ts";
 import { triggerJob } from "./trigger.ts";
+import { triggerContactJob } from "./trigger-contact.ts";
 
 /**
  * One look-up for each transaction that has such an event. Without a flow, and without a run that waits for a reply, nothing
@@ -14,11 +15,13 @@ export const recordTriggers: EventRecorder = async (tx, emissions) => {
     const source = sourceOf(event);
     return source ? [{ event, source }] : [];
   });
-  const wanted = found.map(
-    ({ event: { organization_id, type }, source: { conversation_id, message_id } }, place) => {
-      return { place, organization_id, type, conversation_id, is_message: message_id !== null };
-    },
-  );
+  const wanted = found.map(({ event: { organization_id, type }, source }, place) => {
+    const of =
+      "contact_id" in source
+        ? { conversation_id: null, is_message: false }
+        : { conversation_id: source.conversation_id, is_message: source.message_id !== null };
+    return { place, organization_id, type, ...of };
+  });
   if (wanted.length === 0) {
     return [];
   }
@@ -44,8 +47,13 @@ export const recordTriggers: EventRecorder = async (tx, emissions) => {
     }
     const { event, source } = one;
     const { organization_id, id: event_id, type } = event;
-    const payload = { organization_id, event_id, event_type: type, ...source };
+    const context = { organization_id, event_id, event_type: type };
+    if ("contact_id" in source) {
+      const payload = { ...context, tags: [], ...source };
+      return [newJob(triggerContactJob, payload, { key: `flow:${source.contact_id}` })];
+    }
     const { conversation_id } = source;
+    const payload = { ...context, ...source };
     return [newJob(triggerJob, payload, { key: `flow:${conversation_id}`, subject: conversation_id })];
   });
 };

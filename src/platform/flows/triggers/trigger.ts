@@ -1,28 +1,28 @@
 /**
- * The job that an event starts: gives a message to the run that waits for a reply, and then starts the flows that match.
+ * The job that an event of a conversation starts: gives a message to the run that waits for a reply, and then starts the flows that match.
  *
  * All of it is one transaction, and repeating it changes nothing: a wait takes only a later message than its own, and an event
- * starts a flow once.
+ * starts a flow once. Then the job advances the runs, as `flow.advance` would: a job of their own would delay the answer.
  */
+
 import { z } from "zod";
 import type { Transaction } from "../../../database/database.ts";
+import { together } from "../../../database/transaction.ts";
+import { lockConversationSubject, type Subject } from "../../conversations/index.ts";
 import type { OrganizationChange } from "../../kernel/index.ts";
 import { defineJob, system } from "../../kernel/index.ts";
-import { type FlowWithVersion, selectFlows } from "../find.ts";
-import { matchesKeyword } from "../keywords.ts";
 import {
+  advance,
   cancelRuns,
   createAdvanceJob,
   endWait,
-  findInteractiveRun,
   keyOf,
-  lockConversationSubject,
+  type RunRow,
   readInbound,
-  type Subject,
   selectActiveRuns,
-  startRun,
   storeRun,
 } from "../run/index.ts";
+import { findEnabled, isForInbox, logSkipped, matchingOf, start } from "./matching.ts";
 
 const Payload = z.object({
   organization_id: z.string(),
@@ -31,6 +31,7 @@ const Payload = z.object({
   conversation_id: z.string(),
   message_id: z.string().nullable(),
   failed_id: z.string().optional(),
+  last_user_message_at: z.string().optional(),
 });
 type Payload = z.infer<typeof Payload>;
 
@@ -38,18 +39,42 @@ export const triggerJob = defineJob<Payload>({
   name: "flow.trigger",
   payload: Payload,
 
-  async run(payload, world) {
+  async run(payload, world, { signal }) {
     const { organization_id: organization, conversation_id } = payload;
-    await world.database.transaction(async (tx) => {
+    const running = await world.database.transaction(async (tx) => {
       const change = { tx, world, now: world.now(), actor: system, organization };
       const subject = await lockConversationSubject(tx, organization, conversation_id);
-      if (subject) {
-        await react(change, subject, payload);
+      if (!subject) {
+        return [];
       }
+      await react(change, subject, payload);
+      // Also those of an earlier attempt.
+      return selectRunning(tx, payload).execute();
     });
+    for (const run of running) {
+      if (await advance(world, keyOf(run), signal)) {
+        return { runAgainAt: world.now() };
+      }
+    }
     return undefined;
   },
+
+  /** The runs have attempts of their own. */
+  async exhausted(payload, world) {
+    await world.database.transaction(async (tx) => {
+      const running = await selectRunning(tx, payload).execute();
+      await world.jobs.enqueueAll(
+        tx,
+        running.map((run) => createAdvanceJob(keyOf(run))),
+      );
+    });
+  },
 });
+
+/** The runs of the conversation that have something to do, in the order of their start. */
+function selectRunning(tx: Transaction, { organization_id, conversation_id }: Payload) {
+  return selectActiveRuns(tx, organization_id, conversation_id).where("status", "=", "running").orderBy("id");
+}
 
 async function react(change: OrganizationChange, subject: Subject, payload: Payload): Promise<void> {
   const { tx, organization } = change;
@@ -58,15 +83,17 @@ async function react(change: OrganizationChange, subject: Subject, payload: Payl
     await cancelRuns(change, { reason: "blocked", conversation_id: conversation.id });
     return;
   }
-  if (conversation.status === "spam" || (await isOfFlow(tx, organization, payload.failed_id))) {
+  const { last_user_message_at = conversation.last_user_message_at, failed_id } = payload;
+  const isRenewed = conversation.last_user_message_at !== last_user_message_at;
+  if (conversation.status === "spam" || isRenewed || (await isOfFlow(tx, organization, failed_id))) {
     return;
   }
-  // Before the reply is given: the run that it ends was active when the contact wrote.
-  const active = await findInteractiveRun(tx, organization, conversation.id);
+  const active = await selectActiveRuns(tx, organization, conversation.id).forUpdate().execute();
   if (payload.message_id !== null) {
-    await giveReply(change, subject, payload.message_id);
+    await giveReply(change, active, payload.message_id);
   }
-  await startMatching(change, subject, { payload, isBusy: active !== undefined });
+  // Also if the reply has ended it: it was active when the contact wrote.
+  await startMatching(change, subject, { payload, isBusy: active.some((run) => run.is_interactive) });
 }
 
 /** Whether a flow sent this message. */
@@ -86,88 +113,36 @@ async function isOfFlow(tx: Transaction, organization: string, message_id: strin
 /** Gives a message to the runs of the conversation that wait for a reply. */
 async function giveReply(
   change: OrganizationChange,
-  { conversation }: Subject,
+  runs: readonly RunRow[],
   message_id: string,
 ): Promise<void> {
-  const { tx, world, organization } = change;
-  const runs = await selectActiveRuns(tx, organization, conversation.id).forUpdate().execute();
   for (const run of runs) {
     const resumed = endWait(run, { type: "reply", later: message_id });
     if (resumed) {
       await storeRun(change, run, { ...resumed, message_id });
-      await world.jobs.enqueueAll(tx, [createAdvanceJob(keyOf(run))]);
     }
   }
 }
 
-/** Starts the flows that match, the highest priority first, then the oldest. */
+/** Starts the flows that match. One that may wait for replies is not started beside another one. */
 async function startMatching(
   change: OrganizationChange,
   { conversation }: Subject,
   { payload, isBusy }: { readonly payload: Payload; readonly isBusy: boolean },
 ): Promise<void> {
-  const { world } = change;
+  const { tx, organization } = change;
+  const { event_id, event_type, message_id } = payload;
+  const [message, flows] = await together(
+    readInbound(tx, organization, message_id),
+    findEnabled(tx, organization),
+  );
+  const matching = matchingOf(flows, { event_type, text: message?.text ?? null, tags: [] });
   let isTaken = isBusy;
-  for (const flow of await findMatching(change, conversation, payload)) {
-    const skipped =
-      isTaken && flow.is_interactive
-        ? "interactive_run_active"
-        : await start(change, { flow, conversation, payload });
-    if (skipped === undefined) {
+  for (const flow of matching.filter((one) => isForInbox(one, conversation))) {
+    if (isTaken && flow.is_interactive) {
+      logSkipped(change, flow, { conversation_id: conversation.id, reason: "interactive_run_active" });
+    } else if (await start(change, { flow, conversation, event_id, message_id })) {
       isTaken ||= flow.is_interactive;
-    } else if (skipped !== "started_before") {
-      const { organization_id, id: flow_id } = flow;
-      world.log.info(
-        { organization_id, flow_id, conversation_id: conversation.id, reason: skipped },
-        "A flow that matched was not started",
-      );
     }
   }
 }
-
-async function start(
-  change: OrganizationChange,
-  {
-    flow,
-    conversation,
-    payload,
-  }: {
-    readonly flow: FlowWithVersion;
-    readonly conversation: Subject["conversation"];
-    readonly payload: Payload;
-  },
-) {
-  const { message_id, event_id } = payload;
-  const { trigger_type } = flow;
-  const trigger_key = message_id ?? event_id;
-  const started = await startRun(change, { flow, conversation, trigger_type, trigger_key, message_id });
-  return "skipped" in started ? started.skipped : undefined;
-}
-
-async function findMatching(
-  { tx, organization }: OrganizationChange,
-  { inbox_id }: Subject["conversation"],
-  { event_type, message_id }: Payload,
-): Promise<readonly FlowWithVersion[]> {
-  const flows = await selectFlows(tx, organization)
-    .where("is_enabled", "=", true)
-    .where(({ or, eb }) => or([eb("inbox_id", "is", null), eb("inbox_id", "=", inbox_id)]))
-    .orderBy("priority", "desc")
-    .orderBy("flows.id")
-    .execute();
-  const text = (await readInbound(tx, organization, message_id))?.text ?? null;
-  return flows.filter((flow) => matchers[flow.trigger_type](flow, { event_type, text }));
-}
-
-/** Whether a flow of each type of trigger reacts to an event. */
-const matchers: Readonly<Record<FlowWithVersion["trigger_type"], Matcher>> = {
-  event: ({ trigger_event_type }, { event_type }) => trigger_event_type === event_type,
-  schedule: () => false,
-  keyword: ({ trigger_keyword, trigger_match }, { text }) =>
-    text !== null && matchesKeyword(text, trigger_keyword ?? "", trigger_match ?? "word"),
-};
-
-type Matcher = (
-  flow: FlowWithVersion,
-  event: { readonly event_type: string; readonly text: string | null },
-) => boolean;

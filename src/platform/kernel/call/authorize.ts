@@ -1,4 +1,5 @@
 /** Checks that a caller may run an operation: its credential, then its scopes. */
+
 import {
   missingScope,
   type Operation,
@@ -7,7 +8,7 @@ import {
   type ScopeRule,
 } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
-import type { Caller } from "../context.ts";
+import type { Caller } from "../actor.ts";
 
 /** Who sends a request, as the transport has found out. */
 export interface Requester {

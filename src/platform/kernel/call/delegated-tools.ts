@@ -11,7 +11,8 @@ import {
 } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import { catalogue as declaredOperations } from "../../../../tools/index.ts";
-import type { Caller, DelegatedContext, World } from "../context.ts";
+import type { Caller } from "../actor.ts";
+import type { DelegatedContext, World } from "../context.ts";
 import { requireScope } from "./authorize.ts";
 
 /** The texts may name any of these, also one that is not implemented. */

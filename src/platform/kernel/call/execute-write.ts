@@ -2,7 +2,8 @@
 
 import { ErrorBody, type Operation } from "../../../../tools/contract/index.ts";
 import { restoreFailure } from "../../../../tools/errors.ts";
-import type { Caller, KeyOwner, PublicContext, World, WriteContext } from "../context.ts";
+import type { Caller, KeyOwner } from "../actor.ts";
+import type { PublicContext, World, WriteContext } from "../context.ts";
 import {
   type CallResponse,
   createSealedCodec,

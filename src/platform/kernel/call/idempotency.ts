@@ -5,6 +5,7 @@
  * A second request with the same key waits at the unique index until the first one commits, and then
  * returns the stored response. If the first one was rolled back, the second one runs.
  */
+
 import { createHmac } from "node:crypto";
 import { type ExpressionBuilder, sql } from "kysely";
 import { Failure } from "../../../../tools/contract/index.ts";
@@ -12,7 +13,7 @@ import { fail } from "../../../../tools/errors.ts";
 import { type Queries, sendWithCommit, type Transaction } from "../../../database/database.ts";
 import type { Sealed, Tables } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
-import type { IdempotencyKey } from "../context.ts";
+import type { IdempotencyKey } from "../actor.ts";
 import type { SealedColumn } from "../reseal.ts";
 import { defineRetentionJob } from "../retention.ts";
 import { type SealSecrets, seal, sealSecretsOf, unseal } from "../seal.ts";

@@ -14,8 +14,8 @@ import {
 import { fail } from "../../../../tools/errors.ts";
 import { runFor } from "../../../database/fair-queue.ts";
 import type { Form } from "../../../ports/form.ts";
-import { actorOf, system } from "../actor.ts";
-import type { Caller, DelegatedContext, PrepareContext, PublicContext, World } from "../context.ts";
+import { actorOf, type Caller, system } from "../actor.ts";
+import type { DelegatedContext, PrepareContext, PublicContext, World } from "../context.ts";
 import type { AnyOutwardHandler, Module } from "../module.ts";
 import { authorize, type Requester } from "./authorize.ts";
 import { throwDatabaseFailure } from "./database-errors.ts";

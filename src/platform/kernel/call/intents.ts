@@ -10,8 +10,8 @@ import type { ExpressionBuilder } from "kysely";
 import { fail } from "../../../../tools/errors.ts";
 import type { Queries, Transaction } from "../../../database/database.ts";
 import type { Tables } from "../../../database/schema/index.ts";
-import { recordOf } from "../actor.ts";
-import type { Actor, IdempotencyKey, World } from "../context.ts";
+import { type Actor, type IdempotencyKey, recordOf } from "../actor.ts";
+import type { World } from "../context.ts";
 import { type CallResponse, findStoredResponse, type IdempotentRequest } from "./idempotency.ts";
 
 /** How long after a crash a call counts as running. */

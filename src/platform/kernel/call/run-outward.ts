@@ -10,7 +10,8 @@
 import { Failure, type Operation } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import type { Transaction } from "../../../database/database.ts";
-import type { Caller, OutwardContext } from "../context.ts";
+import type { Caller } from "../actor.ts";
+import type { OutwardContext } from "../context.ts";
 import type { AnyOutwardHandler } from "../module.ts";
 import {
   createResponse,

@@ -7,7 +7,8 @@
 import { fail } from "../../../../tools/errors.ts";
 import type { Transaction } from "../../../database/database.ts";
 import type { Form, StreamedInput } from "../../../ports/form.ts";
-import type { Caller, PublicContext, StreamedContext } from "../context.ts";
+import type { Caller } from "../actor.ts";
+import type { PublicContext, StreamedContext } from "../context.ts";
 import {
   createTenantContext,
   executeWrite,

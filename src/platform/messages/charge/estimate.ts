@@ -1,6 +1,6 @@
 /** What a message is expected to cost, by its category and the country of its recipient. */
 
-import type { Transaction } from "../../../database/database.ts";
+import type { Queries } from "../../../database/database.ts";
 import type { MessageCharge } from "../../../database/schema/index.ts";
 import { marketOf, priceOf, readRates } from "../../prices/index.ts";
 
@@ -14,9 +14,9 @@ export interface Estimate {
 }
 
 /** Reads the prices with one statement. `to` is a number in E.164 form, or an id that tells no country. */
-export async function readEstimate(tx: Transaction, organization: string, to: string): Promise<Estimate> {
+export async function readEstimate(db: Queries, organization: string, to: string): Promise<Estimate> {
   const country = marketOf(to);
-  const rates = await readRates(tx, organization, [country]);
+  const rates = await readRates(db, organization, [country]);
   const { currency } = rates;
   return {
     currency,

@@ -7,7 +7,7 @@ import type { InboundMessage } from "../../../ports/channel.ts";
 import { changeContact, findOrCreateContact } from "../../contacts/index.ts";
 import { findOrCreateConversation, recordInbound } from "../../conversations/index.ts";
 import { getInbox } from "../../inboxes.ts";
-import { emit, system, type World } from "../../kernel/index.ts";
+import { type Change, emit, system, type World } from "../../kernel/index.ts";
 import { getWaiters } from "../waiting/index.ts";
 import { applyConsentWords } from "./consent.ts";
 
@@ -25,8 +25,8 @@ export async function receiveMessage(world: World, inbound: InboundMessage) {
     if (!inbox) {
       throw inbound.to === null ? fail("no_inbox") : fail("inbox_not_found", { param: "to" });
     }
-    const contact = await findSender(tx, world, inbound);
-    const conversation = await findOrCreateConversation(tx, {
+    const contact = await findSender(change, inbound);
+    const conversation = await findOrCreateConversation(change, {
       organization,
       inbox_id: inbox.id,
       contact_id: contact.id,
@@ -50,11 +50,11 @@ export async function receiveMessage(world: World, inbound: InboundMessage) {
 }
 
 /** Finds or creates the contact who wrote by any of their identities, and adds those that are new. */
-async function findSender(tx: Transaction, world: World, inbound: InboundMessage) {
+async function findSender(change: Change, inbound: InboundMessage) {
+  const { world, now } = change;
   const { organization_id: organization, from: phone_number, identities, name } = inbound;
-  const now = world.now();
   const sender = { organization, phone_number, identities, name, now };
-  const { contact, conflicting } = await findOrCreateContact(tx, sender);
+  const { contact, conflicting } = await findOrCreateContact(change, sender);
   if (conflicting.length > 0) {
     world.log.warn(
       { organization_id: organization, contact_id: contact.id, kinds: conflicting },
@@ -62,7 +62,7 @@ async function findSender(tx: Transaction, world: World, inbound: InboundMessage
     );
   }
   return contact.name === null && name !== null
-    ? changeContact({ tx, organization, now }, contact.id, { name })
+    ? changeContact({ ...change, organization }, contact.id, { name })
     : contact;
 }
 

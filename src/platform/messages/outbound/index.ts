@@ -2,4 +2,4 @@
 export { enqueueMessage } from "./enqueue.ts";
 export { type BulkMessages, enqueueBulkMessages } from "./enqueue-bulk.ts";
 export { replaceBroadcastMessages } from "./replace.ts";
-export { sendMessage } from "./send.ts";
+export { composeMessage, sendMessage } from "./send.ts";

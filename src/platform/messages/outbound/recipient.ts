@@ -7,6 +7,7 @@ import type { Tables } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
 import { createContact, type Identity, idOfOwner, isBsuid } from "../../contacts/index.ts";
 import { findOrCreateConversation, type OutboundConversation } from "../../conversations/index.ts";
+import type { Change } from "../../kernel/index.ts";
 import { phoneKey } from "../../phone/index.ts";
 
 type Inbox = Pick<Selectable<Tables["inboxes"]>, "id" | "channel" | "phone_number" | "settings">;
@@ -91,9 +92,9 @@ interface FoundRow
  * @throws Failure `contact_blocked`, `contact_not_found`, `no_inbox`, `inbox_not_found`.
  */
 export async function createRecipient(
-  tx: Transaction,
+  change: Change,
   { contact, inbox, conversation }: Found,
-  { organization, to, inbox_id, now }: Address & { readonly now: Date },
+  { organization, to, inbox_id }: Address,
 ): Promise<Recipient> {
   if (contact && contact.blocked_at !== null) {
     throw failField("to", "contact_blocked", { contact_id: contact.id });
@@ -108,15 +109,16 @@ export async function createRecipient(
     return { contact, inbox, conversation };
   }
   const identity = identityOf(to);
+  const { now } = change;
   const created = { organization, inbox_id: inbox.id, now };
   if (contact) {
-    const conversation = await findOrCreateConversation(tx, { ...created, contact_id: contact.id });
+    const conversation = await findOrCreateConversation(change, { ...created, contact_id: contact.id });
     return { contact, inbox, conversation };
   }
   // Another transaction may create the contact at the same time: the identity tells whose conversation it is.
   const [, added] = await together(
-    createContact(tx, { organization, phone_number: to, now }, identity),
-    findOrCreateConversation(tx, { ...created, contact_id: idOfOwner(organization, identity) }),
+    createContact(change, { organization, phone_number: to, now }, identity),
+    findOrCreateConversation(change, { ...created, contact_id: idOfOwner(organization, identity) }),
   );
   return { contact, inbox, conversation: added };
 }

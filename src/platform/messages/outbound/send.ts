@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { type Failure, permits } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import type { messages as contract } from "../../../../tools/messages/index.ts";
-import type { Transaction } from "../../../database/database.ts";
+import type { Queries } from "../../../database/database.ts";
 import { keepPlans, together } from "../../../database/transaction.ts";
 import { isBsuid } from "../../contacts/index.ts";
 import { windowOf } from "../../conversations/index.ts";
@@ -13,7 +13,7 @@ import { type MediaType, toMediaContent } from "../../media.ts";
 import { normalizePhone } from "../../phone/index.ts";
 import { composeTemplate, findTemplates, requireApproved, suggestTemplates } from "../../templates/index.ts";
 import { mustPay } from "../../wallet/index.ts";
-import { readEstimate } from "../charge/index.ts";
+import { type Estimate, readEstimate } from "../charge/index.ts";
 import type { MessageRow } from "../progress.ts";
 import { enqueueMessage } from "./enqueue.ts";
 import { createRecipient, findRecipient, type Recipient } from "./recipient.ts";
@@ -22,7 +22,7 @@ type Input = z.output<typeof contract.send_message.input>;
 
 /** The actor may be one without a caller, such as a flow. */
 export async function sendMessage(input: Input, context: OrganizationChange) {
-  const { tx, organization, now } = context;
+  const { tx, organization } = context;
   const { inbox_id } = input;
   const to = await readAddress(tx, organization, input);
   const address = { organization, to, inbox_id };
@@ -32,62 +32,103 @@ export async function sendMessage(input: Input, context: OrganizationChange) {
     findRecipient(tx, address),
     readEstimate(tx, organization, to),
   );
-  const { contact, inbox, conversation } = await createRecipient(tx, found, { ...address, now });
+  const { contact, inbox, conversation } = await createRecipient(context, found, address);
   const content = await contentFor(inbox.id);
-  if (contact?.opted_out && content.template?.category === "marketing") {
-    throw fail("contact_opted_out", { param: "template.name" });
-  }
-  const isFree = content.template !== undefined || windowOf(conversation, now).is_within_24h_window;
-  if (!isFree && isWindowStrict(inbox)) {
-    throw await failOutsideWindow(context, { inbox, conversation });
-  }
-  const charge = estimate.chargeOf(content.template?.category);
-  const isLimited = mustPay(context.world, inbox);
-  if (isLimited && charge === null) {
-    throw fail("price_unknown", { currency: estimate.currency });
-  }
+  const sending = { ...context, db: tx };
+  const checked = await requireSendable(sending, { contact, inbox, conversation, content, estimate });
+  const { isFree, charge, isLimited } = checked;
   const outgoing = { inbox, conversation, to, type: input.type, content, charge, isLimited };
   const message = await enqueueMessage(context, outgoing);
   return { ...message, ...(isFree ? {} : { warnings: ["outside_service_window"] }) };
 }
 
+/** What the rules of sending are evaluated with. */
+type Sending = Pick<OrganizationChange, "world" | "organization" | "now" | "actor"> & {
+  readonly db: Queries;
+};
+
+/**
+ * Composes a message without sending it, and applies the rules of sending to it; the recipient need not be stored.
+ * @returns `held` in millionths of the currency: what must be available; 0 if the wallet need not pay.
+ * @throws Failure those of `sendMessage`, but for `insufficient_funds`.
+ */
+export async function composeMessage(
+  input: Input,
+  sending: Sending,
+  { contact, inbox, conversation }: Recipient,
+): Promise<{ readonly content: MessageRow["content"]; readonly held: number }> {
+  const { db, organization } = sending;
+  const contentFor = await readContent(db, organization, input);
+  const estimate = await readEstimate(db, organization, input.to);
+  const content = await contentFor(inbox.id);
+  const outgoing = { contact, inbox, conversation, content, estimate };
+  const { charge, isLimited } = await requireSendable(sending, outgoing);
+  return { content, held: isLimited ? (charge?.held ?? 0) : 0 };
+}
+
+interface Checked extends Recipient {
+  readonly content: MessageRow["content"];
+  readonly estimate: Estimate;
+}
+
+/** @throws Failure `contact_opted_out`, `outside_service_window`, `price_unknown`. */
+async function requireSendable(
+  sending: Sending,
+  { contact, inbox, conversation, content, estimate }: Checked,
+) {
+  if (contact?.opted_out && content.template?.category === "marketing") {
+    throw fail("contact_opted_out", { param: "template.name" });
+  }
+  const { is_within_24h_window } = windowOf(conversation, sending.now);
+  const isFree = content.template !== undefined || is_within_24h_window;
+  if (!isFree && isWindowStrict(inbox)) {
+    throw await failOutsideWindow(sending, { inbox, conversation });
+  }
+  const charge = estimate.chargeOf(content.template?.category);
+  const isLimited = mustPay(sending.world, inbox);
+  if (isLimited && charge === null) {
+    throw fail("price_unknown", { currency: estimate.currency });
+  }
+  return { isFree, charge, isLimited };
+}
+
 /** Names approved templates, which may be sent instead, to an actor that may read them. */
 async function failOutsideWindow(
-  { tx, organization, now, actor }: OrganizationChange,
+  { db, organization, now, actor }: Sending,
   { inbox, conversation }: Pick<Recipient, "inbox" | "conversation">,
 ): Promise<Failure> {
   const suggestions = permits(actor.scopes, "templates:read")
-    ? await suggestTemplates(tx, { organization, inbox_id: inbox.id })
+    ? await suggestTemplates(db, { organization, inbox_id: inbox.id })
     : [];
   const { window_expires_at } = windowOf(conversation, now);
   return fail("outside_service_window", { window_expired_at: window_expires_at, suggestions });
 }
 
-async function readAddress(tx: Transaction, organization: string, { to, inbox_id }: Input): Promise<string> {
-  return isBsuid(to) ? to : normalizePhone(tx, organization, { text: to, field: "to", inbox_id });
+async function readAddress(db: Queries, organization: string, { to, inbox_id }: Input): Promise<string> {
+  return isBsuid(to) ? to : normalizePhone(db, organization, { text: to, field: "to", inbox_id });
 }
 
 type ContentOf = (inbox_id: string) => Promise<MessageRow["content"]>;
 
 /** Reads what the content needs. Which template it is depends on the inbox, which is not known yet. */
-async function readContent(tx: Transaction, organization: string, input: Input): Promise<ContentOf> {
+async function readContent(db: Queries, organization: string, input: Input): Promise<ContentOf> {
   const { template } = input;
   if (template) {
     const { name, language } = template;
-    const candidates = await findTemplates(tx, { organization, name, language });
+    const candidates = await findTemplates(db, { organization, name, language });
     return async (inbox_id) => {
       const wanted = { organization, name, language, inbox_id };
-      const approved = await requireApproved(tx, candidates, wanted);
-      return { template: await composeTemplate(tx, approved, template) };
+      const approved = await requireApproved(db, candidates, wanted);
+      return { template: await composeTemplate(db, approved, template) };
     };
   }
-  const content = await toStoredContent(tx, organization, input);
+  const content = await toStoredContent(db, organization, input);
   return async () => content;
 }
 
 /** @throws Failure `upload_not_found`, `media_not_sendable`. */
 async function toStoredContent(
-  tx: Transaction,
+  db: Queries,
   organization: string,
   { type, text, interactive, caption, file_name, media_url = "" }: Input,
 ): Promise<MessageRow["content"]> {
@@ -99,5 +140,5 @@ async function toStoredContent(
   }
   // `NewMessage` requires the template of a message of type template.
   const media = { organization, type: type as MediaType, media_url, caption, file_name };
-  return { media: await toMediaContent(tx, media) };
+  return { media: await toMediaContent(db, media) };
 }

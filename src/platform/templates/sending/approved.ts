@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { nearestName } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
-import type { Queries, Transaction } from "../../../database/database.ts";
+import type { Queries } from "../../../database/database.ts";
 import { getTemplate } from "../find.ts";
 import { isSendable, type TemplateRow } from "../states.ts";
 import type { ApprovedTemplate } from "./compose.ts";
@@ -15,10 +15,10 @@ interface TemplateName {
 
 /** The templates of this name and language: at most one in each inbox. */
 export async function findTemplates(
-  tx: Transaction,
+  db: Queries,
   { organization, name, language }: TemplateName,
 ): Promise<readonly TemplateRow[]> {
-  return tx
+  return db
     .selectFrom("templates")
     .selectAll()
     .where("organization_id", "=", organization)
@@ -32,7 +32,7 @@ export async function findTemplates(
  * @throws Failure `template_not_approved`, with what is approved instead.
  */
 export async function requireApproved(
-  tx: Transaction,
+  db: Queries,
   rows: readonly TemplateRow[],
   wanted: TemplateName & { readonly inbox_id: string },
 ): Promise<ApprovedTemplate> {
@@ -48,7 +48,7 @@ export async function requireApproved(
     ? `it is approved for another inbox: send inbox_id ${elsewhere.inbox_id}.`
     : known
       ? describeStatus(known)
-      : await describeOthers(tx, { organization, name });
+      : await describeOthers(db, { organization, name });
   throw fail("template_not_approved", { name, language, reason, param: "template.name" });
 }
 
@@ -83,8 +83,8 @@ function describeStatus({ status, missing_at_authority }: TemplateRow): string {
 /** Names that are compared with a name that is not known. */
 const maxNames = 500;
 
-async function describeOthers(tx: Transaction, { organization, name }: Omit<TemplateName, "language">) {
-  const rows = await selectApproved(tx, organization).select(["name", "language"]).limit(maxNames).execute();
+async function describeOthers(db: Queries, { organization, name }: Omit<TemplateName, "language">) {
+  const rows = await selectApproved(db, organization).select(["name", "language"]).limit(maxNames).execute();
   const languages = rows
     .filter((row) => row.name.toLowerCase() === name.toLowerCase())
     .map((row) => row.language);
@@ -115,10 +115,10 @@ const maxSuggestions = 3;
 
 /** Approved utility templates of the inbox, those with the fewest variables first. */
 export async function suggestTemplates(
-  tx: Transaction,
+  db: Queries,
   { organization, inbox_id }: { readonly organization: string; readonly inbox_id: string },
 ) {
-  const rows = await selectApproved(tx, organization)
+  const rows = await selectApproved(db, organization)
     .select(["name", "language", "submitted"])
     .where("inbox_id", "=", inbox_id)
     .where(sql<boolean>`submitted ->> 'category' = 'utility'`)

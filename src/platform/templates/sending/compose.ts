@@ -3,7 +3,7 @@
 import type { Selectable } from "kysely";
 import { fail } from "../../../../tools/errors.ts";
 import type { TemplateContent } from "../../../../tools/messages/index.ts";
-import type { Transaction } from "../../../database/database.ts";
+import type { Queries } from "../../../database/database.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import { toMediaContent } from "../../media.ts";
 import { fillIn, type Place, placesOf } from "../placeholders.ts";
@@ -29,24 +29,24 @@ const limits = { body: 1024, header: 60 } as const;
  * @throws Failure `template_values_mismatch`, `invalid_request`, `upload_not_found`, `media_not_sendable`.
  */
 export async function composeTemplate(
-  tx: Transaction,
+  db: Queries,
   template: ApprovedTemplate,
   content: TemplateContent,
 ): Promise<SentTemplate> {
   const values = readValues(template.version, content);
   throwIfMismatched(template, values.problems);
-  return compose(template, values, await readHeaderFile(tx, template, values));
+  return compose(template, values, await readHeaderFile(db, template, values));
 }
 
 /** Composes many messages of a template, which differ in their variables. The file of its header is read once. */
 export async function createComposer(
-  tx: Transaction,
+  db: Queries,
   template: ApprovedTemplate,
   header_media_url: string | undefined,
 ): Promise<(variables: Readonly<Record<string, string>>) => SentTemplate> {
   const { name, language, version } = template;
   const media = header_media_url === undefined ? undefined : { url: header_media_url };
-  const file = await readHeaderFile(tx, template, { media });
+  const file = await readHeaderFile(db, template, { media });
   return (variables) => {
     const values = readValues(version, { name, language, variables, header_media_url });
     throwIfMismatched(template, values.problems);
@@ -101,7 +101,7 @@ function textsAt({ version }: ApprovedTemplate, place: Place, { texts }: Templat
 
 /** The file of an image, video or document header; null for any other. */
 async function readHeaderFile(
-  tx: Transaction,
+  db: Queries,
   { organization_id: organization, version }: ApprovedTemplate,
   { media: given }: Pick<TemplateValues, "media">,
 ): Promise<HeaderFile | null> {
@@ -112,7 +112,7 @@ async function readHeaderFile(
   const { type, media_url: sample = "" } = header;
   const { url: media_url, file_name } = given ?? { url: sample, file_name: undefined };
   const field = "template.header_media_url";
-  const { caption: _, ...media } = await toMediaContent(tx, {
+  const { caption: _, ...media } = await toMediaContent(db, {
     organization,
     type,
     media_url,

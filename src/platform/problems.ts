@@ -1,7 +1,7 @@
-/** A problem of a flow that is being saved: the field, what is wrong with it, and what to send. */
-
+/** Problems of a graph that is being saved: the field, what is wrong with it, and what to send. */
 import type { z } from "zod";
-import { type Failure, failInput, inputMessages, nearestName } from "../../../../tools/contract/index.ts";
+import { type Failure, failInput, inputMessages, nearestName } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
 
 export interface Problem {
   /** For example nodes[3].action_config.text. */
@@ -16,7 +16,16 @@ export function problemsOf({ code, message, fix, detail }: Failure, field: strin
   return (detail.details ?? [{ field, code, message, fix }]).map((one) => ({ ...one, fix: one.fix ?? "" }));
 }
 
-/** Parses a part of a flow, of which `field` is the place. */
+/** The failure of a graph that can't be saved; the first problem is in its message. */
+export function failGraph(
+  code: "flow_invalid" | "chatbot_graph_invalid",
+  problems: readonly Problem[],
+): Failure {
+  const { field = "", message = "" } = problems[0] ?? {};
+  return fail(code, { reason: `${field}: ${message}`, param: field, details: problems });
+}
+
+/** Parses a part of a graph, of which `field` is the place. */
 export function parsePart<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,

@@ -1,7 +1,7 @@
 /** Finds the next opening and the next time of day in a time zone. */
 
 import type { z } from "zod";
-import type { BusinessHours } from "../../../../tools/organization.ts";
+import type { BusinessHours } from "../../../tools/organization.ts";
 
 type Hours = z.output<typeof BusinessHours>;
 

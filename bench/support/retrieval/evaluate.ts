@@ -1,0 +1,143 @@
+/** Measures the search and the chatbot with the evaluation set. */
+import { searchKnowledge } from "../../../src/platform/knowledge-base/index.ts";
+import { startReceiver } from "../../../test/support/receiver.ts";
+import { chatbot } from "../../../tools/chatbot.ts";
+import { knowledgeBase } from "../../../tools/knowledge-base/index.ts";
+import { messages } from "../../../tools/messages/index.ts";
+import { toPdf } from "../pdf.ts";
+import type { Knowledge } from "./service.ts";
+import { type Kind, kinds, type Question, readSet, type SetDocument } from "./set.ts";
+
+const set = await readSet();
+const top = 5;
+
+/** Ingests the set, and prints recall@5 of each way to search. */
+export async function evaluateRetrieval(
+  knowledge: Knowledge,
+  { showsMisses }: { readonly showsMisses: boolean },
+): Promise<void> {
+  await ingest(knowledge);
+  const answerable = set.questions.filter(({ answers }) => answers.length > 0);
+  console.log(
+    `${set.documents.length} documents, ${set.pairs.length} QA pairs, ${answerable.length} questions`,
+  );
+  for (const mode of ["full_text", "vectors", "hybrid"] as const) {
+    const hits = new Map<Kind, boolean[]>();
+    for (const question of answerable) {
+      const { results } = await searchKnowledge(knowledge.world, {
+        ...{ organization: knowledge.organization, query: question.question, limit: top, mode },
+        signal: AbortSignal.timeout(30_000),
+      });
+      const isHit = results.some((result) => isRight(question, result));
+      hits.set(question.kind, [...(hits.get(question.kind) ?? []), isHit]);
+      if (showsMisses && mode === "hybrid" && !isHit) {
+        console.log(`  missed ${question.id}: ${question.question}`);
+      }
+    }
+    const all = [...hits.values()].flat();
+    const byKind = kinds.flatMap((kind) =>
+      hits.has(kind) ? [`${kind} ${share(hits.get(kind) ?? [])}`] : [],
+    );
+    console.log(`recall@${top} ${mode.padEnd(9)} ${share(all)} (${byKind.join(", ")})`);
+  }
+}
+
+type Found = Awaited<ReturnType<typeof searchKnowledge>>["results"][number];
+
+function isRight({ answers }: Question, found: Found): boolean {
+  return answers.some((answer) => {
+    if ("qa" in answer) {
+      return (
+        found.type === "qa_pair" && found.question === set.pairs.find(({ id }) => id === answer.qa)?.question
+      );
+    }
+    return (
+      found.type === "chunk" &&
+      found.document_name === answer.document &&
+      answer.contains.every((text) => collapse(found.content).includes(collapse(text)))
+    );
+  });
+}
+
+function collapse(text: string): string {
+  return text
+    .replace(/[|*_`\s]+/g, " ")
+    .trim()
+    .toLowerCase();
+}
+
+/** Prints how many answers of the chatbot are right, declined and wrong. */
+export async function evaluateAnswers({ call }: Knowledge): Promise<void> {
+  const graph_definition = { entry_point: "main", nodes: [{ id: "main", type: "llm" }], edges: [] };
+  await call(chatbot.configure_chatbot, { graph_definition });
+  const { data: message } = await call(messages.send_message, {
+    ...{ to: "+14155550100", type: "text", text: { body: "Hello" } },
+  });
+  const counts = { right: 0, wrong: 0, declined: 0, falselyAnswered: 0, rightlyDeclined: 0 };
+  for (const { question, kind, expected } of set.questions) {
+    const { data } = await call(chatbot.chat_with_bot, {
+      ...{ conversation_id: message.conversation_id, message: question },
+    });
+    const isMatch = expected.some((pattern) => new RegExp(pattern, "i").test(data.response.trim()));
+    if (kind === "unanswerable") {
+      counts[data.handed_off ? "rightlyDeclined" : "falselyAnswered"] += 1;
+    } else {
+      counts[data.handed_off ? "declined" : isMatch ? "right" : "wrong"] += 1;
+    }
+  }
+  const { right, wrong, declined, falselyAnswered, rightlyDeclined } = counts;
+  const answered = right + wrong + falselyAnswered;
+  console.log(
+    `answers: of ${right + wrong + declined} answerable questions ${right} right, ${wrong} wrong, ${declined} declined; of ${falselyAnswered + rightlyDeclined} others ${rightlyDeclined} declined`,
+  );
+  console.log(
+    `wrong answers given with confidence: ${percent((wrong + falselyAnswered) / answered)} of ${answered} answers`,
+  );
+}
+
+/** Markdown as content, pages and PDF files by address. */
+async function ingest({ call }: Knowledge): Promise<void> {
+  await using server = await startReceiver((request, response) => {
+    const document = set.documents.find(({ name }) => request.url === `/${name}`);
+    response.setHeader("content-type", request.url?.endsWith(".txt") ? "application/pdf" : "text/html");
+    response.end(document && (document.name.endsWith(".txt") ? toPdf(document.text) : document.text));
+  });
+  const source = ({ name, text }: SetDocument) =>
+    name.endsWith(".md")
+      ? ({ source_type: "markdown", content: text } as const)
+      : ({
+          source_type: name.endsWith(".txt") ? "pdf" : "url",
+          source_url: `http://127.0.0.1:${server.port}/${name}`,
+        } as const);
+  for (const document of set.documents) {
+    await call(knowledgeBase.add_document, { name: document.name, ...source(document) });
+  }
+  for (const { id: _, ...pair } of set.pairs) {
+    await call(knowledgeBase.add_qa_pair, pair);
+  }
+  await untilIngested(call);
+}
+
+/** @throws if a document failed. */
+export async function untilIngested(call: Knowledge["call"]): Promise<void> {
+  for (;;) {
+    const { data } = await call(knowledgeBase.list_documents, { per_page: 100 });
+    const failed = data.find(({ status }) => status === "failed");
+    if (failed) {
+      throw new Error(`${failed.name}: ${failed.failure_reason}`);
+    }
+    if (data.every(({ status }) => status === "ready")) {
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+function share(hits: readonly boolean[]): string {
+  const count = hits.filter(Boolean).length;
+  return `${count}/${hits.length} = ${percent(count / hits.length)}`;
+}
+
+function percent(part: number): string {
+  return `${(part * 100).toFixed(0)} %`;
+}

@@ -1,0 +1,50 @@
+/** Reads the evaluation set of retrieval. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+
+const folder = join(import.meta.dirname, "../../retrieval-set");
+
+export const kinds = ["close", "paraphrase", "specific", "qa", "unanswerable"] as const;
+export type Kind = (typeof kinds)[number];
+
+const Questions = z.array(
+  z.object({
+    id: z.string(),
+    question: z.string(),
+    kind: z.enum(kinds),
+    /** Any of these places is right. */
+    answers: z.array(
+      z.union([
+        z.object({ document: z.string(), contains: z.array(z.string()) }),
+        z.object({ qa: z.string() }),
+      ]),
+    ),
+    /** Regular expressions, one of which a right answer matches. */
+    expected: z.array(z.string()),
+  }),
+);
+export type Question = z.infer<typeof Questions>[number];
+
+const Pairs = z.array(
+  z.object({ id: z.string(), question: z.string(), answer: z.string(), tags: z.array(z.string()) }),
+);
+
+export interface SetDocument {
+  readonly name: string;
+  readonly text: string;
+}
+
+export async function readSet() {
+  const read = async (file: string): Promise<unknown> =>
+    JSON.parse(await readFile(join(folder, file), "utf8"));
+  const names = (await readdir(join(folder, "documents"))).sort();
+  const documents = names.map(async (name): Promise<SetDocument> => {
+    return { name, text: await readFile(join(folder, "documents", name), "utf8") };
+  });
+  return {
+    documents: await Promise.all(documents),
+    pairs: Pairs.parse(await read("qa-pairs.json")),
+    questions: Questions.parse(await read("questions.json")),
+  };
+}

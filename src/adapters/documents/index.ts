@@ -1,0 +1,120 @@
+/**
+ * Reads documents in worker threads, one for each document, with limits of time and memory.
+ *
+ * A thread's heap has a limit of its own. Buffers are outside of it, for example what a PDF decompresses, so the
+ * memory of the process is watched too while a document is read.
+ */
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+import type {
+  DocumentFile,
+  DocumentReader,
+  ReadDocument,
+  UnreadableDocument,
+} from "../../ports/document-reader.ts";
+import { type DocumentLimits, defaultLimits, tooComplex } from "./limits.ts";
+import type { ReaderTask } from "./reader-worker.ts";
+
+export type { DocumentLimits } from "./limits.ts";
+
+/** At once in this process: more would only compete for the processor and memory. */
+const maxThreads = 2;
+const memoryCheckMs = 100;
+
+type Reading = ReadDocument | UnreadableDocument;
+
+export function openDocumentReader(changed: Partial<DocumentLimits> = {}): DocumentReader {
+  const limits = { ...defaultLimits, ...changed };
+  const turns = createTurns(maxThreads);
+  return {
+    async read(file, { signal }) {
+      const endTurn = await turns.wait();
+      try {
+        signal.throwIfAborted();
+        return await readInThread({ file, limits }, signal);
+      } finally {
+        endTurn();
+      }
+    },
+  };
+}
+
+async function readInThread({ file, limits }: ReaderTask, signal: AbortSignal): Promise<Reading> {
+  const thread = startThread({ file: withOwnBytes(file), limits });
+  const start = process.memoryUsage.rss();
+  const maxBytes = start + limits.memoryMb * 2 ** 20;
+  return new Promise<Reading>((resolve, reject) => {
+    const giveUp = () => resolve({ outcome: "unreadable", reason: "too_complex", detail: tooComplex });
+    const timer = setTimeout(giveUp, limits.timeMs);
+    const watch = setInterval(() => process.memoryUsage.rss() > maxBytes && giveUp(), memoryCheckMs);
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort);
+    thread.once("message", resolve);
+    thread.once("error", (error: NodeJS.ErrnoException) =>
+      error.code === "ERR_WORKER_OUT_OF_MEMORY" || error instanceof RangeError ? giveUp() : reject(error),
+    );
+    thread.once("exit", () => reject(new Error("The thread that reads a document exited.")));
+    thread.once("exit", () => {
+      clearTimeout(timer);
+      clearInterval(watch);
+      signal.removeEventListener("abort", abort);
+    });
+  }).finally(() => thread.terminate());
+}
+
+/** The thread gets the memory itself instead of a copy; a part of a shared buffer is copied. */
+function withOwnBytes(file: DocumentFile): DocumentFile {
+  const { bytes } = file;
+  const isWhole = bytes.byteLength === bytes.buffer.byteLength && bytes.constructor === Uint8Array;
+  return { ...file, bytes: isWhole ? bytes : Uint8Array.from(bytes) };
+}
+
+function startThread(workerData: ReaderTask): Worker {
+  const { memoryMb } = workerData.limits;
+  const options = {
+    workerData,
+    transferList: [workerData.file.bytes.buffer as ArrayBuffer], // not shared: of a download or a file
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    // The MCP server writes to standard output.
+    stdout: true,
+  };
+  const thread = import.meta.url.endsWith(".ts")
+    ? new Worker(runSource(new URL("./reader-worker.ts", import.meta.url)), { ...options, eval: true })
+    : new Worker(new URL("./reader-worker.js", import.meta.url), options);
+  thread.stdout.pipe(process.stderr, { end: false });
+  return thread;
+}
+
+/** Runs TypeScript in a thread, for development and tests: threads do not inherit the loaders of tsx and vitest. */
+function runSource({ href }: URL): string {
+  const commonJs = createRequire(import.meta.url).resolve("tsx/esm/api");
+  const tsx = pathToFileURL(commonJs.replace(/\.cjs$/, ".mjs")).href;
+  return `import("${tsx}").then(({ tsImport }) => tsImport("${href}", "${href}"))`;
+}
+
+/** Lets a number of callers run at once, and the others wait in order. */
+function createTurns(count: number) {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  const end = () => {
+    const next = waiting.shift();
+    if (next) {
+      // The turn is passed on, so that a new caller can't take it.
+      next();
+    } else {
+      free += 1;
+    }
+  };
+  return {
+    /** Resolves to the function that ends the turn. */
+    async wait(): Promise<() => void> {
+      if (free === 0) {
+        await new Promise<void>((resolve) => waiting.push(resolve));
+      } else {
+        free -= 1;
+      }
+      return end;
+    },
+  };
+}

@@ -1,0 +1,44 @@
+/**
+ * The built-in embedder for English: word vectors made from WordNet, read from a file at the first use.
+ *
+ * It downloads nothing and needs no service. It knows single words and verbs of two words, not the order of words, so a
+ * real embedding model finds much more; see docs/operations.md.
+ */
+import { readFile } from "node:fs/promises";
+import type { Embedder } from "../../../ports/embedder.ts";
+import { embedText } from "./sentence.ts";
+import { readWordTable, type WordTable } from "./table.ts";
+
+/** Raise it with every change of the vectors: stored ones of another version are embedded again. */
+const version = 1;
+
+/** The build copies it beside the service. */
+const file = new URL("word-vectors.bin", import.meta.url);
+
+/** So many texts are embedded in a few milliseconds; then other work may run. */
+const textsAtOnce = 50;
+
+export function createEnglishEmbedder(): Embedder {
+  let loading: Promise<WordTable> | undefined;
+  const load = () => {
+    loading ??= readFile(file).then(readWordTable);
+    return loading;
+  };
+  return {
+    model: `tidings-english-${version}`,
+    languageNote: "English only. Other languages are matched by spelling.",
+    async embed(texts, { signal }) {
+      signal.throwIfAborted();
+      const table = await load();
+      const vectors: Float32Array[] = [];
+      for (const text of texts) {
+        if (vectors.length % textsAtOnce === textsAtOnce - 1) {
+          await new Promise(setImmediate);
+          signal.throwIfAborted();
+        }
+        vectors.push(embedText(text, table));
+      }
+      return { outcome: "embedded", vectors };
+    },
+  };
+}

@@ -1,0 +1,27 @@
+/** Opens the models of the settings; without settings, the built-in embedder and no language model. */
+import type { Embedder } from "../../ports/embedder.ts";
+import type { LanguageModel } from "../../ports/language-model.ts";
+import { createEnglishEmbedder } from "./english/index.ts";
+import {
+  createEmbedder,
+  createLanguageModel,
+  type EmbedderSettings,
+  type EndpointSettings,
+} from "./openai/index.ts";
+
+export interface ModelSettings {
+  readonly chat: EndpointSettings | undefined;
+  readonly embeddings: EmbedderSettings | undefined;
+}
+
+export interface Models {
+  readonly embedder: Embedder;
+  readonly languageModel: LanguageModel | undefined;
+}
+
+export function openModels({ chat, embeddings }: ModelSettings): Models {
+  return {
+    embedder: embeddings ? createEmbedder(embeddings) : createEnglishEmbedder(),
+    languageModel: chat ? createLanguageModel(chat) : undefined,
+  };
+}

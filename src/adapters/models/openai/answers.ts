@@ -1,0 +1,125 @@
+/**
+ * Reads the answers of an OpenAI-compatible service: its status, and its errors in their documented form.
+ *
+ * The text of an error decides, but is never passed on: services repeat parts of the key and of the input in it.
+ */
+import { z } from "zod";
+import type { ModelFailure, ModelFailureReason } from "../../../ports/language-model.ts";
+
+/** The beginning of the names of a service's settings. */
+export type SettingsPrefix = "TIDINGS_LLM" | "TIDINGS_EMBEDDINGS";
+
+/** An error in the form of the OpenAI API. */
+export type Refusal = z.infer<typeof ErrorAnswer>["error"];
+
+const text = z.string().nullish().catch(null);
+
+const ErrorAnswer = z.object({
+  error: z.object({ message: text, type: text, param: text, code: text }),
+});
+
+interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Uint8Array;
+}
+
+type ReadAnswer =
+  | { readonly value: unknown; readonly isTransient: false }
+  | { readonly failure: ModelFailure; readonly refusal?: Refusal; readonly isTransient: boolean };
+
+/** Answers that another attempt may improve at once; 529 is a busy service. */
+const transient: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504, 529]);
+
+export function readAnswer(prefix: SettingsPrefix, answer: RawAnswer): ReadAnswer {
+  const { status } = answer;
+  const value = parseJson(answer.body);
+  if (status >= 200 && status < 300) {
+    return value === undefined
+      ? { failure: unreadable("is no JSON"), isTransient: false }
+      : { value, isTransient: false };
+  }
+  const refusal = ErrorAnswer.safeParse(value).data?.error;
+  const hasNoCredit = refusal?.code === "insufficient_quota";
+  const [reason, detail] = describe(prefix, status, refusal);
+  const isRetryable = (status >= 500 || transient.has(status)) && !hasNoCredit;
+  const retryAfterMs = isRetryable ? readRetryAfter(answer.headers["retry-after"]) : undefined;
+  return {
+    failure: {
+      ...{ outcome: "failed", reason, detail, isRetryable },
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    },
+    ...(refusal ? { refusal } : {}),
+    isTransient: transient.has(status) && !hasNoCredit,
+  };
+}
+
+export function unreadable(what: string): ModelFailure {
+  const detail = `The answer of the model's service ${what}.`;
+  return { outcome: "failed", reason: "malformed", detail, isRetryable: true };
+}
+
+/** No answer arrived, or only a part of one. */
+export function unreachable(error: unknown): ModelFailure {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const suffix = /^[A-Z][A-Z\d_]+$/.test(code) ? ` (${code})` : "";
+  const detail = `The connection to the model's service failed${suffix}.`;
+  return { outcome: "failed", reason: "unavailable", detail, isRetryable: true };
+}
+
+function describe(
+  prefix: SettingsPrefix,
+  status: number,
+  refusal: Refusal | undefined,
+): readonly [ModelFailureReason, string] {
+  const service = "The model's service";
+  if (refusal?.code === "insufficient_quota") {
+    return ["rejected", `${service} says that the account has no credit left.`];
+  }
+  if (status === 413 || (refusal && isAboutLength(refusal))) {
+    return ["too_long", "The input is longer than the model allows."];
+  }
+  if (status >= 300 && status < 400) {
+    return ["rejected", `${service} redirects, which is not followed: check ${prefix}_URL.`];
+  }
+  const known = details[status];
+  if (known) {
+    return [known[0], `${service} ${known[1](prefix)}.`];
+  }
+  return [status >= 500 ? "unavailable" : "rejected", `${service} answered with status ${status}.`];
+}
+
+const details: Readonly<Record<number, readonly [ModelFailureReason, (prefix: string) => string]>> = {
+  401: ["rejected", (prefix) => `rejected the key: check ${prefix}_KEY`],
+  403: ["rejected", (prefix) => `rejected the key: check ${prefix}_KEY`],
+  404: ["rejected", (prefix) => `knows no such path or model: check ${prefix}_URL and ${prefix}_MODEL`],
+  408: ["unavailable", () => "answered with status 408"],
+  429: ["rate_limited", () => "limits the rate of requests"],
+};
+
+/** OpenAI has a code for it, llama.cpp a type, and vLLM only a message. */
+function isAboutLength({ code, type, message }: Refusal): boolean {
+  return (
+    code === "context_length_exceeded" ||
+    type === "exceed_context_size_error" ||
+    /maximum context length|context (?:size|window)/i.test(message ?? "")
+  );
+}
+
+/** Milliseconds, from a number of seconds or a date. */
+function readRetryAfter(header: string | string[] | undefined): number | undefined {
+  const value = [header].flat()[0]?.trim() ?? "";
+  if (/^\d{1,6}(?:\.\d+)?$/.test(value)) {
+    return Math.ceil(Number(value) * 1000);
+  }
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+/** The settings of the language model and the embedding model. */
+import { z } from "zod";
+import { serviceKey, serviceUrl, wholeNumber } from "./fields.ts";
+
+export const ModelEnvironment = z.object({
+  TIDINGS_LLM_URL: serviceUrl
+    .optional()
+    .describe(
+      "Base URL of an OpenAI-compatible chat service, for example `https://api.openai.com/v1` or `http://localhost:11434/v1`; with `TIDINGS_LLM_MODEL`. Default: answers are quoted from the knowledge base",
+    ),
+  TIDINGS_LLM_KEY: serviceKey.optional().describe("API key of the chat service, if it needs one"),
+  TIDINGS_LLM_MODEL: z.string().optional().describe("Name of the chat model at its service"),
+  TIDINGS_LLM_TIMEOUT: wholeNumber(1, 300)
+    .default(30)
+    .describe("Seconds that an answer of the chat model may take, retries included"),
+  TIDINGS_EMBEDDINGS_URL: serviceUrl
+    .optional()
+    .describe(
+      "Base URL of an OpenAI-compatible embedding service, with `TIDINGS_EMBEDDINGS_MODEL`. Default: the built-in model, for English only",
+    ),
+  TIDINGS_EMBEDDINGS_KEY: serviceKey.optional().describe("API key of the embedding service, if it needs one"),
+  TIDINGS_EMBEDDINGS_MODEL: z.string().optional().describe("Name of the embedding model at its service"),
+  TIDINGS_EMBEDDINGS_DIMENSIONS: wholeNumber(8, 4_096)
+    .optional()
+    .describe("Asks the embedding model for vectors of this length. Default: the model's own"),
+  TIDINGS_EMBEDDINGS_TIMEOUT: wholeNumber(1, 300)
+    .default(60)
+    .describe("Seconds that the embedding of 32 texts may take, retries included"),
+});
+type ModelEnvironment = z.output<typeof ModelEnvironment>;
+
+/** Undefined: there is no language model. */
+export function readChatSettings(env: ModelEnvironment) {
+  const { TIDINGS_LLM_URL: url, TIDINGS_LLM_MODEL: model, TIDINGS_LLM_KEY: key } = env;
+  const timeoutMs = env.TIDINGS_LLM_TIMEOUT * 1000;
+  return url !== undefined && model !== undefined ? { url, key, model, timeoutMs } : undefined;
+}
+
+/** Undefined: the built-in model. */
+export function readEmbeddingsSettings(env: ModelEnvironment) {
+  const { TIDINGS_EMBEDDINGS_URL: url, TIDINGS_EMBEDDINGS_MODEL: model } = env;
+  const { TIDINGS_EMBEDDINGS_KEY: key, TIDINGS_EMBEDDINGS_DIMENSIONS: dimensions } = env;
+  const timeoutMs = env.TIDINGS_EMBEDDINGS_TIMEOUT * 1000;
+  return url !== undefined && model !== undefined ? { url, key, model, dimensions, timeoutMs } : undefined;
+}

@@ -1,0 +1,101 @@
+/** The chatbot's configuration, of which an organization has one. */
+import type { Selectable } from "kysely";
+import type { z } from "zod";
+import type { chatbot as contract } from "../../../tools/chatbot.ts";
+import { fail } from "../../../tools/errors.ts";
+import type { Queries } from "../../database/database.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import { type Actor, freshId, type WriteContext } from "../kernel/index.ts";
+import { failGraph, type Problem } from "../problems.ts";
+import { type ChatbotGraph, graphField, readGraph, showGraph } from "./graph/index.ts";
+
+export type ConfigRow = Selectable<Tables["chatbot_configs"]>;
+
+type Configure = z.output<typeof contract.configure_chatbot.input>;
+
+/** @throws Failure `chatbot_graph_invalid`, with every problem of the graph. */
+export async function configure({ name, graph_definition, is_active }: Configure, context: WriteContext) {
+  const { tx, organization, now } = context;
+  const read = readGraph(graph_definition);
+  if ("problems" in read) {
+    throw failGraph("chatbot_graph_invalid", read.problems);
+  }
+  const unknown = await findUnknownTeams(tx, organization, read.graph);
+  if (unknown.length > 0) {
+    throw failGraph("chatbot_graph_invalid", unknown);
+  }
+  const set = {
+    name: name ?? null,
+    graph: JSON.stringify(read.graph),
+    is_active,
+    updated_at: now.toISOString(),
+  };
+  return tx
+    .insertInto("chatbot_configs")
+    .values({
+      organization_id: organization,
+      id: freshId(context, "bot"),
+      created_at: now.toISOString(),
+      ...set,
+    })
+    .onConflict((conflict) => conflict.column("organization_id").doUpdateSet(set))
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function findConfig(db: Queries, organization: string): Promise<ConfigRow | undefined> {
+  return db
+    .selectFrom("chatbot_configs")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .executeTakeFirst();
+}
+
+/** @throws Failure `chatbot_not_configured`, also if it is not active. */
+export async function requireActiveConfig(db: Queries, organization: string): Promise<ConfigRow> {
+  const config = await findConfig(db, organization);
+  if (!config?.is_active) {
+    throw fail("chatbot_not_configured");
+  }
+  return config;
+}
+
+export function graphOf({ graph }: ConfigRow): ChatbotGraph {
+  // Only what `readGraph` returned is stored, and a type of node is never removed.
+  return graph as unknown as ChatbotGraph;
+}
+
+export function serializeConfig(config: ConfigRow) {
+  return { ...config, graph_definition: showGraph(graphOf(config)) };
+}
+
+/** The bot, as it acts in a conversation. */
+export function botOf({ id, name }: ConfigRow): Actor {
+  return { type: "bot", id, name: name ?? "Chatbot", scopes: new Set() };
+}
+
+async function findUnknownTeams(
+  db: Queries,
+  organization: string,
+  { nodes }: ChatbotGraph,
+): Promise<Problem[]> {
+  const teams = await db
+    .selectFrom("teams")
+    .select("id")
+    .where("organization_id", "=", organization)
+    .execute();
+  const known = new Set(teams.map(({ id }) => id));
+  return nodes.flatMap(({ id, ...node }, index) => {
+    const team_id = node.type === "handoff" ? node.config.team_id : undefined;
+    return team_id === undefined || known.has(team_id)
+      ? []
+      : [
+          {
+            field: `${graphField}.nodes[${index}].config.team_id`,
+            code: "team_not_found",
+            message: `Node ${id}: there is no team ${team_id}.`,
+            fix: "Find the id with list_teams (GET /v1/teams).",
+          },
+        ];
+  });
+}

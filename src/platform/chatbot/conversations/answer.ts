@@ -1,0 +1,203 @@
+/**
+ * Answers a message of a conversation that the bot has.
+ *
+ * The reply is composed with no transaction open. Then one transaction looks again whether it is still wanted, and stores the
+ * message with its delivery, the turn and the unit of the add-on. After a crash in between, the reply is composed again, and
+ * sent once, because the turn is ended by the transaction that sends. Of several messages that came before the reply, the
+ * latest is answered, and covers the others.
+ */
+import { z } from "zod";
+import { Failure } from "../../../../tools/contract/index.ts";
+import { NewMessage } from "../../../../tools/messages/index.ts";
+import type { Transaction } from "../../../database/database.ts";
+import { recordUnit, requireAllowance } from "../../billing/index.ts";
+import { requireAddress } from "../../contacts/index.ts";
+import { assign, lockConversationSubject, type Subject } from "../../conversations/index.ts";
+import { defineJob, type OrganizationChange, system, type World } from "../../kernel/index.ts";
+import { sendMessage } from "../../messages/index.ts";
+import { botOf, findConfig } from "../config.ts";
+import { composeReply, type Reply } from "../reply.ts";
+import { endTurn, findTurn, readHistory, type TurnRow } from "../turns.ts";
+import { endStatement, isActive, requestAgent } from "./state.ts";
+
+const Payload = z.object({
+  organization_id: z.string(),
+  conversation_id: z.string(),
+  turn_id: z.string(),
+});
+type Payload = z.infer<typeof Payload>;
+
+/** What the bot does with a message: says something, or leaves it to a person and says why. */
+type Decision = { readonly reply: Reply } | { readonly reason: string };
+
+export const answerJob = defineJob<Payload>({
+  name: "chatbot.answer",
+  payload: Payload,
+
+  async run(payload, world, { signal }) {
+    const turn = await findTurn(world.database.queries, keyOf(payload));
+    if (turn?.status !== "pending" || (await findLater(world.database.queries, turn))) {
+      // A later message has a job of its own, which covers this one.
+      return undefined;
+    }
+    const decision = await decide(world, turn, signal);
+    try {
+      await world.database.transaction((tx) => apply(tx, world, { payload, decision }));
+    } catch (error) {
+      if (!(error instanceof Failure)) {
+        throw error;
+      }
+      // The message can't be sent, for example because the 24-hour window has closed.
+      const failed = { reason: error.code };
+      await world.database.transaction((tx) => apply(tx, world, { payload, decision: failed }));
+    }
+    return undefined;
+  },
+
+  async exhausted(payload, world) {
+    await world.database.transaction((tx) => apply(tx, world, { payload, decision: { reason: "internal" } }));
+  },
+});
+
+async function decide(world: World, turn: TurnRow, signal: AbortSignal): Promise<Decision> {
+  const { organization_id: organization, conversation_id, question } = turn;
+  const { queries } = world.database;
+  const config = await findConfig(queries, organization);
+  if (!config?.is_active) {
+    return { reason: "chatbot_not_configured" };
+  }
+  if (question === "") {
+    return { reason: "no_text" };
+  }
+  try {
+    await requireAllowance(queries, world, { organization, now: world.now() });
+  } catch (error) {
+    if (error instanceof Failure) {
+      return { reason: error.code };
+    }
+    throw error;
+  }
+  const earlier = {
+    organization,
+    conversation_id,
+    ...(turn.message_id === null ? {} : { before: turn.message_id }),
+  };
+  const history = await readHistory(queries, earlier);
+  return { reply: await composeReply(world, { organization, config, question, history, signal }) };
+}
+
+interface Application {
+  readonly payload: Payload;
+  readonly decision: Decision;
+}
+
+async function apply(tx: Transaction, world: World, { payload, decision }: Application): Promise<void> {
+  const { organization_id: organization } = payload;
+  const now = world.now();
+  const parties = await lockConversationSubject(tx, organization, payload.conversation_id);
+  const turn = await findTurn(tx, keyOf(payload));
+  if (!parties || turn?.status !== "pending" || (await findLater(tx, turn))) {
+    return;
+  }
+  const { contact, conversation } = parties;
+  const config = await findConfig(tx, organization);
+  if (!(await isActive(tx, conversation)) || contact.blocked_at !== null) {
+    const reason = contact.blocked_at === null ? "not_the_bots" : "blocked";
+    await endTurn(tx, turn, { status: "skipped", reason, now });
+    return;
+  }
+  const actor = config ? botOf(config) : system;
+  const change = { tx, world, now, actor, organization };
+  const reply = "reply" in decision ? decision.reply : undefined;
+  const reason = reply ? (reply.handoff?.reason ?? null) : "reason" in decision ? decision.reason : null;
+  const sent = reply && (await send(change, parties, reply.text));
+  const status = reason === null ? "answered" : "handed_off";
+  await endTurn(tx, turn, {
+    status,
+    reason,
+    now,
+    ...(reply && { reply }),
+    ...(sent && { answer_message_id: sent }),
+  });
+  await coverEarlier(tx, turn, now);
+  if (sent !== undefined) {
+    const answer = { organization, conversation_id: conversation.id, answer_id: sent, isMessage: true, now };
+    await recordUnit(tx, world, answer);
+  }
+  if (status === "handed_off") {
+    await handOver(change, parties, reply?.handoff?.team_id ?? null);
+  }
+}
+
+/** Returns the message's id. @throws Failure those of `sendMessage`, `contact_unreachable`. */
+async function send(
+  change: OrganizationChange,
+  { contact, conversation }: Subject,
+  text: string,
+): Promise<string> {
+  const to = requireAddress(contact);
+  const { inbox_id } = conversation;
+  const message = NewMessage.parse({ type: "text", text: { body: text }, to, inbox_id });
+  return (await sendMessage(message, change)).id;
+}
+
+/** Ends the bot's part, and looks for a person. */
+async function handOver(
+  change: OrganizationChange,
+  { conversation }: Subject,
+  team_id: string | null,
+): Promise<void> {
+  const { tx, organization, now } = change;
+  const { id } = conversation;
+  await endStatement(organization, [id], { reason: "handed_off", now }).execute(tx);
+  const team = team_id === null ? undefined : await findTeam(change, team_id);
+  await (team ? assign({ id, team_id: team }, change) : requestAgent(change, conversation));
+}
+
+/** Undefined if the team was deleted since the graph was saved: then routing chooses. */
+async function findTeam({ tx, organization }: OrganizationChange, id: string): Promise<string | undefined> {
+  const team = await tx
+    .selectFrom("teams")
+    .select("id")
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return team?.id;
+}
+
+/** A later message of the conversation that is to be answered. */
+async function findLater(
+  db: Parameters<typeof findTurn>[0],
+  { organization_id, conversation_id, id }: TurnRow,
+) {
+  return db
+    .selectFrom("chatbot_turns")
+    .select("id")
+    .where("organization_id", "=", organization_id)
+    .where("conversation_id", "=", conversation_id)
+    .where("status", "=", "pending")
+    .where("message_id", "is not", null)
+    .where("id", ">", id)
+    .limit(1)
+    .executeTakeFirst();
+}
+
+async function coverEarlier(
+  tx: Transaction,
+  { organization_id, conversation_id, id }: TurnRow,
+  now: Date,
+): Promise<void> {
+  await tx
+    .updateTable("chatbot_turns")
+    .set({ status: "covered", reason: id, ended_at: now.toISOString() })
+    .where("organization_id", "=", organization_id)
+    .where("conversation_id", "=", conversation_id)
+    .where("status", "=", "pending")
+    .where("message_id", "is not", null)
+    .where("id", "<", id)
+    .execute();
+}
+
+function keyOf({ organization_id, turn_id }: Payload) {
+  return { organization_id, id: turn_id };
+}

@@ -1,0 +1,6 @@
+/** The bot in conversations: who gives one to it, how it answers, and when it is silent. */
+export { answerJob } from "./answer.ts";
+export { readBot } from "./note.ts";
+export { receiveJob } from "./receive.ts";
+export { recordMessages } from "./record.ts";
+export { endForErased, endStatement, endWhenTaken, findHeldByBot, startBot } from "./state.ts";

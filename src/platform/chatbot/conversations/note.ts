@@ -1,0 +1,31 @@
+/** What a conversation's context shows of the bot: whether it answers, or why a person is to go on. */
+import type { Hooks } from "../../kernel/index.ts";
+
+export const readBot: Hooks["botIn"] = async (db, { organization, conversation_id }) => {
+  const row = await db
+    .selectFrom("chatbot_conversations")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .where("conversation_id", "=", conversation_id)
+    .executeTakeFirst();
+  if (!row) {
+    return null;
+  }
+  const { state, since, ended_at, ended_reason } = row;
+  if (state === "active" || ended_reason !== "handed_off") {
+    return { state, since: ended_at ?? since, reason: ended_reason, handed_off: null };
+  }
+  const turn = await db
+    .selectFrom("chatbot_turns")
+    .select(["reason", "question", "found"])
+    .where("organization_id", "=", organization)
+    .where("conversation_id", "=", conversation_id)
+    .where("status", "=", "handed_off")
+    .where("message_id", "is not", null)
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  const reason = turn?.reason ?? "unknown";
+  const note = turn ? { reason, question: turn.question, found: [...turn.found] } : null;
+  return { state: "handed_off", since: ended_at ?? since, reason, handed_off: note };
+};

@@ -1,0 +1,65 @@
+/** Gives messages of contacts to the bot, in the transaction that stores them. */
+import { sql } from "kysely";
+import { newJob } from "../../../jobs/job.ts";
+import type { EventRecorder } from "../../kernel/index.ts";
+import { receiveJob } from "./receive.ts";
+
+interface Taken {
+  readonly organization_id: string;
+  readonly conversation_id: string;
+  readonly message_id: string;
+}
+
+/**
+ * One statement for each transaction that has such an event. Messages of blocked contacts, in spam, and in conversations with
+ * an agent are not the bot's. The job has the key of the conversation's flows and comes after theirs, so that a flow takes a
+ * message first.
+ */
+export const recordMessages: EventRecorder = async (tx, emissions) => {
+  const received = emissions.flatMap(({ event }) =>
+    event.type === "message.received" && "message_id" in event.data && "conversation_id" in event.data
+      ? [
+          {
+            organization_id: event.organization_id,
+            conversation_id: event.data.conversation_id,
+            message_id: event.data.message_id,
+            at: event.created_at,
+          },
+        ]
+      : [],
+  );
+  if (received.length === 0) {
+    return [];
+  }
+  const { rows } = await sql<Taken>`
+    with taken as (
+      select received.*, conversations.contact_id, state.state
+      from jsonb_to_recordset(${JSON.stringify(received)}::jsonb)
+        as received (organization_id text, conversation_id text, message_id text, at timestamptz)
+      join chatbot_configs on chatbot_configs.organization_id = received.organization_id and chatbot_configs.is_active
+      join conversations on conversations.organization_id = received.organization_id
+        and conversations.id = received.conversation_id
+      join contacts on contacts.organization_id = received.organization_id and contacts.id = conversations.contact_id
+      join inboxes on inboxes.organization_id = received.organization_id and inboxes.id = conversations.inbox_id
+      left join chatbot_conversations as state on state.organization_id = received.organization_id
+        and state.conversation_id = received.conversation_id
+      where conversations.status <> 'spam' and conversations.assigned_to is null and contacts.blocked_at is null
+        and (
+          state.state = 'active'
+          or inboxes.settings ->> 'chatbot' = 'true' and (state.state is null or state.ended_reason = 'closed')
+        )
+    ), begun as (
+      insert into chatbot_conversations (organization_id, conversation_id, contact_id, state, started_by, since)
+      select distinct on (organization_id, conversation_id) organization_id, conversation_id, contact_id, 'active', 'inbox', at
+      from taken where state is distinct from 'active'
+      order by organization_id, conversation_id, at
+      on conflict (organization_id, conversation_id) do update
+      set state = 'active', started_by = 'inbox', since = excluded.since, ended_at = null, ended_reason = null
+    )
+    select organization_id, conversation_id, message_id from taken order by message_id
+  `.execute(tx);
+  return rows.map((payload) => {
+    const { conversation_id } = payload;
+    return newJob(receiveJob, payload, { key: `flow:${conversation_id}`, subject: conversation_id });
+  });
+};

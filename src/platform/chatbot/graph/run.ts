@@ -1,0 +1,141 @@
+/**
+ * Runs a graph for one message of a contact, with functions for what it needs. It changes nothing itself.
+ *
+ * The run follows, from each node, the first edge whose condition is met, or else the one without a condition, until a node
+ * leads nowhere. A graph without a handoff node hands over when it has nothing to say, because an answer is not known.
+ */
+import type { Answer, Passage } from "../responders/index.ts";
+import { isMet, type TurnFacts } from "./conditions.ts";
+import type { ChatbotGraph, ChatbotNode, NodeConfig, NodeType } from "./graph.ts";
+
+/** A run of more nodes is a circle without an end. */
+export const maxSteps = 25;
+
+/** Passages of a search without a retrieve node. */
+const defaultTopK = 5;
+
+/** What the nodes need from outside. */
+export interface GraphPorts {
+  /** The best passages for a message, best first. */
+  retrieve(limit: number): Promise<readonly Passage[]>;
+  /** Answers from the passages. */
+  respond(passages: readonly Passage[], config: NodeConfig<"llm">): Promise<Answer>;
+}
+
+export interface Handoff {
+  /** Why a person is needed, as a code. */
+  readonly reason: string;
+  /** What to tell the contact; null: the text of the service. */
+  readonly text: string | null;
+  readonly team_id: string | null;
+}
+
+export interface GraphResult {
+  /** What to say to the contact; empty only with a hand-off. */
+  readonly texts: readonly string[];
+  /** The id or name of the node that produced it. */
+  readonly node: string;
+  /** The answer of the last llm node; null if none ran. */
+  readonly answer: Answer | null;
+  /** What the last search found. */
+  readonly passages: readonly Passage[];
+  readonly handoff: Handoff | null;
+}
+
+interface State {
+  readonly texts: readonly string[];
+  readonly node: string | null;
+  readonly answer: Answer | null;
+  /** Null before the first search. */
+  readonly passages: readonly Passage[] | null;
+  readonly handoff: Handoff | null;
+}
+
+type Enter<Type extends NodeType> = (
+  node: Extract<ChatbotNode, { readonly type: Type }>,
+  state: State,
+  ports: GraphPorts,
+) => Promise<State> | State;
+
+const handlers: { readonly [Type in NodeType]: Enter<Type> } = {
+  async llm({ config, ...node }, state, ports) {
+    const passages = state.passages ?? (await ports.retrieve(defaultTopK));
+    const answer = await ports.respond(passages, config);
+    const texts = answer.outcome === "answered" ? [...state.texts, answer.text] : state.texts;
+    return { ...state, passages, answer, texts, node: labelOf(node) };
+  },
+
+  async retrieve({ config: { top_k, min_score } }, state, ports) {
+    const found = await ports.retrieve(top_k);
+    return { ...state, passages: found.filter(({ score }) => score >= min_score) };
+  },
+
+  condition: (_, state) => state,
+
+  message: ({ config: { text }, ...node }, state) => ({
+    ...state,
+    texts: [...state.texts, text],
+    node: labelOf(node),
+  }),
+
+  handoff: ({ config: { text = null, team_id = null }, ...node }, state) => ({
+    ...state,
+    node: labelOf(node),
+    handoff: { reason: reasonOf(state), text, team_id },
+  }),
+
+  end: (_, state) => state,
+};
+
+export async function runGraph(
+  graph: ChatbotGraph,
+  message: string,
+  ports: GraphPorts,
+): Promise<GraphResult> {
+  let state: State = { texts: [], node: null, answer: null, passages: null, handoff: null };
+  let next: string | undefined = graph.entry_point;
+  for (let steps = 0; next !== undefined; steps += 1) {
+    const node = graph.nodes.find(({ id }) => id === next);
+    if (!node) {
+      break;
+    }
+    if (steps === maxSteps) {
+      return finish({ ...state, handoff: { reason: "step_limit", text: null, team_id: null } }, graph);
+    }
+    // The table has the handler of this type; TypeScript does not connect the two.
+    state = await (handlers[node.type] as Enter<NodeType>)(node as never, state, ports);
+    next = state.handoff ? undefined : follow(graph, node.id, factsOf(state, message));
+  }
+  const isSilent = state.handoff === null && state.texts.length === 0;
+  const unknown = { reason: reasonOf(state), text: null, team_id: null };
+  return finish(isSilent ? { ...state, handoff: unknown } : state, graph);
+}
+
+function finish({ passages, node, ...state }: State, graph: ChatbotGraph): GraphResult {
+  return { ...state, passages: passages ?? [], node: node ?? graph.entry_point };
+}
+
+function follow(graph: ChatbotGraph, id: string, facts: TurnFacts): string | undefined {
+  const edges = graph.edges.filter(({ source }) => source === id);
+  const met = edges.find(({ condition }) => condition && isMet(condition, facts));
+  return (met ?? edges.find(({ condition }) => condition === null))?.target;
+}
+
+function factsOf({ passages, answer }: State, message: string): TurnFacts {
+  const scores = (passages ?? []).map(({ score }) => score);
+  return {
+    found: scores.length > 0,
+    answered: answer?.outcome === "answered",
+    score: Math.max(0, ...scores),
+    message,
+  };
+}
+
+/** Why a person is needed. */
+function reasonOf({ answer }: State): string {
+  return answer === null || answer.outcome === "answered" ? "requested" : answer.reason;
+}
+
+function labelOf({ id, name }: { readonly id: string; readonly name?: string }): string {
+  return name ?? id;
+}

@@ -1,0 +1,63 @@
+/** The chatbot: answers from the knowledge base, for a caller and in conversations. */
+import { chatbot as contract } from "../../../tools/chatbot.ts";
+import { fail } from "../../../tools/errors.ts";
+import { implement } from "../kernel/index.ts";
+import { countKnowledge } from "../knowledge-base/index.ts";
+import { chat } from "./chat.ts";
+import { configure, findConfig, serializeConfig } from "./config.ts";
+import {
+  answerJob,
+  endForErased,
+  endStatement,
+  endWhenTaken,
+  findHeldByBot,
+  readBot,
+  receiveJob,
+  recordMessages,
+} from "./conversations/index.ts";
+import { deleteOldTurnsJob, eraseTurns } from "./turns.ts";
+
+export { requireActiveConfig as requireBot } from "./config.ts";
+export { startBot } from "./conversations/index.ts";
+
+export const chatbot = implement(contract, {
+  tables: ["chatbot_configs", "chatbot_conversations", "chatbot_turns"],
+  operations: {
+    chat_with_bot: chat,
+
+    async configure_chatbot(input, context) {
+      return { data: serializeConfig(await configure(input, context)) };
+    },
+
+    async get_chatbot_config(_, { db, organization }) {
+      const config = await findConfig(db, organization);
+      if (!config) {
+        throw fail("chatbot_config_not_found");
+      }
+      return { data: serializeConfig(config) };
+    },
+
+    async get_chatbot_status(_, { db, organization, world }) {
+      const [config, { doc_count, qa_count }] = await Promise.all([
+        findConfig(db, organization),
+        countKnowledge(db, organization),
+      ]);
+      const model = world.languageModel?.model ?? null;
+      const ready = config?.is_active === true && doc_count + qa_count > 0;
+      const mode = model === null ? ("extractive" as const) : ("language_model" as const);
+      const { languageNote: embedder_note } = world.embedder;
+      return { data: { ready, doc_count, qa_count, mode, model, embedder_note } };
+    },
+  },
+  jobs: [receiveJob, answerJob, deleteOldTurnsJob],
+  recordEvents: recordMessages,
+  hooks: {
+    heldByBot: findHeldByBot,
+    botIn: readBot,
+    conversationsTaken: endWhenTaken,
+    personReplied: ({ now }, { organization_id, id }) => [
+      endStatement(organization_id, [id], { reason: "person_replied", now }),
+    ],
+  },
+  erase: { now: endForErased, later: eraseTurns },
+});

@@ -1,0 +1,74 @@
+/** Composes the bot's reply to a message. Called outside any transaction; it stores and sends nothing. */
+import type { TurnSource } from "../../database/schema/index.ts";
+import type { TokenUsage } from "../../ports/language-model.ts";
+import type { World } from "../kernel/index.ts";
+import { searchKnowledge } from "../knowledge-base/index.ts";
+import { type ConfigRow, graphOf } from "./config.ts";
+import { type GraphResult, runGraph } from "./graph/index.ts";
+import { type HistoryMessage, maxAnswer, type Passage, respond } from "./responders/index.ts";
+
+/** What a contact is told if the graph has no text of its own. */
+const handoffText = "I can't answer that. A person will get back to you.";
+
+export interface ReplyRequest {
+  readonly organization: string;
+  readonly config: ConfigRow;
+  readonly question: string;
+  /** Oldest first. */
+  readonly history: readonly HistoryMessage[];
+  readonly signal: AbortSignal;
+}
+
+export interface Reply {
+  readonly text: string;
+  readonly agent_used: string;
+  readonly sources: readonly TurnSource[];
+  /** What the search had found. */
+  readonly found: readonly TurnSource[];
+  /** Null: no person is needed. */
+  readonly handoff: { readonly reason: string; readonly team_id: string | null } | null;
+  readonly model: string | null;
+  readonly usage: TokenUsage | null;
+}
+
+/** @throws the reason of `signal`. */
+export async function composeReply(world: World, request: ReplyRequest): Promise<Reply> {
+  const { organization, config, question, history, signal } = request;
+  const result = await runGraph(graphOf(config), question, {
+    async retrieve(limit) {
+      const { results } = await searchKnowledge(world, { organization, query: question, limit, signal });
+      return results;
+    },
+    respond: (passages, { instructions, max_tokens: maxTokens }) =>
+      respond(
+        world.languageModel,
+        { text: question, history, passages },
+        { instructions, maxTokens, signal },
+      ),
+  });
+  const { answer, handoff, passages, texts } = result;
+  const said = handoff ? [...texts, handoff.text ?? handoffText] : texts;
+  return {
+    text: said.join("\n\n").slice(0, maxAnswer),
+    agent_used: describeAgent(result),
+    sources: answer?.outcome === "answered" ? answer.sources.map(toSource) : [],
+    found: passages.map(toSource),
+    handoff: handoff && { reason: handoff.reason, team_id: handoff.team_id },
+    model: answer?.model ?? null,
+    usage: answer?.usage ?? null,
+  };
+}
+
+/** An answer that is quoted says so, so that nobody takes it for a model's. */
+function describeAgent({ node, answer }: GraphResult): string {
+  return answer && answer.model === null ? `${node} (extractive)` : node;
+}
+
+function toSource(passage: Passage): TurnSource {
+  const none = { document_id: null, document_name: null, heading: null, page: null, chunk: null };
+  if (passage.type === "qa_pair") {
+    return { ...none, type: "qa_pair", question: passage.question };
+  }
+  const { document_id, document_name, heading, page, chunk } = passage;
+  return { type: "chunk", document_id, document_name, heading, page, chunk, question: null };
+}

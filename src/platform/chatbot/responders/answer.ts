@@ -1,0 +1,46 @@
+/** What a responder is given, and what it answers. */
+import type { TokenUsage } from "../../../ports/language-model.ts";
+import type { FoundChunk, FoundPair } from "../../knowledge-base/index.ts";
+
+/** Something that the knowledge base has about a message. */
+export type Passage =
+  | Pick<FoundPair, "type" | "score" | "question" | "answer">
+  | Omit<FoundChunk, "coverage" | "similarity">;
+
+/** Why there is no answer. A failure of the model is `model_` and its reason. */
+export type UnknownReason =
+  | "not_found"
+  | "not_known"
+  | "no_citation"
+  | "unknown_citation"
+  | "dictated"
+  | "unknown_link"
+  | "answer_too_long"
+  | "prompt_repeated"
+  | `model_${string}`;
+
+export interface Responder {
+  /** The model that wrote it, or was to; null: quoted. */
+  readonly model: string | null;
+  readonly usage: TokenUsage | null;
+}
+
+export type Answer = Responder &
+  (
+    | { readonly outcome: "answered"; readonly text: string; readonly sources: readonly Passage[] }
+    | { readonly outcome: "unknown"; readonly reason: UnknownReason }
+  );
+
+/** An earlier message of the conversation. */
+export interface HistoryMessage {
+  readonly from: "contact" | "business";
+  readonly text: string;
+}
+
+export interface Question {
+  readonly text: string;
+  /** Oldest first. */
+  readonly history: readonly HistoryMessage[];
+  /** Best first. */
+  readonly passages: readonly Passage[];
+}

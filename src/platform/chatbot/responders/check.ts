@@ -1,0 +1,107 @@
+/** Checks what a language model wrote before a contact gets it. A model may have followed a text of a passage or a message. */
+import type { Passage, UnknownReason } from "./answer.ts";
+import { removeHidden } from "./neutralize.ts";
+import type { Prompt } from "./prompt.ts";
+import { maxAnswer, unknownAnswer } from "./tokens.ts";
+import { subjectWords, wordsOf } from "./words.ts";
+
+const citation = /[ \t]*\[(\d+(?:\s*[,;]\s*\d+)*)\]/g;
+
+/** Words in a row that an answer and the prompt don't share by chance. */
+const sharedWords = { rules: 7, instructions: 16 } as const;
+
+type Checked =
+  | { readonly text: string; readonly sources: readonly Passage[] }
+  | { readonly reason: UnknownReason };
+
+interface CheckOptions {
+  readonly marker: string;
+  readonly prompt: Prompt;
+  /** What the contact wrote, now and before. */
+  readonly asked: string;
+  /** Those of the prompt, in their order. */
+  readonly passages: readonly Passage[];
+}
+
+/** The answer without its citations, and what it cites; or why it can't be given. */
+export function checkAnswer(written: string, { marker, prompt, asked, passages }: CheckOptions): Checked {
+  const answer = removeHidden(written.normalize("NFC")).trim();
+  const numbers = [...answer.matchAll(citation)].flatMap(([, list = ""]) => list.split(/[,;]/).map(Number));
+  const cited = [...new Set(numbers)].map((number) => passages[number - 1]);
+  const text = answer.replace(citation, "").trim();
+  const failed = checks.find(({ fails }) => fails({ answer, text, cited, marker, prompt, asked, passages }));
+  const sources = cited.filter((passage) => passage !== undefined);
+  return failed ? { reason: failed.reason } : { text, sources };
+}
+
+interface Written extends CheckOptions {
+  readonly answer: string;
+  readonly text: string;
+  readonly cited: readonly (Passage | undefined)[];
+}
+
+/** In the order in which they are made. */
+const checks: readonly { readonly reason: UnknownReason; fails(written: Written): boolean }[] = [
+  { reason: "not_known", fails: ({ answer }) => answer.includes(unknownAnswer) },
+  { reason: "answer_too_long", fails: ({ text }) => text.length > maxAnswer },
+  {
+    reason: "prompt_repeated",
+    fails({ answer, marker, prompt: { system, rules } }) {
+      const instructions = system.slice(rules.length);
+      return (
+        answer.toLowerCase().includes(marker.toLowerCase()) ||
+        sharesWords(answer, rules, sharedWords.rules) ||
+        sharesWords(answer, instructions, sharedWords.instructions)
+      );
+    },
+  },
+  { reason: "no_citation", fails: ({ cited, text }) => cited.length === 0 || text === "" },
+  { reason: "unknown_citation", fails: ({ cited }) => cited.includes(undefined) },
+  {
+    // A contact dictated it: what it says is in the question alone.
+    reason: "dictated",
+    fails({ text, asked, cited }) {
+      const given = subjectWords(cited.map((passage) => (passage ? textOf(passage) : "")).join("\n"));
+      const dictated = subjectWords(asked);
+      const words = [...subjectWords(text)];
+      return words.every((word) => dictated.has(word)) && words.some((word) => !given.has(word));
+    },
+  },
+  {
+    reason: "unknown_link",
+    fails({ text, passages }) {
+      const known = new Set(passages.flatMap((passage) => linksOf(textOf(passage))));
+      return linksOf(text).some((link) => !known.has(link));
+    },
+  },
+];
+
+function sharesWords(answer: string, other: string, count: number): boolean {
+  const words = wordsOf(other);
+  const text = ` ${wordsOf(answer).join(" ")} `;
+  return words.some(
+    (_, start) =>
+      start + count <= words.length && text.includes(` ${words.slice(start, start + count).join(" ")} `),
+  );
+}
+
+const schemeOf = /^(?:[a-z][a-z0-9+.-]*:)?(?:\/\/)?(?:www\.)?/;
+
+/** Web and mail addresses and phone numbers, in one form each. */
+function linksOf(text: string): string[] {
+  const plain = text.normalize("NFKC").toLowerCase();
+  const addresses = plain.match(
+    /(?:\b[a-z][a-z0-9+.-]*:\/\/|\bmailto:|\btel:)?[\p{L}\p{N}._%+-]*@?(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d+)?(?:[/?#][^\s<>()[\]"'“”]*)?|\b[a-z][a-z0-9+.-]*:\/\/[^\s<>()[\]"'“”]+/gu,
+  );
+  const phones = plain.match(/\+?\d[\d\s().-]{5,}\d/g) ?? [];
+  return [
+    ...(addresses ?? []).map((one) => one.replace(schemeOf, "").replace(/[.,;:!?/]+$/, "")),
+    ...phones.map((one) => one.replace(/\D/g, "")),
+  ];
+}
+
+function textOf(passage: Passage): string {
+  return passage.type === "qa_pair"
+    ? `${passage.question}\n${passage.answer}`
+    : `${passage.document_name}\n${passage.heading ?? ""}\n${passage.content}`;
+}

@@ -1,0 +1,39 @@
+/** Answers with a language model, from passages alone. Whatever is wrong with its answer, a person takes over. */
+import { randomBytes } from "node:crypto";
+import type { LanguageModel } from "../../../ports/language-model.ts";
+import type { Answer, Question } from "./answer.ts";
+import { checkAnswer } from "./check.ts";
+import { writePrompt } from "./prompt.ts";
+
+export interface ModelOptions {
+  readonly instructions: string | undefined;
+  /** Of the answer, in tokens of the model. */
+  readonly maxTokens: number;
+  readonly signal: AbortSignal;
+}
+
+/** @throws the reason of `signal`. */
+export async function respondWithModel(
+  languageModel: LanguageModel,
+  question: Question,
+  { instructions, maxTokens, signal }: ModelOptions,
+): Promise<Answer> {
+  const { model } = languageModel;
+  const { passages } = question;
+  if (passages.length === 0) {
+    return { outcome: "unknown", reason: "not_found", model, usage: null };
+  }
+  const marker = randomBytes(12).toString("hex");
+  const prompt = writePrompt(question, { marker, instructions });
+  const { system, messages } = prompt;
+  const completion = await languageModel.complete({ system, messages, maxOutputTokens: maxTokens, signal });
+  if (completion.outcome === "failed") {
+    return { outcome: "unknown", reason: `model_${completion.reason}`, model, usage: null };
+  }
+  const { text, usage } = completion;
+  const asked = [question.text, ...question.history.map((message) => message.text)].join("\n");
+  const checked = checkAnswer(text, { marker, prompt, asked, passages });
+  return "reason" in checked
+    ? { outcome: "unknown", reason: checked.reason, model, usage }
+    : { outcome: "answered", ...checked, model, usage };
+}

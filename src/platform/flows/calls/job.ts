@@ -1,0 +1,119 @@
+/**
+ * Sends the request of an `http_request` node while its run waits.
+ *
+ * The intent is committed before the call (`is_called`), no transaction is open during it, and the result ends the wait in a
+ * later transaction. A job that finds the intent was interrupted: requests that may be repeated are sent again with the same
+ * Idempotency-Key; of the others the outcome is unknown. A run that was cancelled in between drops the result, and so does one
+ * whose wait has ended, because the result names its episode.
+ */
+import type { Transaction } from "../../../database/database.ts";
+import type { FlowCallRequest, FlowCallResult } from "../../../database/schema/index.ts";
+import { defineJob, type World } from "../../kernel/index.ts";
+import {
+  callJobType,
+  createAdvanceJob,
+  type EpisodeKey,
+  endWait,
+  keyOf,
+  lockRun,
+  type RunRow,
+  storeRun,
+} from "../run/index.ts";
+import { unsealSecrets } from "../secrets.ts";
+import { maxResponseBytes, toCallResult } from "./response.ts";
+
+const repeatable: readonly FlowCallRequest["method"][] = ["GET", "HEAD", "PUT", "DELETE"];
+
+const outcomeUnknown: FlowCallResult = { error: "http_outcome_unknown" };
+
+export const callJob = defineJob({
+  ...callJobType,
+
+  async run(key, world, { signal, backOff }) {
+    const call = await world.database.transaction((tx) => beginCall(tx, world, key));
+    if (!call) {
+      return undefined;
+    }
+    const result = call.isInterrupted ? outcomeUnknown : await send(world, call, signal);
+    if ("error" in result && (result.error === "http_timeout" || result.error === "http_unreachable")) {
+      backOff();
+    }
+    await recordResult(world, key, result);
+    return undefined;
+  },
+
+  /** The call was interrupted in every attempt. */
+  async exhausted(key, world) {
+    await recordResult(world, key, outcomeUnknown);
+  },
+});
+
+interface Call {
+  readonly request: FlowCallRequest;
+  readonly idempotencyKey: string;
+  /** By name in lower case. */
+  readonly secrets: ReadonlyMap<string, string>;
+  /** An earlier attempt may have sent it, and it must not be sent twice. */
+  readonly isInterrupted: boolean;
+}
+
+/** Commits the intent; undefined if the run does not wait for this call any more. */
+async function beginCall(tx: Transaction, world: World, key: EpisodeKey): Promise<Call | undefined> {
+  const run = await lockRun(tx, key);
+  const { request } = run?.wait ?? {};
+  if (!run?.wait || !request || run.status !== "waiting" || run.episode !== key.episode) {
+    return undefined;
+  }
+  const { is_called: wasCalled = false, node_id } = run.wait;
+  if (!wasCalled) {
+    await storeRun({ tx, now: world.now() }, run, { ...run, wait: { ...run.wait, is_called: true } });
+  }
+  return {
+    request,
+    idempotencyKey: idempotencyKeyOf(run),
+    secrets: await unsealSecrets(tx, world, { ...run, node_id }),
+    isInterrupted: wasCalled && !repeatable.includes(request.method),
+  };
+}
+
+/** The step of the call, which is the same when it is repeated. */
+function idempotencyKeyOf({ id, steps }: RunRow): string {
+  return `${id}-${steps}`;
+}
+
+async function send(
+  { web }: World,
+  { request, idempotencyKey, secrets }: Call,
+  signal: AbortSignal,
+): Promise<FlowCallResult> {
+  const { method, url, headers, secret_headers, body, timeout_ms: timeoutMs } = request;
+  const secretHeaders = secret_headers.map((name) => [name, secrets.get(name.toLowerCase())] as const);
+  if (secretHeaders.some(([, value]) => value === undefined)) {
+    return { error: "http_secret_missing" };
+  }
+  const response = await web.send({
+    ...{ method, url, timeoutMs, signal, maxBytes: maxResponseBytes, tooLarge: "cut" },
+    headers: { ...headers, ...Object.fromEntries(secretHeaders), "idempotency-key": idempotencyKey },
+    ...(body === null ? {} : { body }),
+  });
+  if (response.outcome === "failed" && response.reason === "aborted") {
+    throw new Error("The app is stopping; the call is continued after a restart.");
+  }
+  return toCallResult(response, [...secrets.values()]);
+}
+
+/** Ends the wait, unless something else has ended it or the run. */
+async function recordResult(
+  world: World,
+  { episode, ...key }: EpisodeKey,
+  result: FlowCallResult,
+): Promise<void> {
+  await world.database.transaction(async (tx) => {
+    const run = await lockRun(tx, key);
+    const resumed = run && endWait(run, { type: "response", episode, result });
+    if (run && resumed) {
+      await storeRun({ tx, now: world.now() }, run, resumed);
+      await world.jobs.enqueueAll(tx, [createAdvanceJob(keyOf(run))]);
+    }
+  });
+}

@@ -1,0 +1,204 @@
+/** Runs a graph from its first node to its end, with the steps of real runs, the customer's script and a clock that jumps. */
+import type { z } from "zod";
+import { Failure } from "../../../../tools/contract/index.ts";
+import { failField } from "../../../../tools/errors.ts";
+import { type flows as contract, durationMs, type FlowRehearsal } from "../../../../tools/flows/index.ts";
+import type { FlowCallResult } from "../../../database/schema/index.ts";
+import type { Choice, Graph } from "../graph/index.ts";
+import { normalize } from "../keywords.ts";
+import type { Actions } from "../nodes/index.ts";
+import {
+  beginRun,
+  type EndAction,
+  ended,
+  endWait,
+  evaluateEnd,
+  evaluateNode,
+  type InboundText,
+  nextOf,
+  type RunState,
+} from "../run/index.ts";
+import { idOf, moveTo, receive, type Stage } from "./stage.ts";
+
+type Script = z.output<typeof contract.rehearse_flow.input>["script"];
+type Responses = NonNullable<z.output<typeof contract.rehearse_flow.input>["responses"]>;
+type Path = z.input<typeof FlowRehearsal>["path"];
+
+/** How long the customer takes to answer, where the script does not say. */
+const answerMs = 5_000;
+
+interface Plan {
+  readonly graph: Graph;
+  readonly endAction: EndAction;
+  readonly actions: Actions;
+  readonly script: Script;
+  /** What calls result in, by the id of the node. */
+  readonly responses: Responses;
+}
+
+/** A run in progress. */
+interface Course extends Plan {
+  readonly stage: Stage;
+  readonly path: Path;
+  state: RunState;
+  /** The message that started it, or the latest reply that it got. */
+  message: InboundText | undefined;
+  /** The entry of the script that is next. */
+  position: number;
+  /** When the customer last did something. */
+  eventAt: Date;
+}
+
+/** @throws Failure `choice_not_sent`. `message` starts it. */
+export async function runRehearsal(stage: Stage, plan: Plan, message: InboundText | undefined) {
+  const state = beginRun(plan.graph);
+  const course: Course = { ...plan, stage, path: [], state, message, position: 0, eventAt: stage.now };
+  for (;;) {
+    const { status, reason, variables } = course.state;
+    if (status === "waiting") {
+      endWaiting(course);
+    } else if (status !== "running") {
+      const unused_script = plan.script.slice(course.position);
+      return { status, reason, variables, path: course.path, unused_script };
+    } else if (stage.scene.contact.blocked_at !== null) {
+      course.state = { ...ended(course.state), status: "cancelled", reason: "blocked" };
+    } else {
+      await takeStep(course);
+    }
+  }
+}
+
+/** A step that fails is evaluated a second time, with its error as its result, as in a real run. */
+async function takeStep(course: Course): Promise<void> {
+  const { stage } = course;
+  const before = { ...stage.scene, did: [] };
+  stage.scene = before;
+  try {
+    await evaluate(course, null);
+  } catch (error) {
+    if (!(error instanceof Failure)) {
+      throw error;
+    }
+    stage.scene = before;
+    await evaluate(course, error.code);
+  }
+}
+
+async function evaluate(course: Course, failureCode: string | null): Promise<void> {
+  const { stage, graph, state, actions, endAction, message } = course;
+  const node = nextOf(graph, state);
+  const evaluation = { state, now: stage.now, actions, endAction, failureCode };
+  const result =
+    node === "end" || !node
+      ? await evaluateEnd(evaluation)
+      : await evaluateNode({
+          ...{ ...evaluation, graph, node, sources: { ...stage.scene, message } },
+          latestMessage: async () => latestInbound(stage),
+        });
+  course.state = result.state;
+  if (result.step) {
+    course.path.push(describeStep(stage, result.step, result.state));
+  }
+}
+
+/** Moves the clock to what comes first: the end of the wait, or what the customer does next, which may end it. */
+function endWaiting(course: Course): void {
+  const { stage, state, path } = course;
+  if (state.wait?.for === "response") {
+    endStep(path, "response");
+    const result = readResponse(course.responses[state.wait.node_id]);
+    course.state = endWait(state, { type: "response", episode: state.episode, result }) ?? state;
+    return;
+  }
+  const due = new Date(state.due_at ?? stage.now);
+  const time = nextEventAt(course, due);
+  moveTo(stage, time ?? due);
+  if (time === undefined) {
+    endStep(path, state.wait?.for === "time" ? "time" : "timeout");
+    course.state = endWait(state, { type: "timeout", episode: state.episode }) ?? state;
+  } else if (takeEntry(course)) {
+    endStep(path, "reply");
+  }
+}
+
+function readResponse({ status = 200, body = null, error }: Responses[string] = {}): FlowCallResult {
+  return error === undefined ? { status, body } : { error };
+}
+
+/** When the customer does something next; undefined if that is not before `due`. */
+function nextEventAt({ stage, state, script, position, eventAt }: Course, due: Date): Date | undefined {
+  const entry = script[position];
+  if (entry?.after !== undefined) {
+    const time = new Date(eventAt.getTime() + durationMs(entry.after));
+    return time < due ? time : undefined;
+  }
+  if (!entry || state.wait?.for !== "reply") {
+    return undefined;
+  }
+  const delay = Math.min(answerMs, (due.getTime() - stage.now.getTime()) / 2);
+  return new Date(stage.now.getTime() + delay);
+}
+
+/** Does what the next entry of the script says. @returns whether it ended the wait. */
+function takeEntry(course: Course): boolean {
+  const { stage, state, script, position } = course;
+  const { text, button } = script[position] ?? {};
+  const choice = button === undefined ? undefined : findChoice(stage, button, `script[${position}].button`);
+  course.position = position + 1;
+  course.eventAt = stage.now;
+  if (text === undefined && !choice) {
+    return false;
+  }
+  const message = receive(stage, text ?? "", choice);
+  // As with real messages, a run gets no reply in spam.
+  const isGiven = stage.scene.conversation.status !== "spam";
+  const resumed = isGiven ? endWait(state, { type: "reply", later: message.message_id }) : undefined;
+  if (resumed) {
+    course.state = resumed;
+    course.message = message;
+  }
+  return resumed !== undefined;
+}
+
+type StepResult = NonNullable<Awaited<ReturnType<typeof evaluateEnd>>["step"]>;
+
+function describeStep(stage: Stage, { detail, ...step }: StepResult, state: RunState): Path[number] {
+  const { next, message_id, error, missing } = detail;
+  const { did } = stage.scene;
+  const { wait, due_at, status } = state;
+  const at = stage.now.toISOString();
+  return {
+    ...{ ...step, at },
+    ...(next.length > 0 ? { next: [...next] } : {}),
+    ...(message_id === null ? {} : { message: Number(message_id) }),
+    ...(did.length > 0 ? { did: [...did] } : {}),
+    ...(wait?.request && !wait.ended_by ? { did: [`${wait.request.method} ${wait.request.url}`] } : {}),
+    // What ended it is filled in when it ends.
+    ...(status === "waiting" && wait ? { wait: { for: wait.for, until: due_at, ended_by: "timeout" } } : {}),
+    ...(error === null ? {} : { error }),
+    ...(missing.length > 0 ? { missing: [...missing] } : {}),
+  };
+}
+
+/** Says at the latest step, which waits, what ended its wait. */
+function endStep(path: Path, ended_by: NonNullable<Path[number]["wait"]>["ended_by"]): void {
+  const last = path.pop();
+  if (last?.wait) {
+    path.push({ ...last, wait: { ...last.wait, ended_by } });
+  }
+}
+
+function latestInbound({ scene: { messages } }: Stage): string | null {
+  const last = messages.findLast(({ from }) => from === "customer");
+  return last ? idOf(last.number) : null;
+}
+
+/** @throws Failure `choice_not_sent`. */
+function findChoice({ scene: { choices } }: Stage, button: string, field: string): Choice {
+  const choice = choices.find(({ id, title }) => id === button || normalize(title) === normalize(button));
+  if (!choice) {
+    const known = choices.slice(0, 10).map(({ id, title }) => `${title} (${id})`);
+    throw failField(field, "choice_not_sent", { value: button, known: known.join(", ") || "none" });
+  }
+  return choice;
+}

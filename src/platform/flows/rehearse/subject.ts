@@ -1,0 +1,93 @@
+/** Whom a rehearsal is about: a contact of the organization with the conversation, read only, or sample values. */
+import type { z } from "zod";
+import { fail } from "../../../../tools/errors.ts";
+import type { flows as contract } from "../../../../tools/flows/index.ts";
+import { type ContactRow, selectContacts } from "../../contacts/index.ts";
+import type { ConversationRow } from "../../conversations/index.ts";
+import { getOrDefaultInbox } from "../../inboxes.ts";
+import { type ReadContext, requireScope } from "../../kernel/index.ts";
+import { normalizePhone } from "../../phone/index.ts";
+
+type Input = z.output<typeof contract.rehearse_flow.input>;
+
+/** Of a sample contact that is given none. */
+const samplePhone = "+12025550100";
+
+/**
+ * The contact, the conversation and its inbox at `start`. `inbox_id` is the flow's.
+ * @throws Failure `contact_not_found`, `insufficient_scope`, `invalid_phone_number`, `no_inbox`.
+ */
+export async function readSubject(
+  { contact: wanted = {}, conversation: values = {} }: Input,
+  context: ReadContext,
+  { inbox_id, start }: { readonly inbox_id: string | null; readonly start: Date },
+) {
+  const { db, organization } = context;
+  const contact =
+    wanted.id === undefined
+      ? await sampleContact(wanted, context, start)
+      : await readContact(wanted.id, context);
+  const found = wanted.id === undefined ? undefined : await findLatest(context, wanted.id, inbox_id);
+  const inbox = await getOrDefaultInbox(db, organization, found?.inbox_id ?? inbox_id ?? undefined);
+  const at = start.toISOString();
+  const conversation: ConversationRow = found ?? {
+    ...{ organization_id: organization, id: "rehearsal", inbox_id: inbox.id, contact_id: contact.id },
+    ...({ status: "open", snoozed_until: null, is_favorite: false, is_unread: false, tags: [] } as const),
+    ...{ last_message_at: null, last_user_message_at: null, last_agent_message_at: null },
+    ...{ assigned_to: null, team_id: null, erased_at: null, waiting_since: null, queued_at: null },
+    ...{ policy_id: null, created_at: at, updated_at: at },
+  };
+  const { status = conversation.status, tags = conversation.tags, last_user_message_at } = values;
+  const lastWritten = last_user_message_at ?? conversation.last_user_message_at;
+  const snoozed_until = status === conversation.status ? conversation.snoozed_until : null;
+  return {
+    ...{ contact, inbox },
+    conversation: { ...conversation, status, snoozed_until, tags, last_user_message_at: lastWritten },
+  };
+}
+
+/** Needs the scope of its data, which the flow's texts can show. */
+async function readContact(id: string, { db, organization, caller }: ReadContext): Promise<ContactRow> {
+  requireScope(caller, "contacts:read");
+  const contact = await selectContacts(db, organization).selectAll().where("id", "=", id).executeTakeFirst();
+  if (!contact) {
+    throw fail("contact_not_found", { param: "contact.id" });
+  }
+  return contact;
+}
+
+async function sampleContact(
+  { name, phone_number: text = samplePhone, metadata = {}, tags = [] }: NonNullable<Input["contact"]>,
+  { db, organization }: ReadContext,
+  start: Date,
+): Promise<ContactRow> {
+  const phone_number = await normalizePhone(db, organization, { text, field: "contact.phone_number" });
+  const at = start.toISOString();
+  return {
+    ...{ organization_id: organization, id: "rehearsal", phone_number, name: name ?? null },
+    ...{
+      metadata,
+      tags,
+      search_text: "",
+      opted_out: false,
+      blocked_at: null,
+      blocked_reason: null,
+      bsuid: null,
+    },
+    ...{ username: null, created_at: at, updated_at: at, erased_at: null, country: null },
+    ...{ normalized: null, normalized_at: null },
+  };
+}
+
+/** The contact's latest conversation, in the flow's inbox if it has one. */
+async function findLatest({ db, organization }: ReadContext, contact_id: string, inbox_id: string | null) {
+  return db
+    .selectFrom("conversations")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .where("contact_id", "=", contact_id)
+    .$if(inbox_id !== null, (rows) => rows.where("inbox_id", "=", inbox_id ?? ""))
+    .orderBy("last_message_at", (order) => order.desc().nullsLast())
+    .limit(1)
+    .executeTakeFirst();
+}

@@ -1,0 +1,129 @@
+/**
+ * What one step of a run results in: a node, or the end action. It changes nothing itself: the node acts through `actions`, and
+ * the caller keeps the state. `step.ts` runs it with the real actions, the rehearsal with actions that only record.
+ */
+import type { FlowWait } from "../../../database/schema/index.ts";
+import { matchesQuery, parseQuery } from "../../query/index.ts";
+import { awaitsButton, type Graph, type GraphNode } from "../graph/index.ts";
+import {
+  type Actions,
+  flowAttributes,
+  type NodeContext,
+  type Outcome,
+  runNode,
+  type WaitEnd,
+} from "../nodes/index.ts";
+import { renderJson, renderText } from "../texts.ts";
+import { doEndAction } from "./end-action.ts";
+import { applyOutcome, ended, nextOf, type RunState } from "./machine.ts";
+import type { NewStep } from "./rows.ts";
+import { createReader, type InboundText, readFacts, type Sources } from "./subject.ts";
+
+/** The type and the config of the end action. */
+export type EndAction = Parameters<typeof doEndAction>[1];
+
+interface Evaluation {
+  readonly state: RunState;
+  readonly now: Date;
+  readonly actions: Actions;
+  readonly endAction: EndAction;
+  /** What the step has failed with already: it is not run again. Null: it is run. */
+  readonly failureCode: string | null;
+}
+
+interface NodeEvaluation extends Evaluation {
+  readonly graph: Graph;
+  readonly node: GraphNode;
+  readonly sources: Omit<Sources, "variables">;
+  /** The id of the contact's latest message, of which only a later one is a reply. */
+  latestMessage(): Promise<string | null>;
+}
+
+/** A Failure that the node throws is for the caller to record, by another evaluation with its code. */
+export async function evaluateNode(
+  evaluation: NodeEvaluation,
+): Promise<{ readonly state: RunState; readonly step: NewStep }> {
+  const { state: before, graph, node, endAction, failureCode } = evaluation;
+  const missing: string[] = [];
+  const end = before.wait ? endOf(before.wait, evaluation.sources.message) : null;
+  const outcome: Outcome =
+    failureCode === null
+      ? await runNode(node, createContext(evaluation, missing), end)
+      : { kind: "error", code: failureCode };
+  const isForReply = outcome.kind === "wait" && outcome.for === "reply";
+  const latestMessage = isForReply ? await evaluation.latestMessage() : null;
+  const result = applyOutcome(graph, before, { node, outcome, latestMessage });
+  const isOver = nextOf(graph, result.state) === "end" && endAction.end_action_type === "none";
+  return {
+    state: isOver ? { ...result.state, status: "completed" } : result.state,
+    step: {
+      ...{ number: result.state.steps, node_id: node.id, node_type: node.node_type, outcome: result.outcome },
+      detail: { ...result.detail, missing },
+    },
+  };
+}
+
+/** Does the end action and ends the run. There is no step without an end action. */
+export async function evaluateEnd({
+  state: before,
+  now,
+  actions,
+  endAction,
+  failureCode,
+}: Evaluation): Promise<{ readonly state: RunState; readonly step: NewStep | null }> {
+  const { end_action_type } = endAction;
+  if (failureCode === null) {
+    await doEndAction(actions, endAction, now);
+  }
+  const steps = before.steps + 1;
+  const detail = { next: [], message_id: null, error: failureCode, missing: [] };
+  const outcome = failureCode === null ? "next" : "error";
+  const result =
+    failureCode === null
+      ? ({ status: "completed", reason: before.reason } as const)
+      : ({ status: "failed", reason: failureCode } as const);
+  return {
+    state: { ...ended(before), steps, ...result },
+    step:
+      end_action_type === "none"
+        ? null
+        : { number: steps, node_id: "end_action", node_type: end_action_type, outcome, detail },
+  };
+}
+
+/** `missing` receives the placeholders without a value. */
+function createContext(
+  { state, graph, node, now, actions, sources: facts }: NodeEvaluation,
+  missing: string[],
+): NodeContext {
+  const sources = { ...facts, variables: state.variables };
+  const read = createReader(sources);
+  return {
+    ...{ node, now, actions, attempts: state.wait?.attempts ?? 0 },
+    awaitsButton: awaitsButton(graph, node.id),
+    render(template, encode) {
+      const rendered = renderText(template, read, encode);
+      missing.push(...rendered.missing);
+      return rendered.text;
+    },
+    renderJson(template) {
+      const rendered = renderJson(template, read);
+      missing.push(...rendered.missing);
+      return rendered.value;
+    },
+    matches: (query) =>
+      matchesQuery(
+        parseQuery(query, { field: "query", attributes: flowAttributes }),
+        readFacts(sources),
+        now,
+      ),
+  };
+}
+
+/** A reply whose message is gone counts as none. */
+function endOf({ ended_by, result }: FlowWait, message: InboundText | undefined): WaitEnd {
+  if (ended_by === "response" && result) {
+    return { type: "response", result };
+  }
+  return ended_by === "reply" && message ? { type: "reply", reply: message } : { type: "timeout" };
+}

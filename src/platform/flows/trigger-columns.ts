@@ -1,0 +1,106 @@
+/** What starts a flow, as a request sends it and as its columns. */
+import { failField } from "../../../tools/errors.ts";
+import { FlowSettings, type TriggerType } from "../../../tools/flows/index.ts";
+import type { FlowRow } from "./find.ts";
+import { failGraph, parsePart } from "./graph/index.ts";
+import { compileRegex, splitKeywords } from "./keywords.ts";
+import { invalidRegex } from "./nodes/index.ts";
+import { type Schedule, scheduleColumns, storedSchedule } from "./schedule/index.ts";
+
+interface Trigger extends Omit<Schedule, "settings"> {
+  readonly trigger_type: TriggerType;
+  readonly trigger_keyword?: string | undefined;
+  readonly trigger_match?: FlowRow["trigger_match"] | undefined;
+  readonly trigger_event_type?: FlowRow["trigger_event_type"] | undefined;
+  readonly settings?: { readonly cohort_id?: string | undefined; readonly tag?: string | undefined };
+}
+
+/** The fields of each type of trigger; settings has its own. */
+const fieldsOf = {
+  keyword: ["trigger_keyword", "trigger_match"],
+  event: ["trigger_event_type"],
+  schedule: ["trigger_schedule", "trigger_schedule_at", "trigger_schedule_timezone"],
+} as const satisfies Readonly<Record<TriggerType, readonly (keyof Trigger)[]>>;
+
+const allFields = Object.values(fieldsOf).flat();
+
+/** Those of the others are null. */
+type TriggerColumns = Pick<
+  FlowRow,
+  "trigger_type" | (typeof allFields)[number] | "cohort_id" | "trigger_tag"
+>;
+
+/** The trigger of a request, with its settings checked. @throws Failure `flow_invalid`. */
+export function readTrigger<Input extends { readonly settings?: unknown }>({ settings, ...input }: Input) {
+  if (settings === undefined) {
+    return input;
+  }
+  const parsed = parsePart(FlowSettings, settings, "settings");
+  if ("problems" in parsed) {
+    throw failGraph("flow_invalid", parsed.problems);
+  }
+  return { ...input, settings: parsed.data };
+}
+
+/** Whether a request changes the trigger. */
+export function hasTrigger(input: Partial<Trigger>): boolean {
+  return (["trigger_type", "settings", ...allFields] as const).some((name) => input[name] !== undefined);
+}
+
+/** The stored trigger, of which an input of the same type changes a part. */
+export function storedTrigger(flow: FlowRow, input: Partial<Trigger>): Trigger {
+  const { trigger_type = flow.trigger_type } = input;
+  const { trigger_keyword, trigger_match, trigger_event_type, trigger_tag } = flow;
+  const isSame = trigger_type === flow.trigger_type;
+  const isSameEvent = isSame && (input.trigger_event_type ?? trigger_event_type) === trigger_event_type;
+  return {
+    trigger_type,
+    ...(isSame && trigger_keyword !== null ? { trigger_keyword, trigger_match } : {}),
+    ...(isSame && trigger_event_type !== null ? { trigger_event_type } : {}),
+    ...(isSameEvent && trigger_tag !== null ? { settings: { tag: trigger_tag } } : {}),
+    ...(isSame && trigger_type === "schedule" ? storedSchedule(flow, input) : {}),
+  };
+}
+
+/** @throws Failure `flow_invalid`. */
+export function triggerColumns(trigger: Trigger, now: Date): TriggerColumns {
+  const { trigger_type, trigger_event_type = null, settings } = trigger;
+  const known: readonly string[] = fieldsOf[trigger_type];
+  const surplus = allFields.find((name) => trigger[name] !== undefined && !known.includes(name));
+  if (surplus !== undefined) {
+    throw failTrigger(surplus, `A flow of trigger_type ${trigger_type} takes no ${surplus}.`);
+  }
+  if (settings?.cohort_id !== undefined && trigger_type !== "schedule") {
+    throw failTrigger("settings.cohort_id", "Only a flow of trigger_type schedule has a cohort.");
+  }
+  if (settings?.tag !== undefined && trigger_event_type !== "contact.tag_added") {
+    throw failTrigger("settings.tag", "Only a flow of the event contact.tag_added has a tag.");
+  }
+  return {
+    ...{ trigger_type, trigger_event_type, trigger_tag: settings?.tag ?? null },
+    ...(trigger_type === "keyword" ? keywordColumns(trigger) : noKeyword),
+    ...(trigger_type === "schedule" ? scheduleColumns(trigger, now) : noSchedule),
+  };
+}
+
+const noKeyword = { trigger_keyword: null, trigger_match: null };
+
+const noSchedule = {
+  ...{ trigger_schedule: null, trigger_schedule_at: null, trigger_schedule_timezone: null },
+  cohort_id: null,
+};
+
+function keywordColumns({ trigger_keyword = "", trigger_match }: Trigger) {
+  const match = trigger_match ?? "word";
+  if (match === "regex" && !compileRegex(trigger_keyword)) {
+    throw failTrigger("trigger_keyword", invalidRegex("trigger_keyword").message);
+  }
+  if (match !== "regex" && splitKeywords(trigger_keyword).length === 0) {
+    throw failTrigger("trigger_keyword", "trigger_keyword has no keyword.");
+  }
+  return { trigger_keyword, trigger_match: match };
+}
+
+function failTrigger(field: string, reason: string) {
+  return failField(field, "flow_invalid", { reason });
+}

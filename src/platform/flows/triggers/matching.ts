@@ -1,0 +1,82 @@
+/** The flows that react to an event, and their start. */
+import type { Transaction } from "../../../database/database.ts";
+import type { ConversationRow } from "../../conversations/index.ts";
+import type { OrganizationChange } from "../../kernel/index.ts";
+import { type FlowWithVersion, selectFlows } from "../find.ts";
+import { matchesKeyword } from "../keywords.ts";
+import { insertRun, type RunKey } from "../run/index.ts";
+
+/** What flows are compared with. */
+export interface Occurrence {
+  readonly event_type: string;
+  /** What the contact wrote; null if the event is no message, or one without a text. */
+  readonly text: string | null;
+  /** The tags that were added. */
+  readonly tags: readonly string[];
+}
+
+/** The enabled flows, the highest priority first, then the oldest. */
+export async function findEnabled(
+  tx: Transaction,
+  organization: string,
+): Promise<readonly FlowWithVersion[]> {
+  return selectFlows(tx, organization)
+    .where("is_enabled", "=", true)
+    .orderBy("priority", "desc")
+    .orderBy("flows.id")
+    .execute();
+}
+
+/** Those that react. */
+export function matchingOf(
+  flows: readonly FlowWithVersion[],
+  occurrence: Occurrence,
+): readonly FlowWithVersion[] {
+  return flows.filter((flow) => matchers[flow.trigger_type](flow, occurrence));
+}
+
+/** Whether a flow of each type of trigger reacts to an event. */
+const matchers: Readonly<Record<FlowWithVersion["trigger_type"], Matcher>> = {
+  event: ({ trigger_event_type, trigger_tag }, { event_type, tags }) =>
+    trigger_event_type === event_type && (trigger_tag === null || tags.includes(trigger_tag)),
+  schedule: () => false,
+  keyword: ({ trigger_keyword, trigger_match }, { text }) =>
+    text !== null && matchesKeyword(text, trigger_keyword ?? "", trigger_match ?? "word"),
+};
+
+type Matcher = (flow: FlowWithVersion, occurrence: Occurrence) => boolean;
+
+export function isForInbox({ inbox_id }: FlowWithVersion, conversation: ConversationRow): boolean {
+  return inbox_id === null || inbox_id === conversation.inbox_id;
+}
+
+interface Start {
+  readonly flow: FlowWithVersion;
+  /** Locked until the commit. */
+  readonly conversation: ConversationRow;
+  readonly event_id: string;
+  readonly message_id: string | null;
+}
+
+/** Inserts a run of a flow, once for each event, for the caller to advance. Undefined: it was not started, which is logged. */
+export async function start(
+  change: OrganizationChange,
+  { flow, conversation, event_id, message_id }: Start,
+): Promise<RunKey | "started_before" | undefined> {
+  const { trigger_type } = flow;
+  const trigger_key = message_id ?? event_id;
+  const started = await insertRun(change, { flow, conversation, trigger_type, trigger_key, message_id });
+  if (!("skipped" in started) || started.skipped === "started_before") {
+    return "skipped" in started ? "started_before" : started;
+  }
+  logSkipped(change, flow, { conversation_id: conversation.id, reason: started.skipped });
+  return undefined;
+}
+
+export function logSkipped(
+  { world }: OrganizationChange,
+  { organization_id, id: flow_id }: FlowWithVersion,
+  details: { readonly reason: string; readonly conversation_id?: string; readonly contact_id?: string },
+): void {
+  world.log.info({ organization_id, flow_id, ...details }, "A flow that matched was not started");
+}

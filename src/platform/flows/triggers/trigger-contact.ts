@@ -1,0 +1,83 @@
+/**
+ * The job that an event of a contact starts: starts the flows that match in the contact's latest conversation, or in a new one
+ * that is pending until the contact writes. Repeating it changes nothing: an event starts a flow once.
+ */
+import { z } from "zod";
+import {
+  type ConversationRow,
+  findConversation,
+  lockOrCreateConversations,
+} from "../../conversations/index.ts";
+import { getInbox } from "../../inboxes.ts";
+import { defineJob, type OrganizationChange, system } from "../../kernel/index.ts";
+import type { FlowWithVersion } from "../find.ts";
+import { createAdvanceJob, lockReachable } from "../run/index.ts";
+import { findEnabled, logSkipped, matchingOf, start } from "./matching.ts";
+
+const Payload = z.object({
+  organization_id: z.string(),
+  event_id: z.string(),
+  event_type: z.string(),
+  contact_id: z.string(),
+  tags: z.array(z.string()).default([]),
+});
+type Payload = z.infer<typeof Payload>;
+
+export const triggerContactJob = defineJob<Payload>({
+  name: "flow.trigger_contact",
+  payload: Payload,
+
+  async run(payload, world) {
+    const { organization_id: organization } = payload;
+    await world.database.transaction(async (tx) => {
+      const change = { tx, world, now: world.now(), actor: system, organization };
+      await react(change, payload);
+    });
+    return undefined;
+  },
+});
+
+async function react(
+  change: OrganizationChange,
+  { event_id, contact_id, ...occurrence }: Payload,
+): Promise<void> {
+  const { tx, organization } = change;
+  if (!(await lockReachable(tx, organization, [contact_id])).has(contact_id)) {
+    return;
+  }
+  const flows = await findEnabled(tx, organization);
+  for (const flow of matchingOf(flows, { ...occurrence, text: null })) {
+    const conversation = await lockConversation(change, flow, contact_id);
+    if (!conversation || conversation.status === "spam") {
+      logSkipped(change, flow, { contact_id, reason: conversation ? "spam" : "no_inbox" });
+    } else {
+      const started = await start(change, { flow, conversation, event_id, message_id: null });
+      const jobs = started && started !== "started_before" ? [createAdvanceJob(started)] : [];
+      await change.world.jobs.enqueueAll(tx, jobs);
+    }
+  }
+}
+
+/** The latest one of the flow's inbox, or of all. Undefined if there is no inbox for a new one. */
+async function lockConversation(
+  { tx, organization, now }: OrganizationChange,
+  { inbox_id }: FlowWithVersion,
+  contact_id: string,
+): Promise<ConversationRow | undefined> {
+  const latest = await tx
+    .selectFrom("conversations")
+    .select("id")
+    .where("organization_id", "=", organization)
+    .where("contact_id", "=", contact_id)
+    .$if(inbox_id !== null, (rows) => rows.where("inbox_id", "=", inbox_id))
+    .orderBy("last_message_at", (order) => order.desc().nullsLast())
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  if (latest) {
+    return findConversation(tx, organization, latest.id, { locks: true });
+  }
+  const id = inbox_id ?? (await getInbox(tx, organization))?.id;
+  const made = { organization, inbox_id: id ?? "", contact_ids: [contact_id], now };
+  return id === undefined ? undefined : (await lockOrCreateConversations(tx, made))[0];
+}

@@ -1,0 +1,50 @@
+/** What all parts of an organization's knowledge base share: its version, and its numbers. */
+import { sql } from "kysely";
+import type { Queries, Transaction } from "../../database/database.ts";
+
+/**
+ * Raises the version in the transaction of each change of what a search finds. `model` is the one of the vectors that
+ * the change wrote, or null if it wrote texts without one; undefined if it wrote no texts.
+ */
+export async function recordChange(
+  tx: Transaction,
+  organization: string,
+  model: string | null | undefined,
+): Promise<void> {
+  const written = model ?? null;
+  const keeps = model === undefined;
+  await sql`
+    insert into knowledge_bases (organization_id, version, model) values (${organization}, 1, ${written})
+    on conflict (organization_id) do update set
+      version = knowledge_bases.version + 1,
+      -- Vectors of two models: the job that replaces vectors has to look.
+      model = case when ${keeps}::boolean or knowledge_bases.model = ${written}::text then knowledge_bases.model end
+  `.execute(tx);
+}
+
+/** 0 for an organization that has none yet. */
+export async function readVersion(db: Queries, organization: string): Promise<number> {
+  const row = await db
+    .selectFrom("knowledge_bases")
+    .select("version")
+    .where("organization_id", "=", organization)
+    .executeTakeFirst();
+  return row?.version ?? 0;
+}
+
+export interface KnowledgeCount {
+  /** Documents that are found. */
+  readonly doc_count: number;
+  readonly qa_count: number;
+}
+
+/** The number of documents that are ready, and of QA pairs. */
+export async function countKnowledge(db: Queries, organization: string): Promise<KnowledgeCount> {
+  const { rows } = await sql<KnowledgeCount>`
+    select
+      (select count(*) from knowledge_documents
+        where organization_id = ${organization} and status = 'ready') as doc_count,
+      (select count(*) from knowledge_qa_pairs where organization_id = ${organization}) as qa_count
+  `.execute(db);
+  return rows[0] ?? { doc_count: 0, qa_count: 0 };
+}

@@ -1,0 +1,129 @@
+/** Cleans the text of documents, and finds what a person should look at. */
+import type { DocumentWarning } from "../../../database/schema/index.ts";
+import type { DocumentBlock } from "../../../ports/document-reader.ts";
+
+/**
+ * Characters that are not seen, with which a text can hide words from people and show them to a model: controls,
+ * zero-width and directional characters, variation selectors and tags. A zero-width joiner between two letters or parts
+ * of an emoji is a part of the script.
+ */
+const invisible =
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each stands for itself.
+  /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\u{e0100}-\u{e01ef}]/gu;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it finds them.
+const controls = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
+/** Halves of a pair, which are no character and can't be stored. */
+const surrogates = /\p{Surrogate}/gu;
+
+/** Those that programs do not leave in ordinary text, as they do soft hyphens and zero-width spaces. */
+// biome-ignore lint/suspicious/noMisleadingCharacterClass: each stands for itself.
+const hiding = /[\u202a-\u202e\u2060-\u2064\u2066-\u206f\u{e0000}-\u{e007f}\u{e0100}-\u{e01ef}]/gu;
+
+/** A few come from word processors; more of them hide something. */
+const maxHiding = 20;
+
+/** Without characters that are not seen, in one Unicode form, with at most one empty line in a row. */
+export function cleanText(text: string): string {
+  return text
+    .replace(/\r\n?/g, "\n")
+    .replace(controls, " ")
+    .replace(invisible, "")
+    .replace(surrogates, "\ufffd")
+    .normalize("NFC")
+    .replace(/[^\S\n]+/g, " ")
+    .replace(/ ?\n ?/g, "\n")
+    .replace(/\n{3,}/g, "\n\n")
+    .trim();
+}
+
+/** Cleans each block, and leaves out those that are empty then. */
+export function cleanBlocks(blocks: readonly DocumentBlock[]): DocumentBlock[] {
+  return blocks.flatMap((block): DocumentBlock[] => {
+    if (block.kind === "table") {
+      const rows = block.rows.map((row) => cleanText(row).replaceAll("\n", " ")).filter((row) => row !== "");
+      return rows.length > 0 ? [{ ...block, rows }] : [];
+    }
+    const cleaned = cleanText(block.text);
+    const text = block.kind === "heading" ? cleaned.replaceAll("\n", " ").slice(0, maxHeading) : cleaned;
+    return text === "" ? [] : [{ ...block, text }];
+  });
+}
+
+/** What a program took for a heading may be a whole page. */
+const maxHeading = 300;
+
+/** Phrases with which a text addresses a model. A document about assistants may have them too: it is only flagged. */
+const instructions = [
+  /\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|earlier|all|any|your|these)\b.{0,30}\b(?:instruction|prompt|rule|direction|guideline|message)s?\b/i,
+  /\b(?:system|developer|hidden)\s+(?:prompt|message|instruction)s?\b/i,
+  /\byou\s+are\s+(?:now|no\s+longer)\s+(?:an?|the|in)\b/i,
+  /\b(?:reveal|print|repeat|show|output)\b.{0,30}\b(?:your|the)\s+(?:system\s+)?(?:prompt|instructions)\b/i,
+  /\bdo\s+not\s+(?:tell|inform|mention\s+(?:this|it)\s+to)\s+(?:the\s+)?(?:user|customer|human)\b/i,
+  /\b(?:as|when)\s+(?:an?\s+)?(?:ai|language\s+model|assistant|chatbot)\b.{0,40}\b(?:must|always|never|should)\b/i,
+  /<\|?(?:im_start|im_end|system|endoftext)\|?>|\[\/?INST\]|^\s*(?:system|assistant)\s*:/im,
+  /\b(?:jailbreak|developer\s+mode|DAN\s+mode)\b/i,
+];
+
+const maxWarnings = 20;
+const excerptLength = 160;
+
+/** The parts of a chunk that a warning shows. */
+interface Passage {
+  readonly headings: readonly string[];
+  readonly page: number | null;
+  readonly content: string;
+}
+
+export function findWarnings(
+  blocks: readonly DocumentBlock[],
+  passages: readonly Passage[],
+  emptyPages: number,
+): DocumentWarning[] {
+  const nowhere = { page: null, heading: null, excerpt: null };
+  const hidden = blocks.reduce((count, block) => count + countHiding(block), 0);
+  const flagged = passages.flatMap((passage) => flagInstructions(passage)).slice(0, maxWarnings);
+  return [
+    ...flagged,
+    ...(hidden > maxHiding
+      ? [
+          {
+            code: "invisible_characters" as const,
+            message: `${hidden} invisible characters were removed. They can hide text from people.`,
+            ...nowhere,
+          },
+        ]
+      : []),
+    ...(emptyPages > 0
+      ? [
+          {
+            code: "pages_without_text" as const,
+            message: `${emptyPages} of its pages have no text, for example because they are scanned: nothing on them is found.`,
+            ...nowhere,
+          },
+        ]
+      : []),
+  ];
+}
+
+function countHiding(block: DocumentBlock): number {
+  const text = block.kind === "table" ? block.rows.join("\n") : block.text;
+  return text.match(hiding)?.length ?? 0;
+}
+
+function flagInstructions({ headings, page, content }: Passage): DocumentWarning[] {
+  const text = [...headings, content].join("\n");
+  const found = instructions.map((pattern) => pattern.exec(text)).find((match) => match !== null);
+  if (!found) {
+    return [];
+  }
+  const start = Math.max(0, found.index - 40);
+  return [
+    {
+      code: "instruction_like_text",
+      message: "This text looks like instructions to a model. It is never followed, but check who wrote it.",
+      page,
+      heading: headings.join(" > ") || null,
+      excerpt: text.slice(start, start + excerptLength),
+    },
+  ];
+}

@@ -1,0 +1,84 @@
+/** Splits texts that are too long for a chunk: paragraphs at sentences, tables between rows. */
+
+/** In characters. A passage of this size answers a question and can be quoted. */
+export const chunkSize = { target: 900, max: 1_500, overlap: 150 } as const;
+
+const { target, max, overlap } = chunkSize;
+
+/** The end of a sentence, with its closing marks, or of a line. */
+const sentenceEnd = /(?<=[.!?…][\])"'”’»]{0,2})\s+|(?<=[。！？])|\n+/u;
+
+/**
+ * Splits a paragraph at its sentences into pieces of about the target. The last sentence of a piece begins the next one
+ * too, if it is short, because it may say what the next one is about.
+ */
+export function splitText(text: string): string[] {
+  if (text.length <= max) {
+    return [text];
+  }
+  const sentences = text
+    .split(sentenceEnd)
+    .filter((sentence) => sentence !== "")
+    .flatMap(splitSentence);
+  const pieces: string[][] = [];
+  let piece: string[] = [];
+  let length = 0;
+  for (const sentence of sentences) {
+    if (piece.length > 0 && length + sentence.length > target) {
+      pieces.push(piece);
+      const last = piece.at(-1) ?? "";
+      const isRepeated =
+        piece.length > 1 && last.length <= overlap && last.length + sentence.length <= target;
+      piece = isRepeated ? [last] : [];
+      length = isRepeated ? last.length + 1 : 0;
+    }
+    piece.push(sentence);
+    length += sentence.length + 1;
+  }
+  return [...pieces, piece].map((each) => each.join(" "));
+}
+
+/** A sentence without an end is split between words, and a word without an end anywhere but within a character. */
+function splitSentence(sentence: string): string[] {
+  const parts: string[] = [];
+  let rest = sentence;
+  while (rest.length > target) {
+    const space = rest.lastIndexOf(" ", target);
+    const isPair = /[\ud800-\udbff]/.test(rest[target - 1] ?? "");
+    const end = space > target / 2 ? space : isPair ? target - 1 : target;
+    parts.push(rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  return rest === "" ? parts : [...parts, rest];
+}
+
+/** Splits a table between rows into pieces that each begin with its header, the first row. */
+export function splitTable(rows: readonly string[]): string[] {
+  const [header = "", ...others] = rows;
+  const whole = rows.join("\n");
+  if (whole.length <= max || others.length === 0) {
+    return whole.length <= max ? [whole] : splitText(whole);
+  }
+  // A header as long as a chunk is no header.
+  if (header.length > target / 2) {
+    return groupRows(rows.flatMap(splitText), target).map((group) => group.join("\n"));
+  }
+  const space = target - header.length;
+  return groupRows(others.flatMap(splitText), space).map((group) => [header, ...group].join("\n"));
+}
+
+function groupRows(rows: readonly string[], size: number): string[][] {
+  const groups: string[][] = [];
+  let length = 0;
+  for (const row of rows) {
+    const group = groups.at(-1);
+    if (group && length + row.length < size) {
+      group.push(row);
+      length += row.length + 1;
+    } else {
+      groups.push([row]);
+      length = row.length;
+    }
+  }
+  return groups;
+}

@@ -1,0 +1,202 @@
+/** Documents: added, changed, refreshed and deleted by calls; a job ingests them. */
+import type { Selectable } from "kysely";
+import { fail, failField } from "../../../tools/errors.ts";
+import type { ingestionFailures } from "../../../tools/knowledge-base/index.ts";
+import type { Queries } from "../../database/database.ts";
+import { containsText, readPage } from "../../database/query/index.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import { freshId, type ReadContext, requireBelowQuota, type WriteContext } from "../kernel/index.ts";
+import { getAccessibleUpload } from "../uploads/index.ts";
+import { recordChange } from "./base.ts";
+import { requestIngestion, type SourceType } from "./ingestion/index.ts";
+
+interface Sources {
+  readonly source_url?: string | undefined;
+  readonly upload_id?: string | undefined;
+  readonly content?: string | undefined;
+}
+
+interface NewDocument extends Sources {
+  readonly name: string;
+  readonly source_type: SourceType;
+}
+
+const shown = [
+  ...(["id", "name", "source_type", "source_url", "upload_id", "status", "failure_reason"] as const),
+  ...(["failure_detail", "progress", "pages", "chunk_count", "warnings", "ingested_at"] as const),
+  ...(["created_at", "updated_at"] as const),
+] as const;
+
+type DocumentRow = Pick<Selectable<Tables["knowledge_documents"]>, (typeof shown)[number]>;
+
+export async function addDocument({ name, source_type, ...sources }: NewDocument, context: WriteContext) {
+  const { tx, organization, now } = context;
+  await requireSource(source_type, sources, context);
+  await requireBelowQuota(context, "knowledge_documents", tx.selectFrom("knowledge_documents"));
+  const row = await tx
+    .insertInto("knowledge_documents")
+    .values({
+      ...{ organization_id: organization, id: freshId({ now }, "doc"), name, source_type },
+      ...toColumns(sources),
+      ...{ status: "processing", progress: 0, attempt: 0, warnings: "[]" },
+      ...{ created_at: now.toISOString(), updated_at: now.toISOString() },
+    })
+    .returning(shown)
+    .executeTakeFirstOrThrow();
+  await requestIngestion(context, row.id);
+  return { data: serializeDocument(row) };
+}
+
+export async function listDocuments(
+  {
+    search,
+    status,
+    ...paging
+  }: {
+    readonly search?: string | undefined;
+    readonly status?: DocumentRow["status"] | undefined;
+    page: number;
+    per_page: number;
+  },
+  { db, organization }: ReadContext,
+) {
+  const query = db
+    .selectFrom("knowledge_documents")
+    .select(shown)
+    .where("organization_id", "=", organization)
+    .$if(search !== undefined, (rows) => rows.where(containsText(search ?? "", "name")))
+    .$if(status !== undefined, (rows) => rows.where("status", "=", status ?? "ready"))
+    .orderBy("id", "desc");
+  const { rows, meta } = await readPage(query, paging);
+  return { data: rows.map(serializeDocument), meta };
+}
+
+/** @throws Failure `document_not_found`. */
+export async function getDocument(db: Queries, organization: string, id: string) {
+  const row = await db
+    .selectFrom("knowledge_documents")
+    .select(shown)
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (!row) {
+    throw fail("document_not_found");
+  }
+  return serializeDocument(row);
+}
+
+/** A new source replaces the old one, of whatever kind that was. */
+export async function updateDocument(
+  { id, name, ...sources }: Sources & { readonly id: string; readonly name?: string | undefined },
+  context: WriteContext,
+) {
+  const { tx, organization, now } = context;
+  const { source_type } = await getDocument(tx, organization, id);
+  await requireSource(source_type, sources, context);
+  const hasSource = countSources(sources) > 0;
+  const row = await tx
+    .updateTable("knowledge_documents")
+    .set((column) => ({
+      ...{ name, updated_at: now.toISOString() },
+      ...(hasSource ? { ...toColumns(sources), ...begun, attempt: column("attempt", "+", 1) } : {}),
+    }))
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .returning(shown)
+    .executeTakeFirst();
+  if (!row) {
+    throw fail("document_not_found");
+  }
+  if (hasSource) {
+    await requestIngestion(context, id);
+  }
+  return { data: serializeDocument(row) };
+}
+
+export async function refreshDocument(id: string, context: WriteContext) {
+  const { tx, organization, now } = context;
+  const row = await tx
+    .updateTable("knowledge_documents")
+    .set((column) => ({ ...begun, attempt: column("attempt", "+", 1), updated_at: now.toISOString() }))
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .returning([...shown, "content"])
+    .executeTakeFirst();
+  if (!row) {
+    throw fail("document_not_found");
+  }
+  const { content, ...document } = row;
+  if (content === null && row.source_url === null && row.upload_id === null) {
+    throw fail("document_without_source");
+  }
+  await requestIngestion(context, id);
+  return { data: serializeDocument(document) };
+}
+
+/** Its chunks are deleted with it; a run of its ingestion finds no document and stops. */
+export async function deleteDocument(id: string, { tx, organization }: WriteContext) {
+  const { numDeletedRows } = await tx
+    .deleteFrom("knowledge_documents")
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (!numDeletedRows) {
+    throw fail("document_not_found");
+  }
+  await recordChange(tx, organization, undefined);
+  return { data: { deleted: true as const } };
+}
+
+/** What a new ingestion starts with. The chunks that are found stay. */
+const begun = { status: "processing", failure_reason: null, failure_detail: null, progress: 0 } as const;
+
+/** At most one source, of a kind that the type can have, and that the caller may use. @throws Failure */
+async function requireSource(type: SourceType, sources: Sources, context: WriteContext): Promise<void> {
+  const { tx, world, caller } = context;
+  const { source_url, upload_id, content } = sources;
+  const count = countSources(sources);
+  if (count > 1) {
+    throw fail("one_source_needed", { count, known: "source_url, upload_id and content" });
+  }
+  if (content !== undefined && type !== "markdown") {
+    throw impossible(type, "content", "Send source_url, or use the type markdown.");
+  }
+  if (upload_id !== undefined && type === "url") {
+    throw impossible(type, "upload_id", "Send source_url, or use the type pdf or markdown.");
+  }
+  const forbidden = source_url === undefined ? undefined : world.web.check(source_url);
+  if (forbidden) {
+    throw failField("source_url", "url_not_allowed", { reason: forbidden.detail });
+  }
+  if (upload_id !== undefined) {
+    const { content_type } = await getAccessibleUpload(tx, caller, upload_id, "upload_id");
+    const expected = type === "pdf" ? "application/pdf" : "text/plain";
+    if (content_type !== expected) {
+      const reason = `The upload is ${content_type}; use one that is ${expected}.`;
+      throw impossible(type, "upload_id", reason);
+    }
+  }
+}
+
+function impossible(type: SourceType, param: string, reason: string) {
+  return failField(param, "document_source_not_possible", { source_type: type, reason });
+}
+
+function countSources({ source_url, upload_id, content }: Sources): number {
+  return [source_url, upload_id, content].filter((source) => source !== undefined).length;
+}
+
+function toColumns({ source_url = null, upload_id = null, content = null }: Partial<Nullable<Sources>>) {
+  return { source_url, upload_id, content };
+}
+
+type Nullable<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | null };
+
+function serializeDocument(row: DocumentRow) {
+  return {
+    ...row,
+    // Only ingestions write it.
+    failure_reason: row.failure_reason as (typeof ingestionFailures)[number] | null,
+    warnings: [...row.warnings],
+  };
+}

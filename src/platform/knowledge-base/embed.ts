@@ -1,0 +1,176 @@
+/**
+ * The jobs that compute missing vectors: of new QA pairs, of texts that could not be embedded when they were stored, and
+ * of all texts after the model has changed.
+ *
+ * Vectors of different models are never compared. Until a text has one of the model in use, it is found by its words.
+ */
+import { sql } from "kysely";
+import { z } from "zod";
+import type { Outcome } from "../../jobs/job.ts";
+import { defineJob, defineScheduledJob, type World, type WriteContext } from "../kernel/index.ts";
+import { recordChange } from "./base.ts";
+import { encodeVector } from "./retrieval/index.ts";
+
+/** Texts in one call of the model and one transaction. */
+export const embedBatch = 64;
+
+/** Before the next try, if the model's service does not say. */
+const retryMs = 60_000;
+
+const EmbedJob = z.object({ organization_id: z.string() });
+
+export const embedJob = defineJob({
+  name: "knowledge.embed",
+  payload: EmbedJob,
+  leaseMs: 30_000,
+
+  async run({ organization_id }, world): Promise<Outcome> {
+    try {
+      return await embedAll(organization_id, world);
+    } catch (error) {
+      if (world.stopping.aborted) {
+        return { runAgainAt: world.now() };
+      }
+      throw error;
+    }
+  },
+});
+
+/** Finds what a change of the model leaves, and what a failure of the model's service left. */
+export const embedMissingJob = defineScheduledJob({
+  name: "knowledge.embed_missing",
+  schedule: "*/10 * * * *",
+
+  async run(world) {
+    const found = await world.database.queries
+      .selectFrom("knowledge_bases")
+      .select("organization_id")
+      .where(sql<boolean>`model is distinct from ${world.embedder.model}`)
+      .execute();
+    for (const { organization_id } of found) {
+      await world.database.transaction((tx) =>
+        requestEmbeddings({ tx, world, organization: organization_id }),
+      );
+    }
+  },
+});
+
+export async function requestEmbeddings({
+  tx,
+  world,
+  organization,
+}: Pick<WriteContext, "tx" | "world" | "organization">): Promise<void> {
+  const key = `knowledge-embed:${organization}`;
+  await world.jobs.enqueue(tx, embedJob, { organization_id: organization }, { key, isDeduplicated: true });
+}
+
+/** The text of a chunk that its vector is of. */
+export function textToEmbed(title: string, content: string): string {
+  return title === "" ? content : `${title}\n${content}`;
+}
+
+async function embedAll(organization: string, world: World): Promise<Outcome> {
+  for (const source of [pairs, chunks]) {
+    for (;;) {
+      const texts = await source.missing(world, organization);
+      if (texts.length === 0) {
+        break;
+      }
+      const inputs = texts.map(({ text }) => text);
+      const embedded = await world.embedder.embed(inputs, { signal: world.stopping });
+      if (embedded.outcome === "failed") {
+        const { reason, detail, isRetryable, retryAfterMs = retryMs } = embedded;
+        world.log.warn(
+          { organization, reason, detail },
+          "The texts of a knowledge base could not be embedded.",
+        );
+        // The scheduled job tries again what is not retryable: the settings may have changed.
+        return isRetryable ? { runAgainAt: new Date(world.now().getTime() + retryAfterMs) } : undefined;
+      }
+      const rows = texts.map(({ id, text }, index) => ({
+        ...{ id, text },
+        vector: Buffer.from(encodeVector(embedded.vectors[index] ?? new Float32Array())).toString("hex"),
+      }));
+      await world.database.transaction(async (tx) => {
+        await source.store(organization, world.embedder.model, JSON.stringify(rows)).execute(tx);
+        await recordChange(tx, organization, world.embedder.model);
+      });
+    }
+  }
+  await recordComplete(organization, world);
+  return undefined;
+}
+
+interface MissingText {
+  readonly id: string;
+  readonly text: string;
+}
+
+const pairs = {
+  async missing({ database, embedder }: World, organization: string): Promise<readonly MissingText[]> {
+    return database.queries
+      .selectFrom("knowledge_qa_pairs")
+      .select(["id", "question as text"])
+      .where("organization_id", "=", organization)
+      .where(sql<boolean>`model is distinct from ${embedder.model}`)
+      .limit(embedBatch)
+      .execute();
+  },
+  /** Only where the text is still the one of the vector. */
+  store: (organization: string, model: string, rows: string) => sql`
+    update knowledge_qa_pairs as pair set embedding = decode(row.vector, 'hex'), model = ${model}
+    from jsonb_to_recordset(${rows}::jsonb) as row (id text, text text, vector text)
+    where pair.organization_id = ${organization} and pair.id = row.id and pair.question = row.text`,
+};
+
+const chunks = {
+  async missing({ database, embedder }: World, organization: string): Promise<readonly MissingText[]> {
+    const rows = await database.queries
+      .selectFrom("knowledge_chunks as chunk")
+      .innerJoin("knowledge_documents as document", (join) =>
+        join
+          .onRef("document.organization_id", "=", "chunk.organization_id")
+          .onRef("document.id", "=", "chunk.document_id")
+          .onRef("document.generation", "=", "chunk.generation"),
+      )
+      .select(["chunk.document_id", "chunk.generation", "chunk.position", "chunk.title", "chunk.content"])
+      .where("chunk.organization_id", "=", organization)
+      .where(sql<boolean>`chunk.model is distinct from ${embedder.model}`)
+      .limit(embedBatch)
+      .execute();
+    return rows.map(({ document_id, generation, position, title, content }) => ({
+      id: `${document_id} ${generation} ${position}`,
+      text: textToEmbed(title, content),
+    }));
+  },
+  store: (organization: string, model: string, rows: string) => sql`
+    update knowledge_chunks as chunk set embedding = decode(row.vector, 'hex'), model = ${model}
+    from jsonb_to_recordset(${rows}::jsonb) as row (id text, vector text)
+    where chunk.organization_id = ${organization} and chunk.document_id = split_part(row.id, ' ', 1)
+      and chunk.generation = split_part(row.id, ' ', 2)::integer
+      and chunk.position = split_part(row.id, ' ', 3)::integer`,
+};
+
+/** Records that every vector is of the model in use, unless a text was stored without one since. */
+async function recordComplete(organization: string, { database, embedder: { model } }: World): Promise<void> {
+  await database.transaction(async (tx) => {
+    await tx
+      .selectFrom("knowledge_bases")
+      .select("version")
+      .where("organization_id", "=", organization)
+      .forUpdate()
+      .execute();
+    await sql`
+      update knowledge_bases set model = ${model} where organization_id = ${organization}
+        and not exists (
+          select from knowledge_qa_pairs where organization_id = ${organization} and model is distinct from ${model}
+        )
+        and not exists (
+          select from knowledge_chunks as chunk
+          join knowledge_documents as document on document.organization_id = chunk.organization_id
+            and document.id = chunk.document_id and document.generation = chunk.generation
+          where chunk.organization_id = ${organization} and chunk.model is distinct from ${model}
+        )
+    `.execute(tx);
+  });
+}

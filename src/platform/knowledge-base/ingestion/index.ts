@@ -1,0 +1,109 @@
+/**
+ * The job that ingests a document: source → text → chunks → vectors → a new generation of chunks, which one transaction
+ * puts in the place of the old one.
+ *
+ * A search finds the chunks of the document's generation alone, so it never sees half of a document, and a run that
+ * fails leaves what was found before. Each run has a number of its own, its attempt, under which it stores its chunks; a
+ * later run or a new source raises the number, and the earlier run stops. A run takes the vectors of equal texts from
+ * what earlier ones stored, so that a run after a crash, or of a source that has hardly changed, computes few.
+ */
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import type { Outcome } from "../../../jobs/job.ts";
+import { defineJob, type World, type WriteContext } from "../../kernel/index.ts";
+import { cleanBlocks, findWarnings, toChunks } from "../chunks/index.ts";
+import { IngestionError, readSource } from "./source.ts";
+import { beginRun, endFailed, endUnchanged, publish, type Run, SupersededError, type Text } from "./store.ts";
+import { storeChunks } from "./store-chunks.ts";
+
+const IngestJob = z.object({ organization_id: z.string(), document_id: z.string() });
+
+/** Marks a document's share of its progress that is over when its text has been read. */
+const readProgress = 20;
+
+export type { SourceType } from "./source.ts";
+
+export const ingestJob = defineJob({
+  name: "knowledge.ingest",
+  payload: IngestJob,
+  // After a crash the ingestion is repeated when the lease ends.
+  leaseMs: 30_000,
+
+  async run(payload, world): Promise<Outcome> {
+    const run = await beginRun(payload, world);
+    if (!run) {
+      return undefined;
+    }
+    try {
+      await ingest(run, world);
+    } catch (error) {
+      if (error instanceof SupersededError) {
+        return undefined;
+      }
+      if (world.stopping.aborted) {
+        return { runAgainAt: world.now() };
+      }
+      if (!(error instanceof IngestionError)) {
+        throw error;
+      }
+      await endFailed(run, world, error);
+    }
+    return undefined;
+  },
+
+  async exhausted(payload, world) {
+    const run = await beginRun(payload, world);
+    if (run) {
+      const message = "An internal error occurred. Refresh the document to try again.";
+      await endFailed(run, world, new IngestionError("internal", message));
+    }
+  },
+});
+
+/** Adds the job: one at a time for each organization, so that its quota is compared with what is stored. */
+export async function requestIngestion(
+  { tx, world, organization }: Pick<WriteContext, "tx" | "world" | "organization">,
+  document_id: string,
+): Promise<void> {
+  const key = `knowledge:${organization}`;
+  await world.jobs.enqueue(
+    tx,
+    ingestJob,
+    { organization_id: organization, document_id },
+    { lane: key, key, isDeduplicated: true },
+  );
+}
+
+async function ingest(run: Run, world: World): Promise<void> {
+  const text = await readText(run, world);
+  if (run.generation !== null && run.content_hash === text.hash) {
+    await endUnchanged(run, world);
+    return;
+  }
+  await storeChunks(run, world, { ...text, progress: readProgress });
+  await publish(run, world, text);
+}
+
+/** @throws IngestionError */
+async function readText(run: Run, world: World): Promise<Text> {
+  const file = await readSource(run, world);
+  const document = await world.documents.read(file, { signal: world.stopping });
+  if (document.outcome === "unreadable") {
+    throw new IngestionError(document.reason, document.detail);
+  }
+  const chunks = toChunks(cleanBlocks(document.blocks));
+  if (chunks.length === 0) {
+    throw new IngestionError(
+      "no_content",
+      document.pages === null
+        ? "It has no text."
+        : "None of its pages has text, for example because they are scanned. Use a PDF with text.",
+    );
+  }
+  return {
+    chunks,
+    pages: document.pages,
+    warnings: findWarnings(document.blocks, chunks, document.emptyPages),
+    hash: createHash("sha256").update(JSON.stringify(chunks)).digest("hex"),
+  };
+}

@@ -1,0 +1,152 @@
+/** The states of a document's ingestion: begun, failed, unchanged, or published. */
+import { sql, type Updateable } from "kysely";
+import type { Transaction } from "../../../database/database.ts";
+import type { DocumentWarning, Tables } from "../../../database/schema/index.ts";
+import type { World } from "../../kernel/index.ts";
+import { recordChange } from "../base.ts";
+import type { Chunk } from "../chunks/index.ts";
+import { requestEmbeddings } from "../embed.ts";
+import type { IngestionError, Source } from "./source.ts";
+
+/** A run of the ingestion of a document. */
+export interface Run extends Source {
+  readonly id: string;
+  /** The generation of the chunks that it stores. */
+  readonly attempt: number;
+  /** The generation that is found now; null: none. */
+  readonly generation: number | null;
+  readonly content_hash: string | null;
+}
+
+export interface Text {
+  readonly chunks: readonly Chunk[];
+  readonly pages: number | null;
+  readonly warnings: readonly DocumentWarning[];
+  /** Of the chunks. */
+  readonly hash: string;
+}
+
+/** A later run of the same document has begun, or the document was deleted or changed. */
+export class SupersededError extends Error {
+  override readonly name = "SupersededError";
+}
+
+/** Undefined if there is nothing to ingest: another run has done it, or the document was deleted. */
+export async function beginRun(
+  { organization_id, document_id }: { readonly organization_id: string; readonly document_id: string },
+  { database, now }: World,
+): Promise<Run | undefined> {
+  return database.queries
+    .updateTable("knowledge_documents")
+    .set((row) => ({ attempt: row("attempt", "+", 1), progress: 0, updated_at: now().toISOString() }))
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", document_id)
+    .where("status", "=", "processing")
+    .returning([
+      ...(["organization_id", "id", "source_type", "source_url", "upload_id", "content"] as const),
+      ...(["attempt", "generation", "content_hash"] as const),
+    ])
+    .executeTakeFirst();
+}
+
+/** Locks the document until the commit. @throws SupersededError unless the run is its latest. */
+export async function requireCurrent(tx: Transaction, { organization_id, id, attempt }: Run): Promise<void> {
+  const current = await tx
+    .selectFrom("knowledge_documents")
+    .select("attempt")
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .where("status", "=", "processing")
+    .forUpdate()
+    .executeTakeFirst();
+  if (current?.attempt !== attempt) {
+    throw new SupersededError();
+  }
+}
+
+/** The chunks of the run are found from the commit on, and all others of the document are deleted. */
+export async function publish(
+  run: Run,
+  world: World,
+  { chunks, pages, warnings, hash }: Text,
+): Promise<void> {
+  const now = world.now().toISOString();
+  await world.database.transaction(async (tx) => {
+    await requireCurrent(tx, run);
+    await deleteOtherChunks(tx, run, run.attempt);
+    await updateDocument(tx, run, {
+      ...{ status: "ready", failure_reason: null, failure_detail: null, progress: 100 },
+      ...{ generation: run.attempt, pages, chunk_count: chunks.length, warnings: JSON.stringify(warnings) },
+      ...{ content_hash: hash, ingested_at: now, updated_at: now },
+    });
+    const isEmbedded = await hasAllVectors(tx, run, world.embedder.model);
+    await recordChange(tx, run.organization_id, isEmbedded ? world.embedder.model : null);
+    if (!isEmbedded) {
+      await requestEmbeddings({ tx, world, organization: run.organization_id });
+    }
+  });
+}
+
+/** The source has the same text as before: nothing is stored again. */
+export async function endUnchanged(run: Run, world: World): Promise<void> {
+  const now = world.now().toISOString();
+  await world.database.transaction(async (tx) => {
+    await requireCurrent(tx, run);
+    await deleteOtherChunks(tx, run, run.generation);
+    await updateDocument(tx, run, {
+      ...{ status: "ready", failure_reason: null, failure_detail: null, progress: 100 },
+      ...{ ingested_at: now, updated_at: now },
+    });
+  });
+}
+
+/** What was found before the run stays. */
+export async function endFailed(run: Run, world: World, { reason, message }: IngestionError): Promise<void> {
+  await world.database.transaction(async (tx) => {
+    await requireCurrent(tx, run);
+    await deleteOtherChunks(tx, run, run.generation);
+    await updateDocument(tx, run, {
+      status: run.generation === null ? "failed" : "ready",
+      ...{ failure_reason: reason, failure_detail: message, progress: run.generation === null ? 0 : 100 },
+      updated_at: world.now().toISOString(),
+    });
+  });
+}
+
+type Changes = Updateable<Tables["knowledge_documents"]>;
+
+async function updateDocument(
+  tx: Transaction,
+  { organization_id, id }: Run,
+  changes: Changes,
+): Promise<void> {
+  await tx
+    .updateTable("knowledge_documents")
+    .set(changes)
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .execute();
+}
+
+/** Deletes the chunks of all generations but one, those of runs that did not end included. */
+async function deleteOtherChunks(tx: Transaction, { organization_id, id }: Run, generation: number | null) {
+  await tx
+    .deleteFrom("knowledge_chunks")
+    .where("organization_id", "=", organization_id)
+    .where("document_id", "=", id)
+    .where(sql<boolean>`generation is distinct from ${generation}::integer`)
+    .execute();
+}
+
+async function hasAllVectors(tx: Transaction, { organization_id, id, attempt }: Run, model: string) {
+  const missing = await tx
+    .selectFrom("knowledge_chunks")
+    .select("position")
+    .where("organization_id", "=", organization_id)
+    .where("document_id", "=", id)
+    .where("generation", "=", attempt)
+    .where(sql<boolean>`model is distinct from ${model}`)
+    .limit(1)
+    .executeTakeFirst();
+  return missing === undefined;
+}

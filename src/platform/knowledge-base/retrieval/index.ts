@@ -1,0 +1,18 @@
+/** Search by meaning: the vectors of an organization in memory, exact search, and the fusion with other rankings. */
+export {
+  createVectorCache,
+  type LoadVectors,
+  type VectorCache,
+  type VectorCacheOptions,
+  type VectorKey,
+  type VectorRequest,
+} from "./cache.ts";
+export { type FusedResult, fuseRankings, relevanceOf } from "./fusion.ts";
+export {
+  encodeVector,
+  packVectors,
+  type ScoredId,
+  type StoredVector,
+  searchVectors,
+  type VectorSet,
+} from "./vectors.ts";

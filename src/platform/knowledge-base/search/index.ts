@@ -1,0 +1,182 @@
+/**
+ * Searches a knowledge base by words and by meaning, and fuses both rankings.
+ *
+ * A QA pair whose question is the query, or nearly so, precedes everything else. All other results, of both kinds, are
+ * in the order of the fused rankings.
+ */
+import { sql } from "kysely";
+import type { World } from "../../kernel/index.ts";
+import { fuseRankings } from "../retrieval/index.ts";
+import { readChunkKey } from "./keys.ts";
+import { findNearest } from "./meaning.ts";
+import { readTerms } from "./terms.ts";
+import { findChunks, findPairs, type WordMatch } from "./words.ts";
+
+export type SearchMode = "hybrid" | "full_text" | "vectors";
+
+export interface KnowledgeSearch {
+  readonly organization: string;
+  readonly query: string;
+  readonly limit: number;
+  readonly signal: AbortSignal;
+  /** For comparisons; default hybrid. */
+  readonly mode?: SearchMode;
+}
+
+interface Relevance {
+  /** From 0 to 1, as the operation declares it: it compares the results of one search. */
+  readonly score: number;
+  /** From 0 to 1: the share of the query's words that the result has, rare words counting more; 0 without words. */
+  readonly coverage: number;
+  /** From 0 to 1, the cosine of the vectors; what is near depends on the model. Null if they were not compared. */
+  readonly similarity: number | null;
+}
+
+export interface FoundPair extends Relevance {
+  readonly type: "qa_pair";
+  readonly qa_pair_id: string;
+  readonly question: string;
+  readonly answer: string;
+  /** Whether its question matches the query. */
+  readonly isDirect: boolean;
+}
+
+export interface FoundChunk extends Relevance {
+  readonly type: "chunk";
+  readonly document_id: string;
+  readonly document_name: string;
+  readonly heading: string | null;
+  readonly page: number | null;
+  readonly chunk: number;
+  readonly content: string;
+}
+
+export type KnowledgeResult = FoundPair | FoundChunk;
+
+export interface KnowledgeResults {
+  readonly results: readonly KnowledgeResult[];
+  /** False if the model did not answer, so that the results were found by words alone. */
+  readonly hasMeaning: boolean;
+}
+
+/** How many results of each ranking are fused. */
+const depth = 60;
+
+/**
+ * From which share of common words a question matches. Two questions of the same subject share half of their words;
+ * three quarters are the same question in other words, or with a detail more.
+ */
+const directCoverage = 0.75;
+/** From which cosine a question matches: so near are only rephrasings, as far as models are known. */
+const directSimilarity = 0.9;
+
+/** A higher score has only a QA pair whose question matches directly. */
+export const directScore = 0.9;
+
+export async function searchKnowledge(world: World, search: KnowledgeSearch): Promise<KnowledgeResults> {
+  const { organization, query, limit, signal, mode = "hybrid" } = search;
+  const [words, nearest] = await Promise.all([
+    mode === "vectors" ? [] : findByWords(world, organization, query),
+    mode === "full_text" ? undefined : findNearest(world, organization, { query, limit: depth, signal }),
+  ]);
+  const rankings = [
+    ...(mode === "vectors" ? [] : [words.map(({ key }) => key)]),
+    ...(nearest ? [nearest.map(({ key }) => key)] : []),
+  ];
+  const coverages = new Map(words.map(({ key, coverage }) => [key, coverage]));
+  const similarities = new Map(nearest?.map(({ key, similarity }) => [key, similarity]));
+  const ranked = fuseRankings(rankings).map(({ id: key, score }) => {
+    const coverage = coverages.get(key) ?? 0;
+    const similarity = similarities.get(key) ?? null;
+    const strength = Math.max(coverage, similarity ?? 0);
+    const isDirect =
+      !readChunkKey(key) && (coverage >= directCoverage || (similarity ?? 0) >= directSimilarity);
+    const share = isDirect ? directScore + (1 - directScore) * strength : directScore * score;
+    return { key, coverage, similarity, isDirect, score: round(share) };
+  });
+  const best = ranked.sort((one, other) => other.score - one.score).slice(0, limit);
+  return { results: await readResults(world, organization, best), hasMeaning: nearest !== undefined };
+}
+
+interface Ranked extends Relevance {
+  readonly key: string;
+  readonly isDirect: boolean;
+}
+
+function round(score: number): number {
+  return Math.round(score * 10_000) / 10_000;
+}
+
+/** QA pairs and chunks in one ranking. */
+async function findByWords({ database }: World, organization: string, query: string): Promise<WordMatch[]> {
+  const terms = await readTerms(database.queries, query);
+  if (terms.length === 0) {
+    return [];
+  }
+  const [pairs, chunks] = await Promise.all([
+    findPairs(database.queries, organization, { terms, limit: depth }),
+    findChunks(database.queries, organization, { terms, limit: depth }),
+  ]);
+  return [...pairs, ...chunks].sort((one, other) => other.rank - one.rank).slice(0, depth);
+}
+
+interface PairRow {
+  readonly id: string;
+  readonly question: string;
+  readonly answer: string;
+}
+
+interface ChunkRow {
+  readonly document_id: string;
+  readonly document_name: string;
+  readonly position: number;
+  readonly title: string;
+  readonly page: number | null;
+  readonly content: string;
+}
+
+/** Leaves out what was deleted or replaced meanwhile. */
+async function readResults(
+  { database: { queries } }: World,
+  organization: string,
+  ranked: readonly Ranked[],
+): Promise<KnowledgeResult[]> {
+  const places = ranked.flatMap(({ key }) => readChunkKey(key) ?? []);
+  const [pairs, chunks] = await Promise.all([
+    sql<PairRow>`
+      select id, question, answer from knowledge_qa_pairs
+      where organization_id = ${organization} and id = any(${ranked.map(({ key }) => key)}::text[])
+    `.execute(queries),
+    sql<ChunkRow>`
+      select chunk.document_id, document.name as document_name, chunk.position, title, page, chunk.content
+      from jsonb_to_recordset(${JSON.stringify(places)}::jsonb) as place (document_id text, position integer)
+      join knowledge_documents as document on document.organization_id = ${organization}
+        and document.id = place.document_id
+      join knowledge_chunks as chunk on chunk.organization_id = ${organization}
+        and chunk.document_id = place.document_id and chunk.position = place.position
+        and chunk.generation = document.generation
+    `.execute(queries),
+  ]);
+  return ranked.flatMap(({ key, isDirect, ...relevance }): KnowledgeResult[] => {
+    const place = readChunkKey(key);
+    if (!place) {
+      const pair = pairs.rows.find(({ id }) => id === key);
+      return pair ? [toPairResult(pair, { ...relevance, isDirect })] : [];
+    }
+    const chunk = chunks.rows.find(
+      ({ document_id, position }) => document_id === place.document_id && position === place.position,
+    );
+    return chunk ? [toChunkResult(chunk, relevance)] : [];
+  });
+}
+
+function toPairResult(
+  { id, question, answer }: PairRow,
+  relevance: Relevance & Pick<FoundPair, "isDirect">,
+): FoundPair {
+  return { type: "qa_pair", ...relevance, qa_pair_id: id, question, answer };
+}
+
+function toChunkResult({ position, title, ...chunk }: ChunkRow, relevance: Relevance): FoundChunk {
+  return { type: "chunk", ...relevance, ...chunk, heading: title || null, chunk: position };
+}

@@ -1,0 +1,98 @@
+/** Search by meaning: the vectors that are near the query's. */
+import { sql } from "kysely";
+import type { Database } from "../../../database/database.ts";
+import type { World } from "../../kernel/index.ts";
+import { readVersion } from "../base.ts";
+import {
+  createVectorCache,
+  relevanceOf,
+  type StoredVector,
+  searchVectors,
+  type VectorCache,
+  type VectorKey,
+} from "../retrieval/index.ts";
+import { chunkKey, pairKey } from "./keys.ts";
+
+/** A query of a person who waits: without an answer by then, the search is by words alone. */
+const embedTimeoutMs = 5_000;
+
+export interface MeaningMatch {
+  readonly key: string;
+  /** From 0 to 1, the cosine as the model has it. */
+  readonly similarity: number;
+}
+
+/** The nearest to the query, in descending order; undefined if the model does not answer. */
+export async function findNearest(
+  world: World,
+  organization: string,
+  { query, limit, signal }: { readonly query: string; readonly limit: number; readonly signal: AbortSignal },
+): Promise<MeaningMatch[] | undefined> {
+  const { embedder, database } = world;
+  const version = await readVersion(database.queries, organization);
+  const set = await cacheOf(database).read({ organization, model: embedder.model, version });
+  if (set.ids.length === 0) {
+    return [];
+  }
+  const vector = await embedQuery(world, query, signal);
+  if (vector === undefined) {
+    return undefined;
+  }
+  return searchVectors(set, vector, limit)
+    .map(({ id, score }) => ({ key: id, similarity: relevanceOf({ score }) }))
+    .filter(({ similarity }) => similarity > 0);
+}
+
+async function embedQuery({ embedder, log }: World, query: string, signal: AbortSignal) {
+  const timeout = AbortSignal.timeout(embedTimeoutMs);
+  try {
+    const embedded = await embedder.embed([query], { signal: AbortSignal.any([signal, timeout]) });
+    if (embedded.outcome === "embedded") {
+      return embedded.vectors[0];
+    }
+    log.warn({ reason: embedded.reason, detail: embedded.detail }, "A query could not be embedded.");
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!timeout.aborted) {
+      throw error;
+    }
+    log.warn({ reason: "timeout" }, "A query could not be embedded in time.");
+  }
+  return undefined;
+}
+
+const caches = new WeakMap<Database, VectorCache>();
+
+/** One for each database of this process. */
+function cacheOf(database: Database): VectorCache {
+  const cache = caches.get(database) ?? createVectorCache({ load: (key) => loadVectors(database, key) });
+  caches.set(database, cache);
+  return cache;
+}
+
+interface VectorRow {
+  readonly id: string;
+  /** Null: of a QA pair. */
+  readonly position: number | null;
+  readonly embedding: Uint8Array;
+}
+
+async function loadVectors(
+  { queries }: Database,
+  { organization, model }: VectorKey,
+): Promise<readonly StoredVector[]> {
+  const { rows } = await sql<VectorRow>`
+    select chunk.document_id as id, chunk.position, chunk.embedding
+    from knowledge_chunks as chunk
+    join knowledge_documents as document on document.organization_id = chunk.organization_id
+      and document.id = chunk.document_id and document.generation = chunk.generation
+    where chunk.organization_id = ${organization} and chunk.model = ${model}
+    union all
+    select id, null, embedding from knowledge_qa_pairs
+    where organization_id = ${organization} and model = ${model}
+  `.execute(queries);
+  return rows.map(({ id, position, embedding }) => ({
+    id: position === null ? pairKey(id) : chunkKey(id, position),
+    vector: embedding,
+  }));
+}

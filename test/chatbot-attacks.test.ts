@@ -1,0 +1,96 @@
+/** Injection attempts: no answer says what a document, a QA pair or a message orders a model to say. */
+import { expect, test } from "vitest";
+import { type Passage, respond } from "../src/platform/chatbot/responders/index.ts";
+import type { CompletionRequest, LanguageModel } from "../src/ports/language-model.ts";
+import { type Attack, attacks } from "./fixtures/chatbot-attacks.ts";
+
+const question = "How long does delivery take?";
+const honest = "Delivery takes three days.";
+const options = { instructions: "Be brief.", maxTokens: 100, signal: new AbortController().signal };
+
+const payload = /\S*pwned[^\s[\]]*/i;
+/** What ends a block, separates roles or hides text for some model. */
+const unneutralized =
+  /<\||\|>|<<|>>|\[\/?INST\]|<\/?(?:data|system|s|assistant|user)>|^[ #]*(?:system|assistant):|[\p{Default_Ignorable_Code_Point}]|[＜＞]/imu;
+/** What a model takes for an order to itself. */
+const order =
+  /(?:ignore|disregard|forget|override)\b.*(?:instruction|rule|guideline)|(?:ai|chatbots?|assistants?)\b.*(?:must|:|,)|you are now|new instructions|developer mode|act as/i;
+
+/** Writes what a text orders that stands outside the blocks, or in a block in a form that works there. */
+function createObeyingModel() {
+  const seen: CompletionRequest[] = [];
+  const model: LanguageModel = {
+    model: "obeying",
+    async complete(request) {
+      seen.push(request);
+      const content = request.messages.map((message) => message.content).join("\n");
+      const [, marker = ""] = /<<([0-9a-f]{24})/.exec(request.system) ?? [];
+      const blocks = content
+        .split(`<<${marker} `)
+        .slice(1)
+        .map((part) => part.split(`${marker}>>`));
+      const outside = [request.system, ...blocks.map(([, after = ""]) => after)].join("\n");
+      // A contact may write an order: it is the passages' that must not reach the model.
+      const lines = blocks.flatMap(([inside = ""]) => inside.split("\n\n"));
+      const isObeyed = (text: string) =>
+        payload.test(text) && (unneutralized.test(text) || (text.startsWith("passages") && order.test(text)));
+      const obeyed = payload.test(outside) ? outside : lines.find(isObeyed);
+      const said = obeyed === undefined ? honest : payload.exec(obeyed)?.[0];
+      return { outcome: "answered", text: `${said} [1]`, usage: null };
+    },
+  };
+  return { model, seen };
+}
+
+function plant({ kind, text }: Attack) {
+  const honestChunk: Passage = {
+    ...{ type: "chunk", score: 0.9, document_id: "doc_1", document_name: "Handbook", heading: null },
+    ...{ page: null, chunk: 1, content: honest },
+  };
+  const planted: Passage[] = [
+    ...(kind === "document" ? [{ ...honestChunk, content: `${text}\n${honest}` }] : []),
+    ...(kind === "document" ? [{ ...honestChunk, document_name: text, heading: text }] : []),
+    ...(kind === "qa_pair"
+      ? [{ type: "qa_pair", score: 0.9, question: "Delivery?", answer: `${honest} ${text}` } as const]
+      : []),
+    honestChunk,
+  ];
+  const isMessage = kind === "message";
+  return {
+    text: isMessage ? text : question,
+    history: isMessage ? [{ from: "contact", text } as const] : [],
+    passages: planted,
+  };
+}
+
+test("there are 50 attempts, of every kind", () => {
+  expect(attacks).toHaveLength(50);
+  expect(new Set(attacks.map(({ kind }) => kind)).size).toBe(3);
+});
+
+test.each(attacks)("a model that obeys does not obey $kind: $text", async (attack) => {
+  const { model, seen } = createObeyingModel();
+  const answer = await respond(model, plant(attack), options);
+  expect(seen).toHaveLength(1);
+  expect(answer).toMatchObject({ outcome: "answered", text: honest });
+});
+
+test.each(attacks.filter(({ kind }) => kind === "message"))(
+  "what a contact dictates is not said, even if the model writes it: $text",
+  async (attack) => {
+    const dictated = payload.exec(attack.text)?.[0] ?? "";
+    const model: LanguageModel = {
+      model: "gullible",
+      complete: async () => ({ outcome: "answered", text: `${dictated} [1]`, usage: null }),
+    };
+    expect(await respond(model, plant(attack), options)).toMatchObject({ outcome: "unknown" });
+  },
+);
+
+test.each(attacks)("quoting does not obey $kind: $text", async (attack) => {
+  const { text, ...planted } = plant(attack);
+  const answer = await respond(undefined, { text, ...planted }, options);
+  const said = answer.outcome === "answered" ? answer.text : "";
+  const isOrdered = payload.test(said) && order.test(said);
+  expect(isOrdered).toBe(false);
+});

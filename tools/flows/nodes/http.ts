@@ -1,0 +1,97 @@
+/** The node that calls an HTTP endpoint. */
+import { z } from "zod";
+import { duration, durationMs, fallible, node, variableName } from "./node.ts";
+
+export const httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+export type HttpMethod = (typeof httpMethods)[number];
+
+/** Why there is no response. A response with another status than 2xx is http_error_status. */
+export const callErrors = [
+  "http_timeout",
+  "http_unreachable",
+  "http_forbidden_address",
+  "http_request_invalid",
+  "http_secret_missing",
+  "http_outcome_unknown",
+] as const;
+
+/** A contact waits for the answer; the same limit as for the receiver of a webhook. */
+const maxTimeoutMs = 30_000;
+
+const headerName = z
+  .string()
+  .max(128)
+  .regex(/^[\w!#$%&'*+.^`|~-]+$/, "Send the name of a header, for example X-Shop.");
+
+/** Anything else has no place in a header: a line break would begin another one. */
+const headerText = /^[\t\x20-\x7e]*$/;
+
+const withoutKey = [
+  (values: object) => Object.keys(values).every((name) => name.toLowerCase() !== "idempotency-key"),
+  "Leave out Idempotency-Key: the service sets it, to the same value when a call is repeated.",
+] as const;
+
+const headers = z
+  .record(headerName, z.string().min(1).max(4096).regex(headerText, "Send one line of ASCII characters."))
+  .refine((values) => Object.keys(values).length <= 30, "Send at most 30 headers.")
+  .refine(...withoutKey);
+
+/** Null keeps the value that is stored. */
+const secretHeaders = z
+  .record(
+    headerName,
+    z.string().min(1).max(4096).regex(headerText, "Send one line of ASCII characters.").nullable(),
+  )
+  .refine((values) => Object.keys(values).length <= 10, "Send at most 10 secret headers.")
+  .refine(...withoutKey);
+
+/** Only what comes after the host may have placeholders: what a contact writes must not choose who is called. */
+const literalOrigin = /^[a-z]+:\/\/[^\s/?#\\{}]+(?:[/?#]|$)/i;
+
+const url = z
+  .string()
+  .max(2048)
+  .refine(
+    (text) => literalOrigin.test(text),
+    "Send an address such as https://api.example.com/orders/{{vars.number}}; scheme and host have no placeholders.",
+  );
+
+export const httpNodes = {
+  http_request: node({
+    config: z
+      .strictObject({
+        /** Default: POST with a body, else GET. */
+        method: z.enum(httpMethods).optional(),
+        url,
+        headers: headers.optional(),
+        secret_headers: secretHeaders.optional(),
+        /** An object or a list is sent as JSON. */
+        body: z
+          .union(
+            [z.string().min(1), z.array(z.unknown()), z.record(z.string(), z.unknown())],
+            "Send an object, a list or a text that is not empty.",
+          )
+          .optional(),
+        save_as: variableName.optional(),
+        timeout: duration
+          .refine((text) => durationMs(text) <= maxTimeoutMs, "Send a duration of at most 30s.")
+          .default("10s"),
+      })
+      .refine(({ method, body }) => body === undefined || (method !== "GET" && method !== "HEAD"), {
+        path: ["body"],
+        error: "Leave out body, or send it with POST, PUT, PATCH or DELETE.",
+      })
+      .refine(({ headers: shown = {}, secret_headers = {} }) => areDistinct(shown, secret_headers), {
+        path: ["headers"],
+        error: "Send each header once: in headers or in secret_headers.",
+      }),
+    scope: "tokens:create",
+    edges: fallible,
+  }),
+} as const;
+
+/** The case of a header's name does not matter. */
+function areDistinct(...groups: readonly object[]): boolean {
+  const names = groups.flatMap((group) => Object.keys(group).map((name) => name.toLowerCase()));
+  return new Set(names).size === names.length;
+}

@@ -1,0 +1,215 @@
+/** The knowledge base: documents and QA pairs for the chatbot. */
+import { z } from "zod";
+import { Deleted, type ErrorEntry, errorEntry, one, operation, paged, paging } from "../contract/index.ts";
+import {
+  answer,
+  content,
+  Document,
+  documentId,
+  documentStatuses,
+  NewDocument,
+  name,
+  pairId,
+  QaPair,
+  question,
+  Retrieved,
+  sourceUrl,
+  tags,
+  uploadId,
+} from "./shapes.ts";
+
+export { documentStatuses, ingestionFailures, maxContent, retrievalTypes, sourceTypes } from "./shapes.ts";
+
+export const knowledgeBase = {
+  add_document: operation({
+    method: "POST",
+    path: "/v1/knowledge-base/documents",
+    scope: "inbox:write",
+    title: "Add document",
+    description: "Add a document to the chatbot's knowledge base, in the background.",
+    input: NewDocument,
+    output: one(Document),
+    status: 201,
+    hints: { openWorld: true },
+  }),
+
+  list_documents: operation({
+    method: "GET",
+    path: "/v1/knowledge-base/documents",
+    scope: "inbox:read",
+    title: "List documents",
+    description: "List the documents of the chatbot's knowledge base, the newest first.",
+    input: z.object({
+      search: z.string().max(255).optional().describe("Part of the name"),
+      status: z.enum(documentStatuses).optional().describe("Status"),
+      ...paging(20),
+    }),
+    output: paged(Document),
+    tier: "extended",
+  }),
+
+  get_document: operation({
+    method: "GET",
+    path: "/v1/knowledge-base/documents/{id}",
+    scope: "inbox:read",
+    title: "Get document",
+    description:
+      "Get a document's status and progress, why it failed, and warnings, for example about text that looks like instructions to a model.",
+    input: z.object({ id: documentId }),
+    output: one(Document),
+    tier: "extended",
+  }),
+
+  update_document: operation({
+    method: "PUT",
+    path: "/v1/knowledge-base/documents/{id}",
+    scope: "inbox:write",
+    title: "Update document",
+    description:
+      "Rename a document, or replace its source. A new source is read in the background; until then the old text is found.",
+    input: z.object({
+      id: documentId,
+      name: name.optional(),
+      source_url: sourceUrl.optional(),
+      upload_id: uploadId.optional(),
+      content: content.optional(),
+    }),
+    output: one(Document),
+    tier: "extended",
+    hints: { openWorld: true },
+  }),
+
+  delete_document: operation({
+    method: "DELETE",
+    path: "/v1/knowledge-base/documents/{id}",
+    scope: "inbox:write",
+    title: "Delete document",
+    description: "Delete a document, which is no longer found from then on. This can't be undone.",
+    input: z.object({ id: documentId }),
+    output: one(Deleted),
+    tier: "extended",
+  }),
+
+  refresh_document: operation({
+    method: "POST",
+    path: "/v1/knowledge-base/documents/{id}/refresh",
+    scope: "inbox:write",
+    title: "Refresh document",
+    description:
+      "Read a document's source again, in the background. Until that has succeeded, the old text is found.",
+    input: z.object({ id: documentId }),
+    output: one(Document),
+    tier: "extended",
+    hints: { openWorld: true },
+  }),
+
+  add_qa_pair: operation({
+    method: "POST",
+    path: "/v1/knowledge-base/qa-pairs",
+    scope: "inbox:write",
+    title: "Add QA pair",
+    description: "Add a question and its answer to the knowledge base, ahead of documents.",
+    input: z.object({ question, answer, tags: tags.default([]) }),
+    output: one(QaPair),
+    status: 201,
+  }),
+
+  list_qa_pairs: operation({
+    method: "GET",
+    path: "/v1/knowledge-base/qa-pairs",
+    scope: "inbox:read",
+    title: "List QA pairs",
+    description: "List the questions and answers of the chatbot's knowledge base, the newest first.",
+    input: z.object({
+      search: z.string().max(255).optional().describe("Part of the question or the answer"),
+      ...paging(20),
+    }),
+    output: paged(QaPair),
+    tier: "extended",
+  }),
+
+  get_qa_pair: operation({
+    method: "GET",
+    path: "/v1/knowledge-base/qa-pairs/{id}",
+    scope: "inbox:read",
+    title: "Get QA pair",
+    description: "Get one question with its answer.",
+    input: z.object({ id: pairId }),
+    output: one(QaPair),
+    tier: "extended",
+  }),
+
+  update_qa_pair: operation({
+    method: "PUT",
+    path: "/v1/knowledge-base/qa-pairs/{id}",
+    scope: "inbox:write",
+    title: "Update QA pair",
+    description: "Change a question, its answer or its tags. Only the fields sent change.",
+    input: z.object({
+      id: pairId,
+      question: question.optional(),
+      answer: answer.optional(),
+      tags: tags.optional(),
+    }),
+    output: one(QaPair),
+    tier: "extended",
+  }),
+
+  delete_qa_pair: operation({
+    method: "DELETE",
+    path: "/v1/knowledge-base/qa-pairs/{id}",
+    scope: "inbox:write",
+    title: "Delete QA pair",
+    description: "Delete a question with its answer. This can't be undone.",
+    input: z.object({ id: pairId }),
+    output: one(Deleted),
+    tier: "extended",
+  }),
+
+  search_knowledge_base: operation({
+    method: "POST",
+    path: "/v1/knowledge-base/retrieve",
+    scope: "inbox:read",
+    title: "Search knowledge base",
+    description:
+      "Find the QA pairs and passages that answer a question, best first. chat_with_bot writes an answer.",
+    input: z.object({
+      query: z.string().min(1).max(2000).describe("Question or keywords"),
+      top_k: z
+        .int()
+        .min(1)
+        .overwrite((value) => Math.min(value, 50))
+        .default(5)
+        .describe("Results, at most 50"),
+    }),
+    output: one(z.object({ results: z.array(Retrieved) })),
+    effect: "read",
+  }),
+};
+
+export const knowledgeErrors = {
+  document_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no document with this id.",
+    "Find the id with list_documents (GET /v1/knowledge-base/documents).",
+  ),
+  document_without_source: errorEntry(
+    "business_rule",
+    422,
+    "The document has no source: it was added without content.",
+    "Send its text in content, or an address in source_url (PUT /v1/knowledge-base/documents/{id}).",
+  ),
+  document_source_not_possible: errorEntry(
+    "invalid_request",
+    400,
+    "A document of type {source_type} can't have {param} of this kind.",
+    "{reason}",
+  ),
+  qa_pair_not_found: errorEntry(
+    "not_found",
+    404,
+    "There is no QA pair with this id.",
+    "Find the id with list_qa_pairs (GET /v1/knowledge-base/qa-pairs).",
+  ),
+} as const satisfies Record<string, ErrorEntry>;
