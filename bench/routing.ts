@@ -88,7 +88,7 @@ async function measure(database: Database): Promise<void> {
   const stopping = new AbortController().signal;
   const { config } = readConfig({});
   const platform = createPlatform({
-    ...{ ...secrets, database, now, log, metrics: noMetrics, stopping },
+    ...{ ...secrets, database, now, sandbox: undefined, log, metrics: noMetrics, stopping },
     ...{ web: createClosedWeb(), receivers: createClosedWeb(), hiddenBy: () => undefined },
     storage: createDiskStorage(dataDir),
     addresses: { service: () => "", cdn: undefined },

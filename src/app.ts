@@ -28,6 +28,7 @@ import type { RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
 import { createToolFilters, executeToolName, searchToolsName, tools } from "./mcp/tool-list/index.ts";
 import { type BootstrapResult, bootstrap } from "./platform/bootstrap.ts";
+import { openClock } from "./platform/clock.ts";
 import { createPlatform, type Modules, modules, operationsOf, sealedColumns } from "./platform/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
@@ -62,7 +63,6 @@ export interface App extends AsyncDisposable {
 /** How long running requests and jobs may take to finish when the app stops. */
 const shutdownMs = 10_000;
 const concurrency = 32; // jobs of one lane at once; webhook deliveries mostly wait
-const flushSpansMs = 2_000; // how long sending the last spans may take
 
 export async function startApp(options: AppOptions): Promise<App> {
   const { databaseUrl: url, dataDir } = options.config;
@@ -77,7 +77,8 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 async function start(options: AppOptions, database: Database): Promise<App> {
-  const { config, log, localKey, onFirstStart, now = () => new Date(), runsJobs = true } = options;
+  const { config, log, localKey, onFirstStart, runsJobs = true, enabledModules = modules } = options;
+  const { now, sandbox } = await openClock(database, config.isClockMovable, options.now);
   const { toolFilter, hiddenBy } = createToolFilters(tools, config.toolFilter);
   const secrets = await bootstrap(database, {
     ...{ owner: config.owner, localKey, now: now(), onFirstStart, secrets: config },
@@ -89,13 +90,12 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const instruments = createInstruments(telemetry, now);
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // one listener for each waiting call
-  const enabledModules = options.enabledModules ?? modules;
   let address = "";
   let controls: readonly ControlRoute[] = [];
   const platform = createPlatform({
     ...{ database, now, log, web, receivers, enabledModules, concurrency, metrics: telemetry.metrics },
     ...{ stopping: stopping.signal, retention: config.retention, wallet: config.wallet, instruments },
-    ...{ countries: await openCountries(config.countries), ...openModels(config.models), hiddenBy },
+    ...{ countries: await openCountries(config.countries), ...openModels(config.models), hiddenBy, sandbox },
     addresses: { service: () => config.publicUrl ?? address, cdn: config.cdnUrl },
     ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), documents: openDocumentReader() },
     openChannels(callbacks, enqueueAll) {
@@ -142,7 +142,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
       stopping.abort();
       // No job may start from here on: one that the signal ended would be claimed again and again.
       await Promise.all([platform.jobs.stop(shutdownMs), mcp.close().then(() => server.close(shutdownMs))]);
-      await Promise.all([client.close(), telemetry.close(flushSpansMs), closeWebs()]);
+      await Promise.all([client.close(), telemetry.close(), closeWebs()]);
       await database[Symbol.asyncDispose]();
     },
   };

@@ -9,6 +9,7 @@ import { modules, operatorModules } from "../src/platform/index.ts";
 const moduleOrder = [
   ...[
     "kernel",
+    "settings",
     "problems",
     "query",
     "identity",
@@ -44,9 +45,9 @@ const moduleOrder = [
     "knowledge-base",
     "chatbot",
     "flows",
-    "knowledge-base",
     "bootstrap",
     "operator",
+    "clock",
     "index",
   ],
 ];
@@ -173,7 +174,7 @@ describe("every file", async () => {
 const tablesOfLayers: Readonly<Record<string, readonly string[]>> = {
   jobs: ["jobs", "dead_jobs", "paced_lanes", "processes"],
   kernel: ["idempotency", "erasures", "outward_calls"],
-  bootstrap: ["settings"],
+  settings: ["settings"],
   simulator: [
     ...["simulator_messages", "simulator_faults", "simulator_templates", "simulator_reviews"],
     ...["simulator_payment_orders", "simulator_payments"],

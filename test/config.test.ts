@@ -29,7 +29,7 @@ test("without settings the service is embedded, on loopback, with the documented
       countries: { file: undefined, fallback: "US" },
       bodyLimit: 1_048_576,
       web: { allow: [], areLocalReceiversAllowed: false, areLocalSourcesAllowed: false },
-      isSimulatorControllable: true,
+      ...{ isSimulatorControllable: true, isClockMovable: false },
       telemetry: { token: undefined, collector: undefined },
       scopes: undefined,
       toolFilter: { toolsets: [], readOnly: false, allow: [], deny: [], mode: "core" },
@@ -143,7 +143,7 @@ test("every setting is read", () => {
       areLocalReceiversAllowed: false,
       areLocalSourcesAllowed: false,
     },
-    isSimulatorControllable: false,
+    ...{ isSimulatorControllable: false, isClockMovable: false },
     telemetry: { token: "sixteen-letters-", collector: "http://collector:4318" },
     scopes: ["contacts:read", "inbox:write"],
     toolFilter: {

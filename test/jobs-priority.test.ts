@@ -209,7 +209,7 @@ function claimOnce(priority: Priority) {
         ...{ limit: 48, perLane: 4, freeByLane: {}, fullOrganizations: [] },
         ...{ ids: [], keys: [], unsuspended: [], leases: { "a.b": "2026-03-01T11:00:00Z" } },
       });
-      await nextDueAt(tx, priority, now);
+      await nextDueAt(tx, priority, { now, isScheduled: true });
       return { claimed: jobs.length, read: (await countReadRows(tx)) - before };
     },
     { keepsPlans: true },

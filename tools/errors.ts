@@ -8,6 +8,7 @@ import { authErrors } from "./auth.ts";
 import { billingErrors } from "./billing.ts";
 import { broadcastErrors } from "./broadcasts/index.ts";
 import { chatbotErrors } from "./chatbot.ts";
+import { clockErrors } from "./clock.ts";
 import { cohortErrors, queryErrors } from "./cohorts/index.ts";
 import { contactErrors } from "./contacts.ts";
 import {
@@ -47,6 +48,7 @@ export const errors = {
   ...apiKeyErrors,
   ...organizationErrors,
   ...operatorErrors,
+  ...clockErrors,
   ...priceErrors,
   ...contactErrors,
   ...userErrors,

@@ -4,6 +4,7 @@ import { auth } from "./auth.ts";
 import { billing } from "./billing.ts";
 import { broadcasts } from "./broadcasts/index.ts";
 import { chatbot } from "./chatbot.ts";
+import { clock } from "./clock.ts";
 import { cohorts } from "./cohorts/index.ts";
 import { contacts } from "./contacts.ts";
 import { conversations } from "./conversations.ts";
@@ -70,6 +71,6 @@ export const catalogue: UnionToIntersection<(typeof resources)[keyof typeof reso
 );
 
 /** The operations of the service's operator, which need its key: none of them is a tool or in the OpenAPI document. */
-export const operatorCatalogue = { ...operator, ...prices };
+export const operatorCatalogue = { ...operator, ...prices, ...clock };
 
 export type OperationName = keyof typeof catalogue;

@@ -245,6 +245,12 @@ export const Environment = z.object({
     .describe(
       "Enables `/operator/v1`, which creates and suspends organizations, for `X-API-Key` or `Authorization: Bearer` with this key, at least 32 characters",
     ),
+  TIDINGS_SANDBOX_CLOCK: z
+    .enum(["on", "off"], expected("on or off"))
+    .default("off")
+    .describe(
+      "on: the operator can move the clock forward, to try what happens later. Requires the operator's key, the embedded database, and that everything outside is simulated",
+    ),
   TIDINGS_METRICS_TOKEN: z
     .string()
     .regex(/^[!-~]{16,}$/, expected("at least 16 characters without spaces"))

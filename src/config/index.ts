@@ -14,6 +14,15 @@ const groups = [
   ["TIDINGS_EMBEDDINGS_URL", "TIDINGS_EMBEDDINGS_MODEL"],
 ] as const;
 
+/** Settings that connect the service to others, whose time can't be moved. */
+const real = [
+  "DATABASE_URL",
+  "TIDINGS_S3_BUCKET",
+  "TIDINGS_RAZORPAY_KEY_ID",
+  "TIDINGS_LLM_URL",
+  "TIDINGS_EMBEDDINGS_URL",
+] as const;
+
 /** Settings that do nothing without another one: they may not seem to have an effect. */
 const dependent = [
   ["TIDINGS_LLM_KEY", "TIDINGS_LLM_URL"],
@@ -42,6 +51,15 @@ const Settings = Environment.superRefine((env, context) => {
       const message = `a value when another one of ${group.join(", ")} is set`;
       context.addIssue({ code: "custom", path: [missing], message });
     }
+  }
+  const isReal = real.find((name) => env[name] !== undefined);
+  if (env.TIDINGS_SANDBOX_CLOCK === "on" && isReal !== undefined) {
+    const message = `off while ${isReal} is set: only where everything is simulated can the clock be moved`;
+    context.addIssue({ code: "custom", path: ["TIDINGS_SANDBOX_CLOCK"], message });
+  }
+  if (env.TIDINGS_SANDBOX_CLOCK === "on" && env.TIDINGS_OPERATOR_KEY === undefined) {
+    const message = "a value while TIDINGS_SANDBOX_CLOCK is on: it is the key that moves the clock";
+    context.addIssue({ code: "custom", path: ["TIDINGS_OPERATOR_KEY"], message });
   }
   for (const [name, needed] of dependent) {
     if (env[name] !== undefined && env[needed] === undefined) {
@@ -101,6 +119,7 @@ function toConfig(env: z.output<typeof Environment>) {
     },
     /** Undefined: there is no operator API. */
     operatorKey: env.TIDINGS_OPERATOR_KEY,
+    isClockMovable: env.TIDINGS_SANDBOX_CLOCK === "on",
     logLevel: env.TIDINGS_LOG_LEVEL,
     rateLimits: { perSecond: env.TIDINGS_RATE_LIMIT, burst: env.TIDINGS_RATE_BURST },
     quotas: {

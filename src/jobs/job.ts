@@ -120,6 +120,11 @@ export interface JobDefinition<Payload = unknown> extends JobType<Payload> {
 }
 
 export interface Jobs {
+  /**
+   * Waits until no job runs or can be started, running those that are due, and returns when the next one is due, apart
+   * from those that repeat by themselves.
+   */
+  whenIdle(): Promise<Date | undefined>;
   /** Adds a job in the caller's transaction; the worker is woken when it commits. */
   enqueue<Payload extends JobPayload>(
     tx: Transaction,

@@ -14,7 +14,7 @@
 import { afterCommit, type Database } from "../database/database.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import { findUnknownNames, setPace } from "./claim/index.ts";
+import { findUnknownNames, nextDueAt, setPace } from "./claim/index.ts";
 import { jobInsertion, withoutDuplicates } from "./enqueue.ts";
 import { type EnqueueAll, type JobDefinition, type Jobs, newJob, type Priority } from "./job.ts";
 import type { Processes } from "./processes/index.ts";
@@ -116,7 +116,14 @@ export function createJobs(options: JobsOptions): RunningJobs {
     },
     async runDue() {
       await processes?.beat();
-      return runAllDue(workers);
+      return runAllDue(workers, (worker) => worker.runDue());
+    },
+    async whenIdle() {
+      await runAllDue(workers, (worker) => worker.whenIdle());
+      const options = { now: now(), isScheduled: false };
+      const normal = await nextDueAt(database.queries, "normal", options);
+      const bulk = await nextDueAt(database.queries, "bulk", options);
+      return normal && bulk && bulk < normal ? bulk : (normal ?? bulk);
     },
     stop,
     [Symbol.asyncDispose]: () => stop(),
@@ -148,12 +155,18 @@ function once(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Runs the due jobs of both priorities, including those that they add; returns the number of attempts. */
-async function runAllDue({ normal, bulk }: Readonly<Record<Priority, Worker>>): Promise<number> {
+/**
+ * Runs the due jobs of both priorities by `run`, including those that they add; returns the number of attempts, as
+ * `run` does.
+ */
+async function runAllDue(
+  { normal, bulk }: Readonly<Record<Priority, Worker>>,
+  run: (worker: Worker) => Promise<number>,
+): Promise<number> {
   let attempts = 0;
   for (;;) {
-    attempts += await normal.runDue();
-    const bulkAttempts = await bulk.runDue();
+    attempts += await run(normal);
+    const bulkAttempts = await run(bulk);
     if (bulkAttempts === 0) {
       return attempts;
     }

@@ -144,7 +144,9 @@ export class Poller {
   }
 
   async #nextDueAt(tx: Transaction, now: Date, isContended: boolean): Promise<Date | undefined> {
-    return isContended ? new Date(now.getTime() + contendedMs) : nextDueAt(tx, this.#options.priority, now);
+    return isContended
+      ? new Date(now.getTime() + contendedMs)
+      : nextDueAt(tx, this.#options.priority, { now, isScheduled: true });
   }
 
   async #run(job: ClaimedJob, now: Date): Promise<void> {

@@ -33,6 +33,10 @@ export class Worker {
   #isStopping = false;
   #isStopped = false;
   #failedPolls = 0;
+  /** Jobs claimed since the start. */
+  #claimed = 0;
+  /** Called when nothing is due and nothing runs. */
+  readonly #waiting: (() => void)[] = [];
 
   constructor(options: Omit<PollerOptions, "signal" | "onEnd">) {
     const { signal } = this.#abort;
@@ -70,6 +74,19 @@ export class Worker {
     }
   }
 
+  /** The same for a started worker: waits until its loop has run all that is due. */
+  async whenIdle(): Promise<number> {
+    if (!this.#loop) {
+      return this.runDue();
+    }
+    const before = this.#claimed;
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+      this.wake();
+    });
+    return this.#claimed - before;
+  }
+
   /** Starts no more jobs and waits for the running ones; aborts them after `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
@@ -88,13 +105,26 @@ export class Worker {
   async #run(): Promise<void> {
     while (!this.#isStopped && !(this.#isStopping && this.#poller.isIdle)) {
       const startedAt = performance.now();
-      const { waitMs, hasFullLane } = await this.#poll();
+      // Those that begin to wait during the poll may have added jobs that it did not see.
+      const waiting = this.#waiting.length;
+      const { waitMs, hasFullLane, claimed, isDrained } = await this.#poll();
+      this.#claimed += claimed;
+      if (isDrained && claimed === 0 && this.#poller.isIdle) {
+        this.#endWaiting(waiting);
+      }
       if (waitMs > 0) {
         const endedAt = performance.now();
         await this.#work.wait(waitMs);
         const pausedMs = hasFullLane ? 0 : this.#pauseMs(endedAt - startedAt);
         await delay(Math.max(coalesceMs, endedAt + pausedMs - performance.now()));
       }
+    }
+    this.#endWaiting(this.#waiting.length);
+  }
+
+  #endWaiting(count: number): void {
+    for (const end of this.#waiting.splice(0, count)) {
+      end();
     }
   }
 
@@ -103,7 +133,7 @@ export class Worker {
     return isBusy ? Math.min(Math.max(pause.minMs, pause.pollTimes * pollMs), pause.maxMs) : pause.minMs;
   }
 
-  async #poll(): Promise<Pick<PollResult, "waitMs" | "hasFullLane">> {
+  async #poll(): Promise<PollResult> {
     this.#work.clear();
     try {
       const result = await this.#poller.poll({ canClaim: !this.#isStopping });
@@ -115,7 +145,8 @@ export class Worker {
         this.#log.error({ err: error }, "The worker can't read its jobs and will retry");
       }
       this.#failedPolls += 1;
-      return { waitMs: Math.min(50 * 2 ** this.#failedPolls, maxOutageWaitMs), hasFullLane: false };
+      const waitMs = Math.min(50 * 2 ** this.#failedPolls, maxOutageWaitMs);
+      return { waitMs, claimed: 0, isDrained: false, hasFullLane: false };
     }
   }
 }

@@ -7,6 +7,7 @@ import { hashPassword, hashSecret, newKeySecret, newPassword, randomSecret } fro
 import { insertInbox } from "./inboxes.ts";
 import { type AppSecrets, type ResealOptions, resealAll, type SealSecrets } from "./kernel/index.ts";
 import { insertOrganization, type NewOrganization } from "./organization.ts";
+import { insertSetting, readSetting } from "./settings.ts";
 import { insertUser } from "./users.ts";
 
 /** The operator's choices for the first start; omitted values are generated. */
@@ -157,23 +158,4 @@ async function loadOrCreateSecret(database: Database): Promise<string> {
   const created = randomSecret();
   const isFirst = await database.transaction((tx) => insertSetting(tx, "secret", created));
   return isFirst ? created : loadOrCreateSecret(database);
-}
-
-async function readSetting({ queries }: Database, name: string): Promise<string | undefined> {
-  const row = await queries
-    .selectFrom("settings")
-    .select("value")
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.value;
-}
-
-/** Inserts a setting; returns false if it exists. */
-async function insertSetting(tx: Transaction, name: string, value: string): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await tx
-    .insertInto("settings")
-    .values({ name, value })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  return Boolean(numInsertedOrUpdatedRows);
 }

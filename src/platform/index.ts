@@ -20,6 +20,7 @@ import { auth, authenticate } from "./auth/index.ts";
 import { billing } from "./billing/index.ts";
 import { broadcasts } from "./broadcasts/index.ts";
 import { chatbot } from "./chatbot/index.ts";
+import { clock } from "./clock.ts";
 import { cohorts } from "./cohorts/index.ts";
 import { contacts } from "./contacts/index.ts";
 import { conversations } from "./conversations/index.ts";
@@ -92,7 +93,7 @@ export const modules: Modules = {
 };
 
 /** The modules of the service's operator: none of their operations is a tool. */
-export const operatorModules: Modules = { operator, prices };
+export const operatorModules: Modules = { operator, prices, clock };
 
 /** Every column that holds sealed values. */
 export const sealedColumns: readonly SealedColumn[] = [

@@ -82,6 +82,6 @@ export interface Telemetry {
   readonly tracer: Tracer;
   /** The metrics in Prometheus' text format; undefined when scraping is not enabled. */
   readonly scrape: ((sources: GaugeSources) => () => Promise<string>) | undefined;
-  /** Sends buffered data, for at most this long. */
-  close(graceMs: number): Promise<void>;
+  /** Sends buffered data, for at most 2 s. */
+  close(): Promise<void>;
 }

@@ -69,4 +69,8 @@ export const fasterOnPostgres: readonly string[] = [
 ];
 
 /** Files about the embedded engine itself. They never run on PostgreSQL. */
-export const embeddedOnly: readonly string[] = ["test/embedded.test.ts", "test/new-database.test.ts"];
+export const embeddedOnly: readonly string[] = [
+  "test/clock.test.ts",
+  "test/embedded.test.ts",
+  "test/new-database.test.ts",
+];

@@ -49,7 +49,17 @@ export async function startPlatform(
   });
   const { web, receivers } = createWebs(config.web);
   const platform = createPlatform({
-    ...{ database, now, log, web, receivers, concurrency, metrics: noMetrics, ...secrets },
+    ...{
+      database,
+      now,
+      sandbox: undefined,
+      log,
+      web,
+      receivers,
+      concurrency,
+      metrics: noMetrics,
+      ...secrets,
+    },
     ...{ stopping: new AbortController().signal, retention: config.retention, quotas: config.quotas },
     wallet: config.wallet,
     ...{ countries: await openCountries(config.countries), ...openModels(config.models) },

@@ -24,7 +24,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<Telemetr
     metrics: prometheus?.metrics ?? noMetrics,
     tracer: traces?.tracer ?? noTracer,
     scrape: prometheus?.scrape,
-    close: async (graceMs) => traces?.close(graceMs),
+    close: async () => traces?.close(),
   };
 }
 export { createInstruments, instrumentTools } from "./instrument.ts";

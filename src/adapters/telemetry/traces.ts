@@ -20,6 +20,9 @@ import { resourceFromAttributes } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-node";
 import type { Span, SpanOptions, Tracer } from "../../ports/telemetry.ts";
 
+/** How long sending the last spans may take when the app stops. */
+const closeMs = 2_000;
+
 const kinds: Record<SpanOptions["kind"], SpanKind> = {
   server: SpanKind.SERVER,
   client: SpanKind.CLIENT,
@@ -48,10 +51,10 @@ export function createTraces({ collector, version }: { collector: string; versio
   });
   return {
     tracer: createTracer(provider),
-    async close(graceMs: number): Promise<void> {
+    async close(): Promise<void> {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, graceMs);
+        timer = setTimeout(resolve, closeMs);
       });
       // Spans that can't be sent are lost and must not delay the shutdown.
       await Promise.race([provider.shutdown().catch(() => undefined), late]);

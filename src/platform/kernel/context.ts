@@ -10,7 +10,7 @@ import type { Database, Queries, Transaction } from "../../database/database.ts"
 import { newId } from "../../database/id.ts";
 import type { Jobs, JobType, NewJob } from "../../jobs/job.ts";
 import type { Channel } from "../../ports/channel.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock, Sandbox } from "../../ports/clock.ts";
 import type { Countries } from "../../ports/countries.ts";
 import type { DocumentReader } from "../../ports/document-reader.ts";
 import type { Embedder } from "../../ports/embedder.ts";
@@ -30,6 +30,8 @@ export interface World {
   readonly database: Database;
   readonly jobs: Jobs;
   readonly now: Clock;
+  /** Undefined: the clock shows the real time. */
+  readonly sandbox: Sandbox | undefined;
   readonly log: Log;
   /** Counters and histograms; their labels have few values. */
   readonly metrics: Metrics;

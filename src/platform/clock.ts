@@ -1,0 +1,126 @@
+/**
+ * The clock of a sandbox. It runs as the real one does, ahead of it by a stored time.
+ *
+ * To move it, the jobs run until none is due; then it jumps to where the next one is due, and so on. While it jumps,
+ * nothing runs that a lease or a time limit could end, except requests. Jobs that repeat by themselves, such as the
+ * sweep for windows that end, are no reason to stop: the longest jump bounds their delay.
+ *
+ * Only the process of an embedded database has such a clock: the clocks of several processes could not move together.
+ */
+import { clock as contract } from "../../tools/clock.ts";
+import { fail } from "../../tools/errors.ts";
+import { durationMs } from "../../tools/flows/nodes/index.ts";
+import type { Database } from "../database/database.ts";
+import type { Clock, Sandbox } from "../ports/clock.ts";
+import { implement, type World } from "./kernel/index.ts";
+import { readSetting, replaceSetting } from "./settings.ts";
+
+/** The longest jump is this part of the way, within these limits: each takes some 20 ms of real time. */
+const jump = { part: 1 / 100, minMs: 60_000, maxMs: 3_600_000 };
+const maxAheadMs = 10 * 366 * 86_400_000;
+/** How long one request moves the clock; below the time limits of common clients and proxies. */
+const requestMs = 20_000;
+
+/** The name of the setting in the database, in milliseconds. */
+const settingName = "clock_ahead_ms";
+
+export const clock = implement(contract, {
+  operations: {
+    async get_clock(_, { world }) {
+      return { data: show(world) };
+    },
+
+    async move_clock({ to, by }, { world, signal }) {
+      const movable = requireMovable(world);
+      const target = to === undefined ? world.now().getTime() + durationMs(by ?? "0s") : Date.parse(to);
+      const aheadMs = target - world.now().getTime() + movable.aheadMs();
+      if (target < world.now().getTime() || aheadMs > maxAheadMs) {
+        throw fail("clock_time_invalid", { param: to === undefined ? "by" : "to" });
+      }
+      movable.isMoving = true;
+      try {
+        const late = AbortSignal.timeout(requestMs);
+        const mustEnd = () => signal.aborted || world.stopping.aborted || late.aborted;
+        const reached = await moveClock(world, { movable, target, mustEnd });
+        return { data: { ...show(world), to: new Date(target).toISOString(), reached } };
+      } finally {
+        movable.isMoving = false;
+      }
+    },
+  },
+});
+
+/** @throws Failure `clock_not_movable`, `clock_moving`. */
+function requireMovable({ sandbox }: World): Sandbox {
+  if (!sandbox) {
+    throw fail("clock_not_movable");
+  }
+  if (sandbox.isMoving) {
+    throw fail("clock_moving");
+  }
+  return sandbox;
+}
+
+function show({ now, sandbox }: World) {
+  return {
+    now: now().toISOString(),
+    ahead_seconds: Math.round((sandbox?.aheadMs() ?? 0) / 1000),
+    is_movable: sandbox !== undefined,
+  };
+}
+
+interface Move {
+  readonly movable: Sandbox;
+  /** In milliseconds since 1970. */
+  readonly target: number;
+  mustEnd(): boolean;
+}
+
+/** Returns whether the clock reached the target and everything that is due by then has run. */
+async function moveClock({ jobs, now }: World, { movable, target, mustEnd }: Move): Promise<boolean> {
+  const part = (target - now().getTime()) * jump.part;
+  const longestMs = Math.min(jump.maxMs, Math.max(jump.minMs, part));
+  for (;;) {
+    const dueAt = await jobs.whenIdle();
+    const time = now().getTime();
+    if (time >= target || mustEnd()) {
+      return time >= target;
+    }
+    const next = Math.min(target, time + longestMs, dueAt?.getTime() ?? Number.POSITIVE_INFINITY);
+    await movable.moveTo(new Date(next));
+  }
+}
+
+export interface OpenClock {
+  readonly now: Clock;
+  /** Undefined: the clock shows the real time. */
+  readonly sandbox: Sandbox | undefined;
+}
+
+/** Opens the clock of this database. @throws Error if it was moved and may not be any more. */
+export async function openClock(
+  database: Database,
+  isMovable: boolean,
+  realTime: Clock = () => new Date(),
+): Promise<OpenClock> {
+  const stored = await readSetting(database, settingName);
+  if (!isMovable) {
+    if (stored !== undefined) {
+      throw new Error(
+        "The clock of this database was moved forward. Set TIDINGS_SANDBOX_CLOCK=on, or use another database.",
+      );
+    }
+    return { now: realTime, sandbox: undefined };
+  }
+  let ahead = Number(stored ?? 0);
+  const sandbox: Sandbox = {
+    isMoving: false,
+    aheadMs: () => ahead,
+    async moveTo(time) {
+      const needed = Math.max(ahead, time.getTime() - realTime().getTime());
+      await replaceSetting(database.queries, settingName, String(needed));
+      ahead = needed;
+    },
+  };
+  return { now: () => new Date(realTime().getTime() + ahead), sandbox };
+}

@@ -1,0 +1,30 @@
+/** The settings that the service itself keeps in its database, by name. */
+import type { Database, Queries } from "../database/database.ts";
+
+export async function readSetting({ queries }: Database, name: string): Promise<string | undefined> {
+  const row = await queries
+    .selectFrom("settings")
+    .select("value")
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return row?.value;
+}
+
+/** Inserts a setting; returns false if it exists. */
+export async function insertSetting(db: Queries, name: string, value: string): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto("settings")
+    .values({ name, value })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return Boolean(numInsertedOrUpdatedRows);
+}
+
+/** Inserts a setting, or replaces its value. */
+export async function replaceSetting(db: Queries, name: string, value: string): Promise<void> {
+  await db
+    .insertInto("settings")
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value }))
+    .execute();
+}
