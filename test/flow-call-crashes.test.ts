@@ -1,9 +1,11 @@
 /** Crashes around a call: what is safe to repeat is repeated, and nothing else is sent twice. */
+import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import type { HttpMethod } from "../tools/flows/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { callNodes, createCallHelpers, createWebProbe, localSources } from "./support/flow-calls.ts";
+import { say } from "./support/flows.ts";
 import { startUpstream, type Upstream } from "./support/scripted-service.ts";
 
 const { enabledModules, readWorld, replaceSend } = createWebProbe();
@@ -150,4 +152,38 @@ test("a call that is interrupted in every attempt ends with an unknown outcome",
   const { run, texts } = await started.run();
   expect([run?.status, texts]).toEqual(["completed", ["failed"]]);
   expect(run?.path[1]?.error).toBe("http_outcome_unknown");
+});
+
+test("a repeated job of a call that has ended leaves the next call alone", async () => {
+  const second = { id: "second", node_type: "http_request", parent_node_id: "call" } as const;
+  const post = { url: upstream.url, method: "POST", body: {} } as const;
+  const { id } = await create([
+    { id: "call", node_type: "http_request", action_config: post },
+    { ...second, action_config: post },
+    { ...say("done"), parent_node_id: "second" },
+    { ...say("failed"), parent_node_id: "second", connection_type: "error" },
+  ]);
+  const started = await start(id);
+  const { queries } = app.server.database;
+  let restoreCrash: (() => void) | undefined;
+  const restore = await replaceSend(app, async (request, web) => {
+    if (restoreCrash === undefined) {
+      const later = new Date(app.now().getTime() + 1).toISOString();
+      await sql`
+        insert into jobs (id, name, lane, payload, organization_id, run_at, created_at)
+        select id || '_repeated', name, lane, payload, organization_id, ${later}, created_at from jobs where name = 'flow.call'
+      `.execute(queries);
+      // The job of the second call is tried again later than the repeated one runs.
+      restoreCrash = await crashAt("before the intent");
+    }
+    return web.send(request);
+  });
+  await app.runDueJobs();
+  await app.advanceTime(1);
+  expect(upstream.requests).toHaveLength(1);
+  await app.advanceTime(minute);
+  restoreCrash?.();
+  restore();
+  const { run, texts } = await started.run();
+  expect([run?.status, texts, upstream.requests.length]).toEqual(["completed", ["done"], 2]);
 });
