@@ -72,13 +72,14 @@ export const chatbot = {
     path: "/v1/chatbot/config",
     scope: "inbox:write",
     title: "Configure chatbot",
-    description: "Set the organization's chatbot.",
+    description:
+      "Set the organization's chatbot. It answers in conversations that a flow hands to it (create_flow, node chatbot), and in inboxes with settings.chatbot.",
     input: z.object({
       name: z.string().min(1).max(255).optional().describe("Name"),
       graph_definition: jsonObject.describe(
         'For example {"entry_point":"main","nodes":[{"id":"main","type":"llm"}],"edges":[]}',
       ),
-      is_active: z.boolean().default(true).describe("Answers"),
+      is_active: z.boolean().default(true).describe("Whether it answers"),
     }),
     output: one(Configuration),
     hints: { destructive: true, idempotent: true },

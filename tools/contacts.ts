@@ -139,16 +139,14 @@ export const contacts = {
     path: "/v1/contacts/{id}/tags",
     scope: "contacts:manage",
     title: "Tag contact",
-    description:
-      "Add tags to a contact or remove them. Tags that it already has, or does not have, are ignored.",
+    description: "Add tags to a contact, or remove them.",
     input: z.object({
       id: contactId,
-      add: tags.describe("Tags to add, for example vip"),
-      remove: tags.describe("Tags to remove"),
+      add: tags.describe("For example vip"),
+      remove: tags.describe("Tags"),
     }),
     output: one(Contact),
     hints: { idempotent: true },
-    tier: "extended",
   }),
 
   delete_contact: operation({

@@ -65,7 +65,7 @@ const url = z
   .max(2048, "At most 2048 characters.")
   .describe("HTTPS address that accepts POST");
 const subscribedEvents = z.array(z.enum(webhookEvents)).min(1).max(50).describe("Events to send");
-const description = z.string().max(500).describe("Purpose, at most 500 characters");
+const description = z.string().max(500).describe("Purpose");
 
 export const webhooks = {
   create_webhook: operation({

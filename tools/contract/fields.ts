@@ -118,7 +118,7 @@ export const metadata = limitedJson(maxMetadata);
 /** An open JSON object. Its content is validated where it is used. */
 export const jsonObject = limitedJson(65_536);
 
-export const page = z.int().min(1).default(1).describe("Page, from 1");
+export const page = z.int().min(1).default(1).describe("Page");
 
 /** A larger value is read as the maximum; `meta` in the response has the size used. */
 export function pageSize(size: number) {
@@ -127,7 +127,7 @@ export function pageSize(size: number) {
     .min(1)
     .overwrite((value) => Math.min(value, 100))
     .default(size)
-    .describe("Page size, at most 100");
+    .describe("At most 100");
 }
 
 export const actorTypes = ["api_key", "user", "flow", "bot", "system"] as const;

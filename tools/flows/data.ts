@@ -123,6 +123,11 @@ export const Flow = z.object({
   updated_at: timestamp,
 });
 
+/** With what is valid, and probably not what its author wants. */
+export const SavedFlow = Flow.extend({
+  warnings: z.array(z.object({ field: z.string(), code: z.string(), message: z.string(), fix: z.string() })),
+});
+
 /** running: its next step is due; waiting: for a time, a reply or the response to a call. The others are final. */
 export const runStatuses = ["running", "waiting", "completed", "failed", "cancelled"] as const;
 export type RunStatus = (typeof runStatuses)[number];

@@ -21,13 +21,16 @@ import {
   Node,
   oneOf,
   runStatuses,
+  SavedFlow,
   triggerEvents,
   triggerTypes,
 } from "./data.ts";
+import { describeFlowNodes } from "./describe.ts";
 import { rehearseFlow } from "./rehearsal.ts";
 import { scheduleTimeZone } from "./time-zone.ts";
 
 export * from "./data.ts";
+export { flowDescription } from "./describe.ts";
 export { flowErrors } from "./errors.ts";
 export * from "./nodes/index.ts";
 export { FlowRehearsal } from "./rehearsal.ts";
@@ -45,9 +48,7 @@ const nodes = z
   .array(Node)
   .min(1)
   .max(maxNodes)
-  .describe(
-    'Linked by parent_node_id. action_config: send_message {"text"}, ask {"text","save_as","validate"}, add_tag {"tag"}, condition {"query"}, assign {"team_id"}',
-  );
+  .describe('Linked by parent_node_id. action_config like {"text"} of send_message: see describe_flow_nodes');
 
 const trigger_type = z.enum(triggerTypes).describe("Start");
 
@@ -60,11 +61,11 @@ const triggerFields = {
     // The names are in the error, which is read by those who guess one; the list of tools has no room for them.
     .pipe(oneOf(triggerEvents))
     .optional()
-    .describe("For event, like message.failed"),
+    .describe("For event"),
   trigger_schedule: z.string().trim().max(255).optional().describe("Cron"),
   trigger_schedule_at: inputTimestamp.optional().describe("One time"),
   trigger_schedule_timezone: scheduleTimeZone.optional(),
-  settings: jsonObject.optional().describe('{"cohort_id"}, else open conversations'),
+  settings: jsonObject.optional().describe("Of schedules and tags"),
 };
 
 /** What each type of trigger needs besides. */
@@ -99,6 +100,8 @@ function requireTrigger(flow: Trigger, context: z.core.$RefinementCtx): void {
 const acts = { destructive: true, openWorld: true } as const;
 
 export const flows = {
+  describe_flow_nodes: describeFlowNodes,
+
   create_flow: operation({
     method: "POST",
     path: "/v1/automation/flows",
@@ -118,7 +121,7 @@ export const flows = {
         nodes,
       })
       .superRefine(requireTrigger),
-    output: one(Flow),
+    output: one(SavedFlow),
     status: 201,
     hints: acts,
   }),
@@ -166,7 +169,7 @@ export const flows = {
         nodes: nodes.optional().describe("All steps, linked by parent_node_id"),
       })
       .superRefine(requireTrigger),
-    output: one(Flow),
+    output: one(SavedFlow),
     tier: "extended",
     hints: acts,
   }),

@@ -1,10 +1,11 @@
 /** Automation flows: the operations of `tools/flows/`, the jobs that run them, and what ends their runs. */
-import { flows as contract } from "../../../tools/flows/index.ts";
+import { flows as contract, flowDescription } from "../../../tools/flows/index.ts";
+import type { Transaction } from "../../database/database.ts";
 import { readPage } from "../../database/query/index.ts";
 import { defineRetentionJob, implement } from "../kernel/index.ts";
 import { callJob } from "./calls/index.ts";
 import { cancelRunsOfErased, eraseVariables } from "./erase.ts";
-import { getFlow, lockFlow, selectFlows, serializeFlow } from "./find.ts";
+import { type FlowWithVersion, getFlow, lockFlow, selectFlows, serializeFlow } from "./find.ts";
 import { rehearseFlow } from "./rehearse/index.ts";
 import { advanceJob, cancelRuns, cancelStatement, resumeJob } from "./run/index.ts";
 import { cancelRun, findActiveRun, listRuns, readRun, triggerFlow } from "./runs.ts";
@@ -12,6 +13,7 @@ import { createFlow, updateFlow } from "./save.ts";
 import { fireJob, requireNoFlow, reschedule, startBatchJob } from "./schedule/index.ts";
 import { sealedSecrets } from "./secrets.ts";
 import { recordTriggers, sweepWindowsJob, triggerContactJob, triggerJob } from "./triggers/index.ts";
+import { findWarnings } from "./warnings.ts";
 
 /** Ended runs go with their steps. */
 const deleteOldRunsJob = defineRetentionJob({
@@ -35,8 +37,12 @@ export const flows = implement(contract, {
     "flow_window_sweeps",
   ],
   operations: {
+    async describe_flow_nodes() {
+      return { data: flowDescription };
+    },
+
     async create_flow(input, context) {
-      return { data: serializeFlow(await createFlow(input, context)) };
+      return { data: await showSaved(context.tx, await createFlow(input, context)) };
     },
 
     async list_flows(paging, { db, organization }) {
@@ -50,7 +56,7 @@ export const flows = implement(contract, {
     },
 
     async update_flow(input, context) {
-      return { data: serializeFlow(await updateFlow(input, context)) };
+      return { data: await showSaved(context.tx, await updateFlow(input, context)) };
     },
 
     async delete_flow({ id }, context) {
@@ -116,3 +122,7 @@ export const flows = implement(contract, {
   },
   erase: { now: cancelRunsOfErased, later: eraseVariables },
 });
+
+async function showSaved(tx: Transaction, flow: FlowWithVersion) {
+  return { ...serializeFlow(flow), warnings: [...(await findWarnings(tx, flow))] };
+}

@@ -15,12 +15,14 @@ const things: Readonly<Record<Reference["thing"], { readonly table: string; read
   template: { table: "templates", list: "list_templates" },
 };
 
-export async function checkReferences(
-  db: Queries,
-  organization: string,
-  { graph, end_action_config }: { readonly graph: Graph; readonly end_action_config: EndActionConfig },
-): Promise<readonly Problem[]> {
-  const references = [
+interface Referring {
+  readonly graph: Graph;
+  readonly end_action_config: EndActionConfig;
+}
+
+/** What the nodes and the end action name, with the place of each. */
+export function referencesOf({ graph, end_action_config }: Referring): readonly Reference[] {
+  return [
     ...graph.nodes.flatMap((node) => {
       const { config } = readConfig(node);
       const found = config === undefined ? [] : (handlerOf(node.node_type).references?.(config) ?? []);
@@ -28,6 +30,14 @@ export async function checkReferences(
     }),
     ...targetsOf(end_action_config).map((one) => ({ ...one, field: `end_action_config.${one.field}` })),
   ];
+}
+
+export async function checkReferences(
+  db: Queries,
+  organization: string,
+  referring: Referring,
+): Promise<readonly Problem[]> {
+  const references = referencesOf(referring);
   const problems: Problem[] = [];
   for (const [thing, { table, list }] of Object.entries(things)) {
     const wanted = references.filter((reference) => reference.thing === thing);

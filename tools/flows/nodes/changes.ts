@@ -14,6 +14,9 @@ const tagConfig = z.strictObject({
 export const changeNodes = {
   /** Without a target, routing chooses. */
   assign: node({
+    summary:
+      "Assigns the conversation to a team or a user, or by a routing policy. With {}, the active routing policies choose; without any, no one is assigned.",
+    examples: [{ team_id: "<team id>" }, { user_id: "<user id>" }, { policy: "<routing policy id>" }, {}],
     config: z
       .strictObject({
         team_id: id.optional(),
@@ -29,16 +32,36 @@ export const changeNodes = {
     edges: fallible,
   }),
 
-  unassign: node({ config: z.strictObject({}), edges: fallible }),
+  unassign: node({
+    summary: "Unassigns the conversation.",
+    examples: [{}],
+    config: z.strictObject({}),
+    edges: fallible,
+  }),
 
-  /** The run ends there, without its end action. */
-  chatbot: node({ config: z.strictObject({}), edges: ["error"] }),
+  chatbot: node({
+    summary:
+      "Gives the conversation to the chatbot, which answers the message that started the flow unless the flow has sent something. The run ends here. What the bot can't answer, it hands over by routing; error: it is not configured.",
+    examples: [{}],
+    config: z.strictObject({}),
+    edges: ["error"],
+  }),
 
-  add_tag: node({ config: tagConfig, scope: "contacts:manage", edges: fallible }),
+  add_tag: node({
+    summary: "Adds a tag to the contact or the conversation. It starts no flow.",
+    examples: [{ tag: "vip" }, { tag: "refund", on: "conversation" }],
+    ...{ config: tagConfig, scope: "contacts:manage", edges: fallible },
+  }),
 
-  remove_tag: node({ config: tagConfig, scope: "contacts:manage", edges: fallible }),
+  remove_tag: node({
+    summary: "Removes a tag.",
+    examples: [{ tag: "vip" }, { tag: "refund", on: "conversation" }],
+    ...{ config: tagConfig, scope: "contacts:manage", edges: fallible },
+  }),
 
   set_attribute: node({
+    summary: "Sets a member of the contact's metadata; null removes it.",
+    examples: [{ name: "email", value: "{{vars.mail}}" }],
     config: z.strictObject({
       /** Of a member of the contact's metadata. */
       name: z
@@ -57,6 +80,8 @@ export const changeNodes = {
   }),
 
   set_status: node({
+    summary: "Changes the conversation's status.",
+    examples: [{ status: "closed" }, { status: "snoozed", duration: "1d" }],
     config: z
       .strictObject({
         status: z.enum(conversationStatuses).exclude(["spam"]),

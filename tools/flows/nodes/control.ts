@@ -14,6 +14,14 @@ const until = z
 
 export const controlNodes = {
   wait: node({
+    summary:
+      "Waits: for a time, until a time or a time of day, or until the organization is open, in its time zone.",
+    examples: [
+      { duration: "2h" },
+      { until: "09:00" },
+      { until: "2030-01-31T09:00:00Z" },
+      { business_hours: true },
+    ],
     config: z
       .strictObject({
         duration: duration.optional(),
@@ -26,16 +34,29 @@ export const controlNodes = {
   }),
 
   condition: node({
+    summary:
+      "Decides by a query over the contact, conversation.status, message.text and vars.<name>. Attributes and operators: describe_attributes.",
+    examples: [
+      { query: { attribute: "tags", operator: "has_any", value: ["vip"] } },
+      { query: { attribute: "vars.order.body.status", operator: "eq", value: "shipped" } },
+    ],
     config: z.strictObject({ query: jsonObject }),
     edges: ["condition_true", "condition_false", "default", "always"],
   }),
 
   start_flow: node({
+    summary: "Starts another flow. If both may wait for replies, this run ends.",
+    examples: [{ flow_id: "<flow id>" }],
     config: z.strictObject({ flow_id: z.string().min(1).max(64) }),
     edges: fallible,
   }),
 
-  goto: node({ config: z.strictObject({ node_id: z.string().min(1).max(64) }), edges: [] }),
+  goto: node({
+    summary: "Continues at another node.",
+    examples: [{ node_id: "menu" }],
+    config: z.strictObject({ node_id: z.string().min(1).max(64) }),
+    edges: [],
+  }),
 
-  end: node({ config: z.strictObject({}), edges: [] }),
+  end: node({ summary: "Ends the run.", examples: [{}], config: z.strictObject({}), edges: [] }),
 } as const;

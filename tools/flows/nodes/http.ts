@@ -58,6 +58,18 @@ const url = z
 
 export const httpNodes = {
   http_request: node({
+    summary:
+      "Calls an HTTP endpoint. vars.<save_as>.status is the HTTP status, vars.<save_as>.body.<path> a value of the JSON. No response, or another status than 2xx, takes the error edge.",
+    examples: [
+      { url: "https://api.example.com/orders/{{vars.number}}", save_as: "order", timeout: "10s" },
+      {
+        ...{ method: "POST", url: "https://api.example.com/leads", headers: { "X-Source": "chat" } },
+        ...{
+          secret_headers: { Authorization: "Bearer <token>" },
+          body: { phone: "{{contact.phone_number}}" },
+        },
+      },
+    ],
     config: z
       .strictObject({
         /** Default: POST with a body, else GET. */

@@ -58,6 +58,15 @@ function readType(value: unknown, context: z.core.$RefinementCtx): unknown {
 export const messageNodes = {
   /** Waits for the reply if there are button edges below it. */
   send_message: node({
+    summary:
+      "Sends a message. With button edges below it, it waits 24 hours for the choice. media_url is a public address, or an upload's storage_url; interactive may have list in place of buttons, as in send_interactive_message.",
+    examples: [
+      { text: 'Hello {{contact.name | default: "there"}}' },
+      { media: { type: "document", media_url: "https://example.com/menu.pdf", caption: "Our menu" } },
+      {
+        interactive: { body: "What do you need?", buttons: [{ id: "prices", title: "Prices" }] },
+      },
+    ],
     config: z
       .strictObject({ text: text.optional(), media: media.optional(), interactive: Interactive.optional() })
       .refine(...exactlyOne(["text", "media", "interactive"])),
@@ -65,6 +74,11 @@ export const messageNodes = {
   }),
 
   send_template: node({
+    summary: "Sends an approved template. Needed where the contact may not have written for 24 hours.",
+    examples: [
+      { name: "order_update", language: "en_US", variables: { "1": "{{contact.name}}" } },
+      { template_id: "<template id>", header_media_url: "https://example.com/photo.jpg" },
+    ],
     config: z
       .strictObject({
         template_id: z.string().min(1).max(64).optional(),
@@ -82,6 +96,20 @@ export const messageNodes = {
   }),
 
   ask: node({
+    summary:
+      "Sends a question, waits for the answer, and saves it as vars.<save_as>. An answer that is not valid is asked for again; after retries, the error edge is taken, after timeout the timeout edge.",
+    examples: [
+      {
+        ...{ text: "What is your e-mail address?", save_as: "mail", validate: "email", retries: 2 },
+        ...{ retry_text: "Please send an address such as ada@example.com.", timeout: "4h" },
+      },
+      { text: "Your order number?", save_as: "number", validate: { type: "regex", pattern: "^\\d{6}$" } },
+      {
+        interactive: { body: "Which size?", buttons: [{ id: "s", title: "Small" }] },
+        save_as: "size",
+        validate: { type: "choice" },
+      },
+    ],
     config: z
       .strictObject({
         text: text.optional(),
@@ -99,5 +127,10 @@ export const messageNodes = {
     edges: [...replyEdges, "error"],
   }),
 
-  wait_for_reply: node({ config: z.strictObject({ timeout }), edges: replyEdges }),
+  wait_for_reply: node({
+    summary: "Waits for a message of the contact.",
+    examples: [{ timeout: "24h" }],
+    config: z.strictObject({ timeout }),
+    edges: replyEdges,
+  }),
 } as const;

@@ -19,6 +19,10 @@ export const connectionTypes = [
 export type ConnectionType = (typeof connectionTypes)[number];
 
 export interface NodeDeclaration<Config extends z.ZodType = z.ZodType> {
+  /** What it does, for `describe_flow_nodes`. */
+  readonly summary: string;
+  /** Valid values of action_config, which together have every argument. */
+  readonly examples: readonly z.input<Config>[];
   readonly config: Config;
   /** Required of the caller who saves such a node, besides the scope of the operation. */
   readonly scope?: Scope;

@@ -3,4 +3,5 @@ export { answerJob } from "./answer.ts";
 export { readBot } from "./note.ts";
 export { receiveJob } from "./receive.ts";
 export { recordMessages } from "./record.ts";
-export { endForErased, endStatement, endWhenTaken, findHeldByBot, startBot } from "./state.ts";
+export { startBot } from "./start.ts";
+export { endForErased, endStatement, endWhenTaken, findHeldByBot } from "./state.ts";

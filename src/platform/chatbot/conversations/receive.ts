@@ -2,7 +2,7 @@
 
 import { sql } from "kysely";
 import { z } from "zod";
-import { newJob } from "../../../jobs/job.ts";
+import { type NewJob, newJob } from "../../../jobs/job.ts";
 import { lockConversationSubject } from "../../conversations/index.ts";
 import { defineJob, freshId } from "../../kernel/index.ts";
 import { insertTurn, textOf } from "../turns.ts";
@@ -13,14 +13,22 @@ const Payload = z.object({
   organization_id: z.string(),
   conversation_id: z.string(),
   message_id: z.string(),
+  /** A flow that the message has started leaves it to the bot. */
+  is_handed_over: z.boolean().optional(),
 });
 type Payload = z.infer<typeof Payload>;
+
+/** It has the key of the conversation's flows, so that it runs after the job that adds it. */
+export function createReceiveJob(payload: Payload): NewJob {
+  const { conversation_id } = payload;
+  return newJob(receiveJob, payload, { key: `flow:${conversation_id}`, subject: conversation_id });
+}
 
 export const receiveJob = defineJob<Payload>({
   name: "chatbot.receive",
   payload: Payload,
 
-  async run({ organization_id, conversation_id, message_id }, world) {
+  async run({ organization_id, conversation_id, message_id, is_handed_over = false }, world) {
     const now = world.now();
     await world.database.transaction(async (tx) => {
       const parties = await lockConversationSubject(tx, organization_id, conversation_id);
@@ -37,7 +45,10 @@ export const receiveJob = defineJob<Payload>({
       const { rows } = await sql`
         select from flow_runs
         where organization_id = ${organization_id} and conversation_id = ${conversation_id}
-          and (message_id = ${message_id} or status in ('running', 'waiting') and is_interactive)
+          and (
+            not ${is_handed_over}::boolean and message_id = ${message_id}
+            or status in ('running', 'waiting') and is_interactive
+          )
         limit 1
       `.execute(tx);
       const turn = { id: freshId({ now }, "turn"), conversation_id, contact_id: parties.contact.id };

@@ -1,8 +1,7 @@
 /** Gives messages of contacts to the bot, in the transaction that stores them. */
 import { sql } from "kysely";
-import { newJob } from "../../../jobs/job.ts";
 import type { EventRecorder } from "../../kernel/index.ts";
-import { receiveJob } from "./receive.ts";
+import { createReceiveJob } from "./receive.ts";
 
 interface Taken {
   readonly organization_id: string;
@@ -58,8 +57,5 @@ export const recordMessages: EventRecorder = async (tx, emissions) => {
     )
     select organization_id, conversation_id, message_id from taken order by message_id
   `.execute(tx);
-  return rows.map((payload) => {
-    const { conversation_id } = payload;
-    return newJob(receiveJob, payload, { key: `flow:${conversation_id}`, subject: conversation_id });
-  });
+  return rows.map(createReceiveJob);
 };

@@ -7,40 +7,11 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
-import {
-  type ConversationRow,
-  requestRouting,
-  unassign,
-  updateConversation,
-} from "../../conversations/index.ts";
+import { type ConversationRow, requestRouting, updateConversation } from "../../conversations/index.ts";
 import type { Change, ErasedContact, Hooks, OrganizationChange } from "../../kernel/index.ts";
-import { requireActiveConfig } from "../config.ts";
 
 /** Why the bot's part ended. */
 export type EndReason = "person_replied" | "assigned" | "handed_off" | "closed" | "contact_erased";
-
-/** Gives a locked conversation to the bot, from the contact's next message on. @throws Failure `chatbot_not_configured`. */
-export async function startBot(change: OrganizationChange, conversation: ConversationRow): Promise<void> {
-  const { tx, organization, now } = change;
-  await requireActiveConfig(tx, organization);
-  if (conversation.assigned_to !== null || conversation.queued_at !== null) {
-    await unassign({ id: conversation.id }, change);
-  }
-  const { id: conversation_id, contact_id } = conversation;
-  const active = {
-    contact_id,
-    state: "active",
-    started_by: "flow",
-    since: now.toISOString(),
-    ended_at: null,
-    ended_reason: null,
-  } as const;
-  await tx
-    .insertInto("chatbot_conversations")
-    .values({ organization_id: organization, conversation_id, ...active })
-    .onConflict((conflict) => conflict.columns(["organization_id", "conversation_id"]).doUpdateSet(active))
-    .execute();
-}
 
 /** The statement that ends the bot's part in conversations; those in which it has none stay as they are. */
 export function endStatement(

@@ -26,7 +26,7 @@ export interface Actions {
   sendTemplate(template: Readonly<NodeConfig<"send_template">>): Promise<string>;
   assign(target: AssignTarget): Promise<void>;
   unassign(): Promise<void>;
-  /** The chatbot answers the contact from the next message on. */
+  /** The chatbot goes on, and answers the contact's latest message if nothing has been sent since. */
   handToBot(): Promise<void>;
   changeTags(on: "contact" | "conversation", change: { add?: string[]; remove?: string[] }): Promise<void>;
   /** Null removes the attribute. */

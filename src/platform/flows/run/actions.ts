@@ -21,11 +21,13 @@ import { getOrganization } from "../../organization.ts";
 import { requireApprovedById } from "../../templates/index.ts";
 import { nextOpening, nextTimeOfDay } from "../business-hours.ts";
 import type { Actions, AssignTarget, Outgoing } from "../nodes/index.ts";
+import type { RunRow } from "./rows.ts";
+import { findOpenQuestion } from "./subject.ts";
 
 /** `startFlow` is given, because starting a run is above doing one. */
 export function createActions(
   change: OrganizationChange,
-  { contact, conversation }: Subject,
+  { run, contact, conversation }: Subject & { readonly run: RunRow },
   startFlow: Actions["startFlow"],
 ): Actions {
   const { tx, organization, now } = change;
@@ -52,7 +54,8 @@ export function createActions(
     },
 
     async handToBot() {
-      await startBot(change, await requireConversation(tx, organization, id, { locks: true }));
+      const question = await findOpenQuestion(change, run);
+      await startBot(change, await requireConversation(tx, organization, id, { locks: true }), question);
     },
 
     async changeTags(on, { add = [], remove = [] }) {

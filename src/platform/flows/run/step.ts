@@ -104,7 +104,7 @@ async function executeSteps(tx: Transaction, options: StepOptions): Promise<bool
     const current = { ...run, ...state };
     const evaluation = {
       ...{ state, now: change.now, endAction: version, failureCode: failure?.code ?? null },
-      actions: createActions(change, subject, (flow_id) =>
+      actions: createActions(change, { ...subject, run: current }, (flow_id) =>
         startOtherFlow(change, { flow_id, run: current, conversation }),
       ),
     };

@@ -4,9 +4,11 @@ import type { Transaction } from "../../../database/database.ts";
 import { refersTo } from "../../../database/query/index.ts";
 import { type ContactRow, selectContacts } from "../../contacts/index.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
+import type { OrganizationChange } from "../../kernel/index.ts";
 import { countryOf, readFact } from "../../query/index.ts";
 import { factsOf } from "../../routing/index.ts";
 import type { Reply } from "../graph/index.ts";
+import { normalize, splitKeywords } from "../keywords.ts";
 import type { RunRow } from "./rows.ts";
 
 /** Locks the contacts, in the order of their ids, and returns those that may be written to. */
@@ -74,6 +76,41 @@ export async function latestInbound(
     .limit(1)
     .executeTakeFirst();
   return message?.id ?? null;
+}
+
+interface LatestMessage {
+  readonly id: string;
+  readonly direction: string;
+  readonly text: string | null;
+  /** Of the flow. */
+  readonly keyword: string | null;
+}
+
+/**
+ * The message that a flow leaves to the chatbot, to which it gives the conversation:
+ * the contact's latest message, unless something has been sent since, the run has waited, or the message is no more than the
+ * flow's keyword. A schedule leaves none: its conversations may have been quiet for long.
+ */
+export async function findOpenQuestion(
+  { tx, organization }: Pick<OrganizationChange, "tx" | "organization">,
+  { conversation_id, flow_id, episode, trigger_type }: RunRow,
+): Promise<string | null> {
+  if (episode > 0 || trigger_type === "schedule") {
+    return null;
+  }
+  const { rows } = await sql<LatestMessage>`
+    select messages.id, direction, content -> 'text' ->> 'body' as text, flows.trigger_keyword as keyword
+    from messages join flows on flows.organization_id = messages.organization_id and flows.id = ${flow_id}
+    where messages.organization_id = ${organization} and conversation_id = ${conversation_id}
+    order by messages.id desc limit 1
+  `.execute(tx);
+  const [latest] = rows;
+  if (latest?.direction !== "inbound") {
+    return null;
+  }
+  const isCommand =
+    trigger_type === "keyword" && splitKeywords(latest.keyword ?? "").includes(normalize(latest.text ?? ""));
+  return isCommand ? null : latest.id;
 }
 
 /** What the texts and conditions of a run are filled in and evaluated with. */
