@@ -1,14 +1,15 @@
 /**
- * How the tests run: on the embedded database, and on PostgreSQL the files that depend on the engine. Those that are
- * much faster there run on PostgreSQL alone. With TEST_ALL_ON_POSTGRES every file runs on both, except those
- * about the embedded engine itself.
+ * How the tests run: on PostgreSQL if one answers, where an app starts several times as fast, and on the embedded database
+ * the files that depend on the engine. Without PostgreSQL every file runs on the embedded database. With
+ * TEST_ALL_ON_BOTH, or if a project is named on the command line, each has every file, except that those about the embedded
+ * engine itself never run on PostgreSQL.
  *
  * A test reads its engine from TIDINGS_TEST_ENGINE ("embedded" or "postgres"), and on PostgreSQL the
  * address of a server where it may create databases from TEST_DATABASE_URL.
  */
 import { Client } from "pg";
 import { defineConfig } from "vitest/config";
-import { embeddedOnly, engineDependent, fasterOnPostgres } from "./test/support/engine-dependent.ts";
+import { embeddedOnly, engineDependent } from "./test/support/engine-dependent.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 
@@ -24,27 +25,26 @@ const shared = {
 };
 
 const everyFile = ["test/**/*.test.ts"];
-const isAllOnBoth = Boolean(process.env.TEST_ALL_ON_POSTGRES);
+const isAllOnBoth = Boolean(process.env.TEST_ALL_ON_BOTH) || process.argv.includes("--project");
 
 const embedded = {
   ...shared,
   name: "embedded",
-  include: everyFile,
   env: { TIDINGS_TEST_ENGINE: "embedded" },
 };
 
 const postgres = {
   ...shared,
   name: "postgres",
-  include: isAllOnBoth ? everyFile : [...engineDependent, ...fasterOnPostgres],
+  include: everyFile,
   exclude: [...embeddedOnly],
   env: { TIDINGS_TEST_ENGINE: "postgres", TEST_DATABASE_URL: server },
 };
 
 export default defineConfig(async () => {
-  const projects = (await answers(server))
-    ? [{ ...embedded, exclude: isAllOnBoth ? [] : [...fasterOnPostgres] }, postgres]
-    : [embedded];
+  const hasServer = await answers(server);
+  const include = hasServer && !isAllOnBoth ? [...embeddedOnly, ...engineDependent] : everyFile;
+  const projects = [{ ...embedded, include }, ...(hasServer ? [postgres] : [])];
   return {
     test: {
       // One more than the cores of a small machine: many tests wait for a process.

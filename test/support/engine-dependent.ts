@@ -5,6 +5,7 @@ export const engineDependent: readonly string[] = [
   "test/broadcast-recipients.test.ts",
   "test/broadcasts.test.ts",
   "test/chatbot-addon-database.test.ts",
+  "test/chatbot-conversations.test.ts",
   "test/cohort-queries.test.ts",
   "test/cohorts.test.ts",
   "test/contact-blocking.test.ts",
@@ -16,6 +17,7 @@ export const engineDependent: readonly string[] = [
   "test/flow-crashes.test.ts",
   "test/flow-processes.test.ts",
   "test/flow-races.test.ts",
+  "test/flow-random.test.ts",
   "test/flow-schedules.test.ts",
   "test/idempotency.test.ts",
   "test/imports.test.ts",
@@ -29,6 +31,8 @@ export const engineDependent: readonly string[] = [
   "test/journeys/crashes.test.ts",
   "test/journeys/processes.test.ts",
   "test/journeys/routing.test.ts",
+  "test/knowledge-base.test.ts",
+  "test/knowledge-crashes.test.ts",
   "test/messages.test.ts",
   "test/migrations.test.ts",
   "test/metrics.test.ts",
@@ -50,22 +54,6 @@ export const engineDependent: readonly string[] = [
   "test/wallet.test.ts",
   "test/webhook-deliveries.test.ts",
   "test/webhook-events.test.ts",
-];
-
-/**
- * Files that start many apps, each of which takes two seconds on the embedded engine and a fraction of one on
- * PostgreSQL, or that make very many calls. `npm test` runs them on PostgreSQL if it is there.
- */
-export const fasterOnPostgres: readonly string[] = [
-  "test/cli-manage.test.ts",
-  "test/context.test.ts",
-  "test/input-limits.test.ts",
-  "test/journeys/keys-create.test.ts",
-  "test/payments-random.test.ts",
-  "test/secrets.test.ts",
-  "test/template-races.test.ts",
-  "test/traces.test.ts",
-  "test/upgrade.test.ts",
 ];
 
 /** Files about the embedded engine itself. They never run on PostgreSQL. */
