@@ -6,7 +6,6 @@ import type { LanguageModel } from "../src/ports/language-model.ts";
 import { billing } from "../tools/billing.ts";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
-import { flows } from "../tools/flows/index.ts";
 import { messages } from "../tools/messages/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { createChatbotHelpers, handoffText } from "./support/chatbot.ts";
@@ -218,46 +217,6 @@ describe("a flow", () => {
     await bot.write(phone, "machine");
     await bot.write(phone, hours);
     expect(await bot.sentTo(phone)).toEqual(["Bye from the flow.", answer]);
-  });
-
-  test("leaves to it the message that started the flow, if nothing has been sent since", async () => {
-    const handOver = [{ id: "bot", node_type: "chatbot" }] as const;
-    const phone = "+14155550113";
-    const { id } = await create([...handOver], {
-      ...{ trigger_type: "event", trigger_event_type: "message.received", trigger_keyword: undefined },
-    });
-    const conversation = await bot.write(phone, hours);
-    await bot.write(phone, unknown);
-    expect(await bot.sentTo(phone)).toEqual([answer, handoffText]);
-    expect(await bot.turnsOf(conversation)).toHaveLength(2);
-    await app.call(flows.toggle_flow, { id });
-  });
-
-  test("leaves no keyword to it that is the whole message", async () => {
-    await create([{ id: "bot", node_type: "chatbot" }], { trigger_keyword: "service" });
-    const replyTo = async (text: string, phone: string) => {
-      await bot.write(phone, text);
-      return bot.sentTo(phone);
-    };
-    expect(await replyTo(" Service ", "+14155550114")).toEqual([]);
-    expect(await replyTo("Service for a giraffe?", "+14155550115")).toEqual([handoffText]);
-    expect(await replyTo(`Service: ${hours}`, "+14155550116")).toEqual([answer]);
-  });
-
-  test("leaves no answer to a question of the flow to it", async () => {
-    const phone = "+14155550117";
-    await create(
-      chain(
-        { id: "mail", node_type: "ask", action_config: { text: "Your e-mail?", save_as: "mail" } },
-        { id: "bot", node_type: "chatbot" },
-      ),
-      { trigger_keyword: "newsletter" },
-    );
-    await bot.write(phone, "newsletter");
-    await bot.write(phone, hours);
-    expect(await bot.sentTo(phone)).toEqual(["Your e-mail?"]);
-    await bot.write(phone, hours);
-    expect(await bot.sentTo(phone)).toEqual(["Your e-mail?", answer]);
   });
 
   test("other inboxes and conversations have no bot", async () => {

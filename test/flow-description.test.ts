@@ -38,10 +38,14 @@ describe("a saved flow warns about", () => {
     const { data: team } = await app.call(teams.create_team, { name: "Billing" });
     const field = "nodes[0].action_config.team_id";
     const { id, warnings } = await create(assign({ team_id: team.id }), { trigger_keyword: "bill" });
-    expect(warnings).toMatchObject([{ field, code: "team_without_members" }]);
-    expect(warnings[0]?.message).toContain("Billing");
+    expect(warnings).toMatchObject([
+      { field, code: "team_inactive" },
+      { field, code: "team_without_members" },
+    ]);
+    expect(warnings[1]?.message).toContain("Billing");
     const user = await createUserWithRole(app, "agent");
     await app.call(teams.add_team_member, { id: team.id, user_id: user.id, role: "member" });
+    await app.call(teams.update_team, { id: team.id, is_active: true });
     const { data: updated } = await app.call(flows.update_flow, { id, name: "Bills" });
     expect(updated.warnings).toEqual([]);
   });

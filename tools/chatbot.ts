@@ -73,7 +73,7 @@ export const chatbot = {
     scope: "inbox:write",
     title: "Configure chatbot",
     description:
-      "Set the organization's chatbot. It answers in conversations that a flow hands to it (create_flow, node chatbot), and in inboxes with settings.chatbot.",
+      "Set the organization's chatbot. It answers in conversations that a flow hands to it: create_flow, node chatbot.",
     input: z.object({
       name: z.string().min(1).max(255).optional().describe("Name"),
       graph_definition: jsonObject.describe(

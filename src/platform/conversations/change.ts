@@ -131,14 +131,17 @@ const isHeard = isListenedTo(sql`conversations.organization_id`, [
   "conversation.closed",
 ]);
 
-/** Conversations that have got an agent, and those that were closed. */
+/** Conversations that have got an agent, or by hand or by a flow a team, and those that were closed. */
 async function reportTaken(change: Change, updates: readonly ConversationUpdate[]): Promise<void> {
   const idsOf = (isTaken: (before: ConversationRow, after: AssignmentState) => boolean) =>
     updates
       .filter(({ conversation, state }) => isTaken(conversation, state))
       .map(({ conversation }) => conversation.id);
+  const isByHand = change.actor.type !== "system";
   const assigned = idsOf(
-    (before, after) => after.assigned_to !== null && after.assigned_to !== before.assigned_to,
+    (before, after) =>
+      (after.assigned_to !== null && after.assigned_to !== before.assigned_to) ||
+      (isByHand && after.team_id !== null && after.team_id !== before.team_id),
   );
   const closed = idsOf((before, after) => after.status === "closed" && before.status !== "closed");
   const organization = updates[0]?.conversation.organization_id;

@@ -10,34 +10,40 @@ import { configField } from "./validate.ts";
 /** Of a flow that is saved. */
 export async function findWarnings(db: Queries, flow: FlowWithVersion): Promise<readonly Problem[]> {
   return [
-    ...(await findTeamsWithoutMembers(db, flow)),
+    ...(await findIdleTeams(db, flow)),
     ...(await findMissingPolicies(db, flow)),
     ...(await findSharedKeywords(db, flow)),
   ];
 }
 
-async function findTeamsWithoutMembers(db: Queries, flow: FlowWithVersion): Promise<readonly Problem[]> {
+async function findIdleTeams(db: Queries, flow: FlowWithVersion): Promise<readonly Problem[]> {
   const references = referencesOf({ ...flow, graph: toGraph(flow.nodes) });
   const teams = references.filter(({ thing }) => thing === "team");
   if (teams.length === 0) {
     return [];
   }
-  const { rows } = await sql<{ id: string; name: string }>`
-    select id, name from teams
+  const { rows } = await sql<{ id: string; name: string; is_active: boolean; has_members: boolean }>`
+    select id, name, is_active, exists (
+      select from team_members
+      where team_members.organization_id = teams.organization_id and team_id = teams.id and is_available
+    ) as has_members
+    from teams
     where organization_id = ${flow.organization_id} and id = any(${teams.map(({ id }) => id)}::text[])
-      and not exists (
-        select from team_members
-        where team_members.organization_id = teams.organization_id and team_id = teams.id and is_available
-      )
   `.execute(db);
-  const names = new Map(rows.map(({ id, name }) => [id, name]));
-  return teams
-    .filter(({ id }) => names.has(id))
-    .map(({ id, field }) => ({
+  return teams.flatMap(({ id, field }) => {
+    const { name, is_active = true, has_members = true } = rows.find((row) => row.id === id) ?? {};
+    const inactive = {
+      ...{ field, code: "team_inactive" },
+      message: `The team ${name} is not active, so no agent of it is chosen.`,
+      fix: "Activate it with update_team.",
+    };
+    const empty = {
       ...{ field, code: "team_without_members" },
-      message: `The team ${names.get(id)} has no available member, so its conversations wait.`,
+      message: `The team ${name} has no available member, so its conversations wait.`,
       fix: "Add members with add_team_member.",
-    }));
+    };
+    return [...(is_active ? [] : [inactive]), ...(has_members ? [] : [empty])];
+  });
 }
 
 /** Where an agent is to be found, and neither a target nor a policy says which. */
@@ -67,7 +73,7 @@ async function findMissingPolicies(db: Queries, flow: FlowWithVersion): Promise<
     : fields.map((field) => ({
         ...{ field, code: "no_routing_policy" },
         message: "No routing policy is active, so no agent is assigned when a person is needed.",
-        fix: "Create a policy with create_routing_policy, or assign to a team or user.",
+        fix: "Create a policy with create_routing_policy. The node assign can name a team_id or user_id instead.",
       }));
 }
 

@@ -224,7 +224,7 @@ export interface Hooks {
     db: Queries,
     conversation: { readonly organization: string; readonly conversation_id: string },
   ): Promise<z.input<typeof BotInConversation> | null>;
-  /** Conversations, by id, have got an agent, or were closed. */
+  /** Conversations, by id, have got an agent or a team, or were closed. */
   conversationsTaken(
     change: Change,
     taken: {

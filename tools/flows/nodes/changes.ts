@@ -41,7 +41,7 @@ export const changeNodes = {
 
   chatbot: node({
     summary:
-      "Gives the conversation to the chatbot, which answers the message that started the flow unless the flow has sent something. The run ends here. What the bot can't answer, it hands over by routing; error: it is not configured.",
+      "Gives the conversation to the chatbot, which answers the message that started the flow unless a flow has sent something, and later messages, until it hands over by routing or a person has the conversation. To let it answer everything, use this node alone with the event message.received, which leaves conversations to people who have them. error: it is not configured.",
     examples: [{}],
     config: z.strictObject({}),
     edges: ["error"],

@@ -35,7 +35,7 @@ export const controlNodes = {
 
   condition: node({
     summary:
-      "Decides by a query over the contact, conversation.status, message.text and vars.<name>. Attributes and operators: describe_attributes.",
+      "Decides by a query over the contact, conversation.status, conversation.tags, conversation.assigned_to, message.text and vars.<name>. Attributes and operators: describe_attributes. Needs children of condition_true and condition_false, or default.",
     examples: [
       { query: { attribute: "tags", operator: "has_any", value: ["vip"] } },
       { query: { attribute: "vars.order.body.status", operator: "eq", value: "shipped" } },

@@ -97,7 +97,7 @@ export const messageNodes = {
 
   ask: node({
     summary:
-      "Sends a question, waits for the answer, and saves it as vars.<save_as>. An answer that is not valid is asked for again; after retries, the error edge is taken, after timeout the timeout edge.",
+      "Sends a question, waits for the answer, and saves it as vars.<save_as>. An answer that is not valid is asked for again; after the retries (2) the child of error is run, after the timeout (24h) that of timeout; without it the run ends.",
     examples: [
       {
         ...{ text: "What is your e-mail address?", save_as: "mail", validate: "email", retries: 2 },

@@ -13,8 +13,6 @@ const Payload = z.object({
   organization_id: z.string(),
   conversation_id: z.string(),
   message_id: z.string(),
-  /** A flow that the message has started leaves it to the bot. */
-  is_handed_over: z.boolean().optional(),
 });
 type Payload = z.infer<typeof Payload>;
 
@@ -28,7 +26,7 @@ export const receiveJob = defineJob<Payload>({
   name: "chatbot.receive",
   payload: Payload,
 
-  async run({ organization_id, conversation_id, message_id, is_handed_over = false }, world) {
+  async run({ organization_id, conversation_id, message_id }, world) {
     const now = world.now();
     await world.database.transaction(async (tx) => {
       const parties = await lockConversationSubject(tx, organization_id, conversation_id);
@@ -41,14 +39,15 @@ export const receiveJob = defineJob<Payload>({
       if (!parties || !message || !(await isActive(tx, parties.conversation))) {
         return;
       }
-      // A flow that waits for a reply speaks with the contact, and so does one that this message has started.
+      // A flow that waits for a reply speaks with the contact, and so does one that has answered this message, or will.
       const { rows } = await sql`
         select from flow_runs
         where organization_id = ${organization_id} and conversation_id = ${conversation_id}
-          and (
-            not ${is_handed_over}::boolean and message_id = ${message_id}
-            or status in ('running', 'waiting') and is_interactive
-          )
+          and status in ('running', 'waiting') and (is_interactive or message_id = ${message_id})
+        union all
+        select from messages
+        where organization_id = ${organization_id} and conversation_id = ${conversation_id} and id > ${message_id}
+          and direction = 'outbound' and sent_by ->> 'type' = 'flow'
         limit 1
       `.execute(tx);
       const turn = { id: freshId({ now }, "turn"), conversation_id, contact_id: parties.contact.id };

@@ -1,21 +1,32 @@
 /** A flow gives a conversation to the bot. */
-import { type ConversationRow, unassign } from "../../conversations/index.ts";
+import { type ConversationRow, latestAssignment, unassign } from "../../conversations/index.ts";
 import type { OrganizationChange } from "../../kernel/index.ts";
 import { requireActiveConfig } from "../config.ts";
 import { createReceiveJob } from "./receive.ts";
+import { findPart } from "./state.ts";
+
+interface Start {
+  /** The message that it answers; null: it begins with the contact's next one. */
+  readonly message_id: string | null;
+  /** The contact or a person has asked for the bot. Otherwise it leaves a conversation to those who have it. */
+  readonly isRequested: boolean;
+}
 
 /**
- * Gives a locked conversation to the bot: from `message_id` on, which it answers, or from the contact's next message on.
+ * Gives a locked conversation to the bot. @returns whether the bot has it.
  *
  * @throws Failure `chatbot_not_configured`.
  */
 export async function startBot(
   change: OrganizationChange,
   conversation: ConversationRow,
-  message_id: string | null,
-): Promise<void> {
+  { message_id, isRequested }: Start,
+): Promise<boolean> {
   const { tx, organization, now } = change;
   await requireActiveConfig(tx, organization);
+  if (!isRequested && (await isWithPeople(change, conversation))) {
+    return false;
+  }
   if (conversation.assigned_to !== null || conversation.queued_at !== null) {
     await unassign({ id: conversation.id }, change);
   }
@@ -35,6 +46,24 @@ export async function startBot(
     .execute();
   if (message_id !== null) {
     const message = { organization_id: organization, conversation_id, message_id };
-    await change.world.jobs.enqueueAll(tx, [createReceiveJob({ ...message, is_handed_over: true })]);
+    await change.world.jobs.enqueueAll(tx, [createReceiveJob(message)]);
   }
+  return true;
+}
+
+/** The bot's part has ended, but not by the closing, or somebody has assigned the conversation: not routing by itself. */
+async function isWithPeople(
+  { tx, organization }: OrganizationChange,
+  conversation: ConversationRow,
+): Promise<boolean> {
+  const part = await findPart(tx, conversation);
+  if (part?.state === "active" || part?.ended_reason === "closed") {
+    return false;
+  }
+  if (part) {
+    return true;
+  }
+  const isAssigned = conversation.assigned_to !== null || conversation.team_id !== null;
+  const assignment = isAssigned ? await latestAssignment(tx, organization, conversation.id) : undefined;
+  return assignment?.assignment_type === "manual" || assignment?.assignment_type === "transfer";
 }

@@ -26,17 +26,20 @@ export function endStatement(
     where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[]) and ${concerned}`;
 }
 
-export async function isActive(
-  db: Queries,
-  { organization_id, id }: Pick<ConversationRow, "organization_id" | "id">,
-): Promise<boolean> {
-  const row = await db
+type ConversationKey = Pick<ConversationRow, "organization_id" | "id">;
+
+/** The bot's part in a conversation; undefined if it never had one. */
+export async function findPart(db: Queries, { organization_id, id }: ConversationKey) {
+  return db
     .selectFrom("chatbot_conversations")
-    .select("state")
+    .select(["state", "ended_reason"])
     .where("organization_id", "=", organization_id)
     .where("conversation_id", "=", id)
     .executeTakeFirst();
-  return row?.state === "active";
+}
+
+export async function isActive(db: Queries, conversation: ConversationKey): Promise<boolean> {
+  return (await findPart(db, conversation))?.state === "active";
 }
 
 /** Looks for an agent, as a flow does that assigns without a target. */

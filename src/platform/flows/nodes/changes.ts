@@ -22,8 +22,7 @@ export const changeHandlers: NodeHandlers<
 
   chatbot: {
     async enter(_, { actions }) {
-      await actions.handToBot();
-      return { kind: "handover" };
+      return { kind: (await actions.handToBot()) ? "handover" : "end" };
     },
   },
 

@@ -26,8 +26,11 @@ export interface Actions {
   sendTemplate(template: Readonly<NodeConfig<"send_template">>): Promise<string>;
   assign(target: AssignTarget): Promise<void>;
   unassign(): Promise<void>;
-  /** The chatbot goes on, and answers the contact's latest message if nothing has been sent since. */
-  handToBot(): Promise<void>;
+  /**
+   * The chatbot goes on, and answers the contact's latest message if nothing has been sent since. Returns false if an event
+   * or a schedule started the run and people have the conversation.
+   */
+  handToBot(): Promise<boolean>;
   changeTags(on: "contact" | "conversation", change: { add?: string[]; remove?: string[] }): Promise<void>;
   /** Null removes the attribute. */
   setAttribute(name: string, value: unknown): Promise<void>;

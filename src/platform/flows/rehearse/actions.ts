@@ -53,6 +53,7 @@ export function createRehearsalActions(stage: Stage): Actions {
       record(stage, "gives the conversation to the chatbot", {
         conversation: { ...conversation, assigned_to: null },
       });
+      return true;
     },
 
     async changeTags(on, { add = [], remove = [] }) {

@@ -54,8 +54,10 @@ export function createActions(
     },
 
     async handToBot() {
-      const question = await findOpenQuestion(change, run);
-      await startBot(change, await requireConversation(tx, organization, id, { locks: true }), question);
+      const message_id = await findOpenQuestion(change, run);
+      const isRequested = run.trigger_type !== "event" && run.trigger_type !== "schedule";
+      const locked = await requireConversation(tx, organization, id, { locks: true });
+      return startBot(change, locked, { message_id, isRequested });
     },
 
     async changeTags(on, { add = [], remove = [] }) {

@@ -11,7 +11,9 @@ const endActions: Readonly<Record<EndAction, Act>> = {
   resolve: (actions) => actions.setStatus("closed", null),
   snooze: (actions, { until }, now) => actions.setStatus("snoozed", readUntil(until, now)),
   unassign: (actions) => actions.unassign(),
-  handoff_chatbot: (actions) => actions.handToBot(),
+  async handoff_chatbot(actions) {
+    await actions.handToBot();
+  },
 };
 
 export function doEndAction(
