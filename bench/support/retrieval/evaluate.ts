@@ -48,7 +48,7 @@ export async function evaluateRetrieval(
 
 type Found = Awaited<ReturnType<typeof searchKnowledge>>["results"][number];
 
-function isRight(set: QuestionSet, { answers }: Question, found: Found): boolean {
+export function isRight(set: QuestionSet, { answers }: Question, found: Found): boolean {
   return answers.some((answer) => {
     if ("qa" in answer) {
       return (
@@ -104,7 +104,7 @@ export async function evaluateAnswers({ call }: Knowledge, { set, showsMisses }:
 }
 
 /** Markdown as content, pages and PDF files by address. */
-async function ingest({ call }: Knowledge, set: QuestionSet): Promise<void> {
+export async function ingest({ call }: Knowledge, set: QuestionSet): Promise<void> {
   await using server = await startReceiver((request, response) => {
     const document = set.documents.find(({ name }) => request.url === `/${name}`);
     response.setHeader("content-type", request.url?.endsWith(".txt") ? "application/pdf" : "text/html");

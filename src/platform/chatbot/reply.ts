@@ -2,7 +2,7 @@
 import type { TurnSource } from "../../database/schema/index.ts";
 import type { TokenUsage } from "../../ports/language-model.ts";
 import type { World } from "../kernel/index.ts";
-import { searchKnowledge } from "../knowledge-base/index.ts";
+import { type QueryWord, searchKnowledge } from "../knowledge-base/index.ts";
 import { type ConfigRow, graphOf } from "./config.ts";
 import { type GraphResult, runGraph } from "./graph/index.ts";
 import { type HistoryMessage, maxAnswer, type Passage, respond } from "./responders/index.ts";
@@ -34,16 +34,19 @@ export interface Reply {
 /** @throws the reason of `signal`. */
 export async function composeReply(world: World, request: ReplyRequest): Promise<Reply> {
   const { organization, config, question, history, signal } = request;
+  const { embedder, languageModel } = world;
+  let terms: readonly QueryWord[] = [];
   const result = await runGraph(graphOf(config), question, {
     async retrieve(limit) {
-      const { results } = await searchKnowledge(world, { organization, query: question, limit, signal });
-      return results;
+      const found = await searchKnowledge(world, { organization, query: question, limit, signal });
+      terms = found.terms;
+      return found.results;
     },
     respond: (passages, { instructions, max_tokens: maxTokens }) =>
       respond(
-        world.languageModel,
-        { text: question, history, passages },
-        { instructions, maxTokens, signal },
+        languageModel,
+        { text: question, history, passages, terms },
+        { instructions, maxTokens, embedder, signal },
       ),
   });
   const { answer, handoff, passages, texts } = result;
