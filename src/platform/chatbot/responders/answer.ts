@@ -18,6 +18,7 @@ export type UnknownReason =
   | "unknown_link"
   | "answer_too_long"
   | "prompt_repeated"
+  | "token_limit"
   | `model_${string}`;
 
 export interface Responder {
