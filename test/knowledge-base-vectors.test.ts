@@ -225,10 +225,10 @@ describe("the cache", () => {
 });
 
 describe("fusion", () => {
-  const ranking = (scores: Readonly<Record<string, number>>, floor: Ranking["floor"] = "zero"): Ranking => ({
-    results: Object.entries(scores).map(([id, score]) => ({ id, score })),
-    floor,
-  });
+  const ranking = (
+    scores: Readonly<Record<string, number>>,
+    { floor = "zero", weight = 1 }: Partial<Pick<Ranking, "floor" | "weight">> = {},
+  ): Ranking => ({ results: Object.entries(scores).map(([id, score]) => ({ id, score })), floor, weight });
 
   test("takes the mean of the shares of the best score", () => {
     const fused = fuseRankings([ranking({ a: 8, b: 6, c: 2 }), ranking({ b: 0.5, d: 0.25 })]);
@@ -240,10 +240,20 @@ describe("fusion", () => {
     ]);
   });
 
+  test("a ranking counts by its weight", () => {
+    const fused = fuseRankings([ranking({ a: 1 }, { weight: 3 }), ranking({ b: 1 })]);
+    expect(fused).toEqual([
+      { id: "a", score: 0.75 },
+      { id: "b", score: 0.25 },
+    ]);
+  });
+
   test("spreads the scores of a model that are close together", () => {
-    const narrow = ranking({ a: 0.9, b: 0.85, c: 0.8 }, "lowest");
+    const narrow = ranking({ a: 0.9, b: 0.85, c: 0.8 }, { floor: "lowest" });
     expect(fuseRankings([narrow]).map(({ score }) => Number(score.toFixed(2)))).toEqual([1, 0.5, 0]);
-    expect(fuseRankings([ranking({ a: 0.9, b: 0.9 }, "lowest")]).map(({ score }) => score)).toEqual([1, 1]);
+    expect(
+      fuseRankings([ranking({ a: 0.9, b: 0.9 }, { floor: "lowest" })]).map(({ score }) => score),
+    ).toEqual([1, 1]);
   });
 
   test("a result that only one ranking has can't have more than its share", () => {

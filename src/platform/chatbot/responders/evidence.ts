@@ -21,18 +21,22 @@ export interface Evidence {
   readonly own: number;
   /** The largest share of a word for which there is hardly any evidence. */
   readonly missing: number;
-  /** Whether one of them is a number, a day or the like, for which no other word may stand. */
+  /** The largest share of a word for which only one of nearly the same meaning stands. */
+  readonly replaced: number;
+  /** Whether one of the missing words is a number, a day or the like, for which no other word may stand. */
   readonly missesExact: boolean;
 }
 
 export function weigh({ words }: Asked, place: Surroundings, near: NearWords): Evidence {
   const found = words.map((word) => ({ ...word, ...evidenceOf(word, place, near) }));
   const sum = (part: "best" | "own") => found.reduce((total, word) => total + word.share * word[part], 0);
+  const largest = (some: typeof found) => Math.max(0, ...some.map(({ share }) => share));
   const missing = found.filter(({ best }) => best < factors.before * nearFactor);
   return {
     coverage: sum("best"),
     own: sum("own"),
-    missing: Math.max(0, ...missing.map(({ share }) => share)),
+    missing: largest(missing),
+    replaced: largest(found.filter(({ isLiteral }) => !isLiteral)),
     missesExact: missing.some(({ word }) => isExact(word)),
   };
 }
@@ -48,5 +52,6 @@ function evidenceOf({ stem }: AskedWord, place: Surroundings, near: NearWords) {
     inside(place.before) * factors.before,
     inside(place.passageWords) * factors.passage,
   );
-  return { own, best };
+  const isLiteral = [place.own, place.above, place.before].some((words) => words.has(stem));
+  return { own, best, isLiteral };
 }

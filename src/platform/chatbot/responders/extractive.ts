@@ -2,8 +2,8 @@
  * Answers with words of the knowledge base alone: a stored answer, or sentences of a passage. The same input has the same
  * answer.
  *
- * It would rather not answer than answer wrongly: nearly all of what was asked must stand in the sentence, or above it, the
- * sentence must have a fact of the kind that was asked for, and no other place may fit as well.
+ * A wrong answer is worse than a hand-off: nearly all of what was asked must stand in the sentence, or above it, the sentence
+ * must have a fact of the kind that was asked for, and no other place may fit as well.
  */
 import type { Embedder } from "../../../ports/embedder.ts";
 import type { Answer, Passage, Question, UnknownReason } from "./answer.ts";
@@ -14,11 +14,9 @@ import { formsOf, type Place, placesOf } from "./places.ts";
 import { type Asked, readQuestion } from "./question.ts";
 
 /** What a sentence must have of the question. */
-const floors = {
-  coverage: 0.8,
-  own: 0.25,
-  missing: 0.2,
-} as const;
+const floors = { coverage: 0.8, own: 0.25, missing: 0.2 } as const;
+/** The most telling word of a question must be there itself, and not another one of nearly the same meaning. */
+const maxReplaced = 0.4;
 /** By how much the best sentence must be ahead of those of other passages that say something else. */
 const margin = 0.04;
 
@@ -52,8 +50,12 @@ function quoteSentence(passages: readonly Passage[], asked: Asked, near: NearWor
   const chunks = passages.filter((passage) => passage.type === "chunk");
   const candidates = chunks
     .flatMap((passage, rank) => placesOf(passage).map((place) => toCandidate(place, { asked, near, rank })))
-    .filter(({ coverage, own, missing, place }) => {
-      const isCovered = coverage >= floors.coverage && own >= floors.own && missing <= floors.missing;
+    .filter(({ coverage, own, missing, replaced, place }) => {
+      const isCovered =
+        coverage >= floors.coverage &&
+        own >= floors.own &&
+        missing <= floors.missing &&
+        replaced <= maxReplaced;
       return isCovered && (asked.kind?.has(place.text) ?? true);
     })
     .sort((one, other) => other.score - one.score);

@@ -21,11 +21,11 @@ interface KindRule {
 const number =
   "(?:\\d+(?:[.,:]\\d+)*|half|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|eighteen|twenty|thirty|forty|fifty|sixty|ninety|hundred|thousand|million|an?|each|per)";
 const money =
-  "(?:[$€£¥₹]\\s?\\d|\\d\\s?[$€£¥₹%]|\\b(?:\\d[\\d.,]*|[a-z]+)\\s(?:crowns?|euros?|dollars?|pounds?|francs?|cents?|pence|rupees?|yen|eur|usd|gbp|chf|inr|per\\s?cent|percent)\\b|\\b(?:eur|usd|gbp|chf|inr|rs)\\.?\\s?\\d|\\bfree\\b|\\bno (?:charge|fee|cost)|\\bwithout (?:a |any )?(?:charge|fee)|\\bhalf\\b|\\bpay nothing\\b|\\bnot charge)";
+  "(?:[$€£¥₹]\\s?\\d|\\d\\s?[$€£¥₹%]|\\b(?:\\d[\\d.,]*|[a-z]+)\\s(?:crowns?|euros?|dollars?|pounds?|francs?|cents?|pence|rupees?|yen|kronor|kroner|kr|pesos?|reais|rand|zloty|lira|dirhams?|yuan|eur|usd|gbp|chf|inr|jpy|cny|aud|cad|nzd|zar|brl|mxn|sek|nok|dkk|pln|czk|huf|try|aed|per\\s?cent|percent)\\b|\\b(?:eur|usd|gbp|chf|inr|jpy|cny|aud|cad|nzd|zar|brl|mxn|sek|nok|dkk|pln|czk|huf|try|aed|rs|kr)\\.?\\s?\\d|\\bfree\\b|\\bno (?:charge|fee|cost)|\\bwithout (?:a |any )?(?:charge|fee)|\\bhalf\\b|\\bpay nothing\\b|\\bnot charge)";
 const units =
   "(?:seconds?|minutes?|mins?|hours?|days?|weeks?|months?|years?|fortnight|weekends?|quarters?|terms?|seasons?|nights?)";
 const dates =
-  "\\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\\b|\\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\\b|\\b\\d{1,2}[:.]\\d{2}\\b|\\b\\d{1,2}\\s?(?:am|pm|a\\.m|p\\.m|o'clock)|\\b(?:noon|midnight|daily|weekdays?|weekends?|holidays?|every day|mornings?|evenings?|afternoons?|nights?|spring|summer|autumn|winter|dawn|dusk)\\b|\\b\\d{4}-\\d{2}-\\d{2}\\b|\\b(?:first|second|third|fourth|fifth|last|\\d+(?:st|nd|rd|th)) of\\b";
+  "\\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\\b|\\b(?:january|february|march|april|june|july|august|september|october|november|december)\\b|\\b\\d{1,2}[:.]\\d{2}\\b|\\b\\d{1,2}\\s?(?:am|pm|a\\.m|p\\.m|o'clock)|\\b(?:in|of|until|from|to|by|since|\\d{1,2}(?:st|nd|rd|th)?) may\\b|\\bmay \\d|\\b(?:noon|midnight|daily|weekdays?|weekends?|holidays?|every day|mornings?|evenings?|afternoons?|nights?|spring|summer|autumn|winter|dawn|dusk)\\b|\\b\\d{4}-\\d{2}-\\d{2}\\b|\\b(?:first|second|third|fourth|fifth|last|\\d+(?:st|nd|rd|th)) of\\b";
 const duration = `\\b${number}[\\s-](?:[a-z]+[\\s-])?${units}\\b|\\b(?:immediately|overnight|at once|same day|indefinitely|unlimited|lifetime)\\b`;
 const measure = (unit: string) => `\\d\\s?(?:${unit})(?![a-z])`;
 
@@ -78,7 +78,12 @@ const rules: readonly KindRule[] = [
   {
     question:
       /^(?:\w+ )?when\b|[,;.?!] when\b|\bsince when\b|\bfrom when\b|\b(?:what|which) (?:time|day|date|hours?)\b|\b(?:how late|until when|opening hours|opening times)\b/,
-    ...{ fact: new RegExp(`${dates}|${duration}`), asking: "time date day late take place" },
+    ...{
+      fact: new RegExp(
+        `${dates}|(?:${duration}).{0,15}\\b(?:before|after|later)\\b|\\b(?:within|after|in|every)\\b.{0,15}(?:${duration})`,
+      ),
+      asking: "time date day late take place",
+    },
   },
   {
     // A name, a role or a way to reach somebody.

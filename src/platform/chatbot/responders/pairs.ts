@@ -8,9 +8,9 @@ import { subjectForms, subjectWords } from "./words.ts";
 type Pair = Extract<Passage, { type: "qa_pair" }>;
 
 /** Of the question, the part that the pair must have; of the pair's question, the part that was asked. */
-const floors = { asked: 0.75, pair: 0.45, missing: 0.2, near: 0.4 } as const;
+const floors = { asked: 0.75, pair: 0.33, missing: 0.2, near: 0.4 } as const;
 /** From which cosine two questions are the same, as far as models are known. */
-const sameQuestion = 0.9;
+const sameQuestion = 0.95;
 const margin = 0.1;
 
 export interface PairSearch {

@@ -24,8 +24,8 @@ const maxHeading = 60;
 const none: ReadonlySet<string> = new Set();
 
 export function placesOf(passage: Extract<Passage, { type: "chunk" }>): Place[] {
-  const { document_name, heading, content } = passage;
-  const title = `${document_name.replace(/[._-]+/g, " ")} ${heading ?? ""}`;
+  const { content } = passage;
+  const title = titleOf(passage);
   const passageWords = subjectWords(content);
   const places: Place[] = [];
   let above = subjectWords(title);
@@ -43,6 +43,11 @@ export function placesOf(passage: Extract<Passage, { type: "chunk" }>): Place[] 
     before = part.kind === "row" ? none : own;
   }
   return places;
+}
+
+/** The words of a file's name are separate words. */
+function titleOf({ document_name, heading }: Extract<Passage, { type: "chunk" }>): string {
+  return `${document_name.replace(/[._-]+/g, " ")} ${heading ?? ""}`;
 }
 
 interface Part {
@@ -89,7 +94,7 @@ export function formsOf(passages: readonly Passage[]): ReadonlyMap<string, strin
   const texts = passages.map((passage) =>
     passage.type === "qa_pair"
       ? `${passage.question}\n${passage.answer}`
-      : `${passage.document_name} ${passage.heading ?? ""}\n${passage.content}`,
+      : `${titleOf(passage)}\n${passage.content}`,
   );
   return subjectForms(texts.join("\n"));
 }

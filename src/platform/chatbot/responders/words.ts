@@ -7,7 +7,7 @@ const sentenceSegmenter = new Intl.Segmenter(undefined, { granularity: "sentence
 /** Words that say nothing about the subject of a question, in English, German, Spanish and French. */
 const stopWords = new Set(
   (
-    "a about after again all also always am an and another any anybody anyone anything are as at be because been before being both " +
+    "ca wo a about after again all also always am an and another any anybody anyone anything are as at be because been before being both " +
     "but by can could did do does doing done each else every everybody everything few for from get gets give given go goes got had " +
     "has have having hello her here hey hi him his how i if in into is it its just kindly know let like may maybe me might more most " +
     "much must my need needs no not now of off ok okay on once one only or other our out own per please possible same shall she should so " +

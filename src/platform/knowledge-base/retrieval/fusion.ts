@@ -1,8 +1,8 @@
 /**
  * Joins rankings of different searches, whose scores can't be compared, and says how relevant a result is.
  *
- * Each ranking maps its scores linearly to 0..1: 1 is its best result, 0 is its floor. The fused score is the mean over all
- * rankings; a result that a ranking does not have gets 0 of it. A result that is far ahead of the others in one ranking so
+ * Each ranking maps its scores linearly to 0..1: 1 is its best result, 0 is its floor. The fused score is the weighted mean
+ * over all rankings; a result that a ranking does not have gets 0 of it. A result that is far ahead of the others in one ranking so
  * stays first, which ranks alone would not show. The fused score orders results; it does not say whether they answer the
  * question: the best of useless results is first too.
  */
@@ -13,16 +13,19 @@ export interface Ranking {
   readonly results: readonly ScoredId[];
   /** The score that is worth nothing: 0, or `lowest` where all scores of a model lie in a narrow range. */
   readonly floor: "zero" | "lowest";
+  /** What it counts, compared with the others. */
+  readonly weight: number;
 }
 
 /** Equal scores are in the order of the first ranking that has them. */
 export function fuseRankings(rankings: readonly Ranking[]): ScoredId[] {
-  const shares = rankings.map(toShares);
+  const shares = rankings.map((ranking) => ({ share: toShares(ranking), weight: ranking.weight }));
+  const whole = rankings.reduce((sum, { weight }) => sum + weight, 0);
   const ids = [...new Set(rankings.flatMap(({ results }) => results.map(({ id }) => id)))];
   return ids
     .map((id) => {
-      const sum = shares.reduce((total, share) => total + (share.get(id) ?? 0), 0);
-      return { id, score: sum / rankings.length };
+      const sum = shares.reduce((total, { share, weight }) => total + weight * (share.get(id) ?? 0), 0);
+      return { id, score: sum / whole };
     })
     .sort((one, other) => other.score - one.score);
 }

@@ -18,7 +18,7 @@ type Table = "knowledge_chunks" | "knowledge_qa_pairs";
 const maxTerms = 40;
 
 /** A word that more rows have tells little, and to read all of them takes time. */
-const countLimit = 1_000;
+const countLimit = 500;
 
 /** The words of a text without those that English has in every sentence. */
 export async function readTerms(db: Queries, organization: string, text: string): Promise<readonly Term[]> {
@@ -80,7 +80,7 @@ export function termTable(
 }
 
 /** How many candidates are compared in full. */
-const maxCandidates = 200;
+const maxCandidates = 100;
 
 /**
  * Common table expressions: `term`, and `candidate`, the keys of the rows that have most of the rare terms. Common terms
