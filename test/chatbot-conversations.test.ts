@@ -83,6 +83,28 @@ describe("an inbox of the bot", () => {
     expect(await bot.turnsOf(conversation_id)).toMatchObject([{ status: "skipped", answer: null }]);
   });
 
+  test("does not send an answer to a contact who was blocked meanwhile", async () => {
+    const phone = "+14155550113";
+    const { conversation_id } = await openPhone(app, phone).write("Hello");
+    const { contact } = await bot.contextOf(conversation_id);
+    const world = await readWorld(app);
+    const languageModel: LanguageModel = {
+      model: "slow-1",
+      async complete() {
+        await app.call(contacts.update_contact, { id: contact.id, blocked: true });
+        return { outcome: "answered", text: "Too late [1].", usage: null };
+      },
+    };
+    Object.assign(world, { languageModel });
+    await bot.write(phone, hours);
+    Object.assign(world, { languageModel: undefined });
+    expect(await bot.sentTo(phone)).toEqual([]);
+    expect((await bot.turnsOf(conversation_id)).at(-1)).toMatchObject({
+      status: "skipped",
+      reason: "blocked",
+    });
+  });
+
   test("is silent in a conversation with an agent, and for a blocked contact", async () => {
     const phone = "+14155550105";
     const id = await bot.write(phone, hours);

@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { modules } from "../src/platform/index.ts";
 import type { LanguageModel } from "../src/ports/language-model.ts";
 import { chatbot } from "../tools/chatbot.ts";
+import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { createChatbotHelpers, handoffText } from "./support/chatbot.ts";
@@ -79,6 +80,25 @@ describe("with a limit", () => {
       app.call(messages.send_message, { to: phone, type: "text", text: { body: "A person." } });
     const id = await bot.write(phone, question);
     expect(await bot.turnsOf(id)).toMatchObject([{ status: "skipped", answer: null, input_tokens: 30 }]);
+    expect(await readStatus()).toMatchObject({ tokens_used: 40 });
+  });
+
+  test("an answer that can't be sent counts too", async () => {
+    const [inbox] = (await app.call(inboxes.list_inboxes, {})).data;
+    const setWindow = (service_window: "strict" | "advisory") =>
+      app.call(inboxes.update_inbox, { id: inbox?.id ?? "", settings: { service_window, chatbot: true } });
+    await setWindow("strict");
+    // The window closes while the model answers.
+    const last_user_message_at = new Date(app.now().getTime() - 25 * 60 * 60_000).toISOString();
+    whileAnswering = () =>
+      app.server.database.queries.updateTable("conversations").set({ last_user_message_at }).execute();
+    const phone = "+14155550605";
+    const id = await bot.write(phone, question);
+    await setWindow("advisory");
+    expect(await bot.turnsOf(id)).toMatchObject([
+      { status: "handed_off", reason: "outside_service_window", answer: null, input_tokens: 30 },
+    ]);
+    expect(await bot.sentTo(phone)).toEqual([]);
     expect(await readStatus()).toMatchObject({ tokens_used: 40 });
   });
 });

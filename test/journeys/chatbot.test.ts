@@ -4,6 +4,7 @@ import { inboxes } from "../../tools/inboxes.ts";
 import { knowledgeBase } from "../../tools/knowledge-base/index.ts";
 import { messages } from "../../tools/messages/index.ts";
 import { routing } from "../../tools/routing.ts";
+import { teams } from "../../tools/teams.ts";
 import { uploads } from "../../tools/uploads.ts";
 import { useTestApp } from "../support/app.ts";
 import { createChatbotHelpers } from "../support/chatbot.ts";
@@ -22,10 +23,24 @@ const unknown = "May a canoe be returned in Portugal?";
 const goodbye = "I am getting somebody for you.";
 const day = 24 * 60 * 60_000;
 
+let desk: CreatedTeam;
 let experts: CreatedTeam;
 
+/** Hands over what it can't answer; to the team, or to the agent that routing finds. */
+const configure = (team_id?: string) =>
+  bot.configure({
+    graph_definition: {
+      entry_point: "answer",
+      nodes: [
+        { id: "answer", type: "llm" },
+        { id: "person", type: "handoff", config: { text: goodbye, ...(team_id && { team_id }) } },
+      ],
+      edges: [{ source: "answer", target: "person", condition: "not_answered" }],
+    },
+  });
+
 beforeAll(async () => {
-  await createTeamWithMembers(app, { name: "Desk", tier: 1 }, { Ada: {} });
+  desk = await createTeamWithMembers(app, { name: "Desk", tier: 1 }, { Ada: {} });
   experts = await createTeamWithMembers(app, { name: "Experts", tier: 2 }, { Eve: {} });
   await app.call(routing.create_routing_policy, {
     ...{ name: "Experts", strategy: "round_robin", target_type: "team", target_id: experts.id },
@@ -45,16 +60,7 @@ beforeAll(async () => {
   await app.runDueJobs();
   const { data } = await app.call(knowledgeBase.get_document, { id: document.id });
   expect(data).toMatchObject({ status: "ready", pages: 2 });
-  await bot.configure({
-    graph_definition: {
-      entry_point: "answer",
-      nodes: [
-        { id: "answer", type: "llm" },
-        { id: "person", type: "handoff", config: { text: goodbye } },
-      ],
-      edges: [{ source: "answer", target: "person", condition: "not_answered" }],
-    },
-  });
+  await configure();
   await create(chain(say("Ask me about canoes."), { id: "bot", node_type: "chatbot" }), {
     trigger_keyword: "canoe help",
   });
@@ -133,6 +139,22 @@ describe("a conversation of the bot", () => {
     await bot.write(number, unknown);
     expect(await decisions()).toHaveLength(before + 1);
     expect((await decisions())[0]).toMatchObject({ outcome: "assigned", policy_name: "Experts" });
+  });
+
+  test("is handed to the team of the node, and to routing after that team was deleted", async () => {
+    await configure(desk.id);
+    const number = "+14155550705";
+    const id = await bot.write(number, "Canoe help");
+    await bot.write(number, unknown);
+    expect(await bot.conversation(id)).toMatchObject({ team_id: desk.id, assigned_to: desk.users.Ada });
+
+    const gone = await createTeamWithMembers(app, { name: "Gone", tier: 3 }, {});
+    await configure(gone.id);
+    const other = await bot.write("+14155550706", "Canoe help");
+    await app.call(teams.delete_team, { id: gone.id });
+    await bot.write("+14155550706", unknown);
+    expect(await bot.conversation(other)).toMatchObject({ assigned_to: experts.users.Eve });
+    await configure();
   });
 
   test("keeps its turns for 90 days", async () => {

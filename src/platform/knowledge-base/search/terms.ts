@@ -58,9 +58,8 @@ function countRows(table: Table, organization: string): RawBuilder<number> {
 
 /** A common table expression: the documents that are found, with the words of their names, also of files. */
 export function names(organization: string): RawBuilder<unknown> {
-  const name = sql`translate(name, '._-/', '    ')`;
-  return sql`names as materialized (
-    select id, chunk_count, to_tsvector('english', ${name}) || to_tsvector('simple', ${name}) as words
+  return sql`names as (
+    select id, chunk_count, name_words as words
     from knowledge_documents where organization_id = ${organization} and generation is not null
   )`;
 }
