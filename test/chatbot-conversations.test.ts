@@ -105,6 +105,27 @@ describe("an inbox of the bot", () => {
     });
   });
 
+  test("does not answer a message again that another run of its job has answered meanwhile", async () => {
+    const phone = "+14155550114";
+    const world = await readWorld(app);
+    const languageModel: LanguageModel = {
+      model: "slow-1",
+      async complete() {
+        const { queries } = app.server.database;
+        await queries
+          .updateTable("chatbot_turns")
+          .set({ status: "answered" })
+          .where("status", "=", "pending")
+          .execute();
+        return { outcome: "answered", text: "Again [1].", usage: null };
+      },
+    };
+    Object.assign(world, { languageModel });
+    await bot.write(phone, hours);
+    Object.assign(world, { languageModel: undefined });
+    expect(await bot.sentTo(phone)).toEqual([]);
+  });
+
   test("is silent in a conversation with an agent, and for a blocked contact", async () => {
     const phone = "+14155550105";
     const id = await bot.write(phone, hours);
