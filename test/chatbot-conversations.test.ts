@@ -83,6 +83,18 @@ describe("an inbox of the bot", () => {
     expect(await bot.turnsOf(conversation_id)).toMatchObject([{ status: "skipped", answer: null }]);
   });
 
+  test("is silent if the conversation had an agent before the inbox became the bot's", async () => {
+    const phone = "+14155550115";
+    await bot.setInbox(false);
+    const id = await bot.write(phone, hours);
+    const [user] = await app.server.database.queries.selectFrom("users").select("id").execute();
+    await app.call(conversations.assign_conversation, { id, assigned_to: user?.id ?? "" });
+    await bot.setInbox(true);
+    await bot.write(phone, hours);
+    expect(await bot.sentTo(phone)).toEqual([]);
+    expect((await bot.contextOf(id)).chatbot).toBeNull();
+  });
+
   test("does not send an answer to a contact who was blocked meanwhile", async () => {
     const phone = "+14155550113";
     const { conversation_id } = await openPhone(app, phone).write("Hello");
