@@ -2,20 +2,23 @@
  * Retrieval and answers on a set of documents and questions that was written before the code (`retrieval-set/`).
  *
  * It prints recall@5 by kind of question for full text, vectors and both, and the share of right, declined and wrong answers
- * of the chatbot. `--misses` lists the questions that the hybrid search misses. `--chunks 10000` measures instead how long a
- * search takes over that many passages, on both engines (S8). `--pages 300` measures the ingestion of such a PDF, and what
- * other requests take meanwhile.
+ * of the chatbot. `--set development` takes the set with which the rules are calibrated (`retrieval-set-development/`), and
+ * `--misses` lists the questions that are not found or not answered. `--chunks 10000` measures instead how long a search takes
+ * over that many passages, on both engines (S8). `--pages 300` measures the ingestion of such a PDF, and what other requests
+ * take meanwhile.
  */
 import { parseArgs } from "node:util";
 import { evaluateAnswers, evaluateRetrieval } from "./support/retrieval/evaluate.ts";
 import { measureIngestion } from "./support/retrieval/ingestion.ts";
 import { measureSearch } from "./support/retrieval/search.ts";
 import { withKnowledge } from "./support/retrieval/service.ts";
+import { readSet } from "./support/retrieval/set.ts";
 
 const { values: options } = parseArgs({
   options: {
     chunks: { type: "string" },
     pages: { type: "string" },
+    set: { type: "string", default: "evaluation" },
     misses: { type: "boolean", default: false },
   },
 });
@@ -27,8 +30,9 @@ if (options.chunks !== undefined) {
 } else if (options.pages !== undefined) {
   await withKnowledge("embedded", (knowledge) => measureIngestion(knowledge, Number(options.pages)));
 } else {
+  const set = await readSet(options.set === "development" ? "development" : "evaluation");
   await withKnowledge("embedded", async (knowledge) => {
-    await evaluateRetrieval(knowledge, { showsMisses: options.misses });
-    await evaluateAnswers(knowledge);
+    await evaluateRetrieval(knowledge, { set, showsMisses: options.misses });
+    await evaluateAnswers(knowledge, { set, showsMisses: options.misses });
   });
 }

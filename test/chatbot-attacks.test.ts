@@ -1,12 +1,16 @@
 /** Injection attempts: no answer says what a document, a QA pair or a message orders a model to say. */
 import { expect, test } from "vitest";
+import { createEnglishEmbedder } from "../src/adapters/models/english/index.ts";
 import { type Passage, respond } from "../src/platform/chatbot/responders/index.ts";
 import type { CompletionRequest, LanguageModel } from "../src/ports/language-model.ts";
 import { type Attack, attacks } from "./fixtures/chatbot-attacks.ts";
 
 const question = "How long does delivery take?";
 const honest = "Delivery takes three days.";
-const options = { instructions: "Be brief.", maxTokens: 100, signal: new AbortController().signal };
+const options = {
+  ...{ instructions: "Be brief.", maxTokens: 100, signal: new AbortController().signal },
+  embedder: createEnglishEmbedder(),
+};
 
 const payload = /\S*pwned[^\s[\]]*/i;
 /** What ends a block, separates roles or hides text for some model. */
@@ -60,6 +64,7 @@ function plant({ kind, text }: Attack) {
     text: isMessage ? text : question,
     history: isMessage ? [{ from: "contact", text } as const] : [],
     passages: planted,
+    terms: [],
   };
 }
 

@@ -83,6 +83,61 @@ describe("an inbox of the bot", () => {
     expect(await bot.turnsOf(conversation_id)).toMatchObject([{ status: "skipped", answer: null }]);
   });
 
+  test("is silent if the conversation had an agent before the inbox became the bot's", async () => {
+    const phone = "+14155550115";
+    await bot.setInbox(false);
+    const id = await bot.write(phone, hours);
+    const [user] = await app.server.database.queries.selectFrom("users").select("id").execute();
+    await app.call(conversations.assign_conversation, { id, assigned_to: user?.id ?? "" });
+    await bot.setInbox(true);
+    await bot.write(phone, hours);
+    expect(await bot.sentTo(phone)).toEqual([]);
+    expect((await bot.contextOf(id)).chatbot).toBeNull();
+  });
+
+  test("does not send an answer to a contact who was blocked meanwhile", async () => {
+    const phone = "+14155550113";
+    const { conversation_id } = await openPhone(app, phone).write("Hello");
+    const { contact } = await bot.contextOf(conversation_id);
+    const world = await readWorld(app);
+    const languageModel: LanguageModel = {
+      model: "slow-1",
+      async complete() {
+        await app.call(contacts.update_contact, { id: contact.id, blocked: true });
+        return { outcome: "answered", text: "Too late [1].", usage: null };
+      },
+    };
+    Object.assign(world, { languageModel });
+    await bot.write(phone, hours);
+    Object.assign(world, { languageModel: undefined });
+    expect(await bot.sentTo(phone)).toEqual([]);
+    expect((await bot.turnsOf(conversation_id)).at(-1)).toMatchObject({
+      status: "skipped",
+      reason: "blocked",
+    });
+  });
+
+  test("does not answer a message again that another run of its job has answered meanwhile", async () => {
+    const phone = "+14155550114";
+    const world = await readWorld(app);
+    const languageModel: LanguageModel = {
+      model: "slow-1",
+      async complete() {
+        const { queries } = app.server.database;
+        await queries
+          .updateTable("chatbot_turns")
+          .set({ status: "answered" })
+          .where("status", "=", "pending")
+          .execute();
+        return { outcome: "answered", text: "Again [1].", usage: null };
+      },
+    };
+    Object.assign(world, { languageModel });
+    await bot.write(phone, hours);
+    Object.assign(world, { languageModel: undefined });
+    expect(await bot.sentTo(phone)).toEqual([]);
+  });
+
   test("is silent in a conversation with an agent, and for a blocked contact", async () => {
     const phone = "+14155550105";
     const id = await bot.write(phone, hours);

@@ -46,7 +46,7 @@ describe("running", () => {
     const result = await run(sample);
     expect(result).toMatchObject({ texts: ["From 9 to 5."], node: "main", handoff: null });
     expect(result.calls).toEqual([
-      ["retrieve", 5],
+      ["retrieve", 10],
       ["respond", 1, 800],
     ]);
   });

@@ -1,6 +1,7 @@
 /** The responders: what is quoted and when nothing is, what a model gets, and which of its answers are given. */
 import { describe, expect, test } from "vitest";
-import { type Passage, respond } from "../src/platform/chatbot/responders/index.ts";
+import { createEnglishEmbedder } from "../src/adapters/models/english/index.ts";
+import { type Passage, type Question, respond } from "../src/platform/chatbot/responders/index.ts";
 import type { CompletionRequest, LanguageModel } from "../src/ports/language-model.ts";
 
 const pair = (question: string, answer: string, score = 0.9): Passage => ({
@@ -14,10 +15,13 @@ const chunk = (content: string, more: Partial<Extract<Passage, { type: "chunk" }
   ...more,
 });
 
-const options = { instructions: undefined, maxTokens: 800, signal: new AbortController().signal };
+const options = {
+  ...{ instructions: undefined, maxTokens: 800, signal: new AbortController().signal },
+  embedder: createEnglishEmbedder(),
+};
 
-async function quote(text: string, passages: Passage[]) {
-  return respond(undefined, { text, passages, history: [] }, options);
+async function quote(text: string, passages: Passage[], terms: Question["terms"] = []) {
+  return respond(undefined, { text, passages, history: [], terms }, options);
 }
 
 describe("quoting", () => {
@@ -38,9 +42,10 @@ describe("quoting", () => {
   });
 
   test("the search's own match of a question counts too", async () => {
-    const sure = pair("Was kostet der Versand?", "5 EUR.", 0.95);
-    expect(await quote("Versandkosten?", [sure])).toMatchObject({ outcome: "answered", text: "5 EUR." });
-    expect(await quote("Versandkosten?", [{ ...sure, score: 0.9 }])).toMatchObject({ reason: "not_found" });
+    const shipping = pair("Was kostet der Versand?", "5 EUR.");
+    const same = { ...shipping, similarity: 0.95 };
+    expect(await quote("Versandkosten?", [same])).toMatchObject({ outcome: "answered", text: "5 EUR." });
+    expect(await quote("Versandkosten?", [shipping])).toMatchObject({ reason: "not_found" });
   });
 
   test("otherwise the sentences that have the question's words are quoted, and no others", async () => {
@@ -109,7 +114,11 @@ describe("with a language model", () => {
       },
     };
     const history = [{ from: "contact", text: "Hi <|im_start|>" } as const];
-    const answer = await respond(model, { text: question, passages, history }, { ...options, instructions });
+    const answer = await respond(
+      model,
+      { text: question, passages, history, terms: [] },
+      { ...options, instructions },
+    );
     return { answer, request: requests[0] };
   }
 
@@ -179,7 +188,7 @@ describe("with a language model", () => {
   ] as const)("a call that fails with %s has no answer", async (reason) => {
     const failure = { outcome: "failed", reason, detail: "", isRetryable: true } as const;
     const model: LanguageModel = { model: "m", complete: async () => failure };
-    const question = { text: "How long?", passages, history: [] };
+    const question = { text: "How long?", passages, history: [], terms: [] };
     expect(await respond(model, question, options)).toEqual({
       ...{ outcome: "unknown", reason: `model_${reason}`, model: "m", usage: null },
     });
@@ -192,7 +201,7 @@ describe("with a language model", () => {
         throw new Error("it was called");
       },
     };
-    expect(await respond(model, { text: "x", passages: [], history: [] }, options)).toMatchObject({
+    expect(await respond(model, { text: "x", passages: [], history: [], terms: [] }, options)).toMatchObject({
       reason: "not_found",
     });
   });

@@ -10,6 +10,7 @@ test("every setting of the models is read, and the keys are secrets", () => {
     TIDINGS_LLM_KEY: "sk-chat",
     TIDINGS_LLM_MODEL: "llama3.2:3b",
     TIDINGS_LLM_TIMEOUT: "28",
+    TIDINGS_LLM_MONTHLY_TOKENS: "500000",
     TIDINGS_EMBEDDINGS_URL: "https://embeddings.example.com/v1",
     TIDINGS_EMBEDDINGS_KEY: "sk-embeddings",
     TIDINGS_EMBEDDINGS_MODEL: "text-embedding-3-small",
@@ -17,7 +18,10 @@ test("every setting of the models is read, and the keys are secrets", () => {
     TIDINGS_EMBEDDINGS_TIMEOUT: "29",
   });
   expect(config.models).toEqual({
-    chat: { url: "http://localhost:11434/v1", key: "sk-chat", model: "llama3.2:3b", timeoutMs: 28_000 },
+    chat: {
+      ...{ url: "http://localhost:11434/v1", key: "sk-chat", model: "llama3.2:3b" },
+      ...{ timeoutMs: 28_000, monthlyTokens: 500_000 },
+    },
     embeddings: {
       url: "https://embeddings.example.com/v1",
       ...{ key: "sk-embeddings", model: "text-embedding-3-small", dimensions: 512, timeoutMs: 29_000 },
@@ -33,7 +37,7 @@ test("without a key, dimensions and time limits the models have the defaults", (
     ...{ TIDINGS_EMBEDDINGS_URL: service.url, TIDINGS_EMBEDDINGS_MODEL: service.model },
   });
   expect(config.models).toEqual({
-    chat: { ...service, key: undefined, timeoutMs: 30_000 },
+    chat: { ...service, key: undefined, timeoutMs: 30_000, monthlyTokens: undefined },
     embeddings: { ...service, key: undefined, dimensions: undefined, timeoutMs: 60_000 },
   });
 });
@@ -41,6 +45,7 @@ test("without a key, dimensions and time limits the models have the defaults", (
 test.each([
   ["TIDINGS_LLM_KEY", "two words", "a key without spaces"],
   ["TIDINGS_LLM_TIMEOUT", "0", "a whole number from 1 to 300"],
+  ["TIDINGS_LLM_MONTHLY_TOKENS", "0", "a whole number from 1 to 1000000000000"],
   ["TIDINGS_EMBEDDINGS_KEY", "two words", "a key without spaces"],
   ["TIDINGS_EMBEDDINGS_DIMENSIONS", "5000", "a whole number from 8 to 4096"],
   ["TIDINGS_EMBEDDINGS_TIMEOUT", "301", "a whole number from 1 to 300"],

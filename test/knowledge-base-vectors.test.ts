@@ -5,6 +5,7 @@ import {
   encodeVector,
   fuseRankings,
   packVectors,
+  type Ranking,
   relevanceOf,
   type StoredVector,
   searchVectors,
@@ -224,26 +225,41 @@ describe("the cache", () => {
 });
 
 describe("fusion", () => {
-  test("orders by the places in all rankings", () => {
-    const fused = fuseRankings([
-      ["a", "b", "c"],
-      ["b", "d"],
-    ]);
-    expect(fused.map(({ id, ranks }) => [id, ranks])).toEqual([
-      ["b", [2, 1]],
-      ["a", [1, null]],
-      ["d", [null, 2]],
-      ["c", [3, null]],
+  const ranking = (
+    scores: Readonly<Record<string, number>>,
+    { floor = "zero", weight = 1 }: Partial<Pick<Ranking, "floor" | "weight">> = {},
+  ): Ranking => ({ results: Object.entries(scores).map(([id, score]) => ({ id, score })), floor, weight });
+
+  test("takes the mean of the shares of the best score", () => {
+    const fused = fuseRankings([ranking({ a: 8, b: 6, c: 2 }), ranking({ b: 0.5, d: 0.25 })]);
+    expect(fused).toEqual([
+      { id: "b", score: 0.875 },
+      { id: "a", score: 0.5 },
+      { id: "d", score: 0.25 },
+      { id: "c", score: 0.125 },
     ]);
   });
 
-  test("gives the share of the best possible score", () => {
-    const scoreIn = (...rankings: string[][]) => fuseRankings(rankings).find(({ id }) => id === "x")?.score;
-    expect(scoreIn(["x"], ["x", "y"])).toBe(1);
-    expect(scoreIn(["x"], ["y"])).toBe(0.5);
-    expect(scoreIn(["y", "x"], ["y", "x"])).toBeCloseTo(61 / 62, 10);
-    expect(scoreIn(["x"])).toBe(1);
-    expect(fuseRankings([[], []])).toEqual([]);
+  test("a ranking counts by its weight", () => {
+    const fused = fuseRankings([ranking({ a: 1 }, { weight: 3 }), ranking({ b: 1 })]);
+    expect(fused).toEqual([
+      { id: "a", score: 0.75 },
+      { id: "b", score: 0.25 },
+    ]);
+  });
+
+  test("spreads the scores of a model that are close together", () => {
+    const narrow = ranking({ a: 0.9, b: 0.85, c: 0.8 }, { floor: "lowest" });
+    expect(fuseRankings([narrow]).map(({ score }) => Number(score.toFixed(2)))).toEqual([1, 0.5, 0]);
+    expect(
+      fuseRankings([ranking({ a: 0.9, b: 0.9 }, { floor: "lowest" })]).map(({ score }) => score),
+    ).toEqual([1, 1]);
+  });
+
+  test("a result that only one ranking has can't have more than its share", () => {
+    expect(fuseRankings([ranking({ a: 1 }), ranking({})])).toEqual([{ id: "a", score: 0.5 }]);
+    expect(fuseRankings([ranking({ a: 1 })])).toEqual([{ id: "a", score: 1 }]);
+    expect(fuseRankings([ranking({}), ranking({})])).toEqual([]);
   });
 
   test("a cosine is a relevance from 0 to 1 in the same order", () => {

@@ -112,6 +112,10 @@ export const chatbot = {
         mode: answerMode,
         /** The name of the language model. */
         model: z.string().nullable(),
+        /** Input and output of the language model in this calendar month (UTC); null without one. */
+        tokens_used: z.int().min(0).nullable(),
+        /** From which on the model is not called in this month, and a person takes over; null: no limit. */
+        token_limit: z.int().nullable(),
         /** Which languages the search by meaning understands. */
         embedder_note: z.string(),
       }),

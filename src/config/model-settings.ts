@@ -13,6 +13,11 @@ export const ModelEnvironment = z.object({
   TIDINGS_LLM_TIMEOUT: wholeNumber(1, 300)
     .default(30)
     .describe("Seconds that an answer of the chat model may take, retries included"),
+  TIDINGS_LLM_MONTHLY_TOKENS: wholeNumber(1, 1_000_000_000_000)
+    .optional()
+    .describe(
+      "Tokens, of input and output, that the chatbot of each organization may use in a calendar month (UTC). Default: no limit",
+    ),
   TIDINGS_EMBEDDINGS_URL: serviceUrl
     .optional()
     .describe(
@@ -33,7 +38,8 @@ type ModelEnvironment = z.output<typeof ModelEnvironment>;
 export function readChatSettings(env: ModelEnvironment) {
   const { TIDINGS_LLM_URL: url, TIDINGS_LLM_MODEL: model, TIDINGS_LLM_KEY: key } = env;
   const timeoutMs = env.TIDINGS_LLM_TIMEOUT * 1000;
-  return url !== undefined && model !== undefined ? { url, key, model, timeoutMs } : undefined;
+  const monthlyTokens = env.TIDINGS_LLM_MONTHLY_TOKENS;
+  return url !== undefined && model !== undefined ? { url, key, model, timeoutMs, monthlyTokens } : undefined;
 }
 
 /** Undefined: the built-in model. */

@@ -106,8 +106,8 @@ export const tags = z.array(z.string().min(1).max(64)).max(50).describe("Tags");
 export const Retrieved = z.object({
   type: z.enum(retrievalTypes),
   /**
-   * From 0 to 1, best first. Above 0.9: a QA pair whose question matches. Otherwise 0.9 for the first by words and by
-   * meaning, and less for each rank below. It compares the results of one search, and is no probability.
+   * From 0 to 1, best first. Above 0.9: a QA pair whose question matches. Otherwise 0.9 for the best by words and by
+   * meaning, and less for others. It compares the results of one search, and is no probability.
    */
   score: z.number().min(0).max(1),
   question: z.string().optional(),

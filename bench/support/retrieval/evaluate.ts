@@ -1,4 +1,4 @@
-/** Measures the search and the chatbot with the evaluation set. */
+/** Measures the search and the chatbot with a set of questions. */
 import { searchKnowledge } from "../../../src/platform/knowledge-base/index.ts";
 import { startReceiver } from "../../../test/support/receiver.ts";
 import { chatbot } from "../../../tools/chatbot.ts";
@@ -6,17 +6,21 @@ import { knowledgeBase } from "../../../tools/knowledge-base/index.ts";
 import { messages } from "../../../tools/messages/index.ts";
 import { toPdf } from "../pdf.ts";
 import type { Knowledge } from "./service.ts";
-import { type Kind, kinds, type Question, readSet, type SetDocument } from "./set.ts";
+import { type Kind, kinds, type Question, type QuestionSet, type SetDocument } from "./set.ts";
 
-const set = await readSet();
 const top = 5;
+
+interface Evaluation {
+  readonly set: QuestionSet;
+  readonly showsMisses: boolean;
+}
 
 /** Ingests the set, and prints recall@5 of each way to search. */
 export async function evaluateRetrieval(
   knowledge: Knowledge,
-  { showsMisses }: { readonly showsMisses: boolean },
+  { set, showsMisses }: Evaluation,
 ): Promise<void> {
-  await ingest(knowledge);
+  await ingest(knowledge, set);
   const answerable = set.questions.filter(({ answers }) => answers.length > 0);
   console.log(
     `${set.documents.length} documents, ${set.pairs.length} QA pairs, ${answerable.length} questions`,
@@ -28,7 +32,7 @@ export async function evaluateRetrieval(
         ...{ organization: knowledge.organization, query: question.question, limit: top, mode },
         signal: AbortSignal.timeout(30_000),
       });
-      const isHit = results.some((result) => isRight(question, result));
+      const isHit = results.some((result) => isRight(set, question, result));
       hits.set(question.kind, [...(hits.get(question.kind) ?? []), isHit]);
       if (showsMisses && mode === "hybrid" && !isHit) {
         console.log(`  missed ${question.id}: ${question.question}`);
@@ -44,7 +48,7 @@ export async function evaluateRetrieval(
 
 type Found = Awaited<ReturnType<typeof searchKnowledge>>["results"][number];
 
-function isRight({ answers }: Question, found: Found): boolean {
+export function isRight(set: QuestionSet, { answers }: Question, found: Found): boolean {
   return answers.some((answer) => {
     if ("qa" in answer) {
       return (
@@ -66,37 +70,41 @@ function collapse(text: string): string {
     .toLowerCase();
 }
 
-/** Prints how many answers of the chatbot are right, declined and wrong. */
-export async function evaluateAnswers({ call }: Knowledge): Promise<void> {
+type Outcome = "right" | "wrong" | "declined";
+
+/** Prints how many answers of the chatbot are right, wrong and declined, by kind. */
+export async function evaluateAnswers({ call }: Knowledge, { set, showsMisses }: Evaluation): Promise<void> {
   const graph_definition = { entry_point: "main", nodes: [{ id: "main", type: "llm" }], edges: [] };
   await call(chatbot.configure_chatbot, { graph_definition });
   const { data: message } = await call(messages.send_message, {
     ...{ to: "+14155550100", type: "text", text: { body: "Hello" } },
   });
-  const counts = { right: 0, wrong: 0, declined: 0, falselyAnswered: 0, rightlyDeclined: 0 };
-  for (const { question, kind, expected } of set.questions) {
+  const outcomes: { readonly kind: Kind; readonly outcome: Outcome }[] = [];
+  for (const { id, question, kind, expected } of set.questions) {
     const { data } = await call(chatbot.chat_with_bot, {
       ...{ conversation_id: message.conversation_id, message: question },
     });
-    const isMatch = expected.some((pattern) => new RegExp(pattern, "i").test(data.response.trim()));
-    if (kind === "unanswerable") {
-      counts[data.handed_off ? "rightlyDeclined" : "falselyAnswered"] += 1;
-    } else {
-      counts[data.handed_off ? "declined" : isMatch ? "right" : "wrong"] += 1;
+    const response = data.response.trim();
+    const isRight = expected.some((pattern) => new RegExp(pattern, "i").test(response));
+    const outcome = data.handed_off ? "declined" : isRight ? "right" : "wrong";
+    outcomes.push({ kind, outcome });
+    if (showsMisses && outcome !== (kind === "unanswerable" ? "declined" : "right")) {
+      console.log(`  ${outcome} ${id}: ${question}${data.handed_off ? "" : ` -> ${response.slice(0, 200)}`}`);
     }
   }
-  const { right, wrong, declined, falselyAnswered, rightlyDeclined } = counts;
-  const answered = right + wrong + falselyAnswered;
-  console.log(
-    `answers: of ${right + wrong + declined} answerable questions ${right} right, ${wrong} wrong, ${declined} declined; of ${falselyAnswered + rightlyDeclined} others ${rightlyDeclined} declined`,
-  );
-  console.log(
-    `wrong answers given with confidence: ${percent((wrong + falselyAnswered) / answered)} of ${answered} answers`,
-  );
+  const count = (outcome: Outcome, among: readonly Kind[] = kinds) =>
+    outcomes.filter((one) => one.outcome === outcome && among.includes(one.kind)).length;
+  for (const kind of kinds) {
+    console.log(
+      `answers ${kind.padEnd(12)} ${count("right", [kind])} right, ${count("wrong", [kind])} wrong, ${count("declined", [kind])} declined`,
+    );
+  }
+  const [right, wrong] = [count("right"), count("wrong")];
+  console.log(`given answers: ${right + wrong}, of which wrong ${percent(wrong / (right + wrong))}`);
 }
 
 /** Markdown as content, pages and PDF files by address. */
-async function ingest({ call }: Knowledge): Promise<void> {
+export async function ingest({ call }: Knowledge, set: QuestionSet): Promise<void> {
   await using server = await startReceiver((request, response) => {
     const document = set.documents.find(({ name }) => request.url === `/${name}`);
     response.setHeader("content-type", request.url?.endsWith(".txt") ? "application/pdf" : "text/html");

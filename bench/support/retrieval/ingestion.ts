@@ -11,7 +11,7 @@ import { readSet } from "./set.ts";
 const linesPerPage = 50;
 
 export async function measureIngestion({ call }: Knowledge, pages: number): Promise<void> {
-  const { documents } = await readSet();
+  const { documents } = await readSet("evaluation");
   const lines = documents.flatMap(({ text }) => text.match(/[^\n]{20,85}/g) ?? []);
   const page = (number: number) =>
     Array.from({ length: linesPerPage }, (_, index) => lines[(number * 13 + index * 7) % lines.length]).join(

@@ -11,7 +11,7 @@ const targetMs = 50;
 
 /** Ingests generated documents of so many passages, and searches with the questions of the set. */
 export async function measureSearch({ engine, app, call }: Knowledge, passages: number): Promise<void> {
-  const { documents, questions } = await readSet();
+  const { documents, questions } = await readSet("evaluation");
   const words = documents.flatMap(({ text }) => text.match(/[a-z]{3,}/gi) ?? []);
   const startedAt = performance.now();
   for (let start = 0; start < passages; start += passagesPerDocument) {

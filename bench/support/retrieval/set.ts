@@ -1,9 +1,13 @@
-/** Reads the evaluation set of retrieval. */
+/** Reads a set of documents and questions: the one that measures, or the one that rules are calibrated with. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 
-const folder = join(import.meta.dirname, "../../retrieval-set");
+const folders = {
+  evaluation: join(import.meta.dirname, "../../retrieval-set"),
+  development: join(import.meta.dirname, "../../retrieval-set-development"),
+} as const;
+export type SetName = keyof typeof folders;
 
 export const kinds = ["close", "paraphrase", "specific", "qa", "unanswerable"] as const;
 export type Kind = (typeof kinds)[number];
@@ -35,12 +39,13 @@ export interface SetDocument {
   readonly text: string;
 }
 
-export async function readSet() {
+export async function readSet(name: SetName) {
+  const folder = folders[name];
   const read = async (file: string): Promise<unknown> =>
     JSON.parse(await readFile(join(folder, file), "utf8"));
-  const names = (await readdir(join(folder, "documents"))).sort();
-  const documents = names.map(async (name): Promise<SetDocument> => {
-    return { name, text: await readFile(join(folder, "documents", name), "utf8") };
+  const files = (await readdir(join(folder, "documents"))).sort();
+  const documents = files.map(async (file): Promise<SetDocument> => {
+    return { name: file, text: await readFile(join(folder, "documents", file), "utf8") };
   });
   return {
     documents: await Promise.all(documents),
@@ -48,3 +53,5 @@ export async function readSet() {
     questions: Questions.parse(await read("questions.json")),
   };
 }
+
+export type QuestionSet = Awaited<ReturnType<typeof readSet>>;

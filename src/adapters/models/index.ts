@@ -10,18 +10,21 @@ import {
 } from "./openai/index.ts";
 
 export interface ModelSettings {
-  readonly chat: EndpointSettings | undefined;
+  readonly chat: (EndpointSettings & { readonly monthlyTokens: number | undefined }) | undefined;
   readonly embeddings: EmbedderSettings | undefined;
 }
 
 export interface Models {
   readonly embedder: Embedder;
   readonly languageModel: LanguageModel | undefined;
+  /** That an organization may use of the language model in a month; undefined: no limit. */
+  readonly monthlyTokens: number | undefined;
 }
 
 export function openModels({ chat, embeddings }: ModelSettings): Models {
   return {
     embedder: embeddings ? createEmbedder(embeddings) : createEnglishEmbedder(),
     languageModel: chat ? createLanguageModel(chat) : undefined,
+    monthlyTokens: chat?.monthlyTokens,
   };
 }

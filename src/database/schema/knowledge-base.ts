@@ -22,6 +22,7 @@ export interface KnowledgeTables {
     organization_id: string;
     id: string;
     name: string;
+    name_words: ColumnType<string, never, never>;
     source_type: "pdf" | "markdown" | "url";
     source_url: string | null;
     upload_id: string | null;

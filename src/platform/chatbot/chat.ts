@@ -4,7 +4,7 @@ import type { chatbot as contract } from "../../../tools/chatbot.ts";
 import { failField } from "../../../tools/errors.ts";
 import { recordUnit, requireAllowance } from "../billing/index.ts";
 import { findConversation, requireConversation } from "../conversations/index.ts";
-import { freshId, outward } from "../kernel/index.ts";
+import { freshId, outward, type WriteContext } from "../kernel/index.ts";
 import { normalizePhone } from "../phone/index.ts";
 import { requireActiveConfig } from "./config.ts";
 import { composeReply } from "./reply.ts";
@@ -64,7 +64,7 @@ export const chat = outward({
 
 /** @throws Failure `contact_mismatch`. */
 async function requireNumber(
-  { tx, organization }: Pick<Parameters<(typeof chat)["begin"]>[1], "tx" | "organization">,
+  { tx, organization }: Pick<WriteContext, "tx" | "organization">,
   contact_id: string,
   number: string,
 ): Promise<void> {

@@ -7,6 +7,7 @@ import type { Queries } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import { type Actor, freshId, type WriteContext } from "../kernel/index.ts";
 import { failGraph, type Problem } from "../problems.ts";
+import { findTeams } from "../teams/index.ts";
 import { type ChatbotGraph, graphField, readGraph, showGraph } from "./graph/index.ts";
 
 export type ConfigRow = Selectable<Tables["chatbot_configs"]>;
@@ -79,12 +80,8 @@ async function findUnknownTeams(
   organization: string,
   { nodes }: ChatbotGraph,
 ): Promise<Problem[]> {
-  const teams = await db
-    .selectFrom("teams")
-    .select("id")
-    .where("organization_id", "=", organization)
-    .execute();
-  const known = new Set(teams.map(({ id }) => id));
+  const named = nodes.flatMap((node) => (node.type === "handoff" ? (node.config.team_id ?? []) : []));
+  const known = await findTeams(db, organization, named);
   return nodes.flatMap(({ id, ...node }, index) => {
     const team_id = node.type === "handoff" ? node.config.team_id : undefined;
     return team_id === undefined || known.has(team_id)

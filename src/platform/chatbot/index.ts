@@ -16,6 +16,7 @@ import {
   recordMessages,
 } from "./conversations/index.ts";
 import { deleteOldTurnsJob, eraseTurns } from "./turns.ts";
+import { countTokens } from "./usage.ts";
 
 export { requireActiveConfig as requireBot } from "./config.ts";
 export { startBot } from "./conversations/index.ts";
@@ -38,15 +39,18 @@ export const chatbot = implement(contract, {
     },
 
     async get_chatbot_status(_, { db, organization, world }) {
-      const [config, { doc_count, qa_count }] = await Promise.all([
+      const { languageModel, monthlyTokens: token_limit = null } = world;
+      const [config, { doc_count, qa_count }, used] = await Promise.all([
         findConfig(db, organization),
         countKnowledge(db, organization),
+        languageModel ? countTokens(db, organization, world.now()) : null,
       ]);
-      const model = world.languageModel?.model ?? null;
+      const model = languageModel?.model ?? null;
       const ready = config?.is_active === true && doc_count + qa_count > 0;
       const mode = model === null ? ("extractive" as const) : ("language_model" as const);
       const { languageNote: embedder_note } = world.embedder;
-      return { data: { ready, doc_count, qa_count, mode, model, embedder_note } };
+      const tokens = { tokens_used: used, token_limit: languageModel ? token_limit : null };
+      return { data: { ready, doc_count, qa_count, mode, model, ...tokens, embedder_note } };
     },
   },
   jobs: [receiveJob, answerJob, deleteOldTurnsJob],

@@ -2,10 +2,11 @@
 import type { TurnSource } from "../../database/schema/index.ts";
 import type { TokenUsage } from "../../ports/language-model.ts";
 import type { World } from "../kernel/index.ts";
-import { searchKnowledge } from "../knowledge-base/index.ts";
+import { type QueryWord, searchKnowledge } from "../knowledge-base/index.ts";
 import { type ConfigRow, graphOf } from "./config.ts";
 import { type GraphResult, runGraph } from "./graph/index.ts";
 import { type HistoryMessage, maxAnswer, type Passage, respond } from "./responders/index.ts";
+import { isAtTokenLimit } from "./usage.ts";
 
 /** What a contact is told if the graph has no text of its own. */
 const handoffText = "I can't answer that. A person will get back to you.";
@@ -34,17 +35,24 @@ export interface Reply {
 /** @throws the reason of `signal`. */
 export async function composeReply(world: World, request: ReplyRequest): Promise<Reply> {
   const { organization, config, question, history, signal } = request;
+  const { embedder, languageModel } = world;
+  let terms: readonly QueryWord[] = [];
   const result = await runGraph(graphOf(config), question, {
     async retrieve(limit) {
-      const { results } = await searchKnowledge(world, { organization, query: question, limit, signal });
-      return results;
+      const found = await searchKnowledge(world, { organization, query: question, limit, signal });
+      terms = found.terms;
+      return found.results;
     },
-    respond: (passages, { instructions, max_tokens: maxTokens }) =>
-      respond(
-        world.languageModel,
-        { text: question, history, passages },
-        { instructions, maxTokens, signal },
-      ),
+    async respond(passages, { instructions, max_tokens: maxTokens }) {
+      if (languageModel && passages.length > 0 && (await isAtTokenLimit(world, organization))) {
+        return { outcome: "unknown", reason: "token_limit", model: languageModel.model, usage: null };
+      }
+      return respond(
+        languageModel,
+        { text: question, history, passages, terms },
+        { instructions, maxTokens, embedder, signal },
+      );
+    },
   });
   const { answer, handoff, passages, texts } = result;
   const said = handoff ? [...texts, handoff.text ?? handoffText] : texts;
@@ -59,7 +67,7 @@ export async function composeReply(world: World, request: ReplyRequest): Promise
   };
 }
 
-/** An answer that is quoted says so, so that nobody takes it for a model's. */
+/** An answer that is quoted says so, so that it is not taken for a model's. */
 function describeAgent({ node, answer }: GraphResult): string {
   return answer && answer.model === null ? `${node} (extractive)` : node;
 }

@@ -50,6 +50,8 @@ export interface World {
   readonly embedder: Embedder;
   /** Undefined: there is none, and answers are quoted from the knowledge base. */
   readonly languageModel: LanguageModel | undefined;
+  /** Tokens of it, of input and output, that an organization may use in a calendar month; undefined: no limit. */
+  readonly monthlyTokens: number | undefined;
   readonly documents: DocumentReader;
   /** The public base URLs of this service and its CDN, for links to files. */
   readonly addresses: { service(): string; readonly cdn: string | undefined };

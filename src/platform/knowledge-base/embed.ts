@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import { z } from "zod";
 import type { Outcome } from "../../jobs/job.ts";
 import { defineJob, defineScheduledJob, type World, type WriteContext } from "../kernel/index.ts";
-import { recordChange } from "./base.ts";
+import { recordChange, sortWords } from "./base.ts";
 import { encodeVector } from "./retrieval/index.ts";
 
 /** Texts in one call of the model and one transaction. */
@@ -98,6 +98,8 @@ async function embedAll(organization: string, world: World): Promise<Outcome> {
     }
   }
   await recordComplete(organization, world);
+  // Each new pair requests this job.
+  await sortWords(world.database.queries, "knowledge_qa_pairs");
   return undefined;
 }
 

@@ -16,12 +16,12 @@ import { searchKnowledge } from "./search/index.ts";
 
 export { countKnowledge, type KnowledgeCount } from "./base.ts";
 export {
-  directScore,
   type FoundChunk,
   type FoundPair,
   type KnowledgeResult,
   type KnowledgeResults,
   type KnowledgeSearch,
+  type QueryWord,
   searchKnowledge,
 } from "./search/index.ts";
 

@@ -11,6 +11,21 @@ import { countsAsLoad } from "./load.ts";
 
 export { countsAsLoad, type LoadChange, updateLoads } from "./load.ts";
 
+/** Those of the ids that are teams of the organization. */
+export async function findTeams(
+  db: Queries,
+  organization: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom("teams")
+    .select("id")
+    .where("organization_id", "=", organization)
+    .where("id", "in", ids.length > 0 ? ids : [""])
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
 export const teams = implement(contract, {
   tables: ["teams", "team_members"],
   operations: {

@@ -18,6 +18,9 @@ const file = new URL("word-vectors.bin", import.meta.url);
 /** So many texts are embedded in a few milliseconds; then other work may run. */
 const textsAtOnce = 50;
 
+/** Synonyms have 0.6 to 0.9, and questions that differ in one word of six about 0.7. */
+const near = { words: 0.6, questions: 0.7 } as const;
+
 export function createEnglishEmbedder(): Embedder {
   let loading: Promise<WordTable> | undefined;
   const load = () => {
@@ -26,6 +29,7 @@ export function createEnglishEmbedder(): Embedder {
   };
   return {
     model: `tidings-english-${version}`,
+    near,
     languageNote: "English only. Other languages are matched by spelling.",
     async embed(texts, { signal }) {
       signal.throwIfAborted();

@@ -15,9 +15,11 @@ import { requireAddress } from "../../contacts/index.ts";
 import { assign, lockConversationSubject, type Subject } from "../../conversations/index.ts";
 import { defineJob, type OrganizationChange, system, type World } from "../../kernel/index.ts";
 import { sendMessage } from "../../messages/index.ts";
+import { findTeams } from "../../teams/index.ts";
 import { botOf, findConfig } from "../config.ts";
 import { composeReply, type Reply } from "../reply.ts";
 import { endTurn, findTurn, readHistory, type TurnRow } from "../turns.ts";
+import { recordTokens } from "../usage.ts";
 import { endStatement, isActive, requestAgent } from "./state.ts";
 
 const Payload = z.object({
@@ -28,7 +30,7 @@ const Payload = z.object({
 type Payload = z.infer<typeof Payload>;
 
 /** What the bot does with a message: says something, or leaves it to a person and says why. */
-type Decision = { readonly reply: Reply } | { readonly reason: string };
+type Decision = { readonly reply: Reply } | { readonly reason: string; readonly unsent?: Reply };
 
 export const answerJob = defineJob<Payload>({
   name: "chatbot.answer",
@@ -48,7 +50,7 @@ export const answerJob = defineJob<Payload>({
         throw error;
       }
       // The message can't be sent, for example because the 24-hour window has closed.
-      const failed = { reason: error.code };
+      const failed = { reason: error.code, ...("reply" in decision && { unsent: decision.reply }) };
       await world.database.transaction((tx) => apply(tx, world, { payload, decision: failed }));
     }
     return undefined;
@@ -96,6 +98,10 @@ async function apply(tx: Transaction, world: World, { payload, decision }: Appli
   const now = world.now();
   const parties = await lockConversationSubject(tx, organization, payload.conversation_id);
   const turn = await findTurn(tx, keyOf(payload));
+  const composed = "reply" in decision ? decision.reply : decision.unsent;
+  if (turn && composed) {
+    await recordTokens(tx, turn, composed);
+  }
   if (!parties || turn?.status !== "pending" || (await findLater(tx, turn))) {
     return;
   }
@@ -150,19 +156,9 @@ async function handOver(
   const { tx, organization, now } = change;
   const { id } = conversation;
   await endStatement(organization, [id], { reason: "handed_off", now }).execute(tx);
-  const team = team_id === null ? undefined : await findTeam(change, team_id);
-  await (team ? assign({ id, team_id: team }, change) : requestAgent(change, conversation));
-}
-
-/** Undefined if the team was deleted since the graph was saved: then routing chooses. */
-async function findTeam({ tx, organization }: OrganizationChange, id: string): Promise<string | undefined> {
-  const team = await tx
-    .selectFrom("teams")
-    .select("id")
-    .where("organization_id", "=", organization)
-    .where("id", "=", id)
-    .executeTakeFirst();
-  return team?.id;
+  // The team may have been deleted since the graph was saved: then routing chooses.
+  const isTeam = team_id !== null && (await findTeams(tx, organization, [team_id])).has(team_id);
+  await (isTeam ? assign({ id, team_id }, change) : requestAgent(change, conversation));
 }
 
 /** A later message of the conversation that is to be answered. */

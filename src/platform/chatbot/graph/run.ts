@@ -12,7 +12,7 @@ import type { ChatbotGraph, ChatbotNode, NodeConfig, NodeType } from "./graph.ts
 export const maxSteps = 25;
 
 /** Passages of a search without a retrieve node. */
-const defaultTopK = 5;
+const defaultTopK = 10;
 
 /** What the nodes need from outside. */
 export interface GraphPorts {

@@ -1,15 +1,16 @@
 /** What a responder is given, and what it answers. */
 import type { TokenUsage } from "../../../ports/language-model.ts";
-import type { FoundChunk, FoundPair } from "../../knowledge-base/index.ts";
+import type { FoundChunk, FoundPair, QueryWord } from "../../knowledge-base/index.ts";
 
 /** Something that the knowledge base has about a message. */
 export type Passage =
-  | Pick<FoundPair, "type" | "score" | "question" | "answer">
+  | (Pick<FoundPair, "type" | "score" | "question" | "answer"> & Partial<Pick<FoundPair, "similarity">>)
   | Omit<FoundChunk, "coverage" | "similarity">;
 
 /** Why there is no answer. A failure of the model is `model_` and its reason. */
 export type UnknownReason =
   | "not_found"
+  | "ambiguous"
   | "not_known"
   | "no_citation"
   | "unknown_citation"
@@ -17,6 +18,7 @@ export type UnknownReason =
   | "unknown_link"
   | "answer_too_long"
   | "prompt_repeated"
+  | "token_limit"
   | `model_${string}`;
 
 export interface Responder {
@@ -43,4 +45,6 @@ export interface Question {
   readonly history: readonly HistoryMessage[];
   /** Best first. */
   readonly passages: readonly Passage[];
+  /** How rare the words of the text are in the knowledge base. */
+  readonly terms: readonly QueryWord[];
 }

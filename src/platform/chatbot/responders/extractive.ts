@@ -1,102 +1,88 @@
 /**
  * Answers with words of the knowledge base alone: a stored answer, or sentences of a passage. The same input has the same
- * answer. It knows no language beyond words and endings, so a question in other words than the passage's has no answer.
+ * answer.
+ *
+ * A wrong answer is worse than a hand-off: nearly all of what was asked must stand in the sentence, or above it, the sentence
+ * must have a fact of the kind that was asked for, and no other place may fit as well.
  */
-import { directScore } from "../../knowledge-base/index.ts";
-import type { Answer, Passage, Question } from "./answer.ts";
-import { sentencesOf, subjectWords } from "./words.ts";
+import type { Embedder } from "../../../ports/embedder.ts";
+import type { Answer, Passage, Question, UnknownReason } from "./answer.ts";
+import { type Evidence, weigh } from "./evidence.ts";
+import { findNearWords, type NearWords } from "./near-words.ts";
+import { findPair } from "./pairs.ts";
+import { formsOf, type Place, placesOf } from "./places.ts";
+import { type Asked, readQuestion } from "./question.ts";
 
-/** Of the words of both questions, the part that is the same in a pair that is answered verbatim. */
-const pairFloor = 0.7;
-/** Of the question's words, the part that the quoted sentences and the headings above them must have. */
-const coverageFloor = 0.6;
-const maxSentences = 3;
-/** In characters. A longer sentence is a table or the like, which does not read as an answer. */
-const maxSentence = 1000;
+/** What a sentence must have of the question. */
+const floors = { coverage: 0.8, own: 0.25, missing: 0.2 } as const;
+/** The most telling word of a question must be there itself, and not another one of nearly the same meaning. */
+const maxReplaced = 0.4;
+/** By how much the best sentence must be ahead of those of other passages that say something else. */
+const margin = 0.04;
 
 const quoted = { model: null, usage: null } as const;
 
-export function respondByQuoting({ text, passages }: Question): Answer {
-  const asked = subjectWords(text);
-  const pair = passages.find((passage) => passage.type === "qa_pair" && matches(passage, asked));
-  if (pair?.type === "qa_pair") {
+export interface QuoteOptions {
+  readonly embedder: Embedder;
+  readonly signal: AbortSignal;
+}
+
+/** @throws the reason of `signal`. */
+export async function respondByQuoting(question: Question, options: QuoteOptions): Promise<Answer> {
+  const asked = readQuestion(question);
+  if (asked.words.length === 0) {
+    return unknown("not_found");
+  }
+  const near = await findNearWords(asked.forms, formsOf(question.passages), options);
+  const pair = findPair(question.passages, { asked, near, nearQuestions: options.embedder.near?.questions });
+  if (pair) {
     return { outcome: "answered", text: pair.answer, sources: [pair], ...quoted };
   }
-  const [best] = passages
-    .map((passage, rank) => quote(passage, { asked, rank }))
-    .filter(({ coverage }) => coverage >= coverageFloor)
-    .sort((one, other) => other.score - one.score);
-  return best
-    ? { outcome: "answered", text: best.text, sources: [best.passage], ...quoted }
-    : { outcome: "unknown", reason: "not_found", ...quoted };
+  return quoteSentence(question.passages, asked, near);
 }
 
-function matches(
-  { question, score }: Extract<Passage, { type: "qa_pair" }>,
-  asked: ReadonlySet<string>,
-): boolean {
-  const words = subjectWords(question);
-  const shared = intersect(asked, words).size;
-  const all = new Set([...asked, ...words]).size;
-  return score > directScore || (all > 0 && shared / all >= pairFloor);
-}
-
-interface Quote {
-  readonly passage: Passage;
-  readonly text: string;
-  /** The part of the question's words that it has, with its headings. */
-  readonly coverage: number;
-  /** Orders the quotes. */
+interface Candidate extends Evidence {
+  readonly place: Place;
   readonly score: number;
 }
 
-/** The sentences of a passage that have most of the question's words; of those that have as many, the first. */
-function quote(
-  passage: Passage,
-  { asked, rank }: { readonly asked: ReadonlySet<string>; readonly rank: number },
-): Quote {
-  const { above, content } = partsOf(passage);
-  const sentences = sentencesOf(content).filter((sentence) => sentence.length <= maxSentence);
-  const hits = sentences.map((sentence) => intersect(asked, subjectWords(sentence)));
-  const chosen: number[] = [];
-  const covered = new Set<string>();
-  while (chosen.length < maxSentences) {
-    const gains = hits.map((words) => [...words].filter((word) => !covered.has(word)).length);
-    const gain = Math.max(0, ...gains);
-    if (gain === 0) {
-      break;
-    }
-    const next = gains.indexOf(gain);
-    chosen.push(next);
-    for (const word of hits[next] ?? []) {
-      covered.add(word);
-    }
+function quoteSentence(passages: readonly Passage[], asked: Asked, near: NearWords): Answer {
+  const chunks = passages.filter((passage) => passage.type === "chunk");
+  const candidates = chunks
+    .flatMap((passage, rank) => placesOf(passage).map((place) => toCandidate(place, { asked, near, rank })))
+    .filter(({ coverage, own, missing, replaced, place }) => {
+      const isCovered =
+        coverage >= floors.coverage &&
+        own >= floors.own &&
+        missing <= floors.missing &&
+        replaced <= maxReplaced;
+      return isCovered && (asked.kind?.has(place.text) ?? true);
+    })
+    .sort((one, other) => other.score - one.score);
+  const [best] = candidates;
+  if (!best) {
+    return unknown("not_found");
   }
-  const places = chosen.flatMap((place) => (leadsOn(sentences[place]) ? [place, place + 1] : [place]));
-  const text = [...new Set(places)]
-    .sort((one, other) => one - other)
-    .flatMap((place) => sentences[place] ?? [])
-    .slice(0, maxSentences)
-    .join(" ");
-  const withHeadings = new Set([...covered, ...intersect(asked, subjectWords(above))]);
-  const part = (count: number) => (asked.size === 0 ? 0 : count / asked.size);
-  const coverage = covered.size === 0 ? 0 : part(withHeadings.size);
-  // What the sentences say counts most, then what stands above them, then the order of the search.
-  return { passage, text, coverage, score: part(covered.size) + 0.5 * coverage + 0.1 / (1 + rank) };
+  const rival = candidates.find(
+    ({ place }) => place.passage !== best.place.passage && place.text !== best.place.text,
+  );
+  if (rival && best.score - rival.score < margin) {
+    return unknown("ambiguous");
+  }
+  const { place } = best;
+  return { outcome: "answered", text: place.text, sources: [place.passage], ...quoted };
 }
 
-/** A sentence that announces the next one, and does not answer by itself. */
-function leadsOn(sentence = ""): boolean {
-  return /[:?]$/.test(sentence);
+function toCandidate(
+  place: Place,
+  { asked, near, rank }: { readonly asked: Asked; readonly near: NearWords; readonly rank: number },
+): Candidate {
+  const evidence = weigh(asked, place, near);
+  // What the sentence says counts more than what stands around it; then the order of the search.
+  const score = evidence.coverage + 0.2 * evidence.own + 0.02 / (1 + rank);
+  return { ...evidence, place, score };
 }
 
-/** What is quoted, and what stands above it. */
-function partsOf(passage: Passage): { readonly above: string; readonly content: string } {
-  return passage.type === "qa_pair"
-    ? { above: passage.question, content: passage.answer }
-    : { above: `${passage.document_name} ${passage.heading ?? ""}`, content: passage.content };
-}
-
-function intersect(one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet<string> {
-  return new Set([...one].filter((word) => other.has(word)));
+function unknown(reason: UnknownReason): Answer {
+  return { outcome: "unknown", reason, ...quoted };
 }

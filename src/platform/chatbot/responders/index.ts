@@ -1,7 +1,7 @@
 /** Responders: how a question is answered from passages, by quoting them or by a language model. */
 import type { LanguageModel } from "../../../ports/language-model.ts";
 import type { Answer, Question } from "./answer.ts";
-import { respondByQuoting } from "./extractive.ts";
+import { type QuoteOptions, respondByQuoting } from "./extractive.ts";
 import { type ModelOptions, respondWithModel } from "./language-model.ts";
 import { cleanPassages } from "./neutralize.ts";
 
@@ -13,8 +13,8 @@ export { maxAnswer } from "./tokens.ts";
 export async function respond(
   languageModel: LanguageModel | undefined,
   question: Question,
-  options: ModelOptions,
+  options: ModelOptions & QuoteOptions,
 ): Promise<Answer> {
   const clean = { ...question, passages: cleanPassages(question.passages) };
-  return languageModel ? respondWithModel(languageModel, clean, options) : respondByQuoting(clean);
+  return languageModel ? respondWithModel(languageModel, clean, options) : respondByQuoting(clean, options);
 }

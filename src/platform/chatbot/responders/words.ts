@@ -7,10 +7,13 @@ const sentenceSegmenter = new Intl.Segmenter(undefined, { granularity: "sentence
 /** Words that say nothing about the subject of a question, in English, German, Spanish and French. */
 const stopWords = new Set(
   (
-    "a about am an and any anyone are as at be been being but by can could did do does done for from get give got had has have " +
-    "hello hey hi how i if in into is it its just kindly know let like me may might must my need of on one or our out please " +
-    "shall should so some tell than thank thanks that the their them then there these they thing this those to us want was we " +
-    "were what when where which who whom whose why will with would yes you your yours " +
+    "ca wo a about after again all also always am an and another any anybody anyone anything are as at be because been before being both " +
+    "but by can could did do does doing done each else every everybody everything few for from get gets give given go goes got had " +
+    "has have having hello her here hey hi him his how i if in into is it its just kindly know let like may maybe me might more most " +
+    "much must my need needs no not now of off ok okay on once one only or other our out own per please possible same shall she should so " +
+    "some somebody someone something still such tell than thank thanks that the their them then there these they thing things this " +
+    "those through to too under until up us use very want wants was we were what when where whether which while who whom whose why " +
+    "will with without would yes yet you your yours " +
     "aber als am an auch auf aus bei bin bitte das dass dein dem den der des die doch ein eine einem einen einer es euch euer " +
     "fur gibt habe haben hallo hat ich ihr ihre im in ist kann konnen kannst man mein meine mich mir mit mochte muss nach nicht " +
     "noch oder sie sich sind so um und uns unser vom von wann warum was welche wenn wer werden wie wir wird wo zu zum zur " +
@@ -23,17 +26,19 @@ const stopWords = new Set(
 
 /** The words that say what a text is about, without their endings; each once. */
 export function subjectWords(text: string): ReadonlySet<string> {
-  return new Set(
-    wordsOf(text)
-      .filter((word) => !stopWords.has(word))
-      .map(stem),
-  );
+  return new Set(subjectForms(text).keys());
+}
+
+/** The same words with the form in which each stands in the text first. */
+export function subjectForms(text: string): ReadonlyMap<string, string> {
+  const words = wordsOf(text).filter((word) => !stopWords.has(word));
+  return new Map(words.reverse().map((word) => [stem(word), word]));
 }
 
 export function wordsOf(text: string): string[] {
   return [...wordSegmenter.segment(removeAccents(text))]
     .filter(({ isWordLike }) => isWordLike)
-    .map(({ segment }) => segment.replace(/['’]s?$/u, ""));
+    .map(({ segment }) => segment.replace(/['’](?:s|re|ve|ll|d|m)?$/u, "").replace(/n['’]t$/u, ""));
 }
 
 /** Sentences, and lines such as those of a list. */

@@ -3,7 +3,7 @@ import { sql, type Updateable } from "kysely";
 import type { Transaction } from "../../../database/database.ts";
 import type { DocumentWarning, Tables } from "../../../database/schema/index.ts";
 import type { World } from "../../kernel/index.ts";
-import { recordChange } from "../base.ts";
+import { recordChange, sortWords } from "../base.ts";
 import type { Chunk } from "../chunks/index.ts";
 import { requestEmbeddings } from "../embed.ts";
 import type { IngestionError, Source } from "./source.ts";
@@ -71,6 +71,7 @@ export async function publish(
   { chunks, pages, warnings, hash }: Text,
 ): Promise<void> {
   const now = world.now().toISOString();
+  await sortWords(world.database.queries, "knowledge_chunks");
   await world.database.transaction(async (tx) => {
     await requireCurrent(tx, run);
     await deleteOtherChunks(tx, run, run.attempt);

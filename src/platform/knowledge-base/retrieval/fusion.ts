@@ -1,41 +1,42 @@
 /**
  * Joins rankings of different searches, whose scores can't be compared, and says how relevant a result is.
  *
- * Reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009): each ranking gives 1 / (60 + rank) to each of its results.
- * The fused score orders results and says how well they are placed, not whether they answer the question: the best of
- * useless results is first too. Whether a result is near the question is said by its similarity.
+ * Each ranking maps its scores linearly to 0..1: 1 is its best result, 0 is its floor. The fused score is the weighted mean
+ * over all rankings; a result that a ranking does not have gets 0 of it. A result that is far ahead of the others in one ranking so
+ * stays first, which ranks alone would not show. The fused score orders results; it does not say whether they answer the
+ * question: the best of useless results is first too.
  */
 import type { ScoredId } from "./vectors.ts";
 
-/** Of the publication: first places count a little more than second ones, far places still a little. */
-const rankOffset = 60;
-
-export interface FusedResult {
-  readonly id: string;
-  /**
-   * From 0 to 1, the share of the best possible score: 1 is the first place in every ranking; of two rankings, the first
-   * place in one and no place in the other is 0.5. Lower places in all rankings have more than that.
-   */
-  readonly score: number;
-  /** Its place in each ranking, from 1; null if it has none. */
-  readonly ranks: readonly (number | null)[];
+/** The best first, each id once, positive scores. */
+export interface Ranking {
+  readonly results: readonly ScoredId[];
+  /** The score that is worth nothing: 0, or `lowest` where all scores of a model lie in a narrow range. */
+  readonly floor: "zero" | "lowest";
+  /** What it counts, compared with the others. */
+  readonly weight: number;
 }
 
-/** Rankings are ids in order, the best first, each once. Equal scores are in the order of the first places. */
-export function fuseRankings(rankings: readonly (readonly string[])[]): FusedResult[] {
-  const positions = rankings.map((ids) => new Map(ids.map((id, index) => [id, index + 1])));
-  const best = rankings.length / (rankOffset + 1);
-  const fuse = (id: string): FusedResult => {
-    const ranks = positions.map((ranking) => ranking.get(id) ?? null);
-    const score = ranks.reduce<number>((sum, rank) => sum + (rank === null ? 0 : 1 / (rankOffset + rank)), 0);
-    return { id, score: score / best, ranks };
-  };
-  const ids = [...new Set(rankings.flat())];
-  return ids.map(fuse).sort((one, other) => other.score - one.score || bestRank(one) - bestRank(other));
+/** Equal scores are in the order of the first ranking that has them. */
+export function fuseRankings(rankings: readonly Ranking[]): ScoredId[] {
+  const shares = rankings.map((ranking) => ({ share: toShares(ranking), weight: ranking.weight }));
+  const whole = rankings.reduce((sum, { weight }) => sum + weight, 0);
+  const ids = [...new Set(rankings.flatMap(({ results }) => results.map(({ id }) => id)))];
+  return ids
+    .map((id) => {
+      const sum = shares.reduce((total, { share, weight }) => total + weight * (share.get(id) ?? 0), 0);
+      return { id, score: sum / whole };
+    })
+    .sort((one, other) => other.score - one.score);
 }
 
-function bestRank({ ranks }: FusedResult): number {
-  return Math.min(...ranks.map((rank) => rank ?? Number.POSITIVE_INFINITY));
+function toShares({ results, floor }: Ranking): ReadonlyMap<string, number> {
+  const highest = results[0]?.score ?? 0;
+  const last = results.at(-1)?.score ?? 0;
+  // Equal scores are all the best.
+  const lowest = floor === "lowest" && last < highest ? last : 0;
+  const range = highest - lowest || 1;
+  return new Map(results.map(({ id, score }) => [id, (score - lowest) / range]));
 }
 
 /**

@@ -7,7 +7,7 @@ export {
   type VectorKey,
   type VectorRequest,
 } from "./cache.ts";
-export { type FusedResult, fuseRankings, relevanceOf } from "./fusion.ts";
+export { fuseRankings, type Ranking, relevanceOf } from "./fusion.ts";
 export {
   encodeVector,
   packVectors,

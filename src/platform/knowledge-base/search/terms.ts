@@ -1,4 +1,4 @@
-/** The words of a query for full text, and the SQL that compares them with a table. */
+/** The words of a query for full text, how much each of them says, and the SQL that compares them with rows. */
 import { type RawBuilder, sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
 
@@ -6,48 +6,110 @@ import type { Queries } from "../../../database/database.ts";
 export interface Term {
   readonly plain: string;
   readonly stem: string;
+  /** In how many passages and QA pairs it is; counted up to `countLimit` in each. */
+  readonly rows: number;
+  /** How much it says about what is looked for: the fewer rows have it, the more, as BM25 has it. */
+  readonly weight: number;
 }
+
+type Table = "knowledge_chunks" | "knowledge_qa_pairs";
 
 /** More words say no more about what is looked for, and each takes time. */
 const maxTerms = 40;
 
+/** A word that more rows have tells little, and to read all of them takes time. */
+const countLimit = 500;
+
 /** The words of a text without those that English has in every sentence. */
-export async function readTerms(db: Queries, text: string): Promise<readonly Term[]> {
-  const { rows } = await sql<Term>`
+export async function readTerms(db: Queries, organization: string, text: string): Promise<readonly Term[]> {
+  const { rows: words } = await sql<Pick<Term, "plain" | "stem">>`
     select lexeme as plain, coalesce(stems[1], lexeme) as stem
     from unnest(to_tsvector('simple', ${text})) as word, ts_lexize('english_stem', lexeme) as stems
     where coalesce(cardinality(stems), 1) > 0
     order by positions[1]
     limit ${maxTerms}
   `.execute(db);
-  return rows;
+  const { rows: counts } = await sql<{ rows: number; total: number }>`
+    with ${names(organization)}, total as (
+      select (select coalesce(sum(chunk_count), 0) from names)
+        + (select count(*) from knowledge_qa_pairs where organization_id = ${organization}) as rows
+    )
+    select total.rows::integer as total, greatest(
+      ${countRows("knowledge_chunks", organization)} + ${countRows("knowledge_qa_pairs", organization)},
+      -- A word of a document's name is one of each of its passages.
+      (select coalesce(sum(chunk_count), 0) from names where names.words @@ term.query)
+    )::integer as rows
+    from total, ${termTable(words)}
+    order by term.number
+  `.execute(db);
+  return words.map((word, index) => {
+    const { rows = 0, total = 0 } = counts[index] ?? {};
+    return { ...word, rows, weight: Math.log(1 + (Math.max(total, rows) - rows + 0.5) / (rows + 0.5)) };
+  });
 }
 
-/**
- * Common table expressions for rows that hold any of the terms. `term` has a number, a query and a weight for each, by
- * how few of the rows hold it, as BM25 has it; `weights` has the sum.
- */
-export function termTables(
-  table: "knowledge_chunks" | "knowledge_qa_pairs",
-  organization: string,
-  terms: readonly Term[],
+function countRows(table: Table, organization: string): RawBuilder<number> {
+  return sql`(select count(*) from (
+    select from ${sql.table(table)} as counted
+    where counted.organization_id = ${organization} and counted.words @@ (${tenant(organization)} && term.query)
+    limit ${countLimit}
+  ) as counted_rows)`;
+}
+
+/** A common table expression: the documents that are found, with the words of their names, also of files. */
+export function names(organization: string): RawBuilder<unknown> {
+  return sql`names as (
+    select id, chunk_count, name_words as words
+    from knowledge_documents where organization_id = ${organization} and generation is not null
+  )`;
+}
+
+/** The terms as a table `term` with a number, a query, a weight and whether the term is rare. */
+export function termTable(
+  terms: readonly (Pick<Term, "plain" | "stem"> & Partial<Term>)[],
 ): RawBuilder<unknown> {
-  const queries = terms.map(({ plain, stem }) => `${quote(plain)} | ${quote(stem)}`);
-  const rows = sql.table(table);
+  const rows = terms.map(({ plain, stem, weight = 0, rows: count = 0 }) => ({
+    ...{ query: `${quote(plain)} | ${quote(stem)}`, weight, is_rare: count < countLimit },
+  }));
+  return sql`(
+    select number, listed.item ->> 'query' as text, (listed.item ->> 'query')::tsquery as query,
+      (listed.item ->> 'weight')::float8 as weight, (listed.item ->> 'is_rare')::boolean as is_rare
+    from jsonb_array_elements(${JSON.stringify(rows)}::jsonb) with ordinality as listed (item, number)
+  ) as term`;
+}
+
+/** How many candidates are compared in full. */
+const maxCandidates = 100;
+
+/**
+ * Common table expressions: `term`, and `candidate`, the keys of the rows that have most of the rare terms. Common terms
+ * alone make no candidate, unless all terms are common or a row has all of them.
+ */
+export function candidateTables(
+  table: Table,
+  organization: string,
+  { terms, key }: { readonly terms: readonly Term[]; readonly key: readonly string[] },
+): RawBuilder<unknown> {
+  const columns = sql.join(key.map((column) => sql.ref(column)));
+  const matching = (query: RawBuilder<unknown>) => sql`
+    select ${columns} from ${sql.table(table)} as matching
+    where matching.organization_id = ${organization} and matching.words @@ (${tenant(organization)} && ${query})
+    limit ${countLimit}`;
+  const all = terms.map(({ plain, stem }) => `(${quote(plain)} | ${quote(stem)})`).join(" & ");
+  const searched = terms.some(({ rows }) => rows < countLimit) ? sql`term.is_rare` : sql`true`;
   return sql`
-    total as (select count(*) as rows from ${rows} where organization_id = ${organization}),
-    found as (
-      select number, text::tsquery as query, (
-        select count(*) from ${rows}
-        where organization_id = ${organization} and words @@ (${tenant(organization)} && text::tsquery)
-      ) as rows
-      from unnest(${queries}::text[]) with ordinality as listed (text, number)
-    ),
-    term as (
-      select number, query, ln(1 + (greatest(total.rows, found.rows) - found.rows + 0.5) / (found.rows + 0.5)) as weight
-      from found, total
-    ),
-    weights as (select sum(weight) as weight from term)`;
+    term as materialized (select * from ${termTable(terms)}),
+    candidate as materialized (
+      select ${columns} from (
+        select ${columns}, term.weight from term cross join lateral (${matching(sql`term.query`)}) as found
+        where ${searched}
+        union all
+        select ${columns}, 1e9 from (${matching(sql`${all}::tsquery`)}) as complete
+      ) as found
+      group by ${columns}
+      order by sum(weight) desc, ${columns}
+      limit ${maxCandidates}
+    )`;
 }
 
 /** The condition that makes the index find the rows of one organization alone. */

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
 import { chunkKey, pairKey } from "./keys.ts";
-import { rank, type Term, tenant, termTables } from "./terms.ts";
+import { candidateTables, names, rank, type Term } from "./terms.ts";
 
 export interface WordMatch {
   /** As in the set of vectors. */
@@ -15,23 +15,35 @@ export interface WordMatch {
   readonly coverage: number;
 }
 
-/** Chunks of the generations that are found. */
+interface WordSearch {
+  readonly terms: readonly Term[];
+  readonly limit: number;
+}
+
+/** Chunks of the generations that are found. The name of their document is one of their headings. */
 export async function findChunks(
   db: Queries,
   organization: string,
-  { terms, limit }: { readonly terms: readonly Term[]; readonly limit: number },
+  { terms, limit }: WordSearch,
 ): Promise<WordMatch[]> {
+  const key = ["document_id", "generation", "position"];
   const { rows } = await sql<{ document_id: string; position: number; rank: number; coverage: number }>`
-    with ${termTables("knowledge_chunks", organization, terms)}
+    with ${candidateTables("knowledge_chunks", organization, { terms, key })}, ${names(organization)}
     select chunk.document_id, chunk.position,
-      sum(term.weight * ${rank("chunk.words", "term.query")}) as rank,
-      sum(term.weight) / max(weights.weight) as coverage
-    from term
-    cross join weights
-    join knowledge_chunks as chunk on chunk.organization_id = ${organization}
-      and chunk.words @@ (${tenant(organization)} && term.query)
-    join knowledge_documents as document on document.organization_id = chunk.organization_id
-      and document.id = chunk.document_id and document.generation = chunk.generation
+      sum(term.weight * case when names.words @@ term.query then 1 else ${rank("chunk.words", "term.query")} end) as rank,
+      sum(term.weight) / ${weightOf(terms)} as coverage
+    from candidate
+    join knowledge_documents as document on document.organization_id = ${organization}
+      and document.id = candidate.document_id and document.generation = candidate.generation
+    join names on names.id = document.id
+    cross join lateral (
+      -- Joined with nothing, the words are read from their place outside the row once, not for each term.
+      select document_id, position, words || ''::tsvector as words from knowledge_chunks
+      where organization_id = ${organization} and document_id = candidate.document_id
+        and generation = candidate.generation and position = candidate.position
+      offset 0
+    ) as chunk
+    join term on chunk.words @@ term.query or names.words @@ term.query
     group by chunk.document_id, chunk.position
     order by rank desc, chunk.document_id, chunk.position
     limit ${limit}
@@ -45,26 +57,29 @@ export async function findChunks(
 export async function findPairs(
   db: Queries,
   organization: string,
-  { terms, limit }: { readonly terms: readonly Term[]; readonly limit: number },
+  { terms, limit }: WordSearch,
 ): Promise<WordMatch[]> {
   // A word of the question has the weight A.
   const inQuestion = sql`ts_filter(pair.words, '{a}') @@ term.query`;
   const { rows } = await sql<{ id: string; rank: number; coverage: number }>`
-    with ${termTables("knowledge_qa_pairs", organization, terms)}
+    with ${candidateTables("knowledge_qa_pairs", organization, { terms, key: ["id"] })}
     select pair.id,
       sum(term.weight * ${rank("pair.words", "term.query")}) as rank,
       greatest(
-        coalesce(sum(term.weight) filter (where ${inQuestion}), 0) / max(weights.weight),
+        coalesce(sum(term.weight) filter (where ${inQuestion}), 0) / ${weightOf(terms)},
         least(1, count(*) filter (where ${inQuestion})::float8
           / greatest(1, length(to_tsvector('english', max(pair.question)))))
       ) as coverage
-    from term
-    cross join weights
-    join knowledge_qa_pairs as pair on pair.organization_id = ${organization}
-      and pair.words @@ (${tenant(organization)} && term.query)
+    from candidate
+    join knowledge_qa_pairs as pair on pair.organization_id = ${organization} and pair.id = candidate.id
+    join term on pair.words @@ term.query
     group by pair.id
     order by rank desc, pair.id
     limit ${limit}
   `.execute(db);
   return rows.map(({ id, ...match }) => ({ key: pairKey(id), ...match }));
+}
+
+function weightOf(terms: readonly Term[]): number {
+  return terms.reduce((sum, { weight }) => sum + weight, 0);
 }

@@ -1,0 +1,58 @@
+/** Finds the QA pair whose question is what was asked. */
+import type { Passage } from "./answer.ts";
+import { weigh } from "./evidence.ts";
+import type { NearWords } from "./near-words.ts";
+import type { Asked } from "./question.ts";
+import { subjectForms, subjectWords } from "./words.ts";
+
+type Pair = Extract<Passage, { type: "qa_pair" }>;
+
+/** Of the question, the part that the pair must have; of the pair's question, the part that was asked. */
+const floors = { asked: 0.75, pair: 0.33, missing: 0.2, near: 0.4 } as const;
+/** From which cosine two questions are the same, as far as models are known. */
+const sameQuestion = 0.95;
+const margin = 0.1;
+
+export interface PairSearch {
+  readonly asked: Asked;
+  readonly near: NearWords;
+  /** From which cosine two questions may be the same if most words are; undefined: only the words say so. */
+  readonly nearQuestions: number | undefined;
+}
+
+export function findPair(passages: readonly Passage[], search: PairSearch): Pair | undefined {
+  const { asked } = search;
+  const pairs = passages.filter((passage) => passage.type === "qa_pair");
+  const same = pairs.find(({ similarity }) => (similarity ?? 0) >= sameQuestion);
+  if (same) {
+    return same;
+  }
+  const matches = pairs
+    .flatMap((pair) => {
+      const score = scoreOf(pair, search);
+      return score > 0 && (asked.kind?.has(pair.answer) ?? true) ? [{ pair, score }] : [];
+    })
+    .sort((one, other) => other.score - one.score);
+  const [best, second] = matches;
+  return best && best.score - (second?.score ?? 0) >= margin ? best.pair : undefined;
+}
+
+/** 0 if it is another question. */
+function scoreOf(
+  { question, answer, similarity }: Pair,
+  { asked, near, nearQuestions = 1 }: PairSearch,
+): number {
+  const own = subjectWords(question);
+  const none: ReadonlySet<string> = new Set();
+  const place = { own, above: none, before: subjectWords(answer), passageWords: none };
+  const evidence = weigh(asked, place, near);
+  const words = [...subjectForms(question)].filter(([, word]) => !asked.kind?.asking.has(word));
+  const isAsked = ([word]: readonly [string, string]) =>
+    asked.words.some(({ stem }) => stem === word || near.get(stem)?.has(word));
+  const back = words.length === 0 ? 1 : words.filter(isAsked).length / words.length;
+  const isSame =
+    evidence.coverage >= floors.asked && back >= floors.pair && evidence.missing <= floors.missing;
+  const isNear =
+    (similarity ?? 0) >= nearQuestions && evidence.coverage >= floors.near && !evidence.missesExact;
+  return isSame || isNear ? evidence.coverage + back : 0;
+}
