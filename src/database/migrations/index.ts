@@ -28,6 +28,7 @@ import * as flowSecrets from "./0025-flow-secrets.ts";
 import * as flowEvents from "./0026-flow-events.ts";
 import * as knowledgeBase from "./0028-knowledge-base.ts";
 import * as chatbot from "./0029-chatbot.ts";
+import * as channelAccounts from "./0031-channel-accounts.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -58,4 +59,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0026-flow-events": flowEvents,
   "0028-knowledge-base": knowledgeBase,
   "0029-chatbot": chatbot,
+  "0031-channel-accounts": channelAccounts,
 };
