@@ -51,7 +51,7 @@ export const receiveMessageJob = defineJob({
   name: "message.receive",
   payload: Payload,
   // What the same person wrote next waits for this one.
-  maxAttempts: 4,
+  maxAttempts: 8,
 
   async run(payload, world, attempt) {
     const { organization_id, inbox_id, message } = payload;
