@@ -56,10 +56,9 @@ function toButton(
   samples: readonly string[],
 ): Component {
   const [sample] = samples;
-  const complete = url.replace(/\{\{\d+\}\}$/, () => sample ?? "");
   return {
     ...{ type: type.toUpperCase(), text },
-    ...(type === "url" ? { url, ...(sample === undefined ? {} : { example: [complete] }) } : {}),
+    ...(type === "url" ? { url, ...(sample === undefined ? {} : { example: [sample] }) } : {}),
     ...(type === "phone_number" ? { phone_number } : {}),
   };
 }
@@ -113,8 +112,12 @@ export function fromComponents(components: unknown): Content | null {
     variables: [
       ...namesOf("HEADER", header?.text ?? "", header?.example?.header_text ?? []),
       ...namesOf("BODY", body.text, body.example?.body_text?.[0] ?? []),
-      ...buttons.flatMap(({ url = "" }, index) =>
-        namesOf("BUTTONS", url, []).map(({ name, ...variable }) => ({
+      ...buttons.flatMap(({ url = "", example = [] }, index) =>
+        namesOf(
+          "BUTTONS",
+          url,
+          [example].flat().map((sample) => withoutAddress(sample, url)),
+        ).map(({ name, ...variable }) => ({
           ...{ ...variable, name: `button_${index}_${name}`, button_index: index },
         })),
       ),
@@ -140,6 +143,12 @@ function fromButton({ type, text, url, phone_number }: z.output<typeof Button>) 
     ...(url === undefined ? {} : { url }),
     ...(phone_number === undefined ? {} : { phone_number }),
   };
+}
+
+/** A sample is the value of the variable, or the whole address with it. */
+function withoutAddress(sample: string, url: string): string {
+  const [fixed = ""] = url.split("{{");
+  return sample.startsWith(fixed) ? sample.slice(fixed.length) : sample;
 }
 
 /** The variables of a text are named by their numbers, as those of a template of this service. */

@@ -20,7 +20,7 @@ import {
   segment,
   type WhatsAppSettings,
 } from "../http.ts";
-import { readAll } from "../webhook/envelope.ts";
+import { readAll } from "../read-all.ts";
 import { fromComponents, toComponents } from "./components.ts";
 import { uploadSample } from "./sample.ts";
 

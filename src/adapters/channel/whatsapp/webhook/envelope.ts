@@ -5,6 +5,7 @@
  * read is left out, and the rest counts.
  */
 import { z } from "zod";
+import { readAll } from "../read-all.ts";
 
 /** Ids and numbers are short; a longer text is none. */
 const id = z.string().min(1).max(255);
@@ -25,14 +26,6 @@ export function changesOf({ entry }: z.output<typeof Envelope>): readonly Accoun
   return entry.flatMap(({ id: waba_id, changes }) =>
     readAll(Change, changes).map((change) => ({ ...change, waba_id })),
   );
-}
-
-/** The members of a list that can be read. */
-export function readAll<Schema extends z.ZodType>(schema: Schema, list: unknown): z.output<Schema>[] {
-  return (Array.isArray(list) ? list : []).flatMap((one) => {
-    const { success, data } = schema.safeParse(one);
-    return success ? [data] : [];
-  });
 }
 
 const seconds = z

@@ -2,8 +2,9 @@
 import { z } from "zod";
 import type { AccountMessage, ChannelUpdates, ReceiptType } from "../../../../ports/channel.ts";
 import { reactionTo, toFailure } from "../error-codes.ts";
+import { readAll } from "../read-all.ts";
 import { contentOf } from "./content.ts";
-import { Contact, Message, Metadata, readAll, Status } from "./envelope.ts";
+import { Contact, Message, Metadata, Status } from "./envelope.ts";
 
 type Updates = Pick<ChannelUpdates, "messages" | "receipts" | "moves" | "health">;
 
