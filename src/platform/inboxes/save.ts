@@ -62,7 +62,10 @@ export const createInbox = outward({
   call: (intent, context) => connect(intent, context),
   find: (intent, context) => connect(intent, context),
 
-  async record(_, { account, ...inbox }, { tx, world, organization, now }) {
+  async record(_, { account, ...inbox }, context) {
+    const { tx, world, organization, now } = context;
+    // Others may have been created since the first step.
+    await requireBelowQuota(context, "inboxes", tx.selectFrom("inboxes"));
     const created = await insertInbox(tx, { ...inbox, organization, now });
     if (!created) {
       // Another request has created it since the first step.
