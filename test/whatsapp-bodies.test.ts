@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { errorCodes, reactionTo } from "../src/adapters/channel/whatsapp/error-codes.ts";
 import { toBody } from "../src/adapters/channel/whatsapp/sending/body.ts";
+import { createSend } from "../src/adapters/channel/whatsapp/sending/index.ts";
 import type { MessageContent, TemplateMessage } from "../src/ports/channel.ts";
 import codes from "./fixtures/whatsapp/error-codes.json" with { type: "json" };
 import examples from "./fixtures/whatsapp/meta-openapi-examples.json" with { type: "json" };
@@ -139,6 +140,18 @@ test("a text header of a template has its value", () => {
   expect(write(content).template).toMatchObject({
     components: [{ type: "header", parameters: [{ type: "text", text: "5" }] }],
   });
+});
+
+test("a message for which there is no connection was certainly not sent, and is tried again", async () => {
+  const settings = { baseUrl: "http://127.0.0.1:1", version: "v26.0", mediaHosts: [] };
+  const send = createSend(settings, () => new Date());
+  const content = contents["Send Text Message"] ?? template({});
+  const message = { organization_id: "org", from: "+1", account, token: "msg_1", is_bulk: false, content };
+  const result = await send(
+    { ...message, to: "+14155550123", to_kind: "phone" },
+    new AbortController().signal,
+  );
+  expect(result).toMatchObject({ outcome: "busy", retryAfterMs: 10_000 });
 });
 
 describe("an error code", () => {

@@ -147,6 +147,15 @@ test("simulated payments can't fund an organization with a WhatsApp inbox", asyn
   expect(failure.code).toBe("simulated_payments");
 });
 
+test("where the wallet must pay, a WhatsApp inbox is never exempt", async () => {
+  const { app: strict, inbox: own } = await startWhatsAppApp(graph, { env: { TIDINGS_WALLET: "block" } });
+  await using _ = strict;
+  await strict.call(inboxes.update_inbox, { id: own.id, settings: { wallet: "recorded" } });
+  await openWindow(strict, own);
+  const failure = await expectFailure(sendText(strict, own));
+  expect(failure).toMatchObject({ status: 402, code: "insufficient_funds" });
+});
+
 test("the simulator can't write to a WhatsApp inbox, and a message without a number goes to the simulated one", async () => {
   const write = (body: object) => app.fetch("/simulator/inbound", { method: "POST", json: body });
   expect((await write({ from: "+14155550177", to: whatsAppNumber, text: "forged" })).status).toBe(404);

@@ -150,6 +150,16 @@ export async function* limitBytes(
   }
 }
 
+const unsentCodes: readonly unknown[] = [
+  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
+  "UND_ERR_CONNECT_TIMEOUT",
+];
+
+/** Whether there was no connection, so that the request was certainly not sent. */
+export function isUnsent(error: unknown): boolean {
+  return error instanceof Error && "code" in error && unsentCodes.includes(error.code);
+}
+
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** `Retry-After` is in seconds, the use of a business in minutes. */

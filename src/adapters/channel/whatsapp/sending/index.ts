@@ -6,10 +6,10 @@
  * certainly not accepted.
  */
 import { z } from "zod";
-import type { ChannelFile, OutboundMessage, SendResult } from "../../../../ports/channel.ts";
+import type { ChannelFailure, ChannelFile, OutboundMessage, SendResult } from "../../../../ports/channel.ts";
 import type { Clock } from "../../../../ports/clock.ts";
 import { type Reaction, reactionTo, toFailure } from "../error-codes.ts";
-import { ask, type GraphError, parseAnswer, segment, type WhatsAppSettings } from "../http.ts";
+import { ask, type GraphError, isUnsent, parseAnswer, segment, type WhatsAppSettings } from "../http.ts";
 import { toBody } from "./body.ts";
 import { createSendLimits, type SendLimits } from "./limits.ts";
 import { createUploader, type Uploader } from "./upload.ts";
@@ -26,6 +26,8 @@ const Sent = z.object({ messages: z.tuple([z.object({ id: z.string().min(1).max(
 const requestMs = 4_000;
 /** Until the next attempt after an upload that took too long. */
 const uploadRetryMs = 10_000;
+/** Until the next attempt without a connection. */
+const unreachableMs = 10_000;
 
 export function createSend(settings: WhatsAppSettings, now: Clock) {
   const sender = { settings, limits: createSendLimits(now), upload: createUploader(settings, now) };
@@ -48,15 +50,26 @@ async function send(sender: Sender, message: OutboundMessage, signal: AbortSigna
     const failure = toFailure({ code: 131056, title: "", detail: null });
     return { outcome: "busy", retryAfterMs: waitMs, failure };
   }
-  const answer = await ask(
-    { settings, token: account.access_token, signal },
-    { method: "POST", path: `/${segment(account.phone_number_id)}/messages`, json: toBody(message, ids) },
-  );
+  const path = `/${segment(account.phone_number_id)}/messages`;
+  const api = { settings, token: account.access_token, signal };
+  const answer = await ask(api, { method: "POST", path, json: toBody(message, ids) }).catch(unlessUnsent);
+  if (answer === "unsent") {
+    return { outcome: "busy", retryAfterMs: unreachableMs, failure: unreachable };
+  }
   if (answer.outcome === "rejected") {
     return react(sender, message, answer.error);
   }
   limits.accepted(recipient, message.token);
   return { outcome: "accepted", channel_message_id: parseAnswer(Sent, answer.value).messages[0].id };
+}
+
+const unreachable: ChannelFailure = { channel_code: null, title: "WhatsApp can't be reached", detail: null };
+
+function unlessUnsent(error: unknown): "unsent" {
+  if (isUnsent(error)) {
+    return "unsent";
+  }
+  throw error;
 }
 
 function recipientOf({ account, to }: OutboundMessage): string {
