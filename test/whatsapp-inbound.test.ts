@@ -9,6 +9,7 @@ import replay from "./fixtures/whatsapp/replay-dm-whatsapp.json" with { type: "j
 import samples from "./fixtures/whatsapp/sample-messages.json" with { type: "json" };
 import type { TestApp } from "./support/app.ts";
 import { jpeg } from "./support/files.ts";
+import { startUpstream } from "./support/scripted-service.ts";
 import {
   createWhatsAppInbox,
   credentials,
@@ -163,13 +164,15 @@ describe("a file", () => {
   });
 
   test("on another host is not fetched, and the token is not sent there", async () => {
-    graph.routes["GET 2002"] = () => ({ body: { url: "https://files.example.com/x" } });
+    await using other = await startUpstream([{ body: jpeg, headers: { "content-type": "image/jpeg" } }]);
+    graph.routes["GET 2002"] = () => ({ body: { url: `${other.url}/x` } });
     await deliver(app, inbox, messagesChange({ messages: [image("2002")] }));
     await attemptAll();
     expect(await newest()).toMatchObject({
       type: "unsupported",
       unsupported: { type: "image", original: { image: { id: "2002" } } },
     });
+    expect(other.requests).toEqual([]);
   });
 
   test("that Meta does not have any more leaves the message as unsupported at once", async () => {

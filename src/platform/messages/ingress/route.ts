@@ -80,45 +80,53 @@ async function findTarget(
   return account && provider ? { organization_id, account, provider } : undefined;
 }
 
+type Inboxes = Awaited<ReturnType<typeof listAccounts>>;
+
 async function store(world: World, { organization_id, account }: Target, updates: ChannelUpdates) {
   const { app_id } = account;
   const inboxes = await listAccounts(world.database.queries, { organization_id, app_id });
-  const byNumber = new Map(inboxes.map((inbox) => [inbox.phone_number_id, inbox]));
-  const inboxOf = ({ phone_number_id }: { readonly phone_number_id: string }) =>
-    byNumber.get(phone_number_id);
-  const receipts = updates.receipts.filter(inboxOf).map(({ phone_number_id: _, ...receipt }) => receipt);
+  const numbers = new Set(inboxes.map(({ phone_number_id }) => phone_number_id));
+  const receipts = updates.receipts.filter(({ phone_number_id }) => numbers.has(phone_number_id));
   await receiveReceipts(
     world,
-    receipts.map((receipt) => ({ organization_id, ...receipt })),
+    receipts.map(({ phone_number_id: _, ...receipt }) => ({ organization_id, ...receipt })),
   );
-  await requestSync(
-    world,
-    updates.templates.flatMap(({ waba_id, name }) =>
-      inboxes
-        .filter((inbox) => inbox.waba_id === waba_id)
-        .map(({ phone_number }) => ({ organization_id, phone_number, name })),
-    ),
+  const templates = new Map(updates.templates.map((one) => [`${one.waba_id} ${one.name}`, one]));
+  const notices = [...templates.values()].flatMap(({ waba_id, name }) =>
+    inboxes
+      .filter((inbox) => inbox.waba_id === waba_id)
+      .map(({ phone_number }) => ({ organization_id, phone_number, name })),
   );
-  for (const { account: concerned, failure } of updates.health) {
-    for (const inbox of inboxes.filter((one) => isOf(one, concerned))) {
-      await recordHealth(world, { organization_id, inbox_id: inbox.inbox_id }, failure);
+  await requestSync(world, notices);
+  for (const { inbox_id, ...inbox } of inboxes) {
+    const last = updates.health.findLast((one) => isOf(inbox, one.account));
+    if (last) {
+      await recordHealth(world, { organization_id, inbox_id }, last.failure);
     }
   }
-  const jobs = [
-    ...updates.moves.filter(inboxOf).map(({ phone_number_id: _, ...move }) => {
+  const jobs = newJobs(organization_id, inboxes, updates);
+  if (jobs.length > 0) {
+    await world.database.transaction((tx) => world.jobs.enqueueAll(tx, jobs));
+  }
+}
+
+/** Of each message and each person who has moved. */
+function newJobs(organization_id: string, inboxes: Inboxes, { moves, messages }: ChannelUpdates) {
+  const ids = new Map(inboxes.map(({ phone_number_id, inbox_id }) => [phone_number_id, inbox_id]));
+  return [
+    ...moves.flatMap(({ phone_number_id, ...move }) => {
       const key = keyOf(organization_id, move.from);
-      return newJob(moveContactJob, { organization_id, ...move }, { key });
+      return ids.has(phone_number_id) ? [newJob(moveContactJob, { organization_id, ...move }, { key })] : [];
     }),
-    ...updates.messages.flatMap((message) => {
-      const inbox = inboxOf(message);
+    ...messages.flatMap((message) => {
+      const inbox_id = ids.get(message.phone_number_id);
       const { from: phone_number, identities } = message;
       const key = keyOf(organization_id, { phone_number, bsuid: identities?.bsuid ?? null });
-      return inbox
-        ? [newJob(receiveMessageJob, { organization_id, inbox_id: inbox.inbox_id, message }, { key })]
-        : [];
+      return inbox_id === undefined
+        ? []
+        : [newJob(receiveMessageJob, { organization_id, inbox_id, message }, { key })];
     }),
   ];
-  await world.database.transaction((tx) => world.jobs.enqueueAll(tx, jobs));
 }
 
 /** What a person sends is received in order. */

@@ -107,6 +107,9 @@ function newSyncJob(payload: z.infer<typeof SyncPayload>) {
 
 /** The authority reports a change: its list is read, because a report may be late, or older than another. */
 export async function requestSync(world: World, notices: readonly TemplateNotice[]): Promise<void> {
+  if (notices.length === 0) {
+    return;
+  }
   await world.database.transaction(async (tx) => {
     for (const { organization_id, phone_number, name } of notices) {
       const inbox = await getInbox(tx, organization_id, { phone_number });
