@@ -91,7 +91,7 @@ async function measure(database: Database): Promise<void> {
     ...{ ...secrets, database, now, sandbox: undefined, log, metrics: noMetrics, stopping },
     ...{ web: createClosedWeb(), receivers: createClosedWeb(), hiddenBy: () => undefined },
     storage: createDiskStorage(dataDir),
-    addresses: { service: () => "", cdn: undefined },
+    addresses: { service: () => "", isPublic: false, cdn: undefined },
     quotas: config.quotas,
     ...{ retention: config.retention, wallet: config.wallet },
     ...{ countries: await openCountries(config.countries), ...openModels(config.models) },
@@ -109,6 +109,7 @@ async function measure(database: Database): Promise<void> {
     receiveMessage: (from) =>
       platform.callbacks.onMessage({
         organization_id: caller.organization_id,
+        channel: "simulator",
         channel_message_id: `bench-${from}`,
         from,
         to: null,

@@ -6,7 +6,8 @@
 import { setMaxListeners } from "node:events";
 import { toolNames } from "../tools/contract/index.ts";
 import { fail } from "../tools/errors.ts";
-import { type ControlRoute, openSimulator } from "./adapters/channel/simulator/index.ts";
+import { openChannels } from "./adapters/channel/index.ts";
+import type { ControlRoute } from "./adapters/channel/simulator/index.ts";
 import { openCountries } from "./adapters/countries/index.ts";
 import { openDocumentReader } from "./adapters/documents/index.ts";
 import { openModels } from "./adapters/models/index.ts";
@@ -17,7 +18,7 @@ import { createWebs } from "./adapters/web/index.ts";
 import { createProofRoutes } from "./cli/key-proof.ts";
 import { version } from "./cli/version.ts";
 import { createClient } from "./client/index.ts";
-import type { Config } from "./config/index.ts";
+import { addressesOf, type Config } from "./config/index.ts";
 import { type DatabaseOptions, openDatabase } from "./database/connect.ts";
 import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
@@ -96,15 +97,14 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     ...{ database, now, log, web, receivers, enabledModules, concurrency, metrics: telemetry.metrics },
     ...{ stopping: stopping.signal, retention: config.retention, wallet: config.wallet, instruments },
     ...{ countries: await openCountries(config.countries), ...openModels(config.models), hiddenBy, sandbox },
-    addresses: { service: () => config.publicUrl ?? address, cdn: config.cdnUrl },
+    addresses: addressesOf(config, () => address),
     ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), documents: openDocumentReader() },
     openChannels(callbacks, enqueueAll) {
-      const simulator = openSimulator({ database, enqueueAll, callbacks, now });
+      const parts = { database, enqueueAll, callbacks, now, whatsapp: config.whatsapp };
+      const { jobs, ...opened } = openChannels({ ...options, ...parts });
       const { payments, routes } = openPayments({ ...config, ...secrets, database, callbacks, now });
-      controls = config.isSimulatorControllable ? [...simulator.routes, ...routes] : [];
-      const authority = options.replaceAuthority?.(simulator.authority) ?? simulator.authority;
-      const simulated = { channels: { simulator: simulator.channel }, authorities: { simulator: authority } };
-      return { ...instruments.ports({ ...simulated, payments }), jobs: simulator.jobs };
+      controls = config.isSimulatorControllable ? [...opened.routes, ...routes] : [];
+      return { ...instruments.ports({ ...opened, payments }), jobs };
     },
   });
   const operations = operationsOf(enabledModules, config.operatorKey !== undefined);

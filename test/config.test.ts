@@ -33,6 +33,7 @@ test("without settings the service is embedded, on loopback, with the documented
       telemetry: { token: undefined, collector: undefined },
       scopes: undefined,
       toolFilter: { toolsets: [], readOnly: false, allow: [], deny: [], mode: "core" },
+      whatsapp: { baseUrl: "https://graph.facebook.com", version: "v26.0" },
       ...{ resultLimit: 80_000, models: { chat: undefined, embeddings: undefined } },
     },
     warnings: [],
@@ -105,6 +106,8 @@ test("every setting is read", () => {
     TIDINGS_TOOLS_DENY: "list_messages",
     TIDINGS_TOOL_MODE: "search",
     TIDINGS_RESULT_LIMIT: "40000",
+    TIDINGS_WHATSAPP_BASE_URL: "http://127.0.0.1:4004/graph/",
+    TIDINGS_WHATSAPP_VERSION: "v25.0",
   });
   expect(config).toEqual({
     host: "0.0.0.0",
@@ -153,6 +156,7 @@ test("every setting is read", () => {
       deny: ["list_messages"],
       mode: "search",
     },
+    whatsapp: { baseUrl: "http://127.0.0.1:4004/graph", version: "v25.0" },
     ...{ resultLimit: 40_000, models: { chat: undefined, embeddings: undefined } },
   });
   expect(appSecrets(config)).toEqual([

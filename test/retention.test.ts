@@ -16,7 +16,7 @@ const rules = jobsOf(modules).flatMap(({ retention = [] }) => retention);
 /** Why the rows of the other tables are kept. */
 const kept: Readonly<Record<string, readonly string[]>> = {
   "what an organization has set up": [
-    ...["organizations", "users", "api_keys", "inboxes", "teams", "team_members"],
+    ...["organizations", "users", "api_keys", "inboxes", "inbox_accounts", "teams", "team_members"],
     ...["routing_policies", "quick_replies", "templates", "webhooks", "wallet_states"],
     ...["cohorts", "broadcasts", "subscriptions", "chatbot_addons", "flows", "flow_window_sweeps"],
     ...["chatbot_configs", "knowledge_documents", "knowledge_qa_pairs"],
@@ -55,6 +55,9 @@ beforeAll(async () => {
   await query(`
     insert into parked_receipts (organization_id, channel_message_id, type, occurred_at, parked_at)
     select ${organization}, 'unknown', 'sent', now(), now()`);
+  await query(`
+    insert into message_originals (organization_id, message_id, original, received_at)
+    select ${organization}, 'msg_1', '{}', now()`);
   await query(`
     insert into payment_events (organization_id, event_id, received_at)
     select ${organization}, 'evt_1', now()`);

@@ -33,6 +33,7 @@ const inboundChannel = implement(
           status: 200,
           body: await receiveMessage(world, {
             organization_id: organization,
+            channel: "simulator",
             channel_message_id: `in_${organization}`,
             from: "+14155550123",
             to: null,

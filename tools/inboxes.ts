@@ -10,10 +10,12 @@ import {
   operation,
   phone,
   timestamp,
+  untrusted,
 } from "./contract/index.ts";
 
 /** The channels that an inbox can use. */
-export const channels = ["simulator"] as const;
+export const channels = ["simulator", "whatsapp"] as const;
+export type ChannelName = (typeof channels)[number];
 
 const keywords = z.array(z.string().trim().min(1).max(64)).max(100);
 const reply = z.string().max(1024);
@@ -23,7 +25,9 @@ export const InboxSettings = z.object({
   service_window: z
     .enum(["strict", "advisory"])
     .optional()
-    .describe("Free text after the 24-hour window: strict rejects it, advisory warns"),
+    .describe(
+      "Simulated channel: free text after the 24-hour window; strict rejects it, as a real channel always does, and advisory, the default, warns",
+    ),
   wallet: z
     .enum(["recorded", "enforced"])
     .optional()
@@ -35,7 +39,9 @@ export const InboxSettings = z.object({
     .min(1)
     .max(1000)
     .optional()
-    .describe("Messages that may be sent in any second, replies before broadcasts; by default any number"),
+    .describe(
+      "Messages that may be sent in any second, replies before broadcasts; by default 80 on WhatsApp, any number on the simulated channel",
+    ),
   daily_limit: z
     .int()
     .min(1)
@@ -67,9 +73,39 @@ const Inbox = z.object({
   platform: z.string(),
   phone_number: z.string(),
   settings: InboxSettings,
+  /** The address to enter in the app's dashboard at Meta; null on the simulated channel, and without a public address. */
+  callback_url: z.string().nullable(),
+  /** stopped: the account can't send, and messages wait. */
+  health: z.object({
+    status: z.enum(["ok", "stopped"]),
+    /** The channel's error code. */
+    code: z.int().nullable(),
+    reason: untrusted(z.string()).nullable(),
+    since: timestamp.nullable(),
+  }),
   created_at: timestamp,
   updated_at: timestamp,
 });
+
+/** Ids at Meta are numbers, as text. */
+const metaId = z.string().regex(/^\d{1,32}$/, "Send the number from Meta's dashboard.");
+const secret = (minLength: number) =>
+  z
+    .string()
+    .min(minLength)
+    .max(2048)
+    .regex(/^[!-~]+$/, "Send it without spaces.");
+
+/** The account of a WhatsApp number. Never shown again. */
+export const WhatsAppCredentials = z.object({
+  phone_number_id: metaId.describe("Id of the phone number"),
+  waba_id: metaId.describe("Id of its WhatsApp Business Account"),
+  app_id: metaId.describe("Id of the Meta app"),
+  access_token: secret(8).describe("Permanent token of a system user"),
+  app_secret: secret(8).describe("The app's secret, which signs webhooks"),
+  verify_token: secret(8).describe("A text of your choice, entered in the app's dashboard too"),
+});
+export type WhatsAppCredentials = z.infer<typeof WhatsAppCredentials>;
 
 const name = z.string().trim().min(1).max(255).describe("Name");
 
@@ -90,16 +126,30 @@ export const inboxes = {
     path: "/v1/inboxes",
     scope: "tokens:create",
     title: "Create inbox",
-    description: "Add a phone number that contacts can write to.",
-    input: z.object({
-      name,
-      phone_number: phone,
-      channel: z.enum(channels).default("simulator").describe("Messaging channel"),
-      settings: InboxSettings.default({}).describe("Window rule, opt-out words and replies"),
-    }),
+    effect: "outward",
+    description:
+      "Add a phone number that contacts can write to. A WhatsApp number needs the credentials of its account, which are checked at Meta. Enter callback_url and the verify token in the app's dashboard there.",
+    input: z
+      .object({
+        name,
+        phone_number: phone,
+        channel: z.enum(channels).default("simulator").describe("Messaging channel"),
+        credentials: WhatsAppCredentials.optional().describe("For channel whatsapp"),
+        settings: InboxSettings.default({}).describe("Window rule, opt-out words and replies"),
+      })
+      .superRefine(({ channel, credentials }, context) => {
+        if ((channel === "whatsapp") !== (credentials !== undefined)) {
+          const message =
+            channel === "whatsapp"
+              ? "A WhatsApp inbox needs credentials."
+              : "Credentials are for the channel whatsapp.";
+          context.addIssue({ code: "custom", path: ["credentials"], message });
+        }
+      }),
     output: one(Inbox),
     status: 201,
     tier: "extended",
+    hints: { openWorld: true },
   }),
 
   update_inbox: operation({
@@ -107,15 +157,18 @@ export const inboxes = {
     path: "/v1/inboxes/{id}",
     scope: "tokens:create",
     title: "Update inbox",
+    effect: "outward",
     description:
-      "Change an inbox's name or settings. Only the fields sent change; settings replaces all settings.",
+      "Change an inbox's name, settings or credentials. Only the fields sent change; settings and credentials replace all of theirs.",
     input: z.object({
       id: id("Inbox", "list_inboxes"),
       name: name.optional(),
       settings: InboxSettings.optional().describe("Window rule, opt-out words and replies"),
+      credentials: WhatsAppCredentials.optional().describe("Of a WhatsApp inbox; checked at Meta"),
     }),
     output: one(Inbox),
     tier: "extended",
+    hints: { openWorld: true },
   }),
 };
 
@@ -131,6 +184,24 @@ export const inboxErrors = {
     404,
     "There is no inbox with this id.",
     "Find the id with list_inboxes (GET /v1/inboxes).",
+  ),
+  credentials_rejected: errorEntry(
+    "business_rule",
+    422,
+    "WhatsApp does not accept these credentials: {reason}",
+    "Compare them with the app's dashboard at Meta, correct the field in param, and send them again.",
+  ),
+  credentials_not_used: errorEntry(
+    "business_rule",
+    422,
+    "An inbox of the simulated channel has no credentials.",
+    "Create an inbox with the channel whatsapp (POST /v1/inboxes).",
+  ),
+  channel_unreachable: errorEntry(
+    "channel",
+    503,
+    "The channel's provider does not respond or is busy.",
+    "Try again in a minute.",
   ),
   no_inbox: errorEntry(
     "business_rule",

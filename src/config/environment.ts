@@ -237,6 +237,15 @@ export const Environment = z.object({
     .url({ protocol: /^https?$/, ...expected("the address of the Razorpay API or of an emulator") })
     .default("https://api.razorpay.com")
     .describe("Address of the Razorpay API, without its version"),
+  TIDINGS_WHATSAPP_BASE_URL: z
+    .url({ protocol: /^https?$/, ...expected("the address of the Graph API or of an emulator") })
+    .default("https://graph.facebook.com")
+    .describe("Address of Meta's Graph API, without its version, for inboxes of the channel whatsapp"),
+  TIDINGS_WHATSAPP_VERSION: z
+    .string()
+    .regex(/^v\d{1,3}\.\d{1,2}$/, expected("a version such as v26.0"))
+    .default("v26.0")
+    .describe("Version of the Graph API"),
   ...ModelEnvironment.shape,
   TIDINGS_OPERATOR_KEY: z
     .string()

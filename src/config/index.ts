@@ -166,6 +166,10 @@ function toConfig(env: z.output<typeof Environment>) {
     s3: readS3Settings(env),
     /** Undefined: payments are simulated. */
     razorpay: readRazorpaySettings(env),
+    whatsapp: {
+      baseUrl: env.TIDINGS_WHATSAPP_BASE_URL.replace(/\/+$/, ""),
+      version: env.TIDINGS_WHATSAPP_VERSION,
+    },
     models: { chat: readChatSettings(env), embeddings: readEmbeddingsSettings(env) },
     publicUrl: env.TIDINGS_PUBLIC_URL?.replace(/\/+$/, ""),
     cdnUrl: env.TIDINGS_CDN_URL?.replace(/\/+$/, ""),
@@ -204,6 +208,11 @@ function readRazorpaySettings(env: z.output<typeof Environment>) {
   const isComplete = keyId !== undefined && keySecret !== undefined && webhookSecret !== undefined;
   const baseUrl = env.TIDINGS_RAZORPAY_BASE_URL.replace(/\/+$/, "");
   return isComplete ? { baseUrl, keyId, keySecret, webhookSecret } : undefined;
+}
+
+/** Where the service and its CDN are reached; `address` is where it listens. */
+export function addressesOf({ publicUrl, cdnUrl: cdn }: Config, address: () => string) {
+  return { service: () => publicUrl ?? address(), isPublic: publicUrl !== undefined, cdn };
 }
 
 /** The values that must never appear in a log. */

@@ -4,7 +4,7 @@ import type { Database, Transaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { insertKey } from "./api-keys.ts";
 import { hashPassword, hashSecret, newKeySecret, newPassword, randomSecret } from "./identity/index.ts";
-import { insertInbox } from "./inboxes.ts";
+import { insertInbox } from "./inboxes/index.ts";
 import { type AppSecrets, type ResealOptions, resealAll, type SealSecrets } from "./kernel/index.ts";
 import { insertOrganization, type NewOrganization } from "./organization.ts";
 import { insertSetting, readSetting } from "./settings.ts";

@@ -26,7 +26,7 @@ import { contacts } from "./contacts/index.ts";
 import { conversations } from "./conversations/index.ts";
 import { flows } from "./flows/index.ts";
 import { imports } from "./imports/index.ts";
-import { inboxes } from "./inboxes.ts";
+import { inboxes } from "./inboxes/index.ts";
 import {
   type Call,
   type Caller,

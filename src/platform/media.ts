@@ -3,7 +3,7 @@ import { fail } from "../../tools/errors.ts";
 import type { mediaTypes } from "../../tools/messages/index.ts";
 import type { Queries } from "../database/database.ts";
 import type { World } from "./kernel/index.ts";
-import { createChannelLink, findUploadAt } from "./uploads/index.ts";
+import { createChannelLink, findChannelFile, findUploadAt } from "./uploads/index.ts";
 
 export type MediaType = (typeof mediaTypes)[number];
 
@@ -77,9 +77,20 @@ export async function toMediaContent(db: Queries, input: MediaInput): Promise<St
   return { url, caption, file_name: shownName, upload: upload.key };
 }
 
+/** Whom the media goes to: a channel with accounts gets the file itself, any other a link to it. */
+export interface MediaTarget {
+  readonly organization: string;
+  readonly hasAccount: boolean;
+}
+
 /** Returns the media as the channel receives it. The link to an upload is signed now, because it expires. */
 export async function toChannelMedia<
   Media extends { readonly url: string; readonly upload?: string | undefined },
->(world: World, { upload, ...media }: Media) {
-  return upload === undefined ? media : { ...media, url: await createChannelLink(world, upload) };
+>(world: World, { organization, hasAccount }: MediaTarget, { upload, ...media }: Media) {
+  if (upload === undefined) {
+    return media;
+  }
+  return hasAccount
+    ? { ...media, file: await findChannelFile(world, organization, upload) }
+    : { ...media, url: await createChannelLink(world, upload) };
 }

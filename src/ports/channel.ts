@@ -1,6 +1,26 @@
 /** The port to a messaging channel. Called outside any transaction. */
 import type { TemplateButton } from "../../tools/templates/index.ts";
 
+/** The account at the channel's provider that an inbox uses. The last three are secret. */
+export interface ChannelAccount {
+  readonly phone_number_id: string;
+  readonly waba_id: string;
+  readonly app_id: string;
+  readonly access_token: string;
+  readonly app_secret: string;
+  readonly verify_token: string;
+}
+
+/** A file of this service's own store, for a channel with accounts. */
+export interface ChannelFile {
+  /** Names the file; another file never gets it. */
+  readonly key: string;
+  readonly content_type: string;
+  readonly size: number;
+  /** Undefined if it has been deleted. */
+  read(): Promise<AsyncIterable<Uint8Array> | undefined>;
+}
+
 export type MessageContent =
   | { readonly type: "text"; readonly text: { readonly body: string } }
   | {
@@ -9,6 +29,7 @@ export type MessageContent =
         readonly url: string;
         readonly caption: string | null;
         readonly file_name: string | null;
+        readonly file?: ChannelFile | undefined;
       };
     }
   | { readonly type: "interactive"; readonly interactive: Readonly<Record<string, unknown>> }
@@ -22,7 +43,11 @@ export interface TemplateMessage {
     | { readonly type: "text"; readonly text: string }
     | {
         readonly type: "image" | "video" | "document";
-        readonly media: { readonly url: string; readonly file_name: string | null };
+        readonly media: {
+          readonly url: string;
+          readonly file_name: string | null;
+          readonly file?: ChannelFile | undefined;
+        };
       }
     | null;
   readonly body: string;
@@ -42,6 +67,8 @@ export interface OutboundMessage {
   readonly organization_id: string;
   /** The inbox's phone number, E.164. */
   readonly from: string;
+  /** The account that it is sent from; the simulated channel has none. */
+  readonly account?: ChannelAccount | undefined;
   /** The recipient: a phone number in E.164 form, or the business-scoped user id of a person who hides it. */
   readonly to: string;
   /** Selects the field for `to`: WhatsApp silently drops a message with an id in the field for numbers. */
@@ -63,7 +90,14 @@ export interface ChannelFailure {
 export type SendResult =
   | { readonly outcome: "accepted"; readonly channel_message_id: string }
   /** The channel rejects the message permanently. */
-  | { readonly outcome: "refused"; readonly failure: ChannelFailure }
+  | {
+      readonly outcome: "refused";
+      readonly failure: ChannelFailure;
+      /** The channel has another status of the template than this service. */
+      readonly isTemplateOutdated?: boolean;
+    }
+  /** The inbox can't send any message until its account is put right; this one was certainly not accepted. */
+  | { readonly outcome: "stopped"; readonly failure: ChannelFailure }
   /** The message was certainly not accepted; retry after `retryAfterMs` at the earliest. */
   | { readonly outcome: "busy"; readonly retryAfterMs: number; readonly failure: ChannelFailure };
 
@@ -80,6 +114,77 @@ export type FindResult =
 export interface Channel {
   send(message: OutboundMessage, signal: AbortSignal): Promise<SendResult>;
   find(token: string, organization_id: string): Promise<FindResult>;
+  /** Only of a channel with accounts. */
+  readonly provider?: ChannelProvider;
+}
+
+export type ConnectResult =
+  | { readonly outcome: "connected" }
+  /** The account can't be used; `reason` may be shown to the caller, and `field` is the credential that is wrong. */
+  | { readonly outcome: "refused"; readonly field: keyof ChannelAccount; readonly reason: string }
+  /** The provider does not respond or is busy: nothing is known of the account. */
+  | { readonly outcome: "unavailable" };
+
+/** A request to the address where the provider reports messages and receipts. */
+export interface ChannelRequest {
+  /** By name in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** The provider of a channel's accounts. */
+export interface ChannelProvider {
+  /** Checks that an account works and has this number (E.164), and subscribes to what it receives. Safe to repeat. */
+  connect(
+    request: { readonly account: ChannelAccount; readonly phone_number: string },
+    signal: AbortSignal,
+  ): Promise<ConnectResult>;
+  /** The answer to the provider's check of the address; undefined if its token is not the account's. */
+  answerHandshake(
+    account: ChannelAccount,
+    query: Readonly<Record<string, string | readonly string[]>>,
+  ): string | undefined;
+  /** What a request reports. Its signature is checked first, by the account's secret. */
+  readRequest(
+    account: ChannelAccount,
+    request: ChannelRequest,
+  ): ChannelUpdates | "forged" | "too_many" | "unreadable";
+  /** Passes a received file to `read` while it arrives; undefined if the provider does not have it any more. */
+  fetchFile<Value>(
+    account: ChannelAccount,
+    file: { readonly id: string; readonly signal: AbortSignal },
+    read: (content: { readonly type: string; readonly body: AsyncIterable<Uint8Array> }) => Promise<Value>,
+  ): Promise<Value | undefined>;
+}
+
+/** What a request reports. The account of each part is one of the same app, not always the address's own. */
+export interface ChannelUpdates {
+  readonly messages: readonly AccountMessage[];
+  readonly receipts: readonly (Omit<Receipt, "organization_id"> & { readonly phone_number_id: string })[];
+  /** Persons who have another number or id. */
+  readonly moves: readonly (IdentityMove & { readonly phone_number_id: string })[];
+  readonly templates: readonly { readonly waba_id: string; readonly name: string }[];
+  /** Why an account can't send, or can again (null). */
+  readonly health: readonly {
+    readonly account: Partial<Pick<ChannelAccount, "phone_number_id" | "waba_id">>;
+    readonly failure: ChannelFailure | null;
+  }[];
+}
+
+/** A message that an account received. */
+export interface AccountMessage extends Omit<InboundMessage, "organization_id" | "channel" | "to"> {
+  readonly phone_number_id: string;
+  /** The file of a message with media, whose address is empty until it has been fetched. */
+  readonly file: { readonly id: string; readonly content_type: string } | null;
+  /** The whole message in the channel's own form. */
+  readonly original: Readonly<Record<string, unknown>>;
+}
+
+/** A person's identities before and after a change. */
+export interface IdentityMove {
+  readonly occurred_at: string;
+  readonly from: { readonly phone_number: string | null; readonly bsuid: string | null };
+  readonly to: { readonly phone_number: string | null; readonly bsuid: string | null };
 }
 
 export type ReceiptType = "sent" | "delivered" | "read" | "failed";
@@ -116,17 +221,21 @@ export interface Identities {
 /** A message from a contact. */
 export interface InboundMessage {
   readonly organization_id: string;
+  /** The name of the channel, which is the inbox's too. */
+  readonly channel: string;
   readonly channel_message_id: string;
   /** The sender's number, E.164; null if the person hides it, with an identity instead. */
   readonly from: string | null;
   readonly identities?: Identities | undefined;
-  /** The inbox's number; null for the organization's first inbox. */
+  /** The inbox's number; null for the organization's first inbox of the channel. */
   readonly to: string | null;
   readonly name: string | null;
   readonly occurred_at: string;
   readonly content:
-    | Exclude<MessageContent, { readonly type: "template" }>
-    | { readonly type: "interactive"; readonly reply: { readonly id: string; readonly title: string } };
+    | Exclude<MessageContent, { readonly type: "template" | "interactive" }>
+    | { readonly type: "interactive"; readonly reply: { readonly id: string; readonly title: string } }
+    /** Of a type that this service does not have. */
+    | { readonly type: "unsupported"; readonly unsupported: { readonly type: string } };
 }
 
 /** The functions that a channel calls. They resolve when the data is durable, and are safe to repeat. */

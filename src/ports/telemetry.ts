@@ -15,7 +15,7 @@ export interface Metrics {
   message(state: "received" | "queued" | "sent" | "delivered" | "read" | "failed"): void;
   channelSend(result: {
     channel: string;
-    outcome: "accepted" | "refused" | "busy" | "unknown";
+    outcome: "accepted" | "refused" | "busy" | "stopped" | "unknown";
     seconds: number;
   }): void;
   /** One attempt to deliver to a webhook. */

@@ -4,7 +4,9 @@
  * Names are compared without regard to case: an authority may store them in lower case. A name may exist once for each
  * language of an inbox.
  */
+
 import type { TemplateCategory, TemplateData, Variable } from "../../tools/templates/index.ts";
+import type { ChannelAccount, ChannelFile } from "./channel.ts";
 
 /** The inbox whose templates these are. */
 export interface TemplateInbox {
@@ -12,6 +14,8 @@ export interface TemplateInbox {
   readonly id: string;
   /** E.164. */
   readonly phone_number: string;
+  /** The account that the templates belong to; the simulated channel has none. */
+  readonly account?: ChannelAccount | undefined;
 }
 
 export interface TemplateVersion {
@@ -28,6 +32,8 @@ export interface TemplateSubmission extends TemplateVersion {
   readonly language: string;
   /** The authority's id, to change a template that it has; null for a new one. */
   readonly external_id: string | null;
+  /** The sample of a media header, for an authority with accounts. */
+  readonly sample?: ChannelFile | undefined;
 }
 
 export type SubmissionResult =

@@ -48,7 +48,7 @@ export async function startUpstream(
     if (answer !== "hang") {
       const { status = 200, headers: extra, body = { data: {} } } = answer;
       response.writeHead(status, { "content-type": "application/json", ...extra });
-      response.end(typeof body === "string" ? body : JSON.stringify(body));
+      response.end(typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body));
     }
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

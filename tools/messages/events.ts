@@ -1,13 +1,13 @@
 /** The events of messages, with the shape of their data and the scope that reads it. */
 import { z } from "zod";
 import { timestamp } from "../contract/index.ts";
-import { MessageError, messageStatuses, messageTypes } from "./message.ts";
+import { MessageError, messageStatuses, storedTypes } from "./message.ts";
 
 const Received = z.object({
   message_id: z.string(),
   conversation_id: z.string(),
   from: z.string(),
-  type: z.enum(messageTypes),
+  type: z.enum(storedTypes),
   text: z.object({ body: z.string() }).optional(),
 });
 
@@ -15,7 +15,7 @@ const Progress = z.object({
   message_id: z.string(),
   conversation_id: z.string(),
   to: z.string(),
-  type: z.enum(messageTypes),
+  type: z.enum(storedTypes),
   /** Of a message of type template. */
   template_name: z.string().optional(),
   /** Of a message of a broadcast. */

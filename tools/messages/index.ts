@@ -21,7 +21,7 @@ export { NewMessage, type TemplateContent } from "./content.ts";
 export { messageErrors } from "./errors.ts";
 export { messageEvents } from "./events.ts";
 export { Interactive } from "./interactive.ts";
-export { MessageError, mediaTypes, messageStatuses, messageTypes } from "./message.ts";
+export { MessageError, mediaTypes, messageStatuses, messageTypes, storedTypes } from "./message.ts";
 
 /** A tool call that a conversation allows or not. */
 const Action = z.object({

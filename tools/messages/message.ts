@@ -12,6 +12,8 @@ export const messageTypes = [
   "template",
   "interactive",
 ] as const;
+/** An inbound message may also be of a type that this service does not have, such as a location. */
+export const storedTypes = [...messageTypes, "unsupported"] as const;
 export const mediaTypes = ["image", "video", "document", "audio"] as const;
 export const messageStatuses = ["queued", "sent", "delivered", "read", "failed", "received"] as const;
 
@@ -56,7 +58,7 @@ export const Message = z.object({
   direction: z.enum(["outbound", "inbound"]),
   from: z.string().nullable(),
   to: z.string().nullable(),
-  type: z.enum(messageTypes),
+  type: z.enum(storedTypes),
   text: untrusted(z.object({ body: z.string() })).nullable(),
   media: untrusted(
     z.object({ url: z.string(), caption: z.string().nullable(), file_name: z.string().nullable() }),
@@ -64,6 +66,10 @@ export const Message = z.object({
   interactive: z.record(z.string(), z.unknown()).nullable(),
   template: untrusted(SentTemplate).nullable(),
   reply: untrusted(z.object({ id: z.string(), title: z.string() })).nullable(),
+  /** What the channel sent instead of a type of this service; `original` is kept for 7 days, and is in get_message alone. */
+  unsupported: untrusted(
+    z.object({ type: z.string(), original: z.record(z.string(), z.unknown()).nullable() }),
+  ).nullable(),
   status: z.enum(messageStatuses),
   /** Who sent it; null for inbound messages and in older records. */
   sent_by: Actor.nullable(),

@@ -65,7 +65,7 @@ export async function startPlatform(
     ...{ countries: await openCountries(config.countries), ...openModels(config.models) },
     documents: openDocumentReader(),
     ...{ storage: openStorage(config), hiddenBy: () => undefined },
-    addresses: { service: () => "http://127.0.0.1", cdn: undefined },
+    addresses: { service: () => "http://127.0.0.1", isPublic: false, cdn: undefined },
     openChannels: () => ({
       channels: { simulator: channel },
       templateAuthorities: {},

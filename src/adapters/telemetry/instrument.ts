@@ -114,9 +114,10 @@ function instrumentJob<Job extends RunnableJob>(job: Job, { metrics, tracer }: I
 /** A span and a metric for each message that is sent by a channel. */
 function instrumentChannel(name: string, channel: Channel, { metrics, tracer }: Instruments): Channel {
   return {
+    ...channel,
     async send(message, signal) {
       const seconds = startTimer();
-      let outcome: "accepted" | "refused" | "busy" | "unknown" = "unknown";
+      let outcome: "accepted" | "refused" | "busy" | "stopped" | "unknown" = "unknown";
       try {
         const result = await tracer.withSpan({ name: `send by ${name}`, kind: "client" }, () =>
           channel.send(message, signal),

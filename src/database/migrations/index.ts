@@ -29,6 +29,7 @@ import * as flowEvents from "./0026-flow-events.ts";
 import * as knowledgeBase from "./0028-knowledge-base.ts";
 import * as chatbot from "./0029-chatbot.ts";
 import * as answers from "./0030-answers.ts";
+import * as channelAccounts from "./0031-channel-accounts.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -60,4 +61,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0028-knowledge-base": knowledgeBase,
   "0029-chatbot": chatbot,
   "0030-answers": answers,
+  "0031-channel-accounts": channelAccounts,
 };

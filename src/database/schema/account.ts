@@ -1,6 +1,16 @@
 /** The tables of organizations, their users, credentials and configuration. */
 import type { ColumnType, Generated } from "kysely";
-import type { Actor, Json, JsonOrSealed } from "./columns.ts";
+import type { Actor, Json, JsonOrSealed, Sealed } from "./columns.ts";
+
+/** Why an inbox can't send. */
+export type InboxHealth = {
+  readonly channel_code: number | null;
+  readonly title: string;
+  readonly detail: string | null;
+  readonly since: string;
+  /** Its messages wait until then. */
+  readonly retry_at: string;
+};
 
 export interface AccountTables {
   settings: { name: string; value: string };
@@ -97,7 +107,19 @@ export interface AccountTables {
     platform: string;
     phone_number: string;
     settings: Json<Record<string, unknown>>;
+    /** Why it can't send; null if it can. */
+    health: Json<InboxHealth> | null;
     created_at: string;
+    updated_at: string;
+  };
+  inbox_accounts: {
+    organization_id: string;
+    inbox_id: string;
+    phone_number_id: string;
+    waba_id: string;
+    app_id: string;
+    /** The access token, the app's secret and the verify token, as JSON. */
+    secrets: Sealed;
     updated_at: string;
   };
   teams: {

@@ -18,6 +18,8 @@ type MessageContent = {
   readonly template?: SentTemplate;
   /** The choice that an inbound message makes. */
   readonly reply?: { readonly id: string; readonly title: string };
+  /** What the channel calls an inbound message of a type that this service does not have. */
+  readonly unsupported?: { readonly type: string };
 };
 
 /** A failure as the channel reports it. */
@@ -126,7 +128,7 @@ export interface InboxTables {
     id: string;
     conversation_id: string;
     direction: "outbound" | "inbound";
-    type: "text" | "image" | "video" | "document" | "audio" | "template" | "interactive";
+    type: "text" | "image" | "video" | "document" | "audio" | "template" | "interactive" | "unsupported";
     content: Json<MessageContent>;
     from: string | null;
     to: string | null;
@@ -154,6 +156,12 @@ export interface InboxTables {
     type: "sent" | "delivered" | "read" | "failed";
     occurred_at: string;
     error: Json<MessageFailure> | null;
+  };
+  message_originals: {
+    organization_id: string;
+    message_id: string;
+    original: Json<Record<string, unknown>>;
+    received_at: string;
   };
   parked_receipts: {
     organization_id: string;

@@ -25,6 +25,7 @@ export { requireAddress } from "./address.ts";
 export { isBsuid } from "./bsuid.ts";
 export { type ContactRow, createContact, findOrCreateContact, type Identity, idOfOwner } from "./find.ts";
 export { findContactIds } from "./find-many.ts";
+export { moveIdentities } from "./move.ts";
 export { normalizeContacts } from "./normalized.ts";
 export { selectContacts } from "./select.ts";
 export { serializeContact } from "./serialize.ts";

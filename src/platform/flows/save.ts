@@ -7,7 +7,7 @@ import {
 } from "../../../tools/flows/index.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { EndActionConfig, FlowNode } from "../../database/schema/index.ts";
-import { getOrDefaultInbox } from "../inboxes.ts";
+import { getOrDefaultInbox } from "../inboxes/index.ts";
 import {
   freshId,
   type ReadContext,

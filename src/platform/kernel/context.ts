@@ -54,7 +54,12 @@ export interface World {
   readonly monthlyTokens: number | undefined;
   readonly documents: DocumentReader;
   /** The public base URLs of this service and its CDN, for links to files. */
-  readonly addresses: { service(): string; readonly cdn: string | undefined };
+  readonly addresses: {
+    service(): string;
+    /** Whether the first one is known to be reachable from outside: it was set. */
+    readonly isPublic: boolean;
+    readonly cdn: string | undefined;
+  };
   readonly quotas: Quotas;
   readonly retention: RetentionDays;
   readonly wallet: WalletSettings;

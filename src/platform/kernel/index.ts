@@ -59,4 +59,4 @@ export { countLocked, failQuota, limitOf, requireBelowQuota } from "./limits.ts"
 export { lockOrganization } from "./lock-organization.ts";
 export { type ResealOptions, resealAll, type SealedColumn } from "./reseal.ts";
 export { defineRetentionJob, deleteDeadJobsJob } from "./retention.ts";
-export { type AppSecrets, type SealSecrets, seal, secretsOf, unseal } from "./seal.ts";
+export { type AppSecrets, type SealSecrets, seal, secretsOf, tryUnseal, unseal } from "./seal.ts";

@@ -8,7 +8,7 @@ import { describeRule, permits } from "../../../tools/contract/index.ts";
 import type { ConversationStatus } from "../../../tools/conversations.ts";
 import { isBsuid } from "../contacts/index.ts";
 import { allowedStatuses } from "../conversations/index.ts";
-import { isWindowStrict } from "../inboxes.ts";
+import { isWindowStrict } from "../inboxes/index.ts";
 import type { Caller, World } from "../kernel/index.ts";
 
 export interface ActionContext {

@@ -7,9 +7,11 @@
 import { sql } from "kysely";
 import { coalesce } from "../../database/coalesce.ts";
 import type { Transaction } from "../../database/database.ts";
+import type { InboxHealth, Sealed } from "../../database/schema/index.ts";
 import { together } from "../../database/transaction.ts";
+import type { ChannelAccount } from "../../ports/channel.ts";
 import { windowOf } from "../conversations/index.ts";
-import { isWindowStrict } from "../inboxes.ts";
+import { isWindowStrict, openAccount, pausedUntil, StoredAccount } from "../inboxes/index.ts";
 import type { World } from "../kernel/index.ts";
 import { type DeliveryError, internalFailures } from "./failures.ts";
 import {
@@ -44,8 +46,15 @@ export interface ClaimedMessage {
   /** The channel's name. */
   readonly channel: string;
   readonly message: MessageRow;
+  readonly inbox_id: string;
   /** The inbox's number. */
   readonly from: string;
+  /** Undefined on the simulated channel, or if the inbox has lost it. */
+  readonly account: ChannelAccount | undefined;
+  /** Until when the inbox sends nothing; undefined if it does. The message is not claimed then. */
+  readonly pausedUntil: Date | undefined;
+  /** Whether the inbox could not send before. */
+  readonly wasStopped: boolean;
   /** Why it may not be sent now. */
   readonly blockingError: DeliveryError | undefined;
   /** When an earlier attempt claimed it, whose result is unknown. */
@@ -75,7 +84,7 @@ async function claimMessages(
   const at = now.toISOString();
   const claims = requests.map(({ message_id, isTakeover }) => {
     const row = rows.get(message_id);
-    return row && toClaim(row, { now, isTakeover });
+    return row && toClaim(world, row, { now, isTakeover });
   });
   const failed = claims.flatMap((claim) => (claim?.blockingError && !claim.previousClaimAt ? [claim] : []));
   const sending = claims.flatMap((claim) => (claim && !failed.includes(claim) ? [claim] : []));
@@ -98,6 +107,13 @@ interface UnsentMessage extends MessageRow {
   readonly channel: string;
   readonly settings: Record<string, unknown>;
   readonly phone_number: string;
+  readonly inbox_id: string;
+  readonly health: InboxHealth | null;
+  /** Without an account, all are null. */
+  readonly phone_number_id: string | null;
+  readonly waba_id: string | null;
+  readonly app_id: string | null;
+  readonly secrets: Sealed | null;
 }
 
 /** The messages that are still to be sent, by id, locked until the commit. */
@@ -108,7 +124,8 @@ async function readUnsent(
   const [first] = requests;
   const { rows } = await sql<UnsentMessage>`
     select message.*, conversation.last_user_message_at, conversation.erased_at,
-      contact.blocked_at, contact.opted_out, inbox.channel, inbox.settings, inbox.phone_number
+      contact.blocked_at, contact.opted_out, inbox.channel, inbox.settings, inbox.phone_number,
+      inbox.id as inbox_id, inbox.health, account.phone_number_id, account.waba_id, account.app_id, account.secrets
     from messages as message
     -- Look-ups by the whole key: the planner might start a join with all rows of the organization, and keep that plan.
     cross join lateral (
@@ -124,6 +141,9 @@ async function readUnsent(
     cross join lateral (
       select * from inboxes where organization_id = message.organization_id and id = conversation.inbox_id limit 1
     ) as inbox
+    left join lateral (
+      select * from inbox_accounts where organization_id = message.organization_id and inbox_id = inbox.id limit 1
+    ) as account on true
     where message.organization_id = ${first?.organization_id}
       and message.id = any(${requests.map(({ message_id }) => message_id)}::text[])
       and message.direction = 'outbound' and message.status in ('queued', 'sending')
@@ -134,14 +154,20 @@ async function readUnsent(
 }
 
 function toClaim(
+  world: World,
   row: UnsentMessage,
   { now, isTakeover }: { readonly now: Date; readonly isTakeover: boolean },
 ): ClaimedMessage {
   const { last_user_message_at, erased_at, blocked_at, opted_out, ...sending } = row;
-  const { channel, settings, phone_number: from, ...message } = sending;
+  const { channel, settings, phone_number: from, inbox_id, health, ...stored } = sending;
+  const { phone_number_id, waba_id, app_id, secrets, ...message } = stored;
   const previousClaimAt = message.claimed_at;
+  const { data: account } = StoredAccount.safeParse({ phone_number_id, waba_id, app_id, secrets });
   return {
-    ...{ channel, message, from, previousClaimAt },
+    ...{ channel, message, inbox_id, from, previousClaimAt },
+    account: account && openAccount(world, account),
+    pausedUntil: previousClaimAt === null ? pausedUntil(health, now) : undefined,
+    wasStopped: health !== null,
     blockingError: findBlockingError(row, now),
     isSendRunning:
       isTakeover && previousClaimAt !== null && now.getTime() - Date.parse(previousClaimAt) < sendEndedMs,
@@ -170,7 +196,9 @@ function findBlockingError(row: UnsentMessage, now: Date): DeliveryError | undef
 }
 
 async function markSending(tx: Transaction, claims: readonly ClaimedMessage[], at: string): Promise<void> {
-  const claimed = claims.filter(({ isSendRunning }) => !isSendRunning).map(({ message }) => message);
+  const claimed = claims
+    .filter(({ isSendRunning, pausedUntil: until }) => !isSendRunning && until === undefined)
+    .map(({ message }) => message);
   const [first] = claimed;
   if (first) {
     await sql`

@@ -38,7 +38,7 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
     assignment,
     flow_run,
     chatbot,
-    messages: latest.rows.reverse().map(serializeMessage),
+    messages: latest.rows.reverse().map((row) => serializeMessage(world, row)),
     actions: describeActions(
       { conversation, contact, inbox: { channel, settings }, tools: world.tools },
       caller,

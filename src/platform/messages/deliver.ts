@@ -10,11 +10,19 @@
 import { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
-import type { Channel, MessageContent, OutboundMessage, TemplateMessage } from "../../ports/channel.ts";
+import type {
+  Channel,
+  ChannelFailure,
+  MessageContent,
+  OutboundMessage,
+  SendResult,
+  TemplateMessage,
+} from "../../ports/channel.ts";
 import { isBsuid } from "../contacts/index.ts";
+import { recordHealth } from "../inboxes/index.ts";
 import { defineJob, type World } from "../kernel/index.ts";
-import { toChannelMedia } from "../media.ts";
-import type { SentTemplate } from "../templates/index.ts";
+import { type MediaTarget, toChannelMedia } from "../media.ts";
+import { requestSync, type SentTemplate } from "../templates/index.ts";
 import {
   type ClaimedMessage,
   claimMessage,
@@ -44,6 +52,9 @@ export const deliverMessageJob = defineJob({
     const claim = await claimMessage(world, { ...payload, isTakeover: attempt.isTakeover });
     if (!claim) {
       return undefined;
+    }
+    if (claim.pausedUntil) {
+      return { runAgainAt: claim.pausedUntil };
     }
     if (claim.previousClaimAt === null) {
       return sendToChannel(world, payload, claim, attempt);
@@ -106,15 +117,42 @@ async function sendToChannel(
     throw new Error("This process was blocked after the claim: another one may be sending the message.");
   }
   const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(sendTimeoutMs - sinceClaimMs)]);
-  const result = await channelOf(world, claim).send(message, signal);
+  const channel = channelOf(world, claim);
+  const isLost = channel.provider !== undefined && !claim.account;
+  const result = isLost ? lostAccount : await channel.send(message, signal);
   if (result.outcome === "accepted") {
-    return markSent(world, payload, result);
+    await markSent(world, payload, result);
+    return claim.wasStopped ? recordSendable(world, claim) : undefined;
   }
   if (result.outcome === "busy") {
     await returnToQueue(world, { ...payload, claimedAt: claim.claimedAt });
     return { runAgainAt: new Date(world.now().getTime() + result.retryAfterMs) };
   }
-  return failMessage(world, payload, toDeliveryError(result.failure));
+  if (result.outcome === "stopped") {
+    await returnToQueue(world, { ...payload, claimedAt: claim.claimedAt });
+    return stopInbox(world, claim, result.failure);
+  }
+  await failMessage(world, payload, toDeliveryError(result.failure));
+  if (result.isTemplateOutdated && message.content.type === "template") {
+    const { organization_id, from: phone_number } = message;
+    await requestSync(world, [{ organization_id, phone_number, name: message.content.template.name }]);
+  }
+  return undefined;
+}
+
+const lostAccount: SendResult = {
+  outcome: "stopped",
+  failure: { channel_code: null, title: "The inbox has no credentials: send them again", detail: null },
+};
+
+/** The message waits with all others of the inbox, and tries again first. */
+async function stopInbox(world: World, { message, inbox_id }: ClaimedMessage, failure: ChannelFailure) {
+  const { organization_id } = message;
+  return { runAgainAt: await recordHealth(world, { organization_id, inbox_id }, failure) };
+}
+
+async function recordSendable(world: World, { message, inbox_id }: ClaimedMessage): Promise<undefined> {
+  await recordHealth(world, { organization_id: message.organization_id, inbox_id }, null);
 }
 
 /** The channel accepted the message, which counts as "sent". */
@@ -142,18 +180,23 @@ async function enqueueConfirmation(world: World, payload: Payload, since: string
   return undefined;
 }
 
-async function toOutboundMessage(world: World, { message, from }: ClaimedMessage): Promise<OutboundMessage> {
+async function toOutboundMessage(
+  world: World,
+  { message, from, account }: ClaimedMessage,
+): Promise<OutboundMessage> {
+  const target = { organization: message.organization_id, hasAccount: account !== undefined };
   const to = message.to ?? "";
   const { media, template } = message.content;
   const content = {
     type: message.type,
     ...message.content,
-    ...(media && { media: await toChannelMedia(world, media) }),
-    ...(template && { template: await toChannelTemplate(world, template) }),
+    ...(media && { media: await toChannelMedia(world, target, media) }),
+    ...(template && { template: await toChannelTemplate(world, target, template) }),
   };
   return {
     organization_id: message.organization_id,
     from,
+    account,
     to,
     to_kind: isBsuid(to) ? "bsuid" : "phone",
     token: message.id,
@@ -163,12 +206,16 @@ async function toOutboundMessage(world: World, { message, from }: ClaimedMessage
   };
 }
 
-async function toChannelTemplate(world: World, template: SentTemplate): Promise<TemplateMessage> {
+async function toChannelTemplate(
+  world: World,
+  target: MediaTarget,
+  template: SentTemplate,
+): Promise<TemplateMessage> {
   const { name, language, header, body, footer, buttons, values } = template;
   const message = { name, language, body, footer, buttons, values };
   return header === null || header.type === "text"
     ? { ...message, header }
-    : { ...message, header: { type: header.type, media: await toChannelMedia(world, header.media) } };
+    : { ...message, header: { type: header.type, media: await toChannelMedia(world, target, header.media) } };
 }
 
 function channelOf(world: World, { channel: name }: ClaimedMessage): Channel {

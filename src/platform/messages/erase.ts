@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { Transaction } from "../../database/database.ts";
 import { updateBatch } from "../../database/query/index.ts";
 import type { ErasedContact } from "../kernel/index.ts";
+import { withdrawal } from "../uploads/index.ts";
 
 /** Replaces these members of an error. */
 const withoutText = JSON.stringify({ title: "", detail: null });
@@ -16,7 +17,15 @@ export async function eraseMessages(
   const ids = sql`
     select id from messages
     where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[])`;
+  // Files that the contact sent. Those of outbound messages are the organization's own.
+  const received = sql`
+    select content #>> '{media,upload}' from messages
+    where organization_id = ${organization_id} and id in (select id from batch) and direction = 'inbound'`;
   const updates = [
+    withdrawal(organization_id, received),
+    sql`
+      delete from message_originals
+      where organization_id = ${organization_id} and message_id in (select id from batch)`,
     sql`
       update messages set content = '{}', "from" = null, "to" = null, error = error || ${withoutText}::jsonb
       where organization_id = ${organization_id} and id in (select id from batch)`,

@@ -9,6 +9,7 @@ import { readConversationContext } from "./context.ts";
 import { confirmMessageJob, deliverMessageJob } from "./deliver.ts";
 import { eraseMessages } from "./erase.ts";
 import { deleteOldReceiptsJob } from "./inbound/index.ts";
+import { findOriginal, ingressJobs, ingressRoutes } from "./ingress/index.ts";
 import { sendMessage } from "./outbound/index.ts";
 import { serializeMessage } from "./serialize.ts";
 import { requireNoneWaiting } from "./template-uses.ts";
@@ -26,13 +27,13 @@ export { serializeMessage } from "./serialize.ts";
 export { getWaiters, requireLive } from "./waiting/index.ts";
 
 export const messages = implement(contract, {
-  tables: ["messages", "message_receipts", "parked_receipts", "released_charges"],
+  tables: ["messages", "message_receipts", "parked_receipts", "released_charges", "message_originals"],
   operations: {
     async send_message(input, context) {
-      return { data: serializeMessage(await sendMessage(input, context)) };
+      return { data: serializeMessage(context.world, await sendMessage(input, context)) };
     },
 
-    async list_messages({ conversation_id, ...paging }, { db, organization }) {
+    async list_messages({ conversation_id, ...paging }, { db, world, organization }) {
       await requireConversation(db, organization, conversation_id);
       const query = db
         .selectFrom("messages")
@@ -41,7 +42,7 @@ export const messages = implement(contract, {
         .where("conversation_id", "=", conversation_id)
         .orderBy("id", "desc");
       const { rows, meta } = await readPage(query, paging);
-      return { data: rows.map(serializeMessage), meta };
+      return { data: rows.map((row) => serializeMessage(world, row)), meta };
     },
 
     async get_conversation_context(input, context) {
@@ -52,7 +53,7 @@ export const messages = implement(contract, {
       return { data: await waitForMessage(input, context) };
     },
 
-    async get_message({ conversation_id, message_id }, { db, organization }) {
+    async get_message({ conversation_id, message_id }, { db, world, organization }) {
       await requireConversation(db, organization, conversation_id);
       const message = await db
         .selectFrom("messages")
@@ -64,10 +65,13 @@ export const messages = implement(contract, {
       if (!message) {
         throw fail("message_not_found");
       }
-      return { data: serializeMessage(message) };
+      const { unsupported, ...shown } = serializeMessage(world, message);
+      const original = unsupported && (await findOriginal(db, message));
+      return { data: { ...shown, unsupported: unsupported && { ...unsupported, original } } };
     },
   },
-  jobs: [deliverMessageJob, confirmMessageJob, releaseChargesJob, deleteOldReceiptsJob],
+  jobs: [deliverMessageJob, confirmMessageJob, releaseChargesJob, deleteOldReceiptsJob, ...ingressJobs],
+  routes: ingressRoutes,
   hooks: { templateWithdrawn: requireNoneWaiting },
   erase: { later: eraseMessages },
 });

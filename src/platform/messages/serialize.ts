@@ -1,9 +1,32 @@
 /** A message as the contract shows it. */
+import type { World } from "../kernel/index.ts";
+import { createLink } from "../uploads/index.ts";
 import type { MessageRow } from "./progress.ts";
 
 /** A message that is being handed to the channel is still queued to its sender. */
-export function serializeMessage<Row extends Omit<MessageRow, "transaction_id">>(row: Row) {
-  const { text = null, media = null, interactive = null, template = null, reply = null } = row.content;
+export function serializeMessage<Row extends Omit<MessageRow, "transaction_id">>(world: World, row: Row) {
+  const { text = null, interactive = null, template = null, reply = null } = row.content;
+  const media = row.content.media ? withFreshLink(world, row.direction, row.content.media) : null;
+  const { unsupported } = row.content;
+  const shown = unsupported ? { ...unsupported, original: null } : null;
   const status = row.status === "sending" ? ("queued" as const) : row.status;
-  return { ...row, text, media, interactive, template, reply, status };
+  return {
+    ...row,
+    text,
+    media,
+    interactive,
+    template,
+    reply,
+    unsupported: shown,
+    status,
+  };
+}
+
+type Media = NonNullable<MessageRow["content"]["media"]>;
+
+/** The link to a received file expires, so each answer has a new one. An outbound message shows what was sent. */
+function withFreshLink(world: World, direction: MessageRow["direction"], media: Media): Media {
+  return direction === "inbound" && media.upload !== undefined
+    ? { ...media, url: createLink(world, media.upload, world.now()).url }
+    : media;
 }

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { fail } from "../../../tools/errors.ts";
 import { onlyRow } from "../../database/query/index.ts";
 import { storedLanes } from "../../jobs/priority.ts";
-import { laneOf } from "../inboxes.ts";
+import { laneOf } from "../inboxes/index.ts";
 import type { Hooks } from "../kernel/index.ts";
 import { deliverMessageJob } from "./deliver.ts";
 

@@ -1,7 +1,7 @@
 /** The attributes that conditions can use: of a contact, and of a conversation. */
 import { getCountries, parsePhoneNumberFromString } from "libphonenumber-js/min";
 import { conversationStatuses } from "../../../tools/conversations.ts";
-import { messageTypes } from "../../../tools/messages/index.ts";
+import { storedTypes } from "../../../tools/messages/index.ts";
 import type { Attributes } from "./query.ts";
 
 export const contactAttributes = {
@@ -36,7 +36,7 @@ export const ownConversationAttributes = {
 export const conversationAttributes = {
   ...contactAttributes,
   ...ownConversationAttributes,
-  "message.type": { type: "enum", values: messageTypes },
+  "message.type": { type: "enum", values: storedTypes },
   "message.text": { type: "text" },
 } as const satisfies Attributes;
 

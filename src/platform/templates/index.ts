@@ -4,7 +4,7 @@ import { fail } from "../../../tools/errors.ts";
 import { templates as contract, type TemplateData } from "../../../tools/templates/index.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { containsText, readPage } from "../../database/query/index.ts";
-import { getOrDefaultInbox } from "../inboxes.ts";
+import { getOrDefaultInbox } from "../inboxes/index.ts";
 import { freshId, implement, requireBelowQuota } from "../kernel/index.ts";
 import { toMediaContent } from "../media.ts";
 import { getOrganization } from "../organization.ts";

@@ -1,6 +1,8 @@
 /** Finds an upload by its id or by a link to its file. */
 import { fail, failField } from "../../../tools/errors.ts";
 import type { Queries } from "../../database/database.ts";
+import type { ChannelFile } from "../../ports/channel.ts";
+import type { World } from "../kernel/index.ts";
 import { fileKeyFromUrl } from "./links.ts";
 
 /** @throws Failure `upload_not_found`, also for another tenant's id. */
@@ -42,4 +44,17 @@ export function selectUploads(db: Queries, organization: string) {
     .selectAll()
     .where("organization_id", "=", organization)
     .where("status", "=", "kept");
+}
+
+/** A file for a channel that takes files; without content if the upload has been deleted. */
+export async function findChannelFile(world: World, organization: string, key: string): Promise<ChannelFile> {
+  const upload = await selectUploads(world.database.queries, organization)
+    .where("key", "=", key)
+    .executeTakeFirst();
+  return {
+    key,
+    content_type: upload?.content_type ?? "",
+    size: upload?.file_size ?? 0,
+    read: async () => (upload ? world.storage.read(key) : undefined),
+  };
 }

@@ -18,10 +18,11 @@ import {
 import { deleteUnfinishedUploadsJob, deleteUpload, removeFileJob } from "./remove.ts";
 
 export { getAccessibleUpload } from "./access.ts";
-export { findUpload, findUploadAt, getUpload } from "./find.ts";
-export { createChannelLink } from "./links.ts";
-export { commitUpload, discardFile, fetchFile } from "./receive.ts";
-export { removeUpload } from "./remove.ts";
+export { findChannelFile, findUpload, findUploadAt, getUpload } from "./find.ts";
+export { nameOfType } from "./kinds.ts";
+export { createChannelLink, createLink } from "./links.ts";
+export { commitUpload, discardFile, fetchFile, type ReceivedFile, receiveFile } from "./receive.ts";
+export { removeUpload, withdrawal } from "./remove.ts";
 
 export const uploads = implement(contract, {
   tables: ["uploads"],

@@ -98,6 +98,11 @@ export function extensionOfType(declared: string | undefined): string | undefine
   return fileKind?.extensions[0];
 }
 
+/** A name for a file of this type that has none, such as image.jpg. */
+export function nameOfType(base: string, declared: string): string {
+  return `${base}.${extensionOfType(declared) ?? "bin"}`;
+}
+
 /** "text/csv; charset=utf-8" becomes "text/csv". */
 function withoutParameters(type: string | undefined): string {
   return type?.split(";")[0]?.trim().toLowerCase() ?? "";

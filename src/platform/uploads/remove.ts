@@ -1,4 +1,5 @@
 /** Deletes files from the store: those of deleted uploads, and those that never became uploads. */
+import { type RawBuilder, sql } from "kysely";
 import { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
 import { defineJob, defineScheduledJob, type WriteContext } from "../kernel/index.ts";
@@ -32,6 +33,16 @@ export async function removeUpload(
     await world.jobs.enqueue(tx, removeFileJob, { organization_id: organization, key: deleted.key });
   }
   return deleted !== undefined;
+}
+
+/**
+ * The statement that withdraws the files with these keys, to be made part of another one. They can't be opened from then
+ * on, and the job that deletes unfinished uploads deletes them.
+ */
+export function withdrawal(organization: string, keys: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    update uploads set status = 'arriving', credential_id = null
+    where organization_id = ${organization} and status = 'kept' and key in (${keys})`;
 }
 
 export const removeFileJob = defineJob({

@@ -127,6 +127,7 @@ async function receiveInbound(
   }
   const received = await callbacks.onMessage({
     organization_id,
+    channel: "simulator",
     channel_message_id: id,
     from,
     identities,

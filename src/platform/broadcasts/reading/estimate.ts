@@ -4,7 +4,7 @@ import type { ExclusionReason } from "../../../../tools/broadcasts/index.ts";
 import { InboxSettings } from "../../../../tools/inboxes.ts";
 import { fromMicros, toMicros } from "../../../../tools/money.ts";
 import type { Transaction } from "../../../database/database.ts";
-import { getOrDefaultInbox } from "../../inboxes.ts";
+import { getOrDefaultInbox } from "../../inboxes/index.ts";
 import type { World } from "../../kernel/index.ts";
 import { allCountries, type Rates, readRates } from "../../prices/index.ts";
 import { mustPay, readWallet } from "../../wallet/index.ts";

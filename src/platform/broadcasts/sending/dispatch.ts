@@ -11,7 +11,7 @@ import { Failure } from "../../../../tools/contract/index.ts";
 import { InboxSettings } from "../../../../tools/inboxes.ts";
 import type { Transaction } from "../../../database/database.ts";
 import type { MessageCharge, Tables } from "../../../database/schema/index.ts";
-import { getOrDefaultInbox } from "../../inboxes.ts";
+import { getOrDefaultInbox } from "../../inboxes/index.ts";
 import { defineJob, type World } from "../../kernel/index.ts";
 import { type BulkMessages, enqueueBulkMessages } from "../../messages/index.ts";
 import {

@@ -5,7 +5,7 @@ import { fail } from "../../../../tools/errors.ts";
 import type { Transaction } from "../../../database/database.ts";
 import { onlyRow } from "../../../database/query/index.ts";
 import { recordCount } from "../../cohorts/index.ts";
-import { getOrDefaultInbox } from "../../inboxes.ts";
+import { getOrDefaultInbox } from "../../inboxes/index.ts";
 import type { World } from "../../kernel/index.ts";
 import { allCountries, readRates } from "../../prices/index.ts";
 import { failInsufficient, holdInsertion, lockWallet, mustPay, readAvailable } from "../../wallet/index.ts";

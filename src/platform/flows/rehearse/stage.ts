@@ -4,7 +4,7 @@ import type { FlowRehearsal } from "../../../../tools/flows/index.ts";
 import { InboxSettings } from "../../../../tools/inboxes.ts";
 import type { ContactRow } from "../../contacts/index.ts";
 import { type ConversationRow, changedState } from "../../conversations/index.ts";
-import type { getOrDefaultInbox } from "../../inboxes.ts";
+import type { getOrDefaultInbox } from "../../inboxes/index.ts";
 import type { Actor, ReadContext } from "../../kernel/index.ts";
 import { readConsent } from "../../messages/index.ts";
 import type { Choice } from "../graph/index.ts";

@@ -4,7 +4,7 @@ import { fail } from "../../../../tools/errors.ts";
 import type { flows as contract } from "../../../../tools/flows/index.ts";
 import { type ContactRow, selectContacts } from "../../contacts/index.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
-import { getOrDefaultInbox } from "../../inboxes.ts";
+import { getOrDefaultInbox } from "../../inboxes/index.ts";
 import { type ReadContext, requireScope } from "../../kernel/index.ts";
 import { normalizePhone } from "../../phone/index.ts";
 

@@ -12,7 +12,7 @@ import {
   lockConversations,
   lockOrCreateConversations,
 } from "../../conversations/index.ts";
-import { getOrDefaultInbox } from "../../inboxes.ts";
+import { getOrDefaultInbox } from "../../inboxes/index.ts";
 import type { FlowRow } from "../find.ts";
 import { lockReachable } from "../run/index.ts";
 

@@ -8,7 +8,7 @@ import {
   findConversation,
   lockOrCreateConversations,
 } from "../../conversations/index.ts";
-import { getInbox } from "../../inboxes.ts";
+import { getInbox } from "../../inboxes/index.ts";
 import { defineJob, type OrganizationChange, system } from "../../kernel/index.ts";
 import type { FlowWithVersion } from "../find.ts";
 import { createAdvanceJob, lockReachable } from "../run/index.ts";

@@ -110,7 +110,7 @@ async function callAndRecord(
     }
     throw error;
   }
-  return end(task, (tx) => record({ ...task, handler }, tx, { intent, result }));
+  return endWithFailure(task, (tx) => record({ ...task, handler }, tx, { intent, result }));
 }
 
 /** Ends the call of a process that died. */
@@ -129,11 +129,26 @@ export async function resolveAbandoned(
     }
     throw error;
   }
-  return end(task, async (tx) =>
+  return endWithFailure(task, async (tx) =>
     handler === undefined || result === undefined
       ? toResponse(fail("outcome_unknown"))
       : record({ ...task, handler, outward }, tx, { intent, result }),
   );
+}
+
+/** As `end`; a caller's mistake that only `record` notices, such as a name that was taken meanwhile, is the response. */
+async function endWithFailure(
+  task: OutwardTask,
+  effect: (tx: Transaction) => Promise<CallResponse>,
+): Promise<CallResponse> {
+  try {
+    return await end(task, effect);
+  } catch (error) {
+    if (error instanceof Failure && isPermanent(error.status)) {
+      return end(task, async () => toResponse(error));
+    }
+    throw error;
+  }
 }
 
 /**

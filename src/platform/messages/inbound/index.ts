@@ -6,8 +6,9 @@ import { newId } from "../../../database/id.ts";
 import type { InboundMessage } from "../../../ports/channel.ts";
 import { changeContact, findOrCreateContact } from "../../contacts/index.ts";
 import { findOrCreateConversation, recordInbound } from "../../conversations/index.ts";
-import { getInbox } from "../../inboxes.ts";
+import { getInbox } from "../../inboxes/index.ts";
 import { type Change, emit, system, type World } from "../../kernel/index.ts";
+import { commitUpload, type ReceivedFile } from "../../uploads/index.ts";
 import { getWaiters } from "../waiting/index.ts";
 import { applyConsentWords } from "./consent.ts";
 
@@ -15,15 +16,27 @@ export { readConsent } from "./consent.ts";
 export { deleteOldReceiptsJob, receiveReceipts } from "./receipts.ts";
 export { asksToStop } from "./stop-request.ts";
 
+/** What is stored with a message. */
+export interface Arrival {
+  /** The message's file, which is in the store and becomes an upload. */
+  readonly file: ReceivedFile | null;
+  /** The message in the channel's form. */
+  readonly original: Readonly<Record<string, unknown>> | null;
+}
+
 /** Stores an inbound message with its contact and conversation, once per `channel_message_id`. */
-export async function receiveMessage(world: World, inbound: InboundMessage) {
+export async function receiveMessage(world: World, inbound: InboundMessage, arrival?: Arrival) {
   return world.database.transaction(async (tx) => {
     const { organization_id: organization } = inbound;
     const now = world.now();
     const change = { tx, world, now, actor: system };
-    const inbox = await getInbox(tx, organization, inbound.to);
+    const inbox = await getInbox(tx, organization, { phone_number: inbound.to, channel: inbound.channel });
     if (!inbox) {
       throw inbound.to === null ? fail("no_inbox") : fail("inbox_not_found", { param: "to" });
+    }
+    if (arrival?.file) {
+      // First, because it locks the organization.
+      await commitUpload(change, arrival.file, false);
     }
     const contact = await findSender(change, inbound);
     const conversation = await findOrCreateConversation(change, {
@@ -34,7 +47,13 @@ export async function receiveMessage(world: World, inbound: InboundMessage) {
     });
     const message_id = await storeMessage(tx, inbound, { inbox, conversation, now });
     if (message_id === undefined) {
+      if (arrival?.file) {
+        throw new Error("The message was stored meanwhile, with another copy of its file.");
+      }
       return findExisting(tx, inbound);
+    }
+    if (arrival?.original) {
+      await storeOriginal(change, arrival.original, { organization_id: organization, message_id });
     }
     const isBlocked = contact.blocked_at !== null;
     await recordInbound(change, conversation, { at: inbound.occurred_at, isBlocked });
@@ -47,6 +66,15 @@ export async function receiveMessage(world: World, inbound: InboundMessage) {
     }
     return { message_id, conversation_id: conversation.id };
   });
+}
+
+async function storeOriginal(
+  { tx, now }: Change,
+  original: NonNullable<Arrival["original"]>,
+  message: { readonly organization_id: string; readonly message_id: string },
+): Promise<void> {
+  const row = { ...message, original: JSON.stringify(original), received_at: now.toISOString() };
+  await tx.insertInto("message_originals").values(row).execute();
 }
 
 /** Finds or creates the contact who wrote by any of their identities, and adds those that are new. */

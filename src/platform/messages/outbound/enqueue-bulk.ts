@@ -5,7 +5,7 @@ import type { MessageCharge } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
 import { newJob } from "../../../jobs/job.ts";
 import { recordBulkOutbound } from "../../conversations/index.ts";
-import { laneOf } from "../../inboxes.ts";
+import { laneOf } from "../../inboxes/index.ts";
 import { freshId, type World } from "../../kernel/index.ts";
 import type { SentTemplate } from "../../templates/index.ts";
 import { deliverMessageJob } from "../deliver.ts";

@@ -5,7 +5,7 @@ import { onlyRow } from "../../../database/query/index.ts";
 import { together } from "../../../database/transaction.ts";
 import { newJob } from "../../../jobs/job.ts";
 import { type OutboundConversation, recordOutbound } from "../../conversations/index.ts";
-import { laneOf } from "../../inboxes.ts";
+import { laneOf } from "../../inboxes/index.ts";
 import { type Change, freshId, isPerson, recordOf } from "../../kernel/index.ts";
 import { failInsufficient, holdInsertion, lockWallet } from "../../wallet/index.ts";
 import { deliverMessageJob } from "../deliver.ts";

@@ -7,7 +7,7 @@ import type { Queries } from "../../../database/database.ts";
 import { keepPlans, together } from "../../../database/transaction.ts";
 import { isBsuid } from "../../contacts/index.ts";
 import { windowOf } from "../../conversations/index.ts";
-import { isWindowStrict } from "../../inboxes.ts";
+import { isWindowStrict } from "../../inboxes/index.ts";
 import type { OrganizationChange } from "../../kernel/index.ts";
 import { type MediaType, toMediaContent } from "../../media.ts";
 import { normalizePhone } from "../../phone/index.ts";

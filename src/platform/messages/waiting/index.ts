@@ -43,7 +43,11 @@ export async function waitForMessage(input: Input, context: ReadContext) {
     cursor = next;
     if (messages.length > 0 || isOver()) {
       const is_timed_out = messages.length === 0;
-      return { messages: messages.map(serializeMessage), cursor: writeCursor(world, cursor), is_timed_out };
+      return {
+        messages: messages.map((row) => serializeMessage(world, row)),
+        cursor: writeCursor(world, cursor),
+        is_timed_out,
+      };
     }
     await untilSignalled(waiter, isOver);
   }

@@ -1,7 +1,12 @@
 /** Calls the review authority of an inbox's channel. */
 import { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
-import type { ReviewedTemplate, TemplateAuthority } from "../../../ports/template-authority.ts";
+import type {
+  ReviewedTemplate,
+  TemplateAuthority,
+  TemplateInbox,
+} from "../../../ports/template-authority.ts";
+import { readAccount } from "../../inboxes/index.ts";
 import type { World } from "../../kernel/index.ts";
 import { readTemplate } from "./read-template.ts";
 
@@ -27,6 +32,13 @@ export function authorityOf(world: World, channel: string): TemplateAuthority {
   return authority;
 }
 
+/** The inbox with its account, which is read for each call: an intent, which is stored, must not have it. */
+export async function withAccount(world: World, inbox: InboxOfTemplate): Promise<TemplateInbox> {
+  const { organization_id, id: inbox_id } = inbox;
+  const account = await readAccount(world.database.queries, world, { organization_id, inbox_id });
+  return { ...inbox, account };
+}
+
 interface Listing {
   readonly inbox: InboxOfTemplate;
   readonly name?: string | undefined;
@@ -41,10 +53,11 @@ interface Page {
 /** The pages of the authority's list, one after the other. @throws Error if a cursor repeats: the list has no end. */
 export async function* readPages(world: World, { inbox, name }: Listing): AsyncGenerator<Page> {
   const authority = authorityOf(world, inbox.channel);
+  const known = await withAccount(world, inbox);
   const cursors = new Set<string>();
   let cursor: string | null = null;
   do {
-    const page = await authority.list({ inbox, name, cursor }, AbortSignal.timeout(callTimeoutMs));
+    const page = await authority.list({ inbox: known, name, cursor }, AbortSignal.timeout(callTimeoutMs));
     const templates = page.templates.flatMap((one) => readTemplate(one) ?? []);
     const isPartial = templates.length < page.templates.length;
     if (isPartial) {

@@ -5,7 +5,7 @@ import { fail } from "../../../../tools/errors.ts";
 import { outward } from "../../kernel/index.ts";
 import { getTemplateInbox, lockTemplate } from "../find.ts";
 import { isSendable } from "../states.ts";
-import { authorityOf, callTimeoutMs, InboxOfTemplate } from "./authority.ts";
+import { authorityOf, callTimeoutMs, InboxOfTemplate, withAccount } from "./authority.ts";
 
 const Intent = z.object({
   template_id: z.string(),
@@ -46,7 +46,9 @@ export const deleteTemplate = outward({
     }
     try {
       const signal = AbortSignal.timeout(callTimeoutMs);
-      const result = await authorityOf(world, submitted.inbox.channel).delete(submitted, signal);
+      const inbox = await withAccount(world, submitted.inbox);
+      const authority = authorityOf(world, submitted.inbox.channel);
+      const result = await authority.delete({ ...submitted, inbox }, signal);
       if (result.outcome === "refused") {
         throw fail("template_refused", { reason: result.reason });
       }

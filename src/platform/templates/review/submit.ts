@@ -6,15 +6,11 @@
  */
 import { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
-import {
-  Template,
-  type TemplateData,
-  templateCategories,
-  Variable,
-} from "../../../../tools/templates/index.ts";
+import { Template, templateCategories, Variable } from "../../../../tools/templates/index.ts";
+import type { ChannelFile } from "../../../ports/channel.ts";
 import type { SubmissionResult } from "../../../ports/template-authority.ts";
 import { type OutwardContext, outward, type World } from "../../kernel/index.ts";
-import { createChannelLink, findUploadAt } from "../../uploads/index.ts";
+import { createChannelLink, findChannelFile, findUploadAt } from "../../uploads/index.ts";
 import { getTemplateInbox, lockTemplate, stateOf, storeState } from "../find.ts";
 import { lintTemplate } from "../lint.ts";
 import { serializeTemplate } from "../serialize.ts";
@@ -28,7 +24,11 @@ import {
   isSendable,
   type TemplateRow,
 } from "../states.ts";
-import { authorityOf, callTimeoutMs, InboxOfTemplate, readPages } from "./authority.ts";
+import { authorityOf, callTimeoutMs, InboxOfTemplate, readPages, withAccount } from "./authority.ts";
+
+const sampleTimeoutMs = 10_000;
+/** The largest sample of a header: a video. */
+const maxSampleBytes = 16 * 1024 * 1024;
 
 const Intent = z.object({
   template_id: z.string(),
@@ -115,11 +115,15 @@ function requireSubmittable(template: TemplateRow, now: Date): void {
 
 async function submit(world: World, intent: Intent): Promise<SubmissionResult> {
   const { inbox, name, language, external_id, category, variables } = intent;
-  const submission = { inbox, name, language, external_id, category, variables };
-  const template_data = await withSampleLink(world, intent);
+  const known = await withAccount(world, inbox);
+  const submission = { inbox: known, name, language, external_id, category, variables };
+  const content = await (known.account ? withSample : withSampleLink)(world, intent);
+  if (content === "unavailable") {
+    return { outcome: "refused", reason: "The sample of its header could not be fetched." };
+  }
   try {
     const signal = AbortSignal.timeout(callTimeoutMs);
-    return await authorityOf(world, inbox.channel).submit({ ...submission, template_data }, signal);
+    return await authorityOf(world, inbox.channel).submit({ ...submission, ...content }, signal);
   } catch (error) {
     const found = await findSubmission(world, intent).catch(() => undefined);
     if (!found) {
@@ -130,11 +134,40 @@ async function submit(world: World, intent: Intent): Promise<SubmissionResult> {
 }
 
 /** The authority fetches a sample that was uploaded here by a signed link. */
-async function withSampleLink(world: World, { template_data, sample_key }: Intent): Promise<TemplateData> {
+async function withSampleLink(world: World, { template_data, sample_key }: Intent) {
   const { header } = template_data;
   return header && sample_key !== null
-    ? { ...template_data, header: { ...header, media_url: await createChannelLink(world, sample_key) } }
-    : template_data;
+    ? {
+        template_data: {
+          ...template_data,
+          header: { ...header, media_url: await createChannelLink(world, sample_key) },
+        },
+      }
+    : { template_data };
+}
+
+/** An authority with accounts takes the file of the sample. */
+async function withSample(world: World, { template_data, sample_key, inbox }: Intent) {
+  const url = template_data.header?.media_url;
+  if (sample_key !== null) {
+    return { template_data, sample: await findChannelFile(world, inbox.organization_id, sample_key) };
+  }
+  const sample = url === undefined ? undefined : await downloadSample(world, url);
+  return sample === "unavailable" ? sample : { template_data, sample };
+}
+
+async function downloadSample(world: World, url: string): Promise<ChannelFile | "unavailable"> {
+  const request = { method: "GET", url, timeoutMs: sampleTimeoutMs, maxBytes: maxSampleBytes } as const;
+  const answer = await world.web.send({ ...request, tooLarge: "fail" });
+  if (answer.outcome !== "answered" || answer.status !== 200) {
+    return "unavailable";
+  }
+  const { body, headers } = answer;
+  const content = async function* () {
+    yield body;
+  };
+  const content_type = (headers["content-type"] ?? "").split(";")[0] ?? "";
+  return { key: "sample", content_type, size: body.length, read: async () => content() };
 }
 
 /** Undefined if the authority does not list the submission; it may still arrive. */

@@ -4,7 +4,7 @@ import { Failure } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import { newJob } from "../../../jobs/job.ts";
 import type { TemplateNotice } from "../../../ports/template-authority.ts";
-import { getInbox, getOrDefaultInbox } from "../../inboxes.ts";
+import { getInbox, getOrDefaultInbox } from "../../inboxes/index.ts";
 import {
   defineJob,
   defineScheduledJob,
@@ -107,9 +107,12 @@ function newSyncJob(payload: z.infer<typeof SyncPayload>) {
 
 /** The authority reports a change: its list is read, because a report may be late, or older than another. */
 export async function requestSync(world: World, notices: readonly TemplateNotice[]): Promise<void> {
+  if (notices.length === 0) {
+    return;
+  }
   await world.database.transaction(async (tx) => {
     for (const { organization_id, phone_number, name } of notices) {
-      const inbox = await getInbox(tx, organization_id, phone_number);
+      const inbox = await getInbox(tx, organization_id, { phone_number });
       if (inbox) {
         await world.jobs.enqueueAll(tx, [newSyncJob({ organization_id, inbox_id: inbox.id, name })]);
       }

@@ -1,0 +1,110 @@
+/** Checks an account when an inbox gets it: the token, the number and its account, and the app's subscription. */
+import { z } from "zod";
+import type { ChannelAccount, ConnectResult } from "../../../ports/channel.ts";
+import { reactionTo } from "./error-codes.ts";
+import { type Api, ask, type GraphAnswer, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";
+
+interface Connection {
+  readonly account: ChannelAccount;
+  /** The inbox's number, E.164. */
+  readonly phone_number: string;
+}
+
+const PhoneNumbers = z.object({
+  data: z.array(z.object({ id: z.string(), display_phone_number: z.string() })),
+  paging: z
+    .object({ next: z.string().optional(), cursors: z.object({ after: z.string() }) })
+    .partial()
+    .optional(),
+});
+
+const maxPages = 20;
+const expiredToken = 190;
+type Field = keyof ChannelAccount;
+
+export async function connect(
+  settings: WhatsAppSettings,
+  { account, phone_number }: Connection,
+  signal: AbortSignal,
+): Promise<ConnectResult> {
+  const api = { settings, token: account.access_token, signal };
+  const waba = segment(account.waba_id);
+  const numbers = await listNumbers(api, waba);
+  if (!Array.isArray(numbers)) {
+    return numbers;
+  }
+  const found = numbers.find(({ id }) => id === account.phone_number_id);
+  if (!found) {
+    return refuse("phone_number_id", "the WhatsApp Business Account has no phone number with this id.");
+  }
+  const digits = found.display_phone_number.replace(/\D/g, "");
+  if (`+${digits}` !== phone_number) {
+    return refuse(
+      "phone_number_id",
+      `this id is of the number +${digits}, and the inbox has ${phone_number}.`,
+    );
+  }
+  const subscribed = await ask(api, { method: "POST", path: `/${waba}/subscribed_apps` });
+  if (subscribed.outcome === "rejected") {
+    return explain(subscribed, {
+      field: "access_token",
+      reason: "it may not subscribe to the account; give it the permission whatsapp_business_management.",
+    });
+  }
+  return checkApp(api, account);
+}
+
+const Subscriptions = z.object({
+  data: z.array(z.object({ whatsapp_business_api_data: z.object({ id: z.string() }) })),
+});
+
+/** The app that has just subscribed is the token's own. */
+async function checkApp(api: Api, { waba_id, app_id }: ChannelAccount): Promise<ConnectResult> {
+  const answer = await ask(api, { method: "GET", path: `/${segment(waba_id)}/subscribed_apps` });
+  if (answer.outcome === "rejected") {
+    return explain(answer, { field: "waba_id", reason: "the token can't read the apps of this account." });
+  }
+  const { data } = parseAnswer(Subscriptions, answer.value);
+  return data.some(({ whatsapp_business_api_data: { id } }) => id === app_id)
+    ? { outcome: "connected" }
+    : refuse("app_id", "the access token is of another app.");
+}
+
+/** All numbers of the account, or why they can't be read. */
+async function listNumbers(api: Api, waba: string) {
+  const numbers: z.output<typeof PhoneNumbers>["data"] = [];
+  let after: string | undefined = "";
+  for (let page = 0; page < maxPages && after !== undefined; page += 1) {
+    const cursor: string = after === "" ? "" : `&after=${encodeURIComponent(after)}`;
+    const path = `/${waba}/phone_numbers?fields=id,display_phone_number&limit=100${cursor}`;
+    const answer: GraphAnswer = await ask(api, { method: "GET", path });
+    if (answer.outcome === "rejected") {
+      return explain(answer, {
+        field: "waba_id",
+        reason: "the access token can't read a WhatsApp Business Account with this id.",
+      });
+    }
+    const { data, paging } = parseAnswer(PhoneNumbers, answer.value);
+    numbers.push(...data);
+    after = paging?.next === undefined ? undefined : paging.cursors?.after;
+  }
+  return numbers;
+}
+
+type Rejected = Extract<GraphAnswer, { outcome: "rejected" }>;
+
+function explain(
+  { error }: Rejected,
+  { field, reason }: { readonly field: Field; readonly reason: string },
+): ConnectResult {
+  if (reactionTo(error).reaction.startsWith("wait")) {
+    return { outcome: "unavailable" };
+  }
+  return error.code === expiredToken || error.code === 0
+    ? refuse("access_token", "the token is wrong, has expired or was revoked.")
+    : refuse(field, reason);
+}
+
+function refuse(field: Field, reason: string): ConnectResult {
+  return { outcome: "refused", field, reason };
+}

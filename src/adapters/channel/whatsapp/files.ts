@@ -1,0 +1,48 @@
+/**
+ * Fetches the files of received messages. Their addresses are valid for 5 minutes and need the token, which goes to the
+ * API's host and Meta's media hosts alone.
+ */
+import { z } from "zod";
+import type { ChannelProvider } from "../../../ports/channel.ts";
+import { ask, limitBytes, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";
+
+const Location = z.object({ url: z.url({ protocol: /^https?$/ }) });
+
+const downloadTimeoutMs = 60_000;
+/** The largest document that WhatsApp delivers. */
+const maxBytes = 100 * 1024 * 1024;
+const unknownObject = 100;
+
+export function createFetchFile(settings: WhatsAppSettings): ChannelProvider["fetchFile"] {
+  return async ({ access_token: token, phone_number_id }, { id, signal }, read) => {
+    const path = `/${segment(id)}?phone_number_id=${segment(phone_number_id)}`;
+    const answer = await ask({ settings, token, signal }, { method: "GET", path });
+    if (answer.outcome === "rejected") {
+      if (answer.error.code === unknownObject) {
+        return undefined;
+      }
+      throw new Error(`WhatsApp refused to name the address of a file: code ${answer.error.code}.`);
+    }
+    const { url } = parseAnswer(Location, answer.value);
+    requireKnownHost(settings, url);
+    const undici = (await import("undici")).default;
+    const { statusCode, headers, body } = await undici.request(url, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(downloadTimeoutMs)]),
+    });
+    if (statusCode !== 200) {
+      await body.dump();
+      throw new Error(`A file of WhatsApp could not be fetched: status ${statusCode}.`);
+    }
+    return read({ type: String(headers["content-type"] ?? ""), body: limitBytes(body, maxBytes) });
+  };
+}
+
+/** @throws Error for a host that must not get the token. */
+function requireKnownHost({ baseUrl, mediaHosts }: WhatsAppSettings, url: string): void {
+  const [{ origin, protocol, hostname }, base] = [new URL(url), new URL(baseUrl)];
+  const isMediaHost = protocol === "https:" && mediaHosts.includes(hostname);
+  if (origin !== base.origin && !isMediaHost) {
+    throw new Error(`A file of WhatsApp is on the host ${hostname}, which does not get the token.`);
+  }
+}

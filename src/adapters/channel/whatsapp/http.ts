@@ -1,0 +1,216 @@
+/**
+ * Requests to the Graph API: the account's token, a time limit, no redirects, and answers of limited length.
+ *
+ * The token is sent to the configured host alone. An answer that says nothing certain, such as a gateway's error page,
+ * is thrown as an error, like a broken connection. Error messages contain no text of the API and no credentials.
+ */
+import { Readable } from "node:stream";
+import { z } from "zod";
+
+export interface WhatsAppSettings {
+  /** `https://graph.facebook.com` or an emulator, without a slash at its end. */
+  readonly baseUrl: string;
+  /** For example v26.0. */
+  readonly version: string;
+  /** Hosts besides that of the base URL from which received files are fetched with the token. */
+  readonly mediaHosts: readonly string[];
+  /** For one request. */
+  readonly timeoutMs?: number;
+}
+
+/** What every request needs. */
+export interface Api {
+  readonly settings: WhatsAppSettings;
+  readonly token: string;
+  readonly signal: AbortSignal;
+}
+
+export interface GraphRequest {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** After the base URL and its version, with its query. */
+  readonly path: string;
+  readonly json?: unknown;
+  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+}
+
+export interface GraphError {
+  readonly status: number;
+  readonly code: number;
+  readonly subcode: number | null;
+  readonly title: string;
+  readonly detail: string | null;
+  /** What Meta writes for the developer's users, for example why a template is refused. */
+  readonly explanation: string | null;
+  readonly isTransient: boolean;
+  /** When the API says that a retry may succeed. */
+  readonly retryAfterMs: number | null;
+}
+
+export type GraphAnswer =
+  | { readonly outcome: "accepted"; readonly value: unknown }
+  /** The request had no effect. */
+  | { readonly outcome: "rejected"; readonly error: GraphError };
+
+const defaultTimeoutMs = 8_000;
+const maxAnswerBytes = 4_000_000;
+/** The code of a throttled request whose answer has no error in a known form. */
+const throttledCode = 4;
+
+const ErrorAnswer = z.object({
+  error: z.object({
+    message: z.string().default(""),
+    code: z.int(),
+    error_subcode: z.int().nullish(),
+    is_transient: z.boolean().nullish(),
+    error_user_msg: z.string().nullish(),
+    error_data: z.object({ details: z.string().nullish() }).nullish().catch(null),
+  }),
+});
+
+/** @throws Error if the API could not be asked, or if its answer is of no known form. */
+export async function ask(api: Api, request: GraphRequest): Promise<GraphAnswer> {
+  const { method, path } = request;
+  const { status, headers, text } = await exchange(api, request);
+  const value = parseJson(text);
+  if (status >= 200 && status < 300 && value !== undefined) {
+    return { outcome: "accepted", value };
+  }
+  const error = ErrorAnswer.safeParse(value).data?.error;
+  const retryAfterMs = findRetryAfter(headers);
+  if (error && status >= 400) {
+    const { message, code, error_subcode: subcode, error_data, error_user_msg, is_transient } = error;
+    const texts = { title: shorten(message), detail: shorten(error_data?.details ?? null) };
+    const more = { explanation: shorten(error_user_msg ?? null), isTransient: is_transient === true };
+    return {
+      outcome: "rejected",
+      error: { status, code, subcode: subcode ?? null, ...texts, ...more, retryAfterMs },
+    };
+  }
+  if (status === 429) {
+    const texts = { title: "Too many requests", detail: null, explanation: null };
+    return {
+      outcome: "rejected",
+      error: { status, code: throttledCode, subcode: null, ...texts, isTransient: true, retryAfterMs },
+    };
+  }
+  throw new Error(`WhatsApp answered ${status} to ${method} ${withoutQuery(path)}.`);
+}
+
+async function exchange(api: Api, request: GraphRequest) {
+  const { settings, token, signal } = api;
+  const { method, path, json, timeoutMs = settings.timeoutMs ?? defaultTimeoutMs } = request;
+  // Imported at the first request because it loads slowly; by its default export, because of the bundler.
+  const undici = (await import("undici")).default;
+  const answer = await undici.request(`${settings.baseUrl}/${settings.version}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      accept: "application/json",
+      ...(json === undefined ? {} : { "content-type": "application/json" }),
+      ...request.headers,
+    },
+    body: json === undefined ? (toBody(request.body) ?? null) : JSON.stringify(json),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  });
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of limitBytes(answer.body, maxAnswerBytes)) {
+    chunks.push(chunk);
+    size += chunk.length;
+  }
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    text: Buffer.concat(chunks, size).toString("utf8"),
+  };
+}
+
+function toBody(body: GraphRequest["body"]) {
+  return body === undefined || typeof body === "string" || body instanceof Uint8Array
+    ? body
+    : Readable.from(body, { objectMode: false });
+}
+
+/** @throws Error at the first byte over the limit. */
+export async function* limitBytes(
+  body: AsyncIterable<unknown>,
+  limit: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let size = 0;
+  for await (const chunk of body) {
+    // A response body of undici consists of buffers.
+    const bytes = chunk as Uint8Array;
+    size += bytes.length;
+    if (size > limit) {
+      throw new Error("WhatsApp's answer is too long.");
+    }
+    yield bytes;
+  }
+}
+
+const unsentCodes: readonly unknown[] = [
+  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
+  "UND_ERR_CONNECT_TIMEOUT",
+];
+
+/** Whether there was no connection, so that the request was certainly not sent. */
+export function isUnsent(error: unknown): boolean {
+  return error instanceof Error && "code" in error && unsentCodes.includes(error.code);
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** `Retry-After` is in seconds, the use of a business in minutes. */
+function findRetryAfter(headers: Headers): number | null {
+  const seconds = Number(headers["retry-after"]);
+  if (Number.isFinite(seconds) && seconds > 0) {
+    return seconds * 1000;
+  }
+  const use = headers["x-business-use-case-usage"];
+  const minutes = [...String(use ?? "").matchAll(/"estimated_time_to_regain_access"\s*:\s*(\d{1,6})/g)];
+  const longest = Math.max(0, ...minutes.map(([, digits]) => Number(digits)));
+  return longest > 0 ? longest * 60_000 : null;
+}
+
+const maxTextLength = 500;
+
+function shorten<Text extends string | null>(text: Text) {
+  const shown = text
+    ?.replace(/\p{Cc}/gu, " ")
+    .slice(0, maxTextLength)
+    .toWellFormed();
+  // A text stays a text, and null stays null.
+  return (shown ?? null) as Text;
+}
+
+function withoutQuery(path: string): string {
+  return path.split("?")[0] ?? "";
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws Error that names the members of another form, without their values. */
+export function parseAnswer<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) {
+    const members = parsed.error.issues.map(({ path }) => path.join(".")).join(", ");
+    throw new Error(`WhatsApp's answer has an unknown form: ${members}.`);
+  }
+  return parsed.data;
+}
+
+/** An id as a part of a path. @throws Error for characters that no id of the API has. */
+export function segment(id: string): string {
+  if (!/^[\w-]+$/.test(id)) {
+    throw new Error("An id has characters that no id of WhatsApp has.");
+  }
+  return id;
+}

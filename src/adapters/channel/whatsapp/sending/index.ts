@@ -1,0 +1,145 @@
+/**
+ * Sends messages by the Cloud API.
+ *
+ * Sending has no idempotency key there, and messages can't be looked up. So an error after the request has begun is
+ * thrown: the outcome is unknown, and the receipts, which repeat our token, tell. What the API answers with an error was
+ * certainly not accepted.
+ */
+import { z } from "zod";
+import type { ChannelFailure, ChannelFile, OutboundMessage, SendResult } from "../../../../ports/channel.ts";
+import type { Clock } from "../../../../ports/clock.ts";
+import { type Reaction, reactionTo, toFailure } from "../error-codes.ts";
+import { ask, type GraphError, isUnsent, parseAnswer, segment, type WhatsAppSettings } from "../http.ts";
+import { toBody } from "./body.ts";
+import { createSendLimits, type SendLimits } from "./limits.ts";
+import { createUploader, type Uploader } from "./upload.ts";
+
+interface Sender {
+  readonly settings: WhatsAppSettings;
+  readonly limits: SendLimits;
+  readonly upload: Uploader;
+}
+
+const Sent = z.object({ messages: z.tuple([z.object({ id: z.string().min(1).max(255) })], z.unknown()) });
+
+/** Left for the request after the uploads. */
+const requestMs = 4_000;
+/** Until the next attempt after an upload that took too long. */
+const uploadRetryMs = 10_000;
+/** Until the next attempt without a connection. */
+const unreachableMs = 10_000;
+
+export function createSend(settings: WhatsAppSettings, now: Clock) {
+  const sender = { settings, limits: createSendLimits(now), upload: createUploader(settings, now) };
+  return (message: OutboundMessage, signal: AbortSignal) => send(sender, message, signal);
+}
+
+async function send(sender: Sender, message: OutboundMessage, signal: AbortSignal): Promise<SendResult> {
+  const { settings, limits } = sender;
+  const { account } = message;
+  if (!account) {
+    throw new Error("A message of WhatsApp has no account.");
+  }
+  const ids = await uploadAll(sender, message);
+  if (!(ids instanceof Map)) {
+    return ids;
+  }
+  const recipient = recipientOf(message);
+  const waitMs = limits.take(recipient);
+  if (waitMs > 0) {
+    const failure = toFailure({ code: 131056, title: "", detail: null });
+    return { outcome: "busy", retryAfterMs: waitMs, failure };
+  }
+  const path = `/${segment(account.phone_number_id)}/messages`;
+  const api = { settings, token: account.access_token, signal };
+  const answer = await ask(api, { method: "POST", path, json: toBody(message, ids) }).catch(unlessUnsent);
+  if (answer === "unsent") {
+    return { outcome: "busy", retryAfterMs: unreachableMs, failure: unreachable };
+  }
+  if (answer.outcome === "rejected") {
+    return react(sender, message, answer.error);
+  }
+  limits.accepted(recipient, message.token);
+  return { outcome: "accepted", channel_message_id: parseAnswer(Sent, answer.value).messages[0].id };
+}
+
+const unreachable: ChannelFailure = { channel_code: null, title: "WhatsApp can't be reached", detail: null };
+
+function unlessUnsent(error: unknown): "unsent" {
+  if (isUnsent(error)) {
+    return "unsent";
+  }
+  throw error;
+}
+
+function recipientOf({ account, to }: OutboundMessage): string {
+  return `${account?.phone_number_id} ${to}`;
+}
+
+function react({ limits }: Sender, message: OutboundMessage, error: GraphError): SendResult {
+  const { reaction, waitMs } = reactionTo(error);
+  const failure = toFailure(error);
+  const busy = (ms: number): SendResult => ({ outcome: "busy", retryAfterMs: ms, failure });
+  const results: Readonly<Record<Reaction, () => SendResult>> = {
+    refuse: () => ({ outcome: "refused", failure }),
+    sync_template: () => ({ outcome: "refused", failure, isTemplateOutdated: true }),
+    wait: () => busy(error.retryAfterMs ?? waitMs),
+    wait_briefly: () =>
+      limits.mayTryAgain(message.token)
+        ? busy(error.retryAfterMs ?? waitMs)
+        : { outcome: "refused", failure },
+    wait_for_recipient: () => busy(limits.refused(recipientOf(message))),
+    stop: () => ({ outcome: "stopped", failure }),
+  };
+  // A throttled request is never refused for good, whatever its code.
+  return error.status === 429 && reaction === "refuse" ? results.wait() : results[reaction]();
+}
+
+/** The ids of the message's own files; a result if the message can't be sent without one. */
+async function uploadAll(
+  sender: Sender,
+  message: OutboundMessage,
+): Promise<Map<string, string> | SendResult> {
+  const { account } = message;
+  const ids = new Map<string, string>();
+  for (const file of account ? filesOf(message) : []) {
+    const deadline = AbortSignal.timeout(requestMs);
+    // Nothing has been sent yet: whatever goes wrong here, the message may be tried again.
+    const result =
+      account && (await withDeadline(sender.upload(account, file), deadline).catch(() => undefined));
+    if (!result) {
+      const failure = {
+        channel_code: null,
+        title: "The file could not be uploaded to WhatsApp",
+        detail: null,
+      };
+      return { outcome: "busy", retryAfterMs: uploadRetryMs, failure };
+    }
+    if (result.outcome === "rejected") {
+      return react(sender, message, result.error);
+    }
+    if (result.outcome === "missing") {
+      return {
+        outcome: "refused",
+        failure: { channel_code: null, title: "The file was deleted", detail: null },
+      };
+    }
+    ids.set(file.key, result.id);
+  }
+  return ids;
+}
+
+function filesOf({ content }: OutboundMessage): readonly ChannelFile[] {
+  if ("media" in content) {
+    return content.media.file ? [content.media.file] : [];
+  }
+  const header = content.type === "template" ? content.template.header : null;
+  return header && header.type !== "text" && header.media.file ? [header.media.file] : [];
+}
+
+async function withDeadline<Value>(result: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const ended = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(new Error("The upload takes too long.")), { once: true });
+  });
+  return Promise.race([result, ended]);
+}

@@ -1,0 +1,176 @@
+/** The review of templates by Meta: creates, changes, lists and deletes the templates of a WhatsApp Business Account. */
+import { z } from "zod";
+import type { ChannelAccount } from "../../../../ports/channel.ts";
+import type {
+  ReviewedTemplate,
+  SubmissionResult,
+  TemplateAuthority,
+  TemplateInbox,
+  TemplatePage,
+  TemplateQuery,
+  TemplateSubmission,
+} from "../../../../ports/template-authority.ts";
+import { reactionTo } from "../error-codes.ts";
+import {
+  type Api,
+  ask,
+  type GraphAnswer,
+  type GraphError,
+  parseAnswer,
+  segment,
+  type WhatsAppSettings,
+} from "../http.ts";
+import { readAll } from "../read-all.ts";
+import { fromComponents, toComponents } from "./components.ts";
+import { uploadSample } from "./sample.ts";
+
+const pageSize = 100;
+const timeoutMs = 15_000;
+
+export function createTemplateAuthority(settings: WhatsAppSettings): TemplateAuthority {
+  const apiOf = ({ access_token: token }: ChannelAccount, signal: AbortSignal): Api => ({
+    settings,
+    token,
+    signal,
+  });
+  return {
+    async submit(submission, signal) {
+      const { account } = submission.inbox;
+      return account
+        ? submit(apiOf(account, signal), account, submission)
+        : { outcome: "refused", reason: "The inbox has no credentials: send them with update_inbox." };
+    },
+    async list(query, signal) {
+      const account = accountOf(query.inbox);
+      return list(apiOf(account, signal), account, query);
+    },
+    async delete({ inbox, external_id, name }, signal) {
+      const account = accountOf(inbox);
+      const query = new URLSearchParams({ hsm_id: external_id, name: name.toLowerCase() });
+      const path = `/${segment(account.waba_id)}/message_templates?${query}`;
+      const answer = await ask(apiOf(account, signal), { method: "DELETE", path, timeoutMs });
+      if (answer.outcome === "accepted" || isMissing(answer.error)) {
+        return { outcome: "deleted" };
+      }
+      return { outcome: "refused", reason: explain(answer.error) };
+    },
+  };
+}
+
+/** @throws Error, which says to the operator why templates can't be reviewed. */
+function accountOf({ account, id }: TemplateInbox): ChannelAccount {
+  if (!account) {
+    throw new Error(`The inbox ${id} has no credentials for WhatsApp.`);
+  }
+  return account;
+}
+
+const Created = z.object({ id: z.string().min(1).max(128) });
+
+async function submit(
+  api: Api,
+  account: ChannelAccount,
+  submission: TemplateSubmission,
+): Promise<SubmissionResult> {
+  const { category, external_id, name, language, sample } = submission;
+  if (category === "authentication") {
+    const reason =
+      "WhatsApp writes the text of authentication templates itself. Create it in WhatsApp Manager.";
+    return { outcome: "refused", reason };
+  }
+  const handle = sample && (await uploadSample(api, account.app_id, sample));
+  if (typeof handle === "object") {
+    return reject(handle);
+  }
+  if (sample && handle === undefined) {
+    return { outcome: "refused", reason: "The sample of its header was deleted." };
+  }
+  const content = { category: category.toUpperCase(), components: toComponents(submission, handle) };
+  if (external_id !== null) {
+    const path = `/${segment(external_id)}`;
+    const answer = await ask(api, { method: "POST", path, json: content, timeoutMs });
+    return answer.outcome === "rejected" ? reject(answer) : { outcome: "accepted", external_id };
+  }
+  const path = `/${segment(account.waba_id)}/message_templates`;
+  // WhatsApp has names in lower case only.
+  const json = { name: name.toLowerCase(), language, parameter_format: "POSITIONAL", ...content };
+  const answer = await ask(api, { method: "POST", path, json, timeoutMs });
+  return answer.outcome === "rejected"
+    ? reject(answer)
+    : { outcome: "accepted", external_id: parseAnswer(Created, answer.value).id };
+}
+
+function reject({ error }: Extract<GraphAnswer, { outcome: "rejected" }>): SubmissionResult {
+  return error.status === 429 || reactionTo(error).reaction.startsWith("wait")
+    ? { outcome: "busy" }
+    : { outcome: "refused", reason: explain(error) };
+}
+
+function explain({ explanation, title, detail }: GraphError): string {
+  return explanation ?? (detail === null ? title : `${title}: ${detail}`);
+}
+
+/** An unknown object, or a template that does not exist. */
+function isMissing({ code, subcode }: GraphError): boolean {
+  return code === 100 && (subcode === 33 || subcode === 2593002);
+}
+
+const Page = z.object({
+  data: z.array(z.unknown()),
+  paging: z
+    .object({ next: z.string().optional(), cursors: z.object({ after: z.string() }).partial().optional() })
+    .optional(),
+});
+
+const Listed = z.object({
+  id: z.string(),
+  name: z.string(),
+  language: z.string(),
+  status: z.string(),
+  category: z
+    .string()
+    .transform((word) => word.toLowerCase())
+    .pipe(z.enum(["authentication", "utility", "marketing"])),
+  components: z.unknown(),
+  parameter_format: z.string().nullish(),
+  rejected_reason: z.string().nullish(),
+  quality_score: z.object({ score: z.string() }).nullish().catch(null),
+});
+
+const fields = "id,name,language,status,category,components,parameter_format,rejected_reason,quality_score";
+
+async function list(
+  api: Api,
+  { waba_id }: ChannelAccount,
+  { name, cursor }: TemplateQuery,
+): Promise<TemplatePage> {
+  const query = new URLSearchParams({
+    fields,
+    limit: String(pageSize),
+    ...(name === undefined ? {} : { name: name.toLowerCase() }),
+    ...(cursor === null ? {} : { after: cursor }),
+  });
+  const path = `/${segment(waba_id)}/message_templates?${query}`;
+  const answer = await ask(api, { method: "GET", path, timeoutMs });
+  if (answer.outcome === "rejected") {
+    throw new Error(`WhatsApp refused to list templates: code ${answer.error.code}.`);
+  }
+  const { data, paging } = parseAnswer(Page, answer.value);
+  const templates = readAll(Listed, data)
+    // The API's filter also finds names that contain this one.
+    .filter((one) => name === undefined || one.name === name.toLowerCase())
+    .map(toReviewed);
+  return { templates, next: paging?.next === undefined ? null : (paging.cursors?.after ?? null) };
+}
+
+function toReviewed(listed: z.output<typeof Listed>): ReviewedTemplate {
+  const { id, name, language, status, category, rejected_reason, quality_score } = listed;
+  const content = listed.parameter_format === "NAMED" ? null : fromComponents(listed.components);
+  return {
+    ...{ external_id: id, name, language, raw_status: status, category },
+    rejection_reason: rejected_reason && rejected_reason !== "NONE" ? rejected_reason : null,
+    quality_rating: quality_score?.score ?? null,
+    // Meta writes authentication templates itself, so their text says nothing about what can be sent.
+    version: content && category !== "authentication" ? { category, ...content } : null,
+  };
+}

@@ -1,0 +1,81 @@
+/**
+ * The envelope of a webhook: changes of accounts, each of a field.
+ *
+ * Only what is read is checked. Meta adds fields, types and whole members without a new version, so a part that can't be
+ * read is left out, and the rest counts.
+ */
+import { z } from "zod";
+import { readAll } from "../read-all.ts";
+
+/** Ids and numbers are short; a longer text is none. */
+const id = z.string().min(1).max(255);
+
+const Change = z.object({ field: z.string(), value: z.record(z.string(), z.unknown()) });
+
+export const Envelope = z.object({
+  object: z.literal("whatsapp_business_account"),
+  entry: z.array(z.object({ id, changes: z.array(z.unknown()).default([]) })),
+});
+
+/** A change with the id of its account. */
+export interface AccountChange extends z.output<typeof Change> {
+  readonly waba_id: string;
+}
+
+export function changesOf({ entry }: z.output<typeof Envelope>): readonly AccountChange[] {
+  return entry.flatMap(({ id: waba_id, changes }) =>
+    readAll(Change, changes).map((change) => ({ ...change, waba_id })),
+  );
+}
+
+const seconds = z
+  .union([z.string().regex(/^\d{1,12}$/), z.int()])
+  .transform((value) => new Date(Number(value) * 1000).toISOString());
+
+export const Metadata = z.object({ phone_number_id: id });
+
+export const Contact = z.object({
+  wa_id: id.nullish(),
+  user_id: id.nullish(),
+  profile: z.object({ name: z.string().nullish(), username: z.string().nullish() }).nullish().catch(null),
+});
+export type Contact = z.output<typeof Contact>;
+
+export const Message = z.looseObject({
+  id,
+  from: z
+    .string()
+    .regex(/^\d{5,20}$/)
+    .nullish()
+    .catch(null),
+  from_user_id: id.nullish().catch(null),
+  timestamp: seconds,
+  type: z.string().max(64),
+});
+export type Message = z.output<typeof Message>;
+
+export const Status = z.object({
+  id,
+  status: z.string(),
+  timestamp: seconds,
+  biz_opaque_callback_data: z.string().max(512).nullish(),
+  pricing: z
+    .object({
+      billable: z.boolean().nullish(),
+      type: z.string().nullish(),
+      category: z.string().max(64).nullish(),
+    })
+    .nullish()
+    .catch(null),
+  errors: z
+    .array(
+      z.object({
+        code: z.int(),
+        title: z.string().default(""),
+        error_data: z.object({ details: z.string().nullish() }).nullish().catch(null),
+      }),
+    )
+    .nullish()
+    .catch(null),
+});
+export type Status = z.output<typeof Status>;

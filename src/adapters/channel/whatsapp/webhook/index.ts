@@ -1,0 +1,103 @@
+/**
+ * What Meta's webhooks report. The signature is checked over the raw bytes, before anything is parsed: Meta signs its
+ * own way of escaping characters.
+ */
+import { z } from "zod";
+import type { ChannelAccount, ChannelProvider, ChannelUpdates } from "../../../../ports/channel.ts";
+import { errorCodes } from "../error-codes.ts";
+import { type AccountChange, changesOf, Envelope } from "./envelope.ts";
+import { readMessages } from "./messages.ts";
+import { isSameText, isSigned } from "./signature.ts";
+
+/** What Meta puts into a request at most. */
+const maxUpdates = 1_000;
+
+export const readRequest: ChannelProvider["readRequest"] = ({ app_secret }, { headers, body }) => {
+  if (!isSigned(app_secret, body, headers["x-hub-signature-256"] ?? "")) {
+    return "forged";
+  }
+  const parsed = Envelope.safeParse(parseStorable(body));
+  if (!parsed.success) {
+    return "unreadable";
+  }
+  const updates = changesOf(parsed.data).map(readChange);
+  const all: ChannelUpdates = {
+    messages: updates.flatMap(({ messages = [] }) => messages),
+    receipts: updates.flatMap(({ receipts = [] }) => receipts),
+    moves: updates.flatMap(({ moves = [] }) => moves),
+    templates: updates.flatMap(({ templates = [] }) => templates),
+    health: updates.flatMap(({ health = [] }) => health),
+  };
+  const count = all.messages.length + all.receipts.length + all.moves.length + all.templates.length;
+  return count > maxUpdates ? "too_many" : all;
+};
+
+export function answerHandshake(
+  { verify_token }: ChannelAccount,
+  query: Readonly<Record<string, string | readonly string[]>>,
+): string | undefined {
+  const { "hub.mode": mode, "hub.verify_token": token, "hub.challenge": challenge } = query;
+  const isComplete = mode === "subscribe" && typeof token === "string" && typeof challenge === "string";
+  return isComplete && isSameText(token, verify_token) ? challenge : undefined;
+}
+
+type Read = (change: AccountChange) => Partial<ChannelUpdates>;
+
+const Template = z.object({ message_template_name: z.string().min(1).max(512) });
+
+/** The change itself is not believed: it may be older than another, and the list tells. */
+const readTemplate: Read = ({ value, waba_id }) => {
+  const { data } = Template.safeParse(value);
+  return data ? { templates: [{ waba_id, name: data.message_template_name }] } : {};
+};
+
+const Ban = z.object({ ban_info: z.object({ waba_ban_state: z.union([z.string(), z.array(z.string())]) }) });
+const locked = 131031;
+
+const readAccount: Read = ({ value, waba_id }) => {
+  const { data } = Ban.safeParse(value);
+  const states = [data?.ban_info.waba_ban_state ?? []].flat();
+  const failure = { channel_code: locked, title: errorCodes[locked]?.title ?? "", detail: null };
+  if (states.includes("DISABLE")) {
+    return { health: [{ account: { waba_id }, failure }] };
+  }
+  return states.includes("REINSTATE") ? { health: [{ account: { waba_id }, failure: null }] } : {};
+};
+
+const readers: Readonly<Record<string, Read>> = {
+  messages: ({ value }) => readMessages(value),
+  message_template_status_update: readTemplate,
+  message_template_quality_update: readTemplate,
+  message_template_components_update: readTemplate,
+  template_category_update: readTemplate,
+  account_update: readAccount,
+};
+
+/** A field that is not known changes nothing here. */
+function readChange(change: AccountChange): Partial<ChannelUpdates> {
+  return Object.hasOwn(readers, change.field) ? (readers[change.field]?.(change) ?? {}) : {};
+}
+
+/** The JSON of a body, with texts that PostgreSQL can store; undefined if it is none. */
+function parseStorable(body: Uint8Array): unknown {
+  try {
+    return toStorable(JSON.parse(Buffer.from(body).toString("utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+function toStorable(value: unknown): unknown {
+  if (typeof value === "string") {
+    return value.replaceAll("\0", "").toWellFormed();
+  }
+  if (Array.isArray(value)) {
+    return value.map(toStorable);
+  }
+  if (typeof value === "object" && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [toStorable(key), toStorable(member)]),
+    );
+  }
+  return value;
+}

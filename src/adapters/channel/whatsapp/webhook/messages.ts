@@ -1,0 +1,141 @@
+/** The changes of the field `messages`: messages, receipts, and persons who have another number or id. */
+import { z } from "zod";
+import type { AccountMessage, ChannelUpdates, ReceiptType } from "../../../../ports/channel.ts";
+import { reactionTo, toFailure } from "../error-codes.ts";
+import { readAll } from "../read-all.ts";
+import { contentOf } from "./content.ts";
+import { Contact, Message, Metadata, Status } from "./envelope.ts";
+
+type Updates = Pick<ChannelUpdates, "messages" | "receipts" | "moves" | "health">;
+
+const none: Updates = { messages: [], receipts: [], moves: [], health: [] };
+
+export function readMessages(value: Readonly<Record<string, unknown>>): Updates {
+  const metadata = Metadata.safeParse(value.metadata);
+  if (!metadata.success) {
+    return none;
+  }
+  const { phone_number_id } = metadata.data;
+  const contacts = readAll(Contact, value.contacts);
+  const messages = readAll(Message, value.messages);
+  const statuses = readAll(Status, value.statuses);
+  return {
+    messages: messages.flatMap((message) =>
+      message.type === "system" ? [] : toMessage(message, phone_number_id, contacts),
+    ),
+    moves: messages.flatMap((message) => (message.type === "system" ? toMove(message, phone_number_id) : [])),
+    receipts: statuses.flatMap((status) => toReceipt(status, phone_number_id)),
+    health: statuses.flatMap((status) => toHealth(status, phone_number_id)),
+  };
+}
+
+function toMessage(
+  message: Message,
+  phone_number_id: string,
+  contacts: readonly Contact[],
+): readonly AccountMessage[] {
+  const { id, from: wa_id = null, from_user_id = null, timestamp } = message;
+  const contact =
+    contacts.find((one) => wa_id !== null && one.wa_id === wa_id) ??
+    contacts.find((one) => from_user_id !== null && one.user_id === from_user_id);
+  const bsuid = from_user_id ?? contact?.user_id ?? null;
+  if (wa_id === null && bsuid === null) {
+    return [];
+  }
+  return [
+    {
+      phone_number_id,
+      channel_message_id: id,
+      from: wa_id === null ? null : `+${wa_id}`,
+      identities: { wa_id, bsuid, username: contact?.profile?.username?.slice(0, 64) ?? null },
+      name: contact?.profile?.name?.slice(0, 255) || null,
+      occurred_at: timestamp,
+      ...contentOf(message),
+      original: message,
+    },
+  ];
+}
+
+const System = z.object({
+  system: z.object({
+    type: z.enum(["user_changed_number", "user_changed_user_id"]),
+    wa_id: z
+      .string()
+      .regex(/^\d{5,20}$/)
+      .nullish(),
+    user_id: z.string().max(255).nullish(),
+    previous_user_id: z.string().max(255).nullish(),
+    body: z.string().nullish(),
+  }),
+});
+
+function toMove(message: Message, phone_number_id: string): ChannelUpdates["moves"] {
+  const { data } = System.safeParse(message);
+  if (!data) {
+    return [];
+  }
+  const { wa_id, user_id, previous_user_id, body } = data.system;
+  // The first notices of changed ids had the former one in their text only.
+  const [, mentioned = null] = /\bfrom ([A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128})\b/.exec(body ?? "") ?? [];
+  const number = (digits: string | null | undefined) => (digits ? `+${digits}` : null);
+  return [
+    {
+      phone_number_id,
+      occurred_at: message.timestamp,
+      from: {
+        phone_number: number(message.from),
+        bsuid: previous_user_id ?? message.from_user_id ?? mentioned,
+      },
+      to: { phone_number: number(wa_id), bsuid: user_id ?? null },
+    },
+  ];
+}
+
+/** A voice message that was played has been read. Others, such as deleted, say nothing of the delivery. */
+const receiptTypes: Readonly<Record<string, ReceiptType>> = {
+  sent: "sent",
+  delivered: "delivered",
+  read: "read",
+  played: "read",
+  failed: "failed",
+};
+
+function toReceipt(
+  { id, status, timestamp, biz_opaque_callback_data, pricing, errors }: Status,
+  phone_number_id: string,
+): ChannelUpdates["receipts"] {
+  const type = Object.hasOwn(receiptTypes, status) ? receiptTypes[status] : undefined;
+  if (!type) {
+    return [];
+  }
+  const [error] = errors ?? [];
+  const failure = error
+    ? toFailure({ ...error, detail: error.error_data?.details ?? null })
+    : { channel_code: null, title: "Failed", detail: null };
+  return [
+    {
+      phone_number_id,
+      channel_message_id: id,
+      token: biz_opaque_callback_data || null,
+      type,
+      occurred_at: timestamp,
+      failure: type === "failed" ? failure : null,
+      pricing: pricing ? { category: pricing.category ?? null, is_free: isFree(pricing) } : null,
+    },
+  ];
+}
+
+/** `type` replaces `billable`. */
+function isFree({ type, billable }: NonNullable<Status["pricing"]>): boolean {
+  return type ? type.startsWith("free") : billable === false;
+}
+
+/** A failure that every further message would have too. */
+function toHealth({ status, errors }: Status, phone_number_id: string): ChannelUpdates["health"] {
+  const [error] = status === "failed" ? (errors ?? []) : [];
+  if (!error || reactionTo({ code: error.code, subcode: null, isTransient: false }).reaction !== "stop") {
+    return [];
+  }
+  const failure = toFailure({ ...error, detail: error.error_data?.details ?? null });
+  return [{ account: { phone_number_id }, failure }];
+}

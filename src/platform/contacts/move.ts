@@ -1,0 +1,90 @@
+/** Gives a contact the number or the channel's id that the person has from now on. */
+import { sql } from "kysely";
+import type { IdentityMove } from "../../ports/channel.ts";
+import type { Change } from "../kernel/index.ts";
+import { phoneKey } from "../phone/index.ts";
+import { countryOf } from "../query/index.ts";
+import { type Identity, idOfOwner } from "./find.ts";
+import { normalizedAtAfterChange } from "./normalized.ts";
+import { searchTextOf } from "./search.ts";
+
+type Ends = IdentityMove["from"];
+
+/**
+ * The contact loses its former number and id, and gets the new ones unless another contact has them. Returns the id of
+ * the contact; undefined if there is none, or if it has moved already.
+ */
+export async function moveIdentities(
+  { tx, now }: Change,
+  organization: string,
+  { from, to }: Pick<IdentityMove, "from" | "to">,
+): Promise<string | undefined> {
+  const contact_id = await findOwner(tx, organization, identitiesOf(from));
+  if (contact_id === undefined) {
+    return undefined;
+  }
+  const rest = identitiesOf(to);
+  const kinds = new Set(rest.map(({ kind }) => kind));
+  // The channel's own form of the number goes with the number.
+  const lost = kinds.has("phone") ? [...kinds, "wa_id" as const] : [...kinds];
+  const taken = await sql<{ kind: string }>`
+    select kind from contact_identities
+    where organization_id = ${organization} and contact_id <> ${contact_id}
+      and (kind, value) in (${sql.join(rest.map(({ kind, value }) => sql`(${kind}, ${value})`))})
+  `.execute(tx);
+  if (lost.length === 0 || taken.rows.length > 0) {
+    return contact_id;
+  }
+  await tx
+    .deleteFrom("contact_identities")
+    .where("organization_id", "=", organization)
+    .where("contact_id", "=", contact_id)
+    .where("kind", "in", lost)
+    .execute();
+  const created_at = now.toISOString();
+  await tx
+    .insertInto("contact_identities")
+    .values(rest.map((identity) => ({ organization_id: organization, contact_id, created_at, ...identity })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  await tx
+    .updateTable("contacts")
+    .set({
+      ...(to.bsuid === null ? {} : { bsuid: to.bsuid }),
+      ...(to.phone_number === null
+        ? {}
+        : { phone_number: to.phone_number, country: countryOf(to.phone_number) }),
+      search_text: sql<string>`search_text || ' ' || ${searchTextOf(to.phone_number)}`,
+      normalized_at: normalizedAtAfterChange(now),
+      updated_at: created_at,
+    })
+    .where("organization_id", "=", organization)
+    .where("id", "=", contact_id)
+    .execute();
+  return contact_id;
+}
+
+/** Locked until the commit; the first identity that has an owner decides. */
+async function findOwner(tx: Change["tx"], organization: string, identities: readonly Identity[]) {
+  for (const identity of identities) {
+    const owner = await tx
+      .selectFrom("contacts")
+      .select("id")
+      .where("organization_id", "=", organization)
+      .where("id", "=", idOfOwner(organization, identity))
+      .where("erased_at", "is", null)
+      .forUpdate()
+      .executeTakeFirst();
+    if (owner) {
+      return owner.id;
+    }
+  }
+  return undefined;
+}
+
+function identitiesOf({ bsuid, phone_number }: Ends): Identity[] {
+  return [
+    ...(bsuid === null ? [] : [{ kind: "bsuid" as const, value: bsuid }]),
+    ...(phone_number === null ? [] : [{ kind: "phone" as const, value: phoneKey(phone_number) }]),
+  ];
+}

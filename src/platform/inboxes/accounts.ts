@@ -1,0 +1,91 @@
+/** The accounts of inboxes on a real channel. Their secrets are stored sealed, and only the channel gets them. */
+import { z } from "zod";
+import type { Queries, Transaction } from "../../database/database.ts";
+import type { Sealed } from "../../database/schema/index.ts";
+import type { ChannelAccount } from "../../ports/channel.ts";
+import { type SealedColumn, type SealSecrets, seal, tryUnseal } from "../kernel/index.ts";
+
+/** An inbox whose secrets are lost can't send or receive until its credentials are sent again. */
+export const sealedAccounts: SealedColumn = {
+  table: "inbox_accounts",
+  column: "secrets",
+  key: ["organization_id", "inbox_id"],
+  whenLost: "delete",
+};
+
+/** An account as it is stored, also in the intent of an operation. */
+export const StoredAccount = z.object({
+  phone_number_id: z.string(),
+  waba_id: z.string(),
+  app_id: z.string(),
+  secrets: z.custom<Sealed>((value) => typeof value === "string"),
+});
+export type StoredAccount = z.infer<typeof StoredAccount>;
+
+const Secrets = z.object({ access_token: z.string(), app_secret: z.string(), verify_token: z.string() });
+
+export function sealAccount(secrets: SealSecrets, account: ChannelAccount): StoredAccount {
+  const { phone_number_id, waba_id, app_id, access_token, app_secret, verify_token } = account;
+  const text = JSON.stringify({ access_token, app_secret, verify_token });
+  return { phone_number_id, waba_id, app_id, secrets: seal(secrets, text) };
+}
+
+/** Undefined if no secret of this service opens it. */
+export function openAccount(
+  world: SealSecrets,
+  { phone_number_id, waba_id, app_id, secrets }: StoredAccount,
+): ChannelAccount | undefined {
+  const opened = tryUnseal(world, secrets);
+  return opened && { phone_number_id, waba_id, app_id, ...Secrets.parse(JSON.parse(opened.text)) };
+}
+
+export interface InboxName {
+  readonly organization_id: string;
+  readonly inbox_id: string;
+}
+
+/** The account of an inbox; undefined if it has none. */
+export async function readAccount(
+  db: Queries,
+  world: SealSecrets,
+  { organization_id, inbox_id }: InboxName,
+): Promise<ChannelAccount | undefined> {
+  const row = await db
+    .selectFrom("inbox_accounts")
+    .select(["phone_number_id", "waba_id", "app_id", "secrets"])
+    .where("organization_id", "=", organization_id)
+    .where("inbox_id", "=", inbox_id)
+    .executeTakeFirst();
+  return row && openAccount(world, row);
+}
+
+/** The inboxes of an organization with an account of this app. */
+export async function listAccounts(
+  db: Queries,
+  { organization_id, app_id }: { readonly organization_id: string; readonly app_id: string },
+) {
+  return db
+    .selectFrom("inbox_accounts")
+    .innerJoin("inboxes", (join) =>
+      join
+        .onRef("inboxes.organization_id", "=", "inbox_accounts.organization_id")
+        .onRef("inboxes.id", "=", "inbox_accounts.inbox_id"),
+    )
+    .select(["inbox_id", "phone_number_id", "waba_id", "phone_number", "channel"])
+    .where("inbox_accounts.organization_id", "=", organization_id)
+    .where("app_id", "=", app_id)
+    .execute();
+}
+
+export async function storeAccount(
+  tx: Transaction,
+  name: InboxName,
+  { account, now }: { readonly account: StoredAccount; readonly now: Date },
+): Promise<void> {
+  const row = { ...account, updated_at: now.toISOString() };
+  await tx
+    .insertInto("inbox_accounts")
+    .values({ ...name, ...row })
+    .onConflict((conflict) => conflict.columns(["organization_id", "inbox_id"]).doUpdateSet(row))
+    .execute();
+}

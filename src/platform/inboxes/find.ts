@@ -1,0 +1,88 @@
+/** Finds and inserts inboxes. */
+import { fail } from "../../../tools/errors.ts";
+import type { ChannelName, InboxSettings } from "../../../tools/inboxes.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
+import { newId } from "../../database/id.ts";
+
+/** The platform on which contacts see the inbox. */
+const platformOf: Readonly<Record<ChannelName, string>> = { simulator: "whatsapp", whatsapp: "whatsapp" };
+
+/** The lane of an inbox's deliveries. */
+export function laneOf(inbox_id: string): string {
+  return `channel:${inbox_id}`;
+}
+
+/** Inserts an inbox; undefined if the organization has one with this number (E.164). */
+export async function insertInbox(
+  tx: Transaction,
+  inbox: {
+    readonly id?: string;
+    readonly organization: string;
+    readonly name: string;
+    readonly channel: ChannelName;
+    readonly phone_number: string;
+    readonly settings: InboxSettings;
+    readonly now: Date;
+  },
+) {
+  const { organization, name, channel, phone_number, settings, now } = inbox;
+  return tx
+    .insertInto("inboxes")
+    .values({
+      organization_id: organization,
+      id: inbox.id ?? newId("inb", now),
+      name,
+      channel,
+      platform: platformOf[channel],
+      phone_number,
+      settings: JSON.stringify(settings),
+      created_at: now.toISOString(),
+      updated_at: now.toISOString(),
+    })
+    .onConflict((conflict) => conflict.columns(["organization_id", "phone_number"]).doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+interface InboxFilter {
+  readonly phone_number?: string | null;
+  readonly channel?: string;
+}
+
+/** The organization's inbox with this number and channel; without a number, its first one. */
+export async function getInbox(
+  db: Queries,
+  organization: string,
+  { phone_number = null, channel }: InboxFilter = {},
+) {
+  return db
+    .selectFrom("inboxes")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .$if(phone_number !== null, (query) => query.where("phone_number", "=", phone_number ?? ""))
+    .$if(channel !== undefined, (query) => query.where("channel", "=", channel ?? ""))
+    .orderBy("id")
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** The inbox with this id; without an id, the first one. @throws Failure `inbox_not_found`, `no_inbox`. */
+export async function getOrDefaultInbox(db: Queries, organization: string, id: string | undefined) {
+  const inbox = await db
+    .selectFrom("inboxes")
+    .selectAll()
+    .where("organization_id", "=", organization)
+    .$if(id !== undefined, (query) => query.where("id", "=", id ?? ""))
+    .orderBy("id")
+    .limit(1)
+    .executeTakeFirst();
+  if (!inbox) {
+    throw id === undefined ? fail("no_inbox") : fail("inbox_not_found", { param: "inbox_id" });
+  }
+  return inbox;
+}
+
+/** Whether free text outside the service window is rejected: always on a real channel. Otherwise it causes a warning. */
+export function isWindowStrict(inbox: { channel: string; settings: Record<string, unknown> }): boolean {
+  return inbox.channel !== "simulator" || inbox.settings.service_window === "strict";
+}

@@ -1,0 +1,30 @@
+/** Inboxes: the organization's phone numbers, their settings, and their accounts on a real channel. */
+import { inboxes as contract } from "../../../tools/inboxes.ts";
+import { implement } from "../kernel/index.ts";
+import { sealedAccounts } from "./accounts.ts";
+import { createInbox, updateInbox } from "./save.ts";
+import { serializeInbox } from "./serialize.ts";
+
+export { listAccounts, openAccount, readAccount, StoredAccount } from "./accounts.ts";
+export { getInbox, getOrDefaultInbox, insertInbox, isWindowStrict, laneOf } from "./find.ts";
+export { pausedUntil, recordHealth } from "./health.ts";
+export { callbackPath } from "./serialize.ts";
+
+export const inboxes = implement(contract, {
+  tables: ["inboxes", "inbox_accounts"],
+  sealed: [sealedAccounts],
+  operations: {
+    async list_inboxes(_, { db, world, organization }) {
+      const rows = await db
+        .selectFrom("inboxes")
+        .selectAll()
+        .where("organization_id", "=", organization)
+        .orderBy("id")
+        .execute();
+      return { data: rows.map((row) => serializeInbox(world, row)), meta: { total: rows.length } };
+    },
+
+    create_inbox: createInbox,
+    update_inbox: updateInbox,
+  },
+});

@@ -1,0 +1,175 @@
+/**
+ * Creates and changes inboxes. The account of a real channel is checked at its provider before it is stored: the inbox of
+ * a rejected account is not created, or keeps the one that it has.
+ */
+import { z } from "zod";
+import { fail, failField } from "../../../tools/errors.ts";
+import {
+  type ChannelName,
+  channels,
+  InboxSettings,
+  type WhatsAppCredentials,
+} from "../../../tools/inboxes.ts";
+import type { Transaction } from "../../database/database.ts";
+import { freshId, type OutwardContext, outward, requireBelowQuota, type World } from "../kernel/index.ts";
+import { normalizePhone, requireCountry } from "../phone/index.ts";
+import { openAccount, StoredAccount, sealAccount, storeAccount } from "./accounts.ts";
+import { getInbox, insertInbox, laneOf } from "./find.ts";
+import { serializeInbox } from "./serialize.ts";
+
+const connectTimeoutMs = 15_000;
+
+/** Messages in a second, unless the inbox has a setting; null: any number. WhatsApp's is that of a new number. */
+const paces: Readonly<Record<ChannelName, number | null>> = { simulator: null, whatsapp: 80 };
+
+const Target = z.object({
+  id: z.string(),
+  channel: z.enum(channels),
+  phone_number: z.string(),
+  /** Null: it has none, or keeps the one that it has. */
+  account: StoredAccount.nullable(),
+});
+type Target = z.infer<typeof Target>;
+
+const CreateIntent = Target.extend({ name: z.string(), settings: InboxSettings });
+type CreateIntent = z.infer<typeof CreateIntent>;
+const UpdateIntent = CreateIntent.partial({ name: true, settings: true });
+type UpdateIntent = z.infer<typeof UpdateIntent>;
+
+interface NewInbox {
+  readonly name: string;
+  readonly phone_number: string;
+  readonly channel: ChannelName;
+  readonly settings: InboxSettings;
+  readonly credentials?: WhatsAppCredentials | undefined;
+}
+
+export const createInbox = outward({
+  intent: CreateIntent,
+
+  async begin(input: NewInbox, context): Promise<CreateIntent> {
+    const { tx, world, organization } = context;
+    const { name, channel, settings, credentials } = input;
+    await requireBelowQuota(context, "inboxes", tx.selectFrom("inboxes"));
+    requireCountry(settings.default_country, "settings.default_country");
+    const number = { text: input.phone_number, field: "phone_number", country: settings.default_country };
+    const phone_number = await normalizePhone(tx, organization, number);
+    await requireNewNumber(tx, organization, phone_number);
+    const account = credentials ? sealAccount(world, credentials) : null;
+    return { id: freshId(context, "inb"), name, channel, phone_number, settings, account };
+  },
+
+  call: (intent, context) => connect(intent, context),
+  find: (intent, context) => connect(intent, context),
+
+  async record(_, { account, ...inbox }, context) {
+    const { tx, world, organization, now } = context;
+    // Others may have been created since the first step.
+    await requireBelowQuota(context, "inboxes", tx.selectFrom("inboxes"));
+    const created = await insertInbox(tx, { ...inbox, organization, now });
+    if (!created) {
+      // Another request has created it since the first step.
+      await requireNewNumber(tx, organization, inbox.phone_number);
+      throw fail("unavailable", { reason: "another request is creating this inbox." });
+    }
+    if (account) {
+      await storeAccount(tx, { organization_id: organization, inbox_id: inbox.id }, { account, now });
+    }
+    await setPace({ tx, world }, inbox);
+    return { data: serializeInbox(world, created) };
+  },
+});
+
+interface InboxChanges {
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly settings?: InboxSettings | undefined;
+  readonly credentials?: WhatsAppCredentials | undefined;
+}
+
+export const updateInbox = outward({
+  intent: UpdateIntent,
+
+  async begin(
+    { id, name, settings, credentials }: InboxChanges,
+    { tx, world, organization },
+  ): Promise<UpdateIntent> {
+    requireCountry(settings?.default_country, "settings.default_country");
+    const inbox = await tx
+      .selectFrom("inboxes")
+      .select(["channel", "phone_number"])
+      .where("organization_id", "=", organization)
+      .where("id", "=", id)
+      .executeTakeFirst();
+    if (!inbox) {
+      throw fail("inbox_not_found");
+    }
+    const { channel, phone_number } = Target.pick({ channel: true, phone_number: true }).parse(inbox);
+    if (credentials && channel === "simulator") {
+      throw failField("credentials", "credentials_not_used");
+    }
+    const account = credentials ? sealAccount(world, credentials) : null;
+    return { id, channel, phone_number, account, name, settings };
+  },
+
+  call: (intent, context) => connect(intent, context),
+  find: (intent, context) => connect(intent, context),
+
+  async record(_, { id, channel, name, settings, account }, { tx, world, organization, now }) {
+    const changed = await tx
+      .updateTable("inboxes")
+      .set({
+        name,
+        settings: settings && JSON.stringify(settings),
+        // The account works: its messages need not wait any longer.
+        ...(account ? { health: null } : {}),
+        updated_at: now.toISOString(),
+      })
+      .where("organization_id", "=", organization)
+      .where("id", "=", id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    if (account) {
+      await storeAccount(tx, { organization_id: organization, inbox_id: id }, { account, now });
+    }
+    if (settings) {
+      await setPace({ tx, world }, { id, channel, settings });
+    }
+    return { data: serializeInbox(world, changed) };
+  },
+});
+
+/** @throws Failure `inbox_exists`. */
+async function requireNewNumber(tx: Transaction, organization: string, phone_number: string): Promise<void> {
+  const existing = await getInbox(tx, organization, { phone_number });
+  if (existing) {
+    throw fail("inbox_exists", { existing_id: existing.id, param: "phone_number" });
+  }
+}
+
+/** @throws Failure `credentials_rejected`, `channel_unreachable`. */
+async function connect({ account: stored, channel, phone_number }: Target, { world }: OutwardContext) {
+  const account = stored && openAccount(world, stored);
+  const provider = world.channels[channel]?.provider;
+  if (!account || !provider) {
+    return {};
+  }
+  const signal = AbortSignal.timeout(connectTimeoutMs);
+  const result = await provider
+    .connect({ account, phone_number }, signal)
+    .catch((error: unknown) => Promise.reject(fail("channel_unreachable", {}, error)));
+  if (result.outcome === "unavailable") {
+    throw fail("channel_unreachable");
+  }
+  if (result.outcome === "refused") {
+    throw failField(`credentials.${result.field}`, "credentials_rejected", { reason: result.reason });
+  }
+  return {};
+}
+
+async function setPace(
+  { tx, world }: { readonly tx: Transaction; readonly world: World },
+  { id, channel, settings }: Pick<Target, "id" | "channel"> & { readonly settings: InboxSettings },
+): Promise<void> {
+  await world.jobs.pace(tx, laneOf(id), settings.messages_per_second ?? paces[channel]);
+}

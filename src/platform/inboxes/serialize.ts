@@ -1,0 +1,21 @@
+/** An inbox as the contract shows it: without its account's secrets. */
+import type { Selectable } from "kysely";
+import { InboxSettings } from "../../../tools/inboxes.ts";
+import type { Tables } from "../../database/schema/index.ts";
+import type { World } from "../kernel/index.ts";
+import { serializeHealth } from "./health.ts";
+
+/** Where the provider of the channel `name` reports messages and receipts. */
+export const callbackPath = (name: string) => `/webhooks/${name}/{organization_id}/{inbox_id}`;
+
+export function serializeInbox({ channels, addresses }: World, row: Selectable<Tables["inboxes"]>) {
+  const { organization_id, id, channel } = row;
+  const path = callbackPath(channel).replace("{organization_id}", organization_id).replace("{inbox_id}", id);
+  const isCalled = channels[channel]?.provider !== undefined && addresses.isPublic;
+  return {
+    ...row,
+    settings: InboxSettings.parse(row.settings),
+    callback_url: isCalled ? `${addresses.service()}${path}` : null,
+    health: serializeHealth(row),
+  };
+}

@@ -1,0 +1,156 @@
+/**
+ * Receives a message that a channel's provider has reported, with its file, which the provider keeps for a short time only.
+ *
+ * The file is copied into our store first, so that whoever is told of the message can open it. If that is impossible, the
+ * message is stored without it, as one of a type that is not supported.
+ */
+import { z } from "zod";
+import { Failure } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { mediaTypes } from "../../../../tools/messages/index.ts";
+import { maxUploadBytes } from "../../../../tools/uploads.ts";
+import type { Attempt } from "../../../jobs/job.ts";
+import { moveIdentities } from "../../contacts/index.ts";
+import { getOrDefaultInbox, readAccount } from "../../inboxes/index.ts";
+import { defineJob, system, type World } from "../../kernel/index.ts";
+import { createLink, nameOfType, type ReceivedFile, receiveFile } from "../../uploads/index.ts";
+import { receiveMessage } from "../inbound/index.ts";
+
+const text = z.string().nullish();
+
+const Content = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), text: z.object({ body: z.string() }) }),
+  z.object({
+    type: z.enum(mediaTypes),
+    media: z.object({ url: z.string(), caption: z.string().nullable(), file_name: z.string().nullable() }),
+  }),
+  z.object({ type: z.literal("interactive"), reply: z.object({ id: z.string(), title: z.string() }) }),
+  z.object({ type: z.literal("unsupported"), unsupported: z.object({ type: z.string() }) }),
+]);
+type Content = z.infer<typeof Content>;
+
+const Payload = z.object({
+  organization_id: z.string(),
+  inbox_id: z.string(),
+  message: z.object({
+    channel_message_id: z.string(),
+    from: z.string().nullable(),
+    identities: z.object({ wa_id: text, bsuid: text, username: text }).optional(),
+    name: z.string().nullable(),
+    occurred_at: z.string(),
+    content: Content,
+    file: z.object({ id: z.string(), content_type: z.string() }).nullable(),
+    original: z.record(z.string(), z.unknown()),
+  }),
+});
+type Payload = z.infer<typeof Payload>;
+
+const fetchTimeoutMs = 45_000;
+
+export const receiveMessageJob = defineJob({
+  name: "message.receive",
+  payload: Payload,
+  // What the same person wrote next waits for this one.
+  maxAttempts: 8,
+
+  async run(payload, world, attempt) {
+    const { organization_id, inbox_id, message } = payload;
+    if (await isKnown(world, payload)) {
+      return undefined;
+    }
+    const file = message.file === null ? null : await fetchFile(world, payload, attempt);
+    const isLost = message.file !== null && file === null;
+    const content = isLost ? unsupported(message.content) : withFile(world, message.content, file);
+    const inbox = await getOrDefaultInbox(world.database.queries, organization_id, inbox_id);
+    const { original, file: _, ...sent } = message;
+    const arrival = {
+      file,
+      original: content.type === "unsupported" ? original : null,
+    };
+    const { channel, phone_number: to } = inbox;
+    await receiveMessage(world, { organization_id, channel, to, ...sent, content }, arrival);
+    return undefined;
+  },
+});
+
+/** A repeated report must not fetch the file again. */
+async function isKnown(world: World, { organization_id, message }: Payload): Promise<boolean> {
+  const known = await world.database.queries
+    .selectFrom("messages")
+    .select("id")
+    .where("organization_id", "=", organization_id)
+    .where("channel_message_id", "=", message.channel_message_id)
+    .executeTakeFirst();
+  return known !== undefined;
+}
+
+/** Null if it can't be had or stored. @throws Error if a later attempt may succeed. */
+async function fetchFile(world: World, payload: Payload, attempt: Attempt): Promise<ReceivedFile | null> {
+  const { organization_id, inbox_id, message } = payload;
+  try {
+    const account = await readAccount(world.database.queries, world, { organization_id, inbox_id });
+    const { channel } = await getOrDefaultInbox(world.database.queries, organization_id, inbox_id);
+    const provider = world.channels[channel]?.provider;
+    const { file, content } = message;
+    if (!account || !provider || file === null || !("media" in content)) {
+      return null;
+    }
+    const owner = { world, organization: organization_id, credential_id: null };
+    const name = content.media.file_name ?? nameOfType(content.type, file.content_type);
+    const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(fetchTimeoutMs)]);
+    const fetched = await provider.fetchFile(account, { id: file.id, signal }, ({ body }) =>
+      receiveFile(owner, { name, type: file.content_type, body: limited(body) }),
+    );
+    return fetched ?? null;
+  } catch (error) {
+    if (!(error instanceof Failure) && !attempt.isLast) {
+      throw error;
+    }
+    const { channel_message_id } = message;
+    world.log.warn(
+      { err: error, organization_id, channel_message_id },
+      "A received file could not be stored",
+    );
+    return null;
+  }
+}
+
+/** @throws Failure `file_too_large`. */
+async function* limited(body: AsyncIterable<Uint8Array>) {
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxUploadBytes) {
+      throw fail("file_too_large", { limit: maxUploadBytes });
+    }
+    yield chunk;
+  }
+}
+
+function withFile(world: World, content: Content, file: ReceivedFile | null): Content {
+  if (file === null || !("media" in content)) {
+    return content;
+  }
+  const { url } = createLink(world, file.key, world.now());
+  const media = { ...content.media, url, upload: file.key };
+  return { type: content.type, media };
+}
+
+function unsupported({ type }: Content): Content {
+  return { type: "unsupported", unsupported: { type } };
+}
+
+const Ends = z.object({ phone_number: z.string().nullable(), bsuid: z.string().nullable() });
+
+/** A person has another number, or another id of the channel. */
+export const moveContactJob = defineJob({
+  name: "contact.move",
+  payload: z.object({ organization_id: z.string(), occurred_at: z.string(), from: Ends, to: Ends }),
+
+  async run({ organization_id, from, to }, world) {
+    await world.database.transaction((tx) =>
+      moveIdentities({ tx, world, now: world.now(), actor: system }, organization_id, { from, to }),
+    );
+    return undefined;
+  },
+});

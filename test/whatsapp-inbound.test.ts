@@ -1,0 +1,287 @@
+/** What each webhook of Meta does: every captured payload, files, hidden and changed numbers, other numbers of the app. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { contacts } from "../tools/contacts.ts";
+import { conversations } from "../tools/conversations.ts";
+import { inboxes } from "../tools/inboxes.ts";
+import { messages } from "../tools/messages/index.ts";
+import examples from "./fixtures/whatsapp/meta-openapi-examples.json" with { type: "json" };
+import replay from "./fixtures/whatsapp/replay-dm-whatsapp.json" with { type: "json" };
+import samples from "./fixtures/whatsapp/sample-messages.json" with { type: "json" };
+import type { TestApp } from "./support/app.ts";
+import { jpeg } from "./support/files.ts";
+import { startUpstream } from "./support/scripted-service.ts";
+import {
+  createWhatsAppInbox,
+  credentials,
+  deliver,
+  type GraphApi,
+  inboundText,
+  messagesChange,
+  postWebhook,
+  startGraphApi,
+  startWhatsAppApp,
+} from "./support/whatsapp.ts";
+
+const day = 24 * 3_600_000;
+let graph: GraphApi;
+let app: TestApp;
+let inbox: Awaited<ReturnType<typeof createWhatsAppInbox>>;
+beforeAll(async () => {
+  graph = await startGraphApi();
+  ({ app, inbox } = await startWhatsAppApp(graph));
+  graph.routes["GET 1003383421387256"] = () => ({ body: { url: `${graph.url}/file/content` } });
+  graph.routes["GET 000000000000001"] = () => ({ body: { url: `${graph.url}/file/content` } });
+  graph.routes["GET content"] = () => ({ body: jpeg, headers: { "content-type": "image/jpeg" } });
+});
+afterAll(async () => {
+  await app[Symbol.asyncDispose]();
+  await graph[Symbol.asyncDispose]();
+});
+
+const stored = () => app.server.database.queries.selectFrom("messages").selectAll().orderBy("id").execute();
+
+/** The newest message, as the API shows it. */
+async function newest() {
+  const row = (await stored()).at(-1);
+  const { conversation_id = "", id: message_id = "" } = row ?? {};
+  return (await app.call(messages.get_message, { conversation_id, message_id })).data;
+}
+
+/** Runs every attempt at a job that fails. */
+async function attemptAll() {
+  for (let attempt = 1; attempt <= 8; attempt += 1) {
+    await app.advanceTime(600_000);
+  }
+}
+
+let repetition = 0;
+/** A captured payload with our number's id, and with ids that no other payload has. */
+function ours(payload: unknown): string {
+  repetition += 1;
+  return JSON.stringify(payload)
+    .replace(/"phone_number_id":"\d+"/g, `"phone_number_id":"${credentials.phone_number_id}"`)
+    .replace(/"id":"(wamid\.[^"]+)"/g, `"id":"$1${repetition}"`);
+}
+
+async function receive(payload: unknown): Promise<number> {
+  const before = (await stored()).length;
+  expect((await postWebhook(app, inbox, { body: ours(payload) })).status).toBe(200);
+  await app.runDueJobs();
+  return (await stored()).length - before;
+}
+
+const text = (body: string) => ({ type: "text", text: { body } });
+const reply = (id: string, title: string) => ({ type: "interactive", reply: { id, title } });
+const unsupported = (type: string) => ({ type: "unsupported", unsupported: { type } });
+
+describe("Meta's own example", () => {
+  const effects: Record<string, object | null> = {
+    "Text Message": text("Does it come in another color?"),
+    "Text Message with Context (Product Inquiry)": text("Is this still available?"),
+    "Text Message from Click to WhatsApp Ad": { type: "text" },
+    "Reaction Message": unsupported("reaction"),
+    "Image Message": { type: "image", media: { caption: "Taj Mahal" } },
+    "Location Message": unsupported("location"),
+    "Contact Sharing Message": unsupported("contacts"),
+    "Unsupported Message": unsupported("unsupported"),
+    "Button Message": reply("Unsubscribe", "Unsubscribe"),
+    "Interactive List Reply Message": reply("priority_express", "Priority Mail Express"),
+    "Interactive Button Reply Message": reply("cancel-button", "Cancel"),
+    "Order Message": unsupported("order"),
+    "System Message": null,
+    "Group Create Message": null,
+    "Group Settings Update": null,
+    "Group Remove Participants": null,
+  };
+  const requests = examples.operations["post /whatsapp/webhooks"];
+
+  test("each has an expected effect", () => {
+    expect(requests.map(({ name }) => name).sort()).toEqual(Object.keys(effects).sort());
+  });
+
+  test.each(requests)("$name", async ({ name, value }) => {
+    const effect = effects[name] ?? null;
+    expect(await receive(value)).toBe(effect === null ? 0 : 1);
+    if (effect !== null) {
+      expect(await newest()).toMatchObject({ direction: "inbound", from: "+16505551234", ...effect });
+    }
+  });
+});
+
+describe("a captured payload", () => {
+  const effects: Record<string, object | null> = {
+    "Text message": text("Hello, bot!"),
+    "Image message": { type: "image", media: { caption: "Check this out" } },
+    Reaction: unsupported("reaction"),
+    "Interactive button reply": reply("btn_approve", "Approve"),
+    "Text message with business-scoped user IDs": text("Hello from a username user"),
+    "Status update (message delivered)": null,
+    "System message (user_changed_number)": null,
+    "System message (user_changed_user_id)": null,
+    "BSUID rotation (user_id_update)": null,
+  };
+
+  test("each has an expected effect", () => {
+    expect(Object.keys(samples.payloads).sort()).toEqual(Object.keys(effects).sort());
+  });
+
+  test.each(Object.entries(samples.payloads))("%s", async (name, payload) => {
+    const effect = effects[name] ?? null;
+    expect(await receive(payload)).toBe(effect === null ? 0 : 1);
+    if (effect !== null) {
+      expect(await newest()).toMatchObject({ from: "+15551234567", ...effect });
+    }
+  });
+
+  test("of a conversation is stored in order", async () => {
+    expect(await receive(replay.firstMessage)).toBe(1);
+    expect(await receive(replay.secondMessage)).toBe(1);
+    expect(await receive(replay.statusUpdate)).toBe(0);
+    const { conversation_id } = await newest();
+    const { data } = await app.call(messages.list_messages, { conversation_id });
+    expect(data.map((message) => message.text?.body)).toEqual(["Tell me more", "What is Vercel?"]);
+    const { data: conversation } = await app.call(conversations.get_conversation, { id: conversation_id });
+    expect(conversation.inbox_id).toBe(inbox.id);
+  });
+});
+
+describe("a file", () => {
+  const image = (id: string, more: object = {}) => ({
+    ...inboundText("", { type: "image", from: "14155550140", ...more }),
+    image: { id, mime_type: "image/jpeg", sha256: "x", caption: "Look" },
+  });
+
+  test("is copied into our store, with a link that is renewed with each answer", async () => {
+    await deliver(app, inbox, messagesChange({ messages: [image("1003383421387256")] }));
+    const first = await newest();
+    const response = await app.fetch(first.media?.url.replace("https://tidings.example", "") ?? "", {
+      key: null,
+    });
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(jpeg);
+    await app.advanceTime(8 * day);
+    const later = (await newest()).media?.url.replace("https://tidings.example", "") ?? "";
+    expect((await app.fetch(later, { key: null })).status).toBe(200);
+  });
+
+  test("on another host is not fetched, and the token is not sent there", async () => {
+    await using other = await startUpstream([{ body: jpeg, headers: { "content-type": "image/jpeg" } }]);
+    graph.routes["GET 2002"] = () => ({ body: { url: `${other.url}/x` } });
+    await deliver(app, inbox, messagesChange({ messages: [image("2002")] }));
+    await attemptAll();
+    expect(await newest()).toMatchObject({
+      type: "unsupported",
+      unsupported: { type: "image", original: { image: { id: "2002" } } },
+    });
+    expect(other.requests).toEqual([]);
+  });
+
+  test("that Meta does not have any more leaves the message as unsupported at once", async () => {
+    await deliver(app, inbox, messagesChange({ messages: [image("404404")] }));
+    expect(await newest()).toMatchObject({ type: "unsupported", unsupported: { type: "image" } });
+  });
+
+  test("is fetched again after an error, before what the person wrote next", async () => {
+    const responses = [{ status: 500, body: "" }];
+    graph.routes["GET 2003"] = () => responses.pop() ?? { body: { url: `${graph.url}/file/content` } };
+    const change = messagesChange({
+      messages: [image("2003"), inboundText("next", { from: "14155550140" })],
+    });
+    await deliver(app, inbox, change);
+    await attemptAll();
+    const { conversation_id } = await newest();
+    const { data } = await app.call(messages.list_messages, { conversation_id, per_page: 2 });
+    expect(data.map(({ type }) => type)).toEqual(["text", "image"]);
+  });
+
+  test("is deleted with its contact, as is the original of a message", async () => {
+    await deliver(
+      app,
+      inbox,
+      messagesChange({ messages: [image("1003383421387256", { from: "14155550141" })] }),
+      messagesChange({
+        messages: [inboundText("", { type: "order", from: "14155550141", order: { secret: "plans" } })],
+      }),
+    );
+    const { conversation_id } = await newest();
+    const { data } = await app.call(messages.list_messages, { conversation_id });
+    const url = data.at(-1)?.media?.url.replace("https://tidings.example", "") ?? "";
+    const { data: conversation } = await app.call(conversations.get_conversation, { id: conversation_id });
+    await app.call(contacts.delete_contact, { id: conversation.contact_id });
+    await app.runDueJobs();
+    expect((await app.fetch(url, { key: null })).status).toBe(404);
+    const originals = await app.server.database.queries.selectFrom("message_originals").selectAll().execute();
+    expect(JSON.stringify(originals)).not.toContain("plans");
+  });
+});
+
+test("the original of an unsupported message is kept for 7 days", async () => {
+  await deliver(
+    app,
+    inbox,
+    messagesChange({ messages: [inboundText("", { type: "order", order: { n: 1 } })] }),
+  );
+  expect((await newest()).unsupported).toMatchObject({ type: "order", original: { order: { n: 1 } } });
+  await app.advanceTime(8 * day);
+  expect((await newest()).unsupported).toEqual({ type: "order", original: null });
+});
+
+describe("a person", () => {
+  const contactOf = async () => {
+    const { data } = await app.call(conversations.get_conversation, { id: (await newest()).conversation_id });
+    return (await app.call(contacts.get_contact, { id: data.contact_id })).data;
+  };
+
+  test("who hides the number is known by the channel's id, with the username", async () => {
+    const user_id = "US.24817305912873645000";
+    const profile = { name: "Ann", username: "ann.lee" };
+    const message = inboundText("Hi", { from: undefined, from_user_id: user_id });
+    await deliver(app, inbox, messagesChange({ contacts: [{ profile, user_id }], messages: [message] }));
+    expect(await contactOf()).toMatchObject({ name: "Ann", bsuid: user_id, username: "ann.lee" });
+  });
+
+  test("with a new number and id keeps the conversation", async () => {
+    const old = { from: "14155550150", from_user_id: "US.1350" };
+    await deliver(app, inbox, messagesChange({ messages: [inboundText("before", old)] }));
+    const before = await contactOf();
+    const system = { type: "user_changed_number", wa_id: "14155550151", user_id: "US.1351", body: "changed" };
+    const moved = inboundText("", { type: "system", from: "14155550150", system });
+    const now = { from: "14155550151", from_user_id: "US.1351" };
+    await deliver(app, inbox, messagesChange({ messages: [moved, inboundText("after", now)] }));
+    await deliver(app, inbox, messagesChange({ messages: [moved] }));
+    expect(await contactOf()).toMatchObject({
+      id: before.id,
+      phone_number: "+14155550151",
+      bsuid: "US.1351",
+    });
+    // Somebody else may get the former number.
+    const next = { from: "14155550150", from_user_id: "US.9999" };
+    await deliver(app, inbox, messagesChange({ messages: [inboundText("hello", next)] }));
+    expect((await contactOf()).id).not.toBe(before.id);
+  });
+});
+
+test("what another number of the app receives goes to its inbox, whichever address it was sent to", async () => {
+  const phone_number_id = "777000777";
+  graph.routes["GET phone_numbers"] = () => ({
+    body: { data: [{ id: phone_number_id, display_phone_number: "+1 631-555-5559" }] },
+  });
+  const second = await createWhatsAppInbox(app, {
+    phone_number: "+16315555559",
+    credentials: { ...credentials, phone_number_id },
+  });
+  const value = { metadata: { phone_number_id }, messages: [inboundText("to the second")] };
+  await deliver(app, inbox, { field: "messages", value });
+  expect(await newest()).toMatchObject({ to: "+16315555559", text: { body: "to the second" } });
+  const { data } = await app.call(conversations.get_conversation, { id: (await newest()).conversation_id });
+  expect(data.inbox_id).toBe(second.id);
+});
+
+test("a locked account stops its inboxes, until it is reinstated", async () => {
+  const state = async (waba_ban_state: string) => {
+    await deliver(app, inbox, { field: "account_update", value: { ban_info: { waba_ban_state } } });
+    const { data } = await app.call(inboxes.list_inboxes, {});
+    return data.find(({ id }) => id === inbox.id)?.health.status;
+  };
+  expect(await state("DISABLE")).toBe("stopped");
+  expect(await state("REINSTATE")).toBe("ok");
+});

@@ -1,0 +1,193 @@
+/** Setting up a WhatsApp inbox: its credentials are checked at Meta, sealed, replaced, and never shown. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { inboxes } from "../tools/inboxes.ts";
+import { payments } from "../tools/payments.ts";
+import type { TestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
+import {
+  createWhatsAppInbox,
+  credentials,
+  deliver,
+  type GraphApi,
+  graphError,
+  inboundText,
+  messagesChange,
+  openWindow,
+  postWebhook,
+  secretValues,
+  sendText,
+  startGraphApi,
+  startWhatsAppApp,
+  whatsAppNumber,
+} from "./support/whatsapp.ts";
+
+let graph: GraphApi;
+let app: TestApp;
+let inbox: Awaited<ReturnType<typeof createWhatsAppInbox>>;
+const logged: string[] = [];
+const write = (...parts: unknown[]) => {
+  logged.push(
+    parts.map((part) => `${JSON.stringify(part)} ${part instanceof Error ? part.stack : ""}`).join(" "),
+  );
+};
+
+beforeAll(async () => {
+  graph = await startGraphApi();
+  const log = { debug: write, info: write, warn: write, error: write };
+  ({ app, inbox } = await startWhatsAppApp(graph, { log }));
+});
+afterAll(async () => {
+  await app[Symbol.asyncDispose]();
+  await graph[Symbol.asyncDispose]();
+});
+let working: GraphApi["routes"];
+beforeEach(() => {
+  working ??= { ...graph.routes };
+  Object.assign(graph.routes, working);
+  graph.requests.length = 0;
+});
+
+const numberAnswer = (display_phone_number: string) => () => ({
+  body: { data: [{ id: credentials.phone_number_id, display_phone_number }] },
+});
+const other = { phone_number: "+16315555556" };
+
+test("an inbox is created with the address for Meta's dashboard, and without its credentials", () => {
+  expect(inbox).toMatchObject({
+    channel: "whatsapp",
+    platform: "whatsapp",
+    phone_number: whatsAppNumber,
+    callback_url: `https://tidings.example/webhooks/whatsapp/${inbox.organization_id}/${inbox.id}`,
+    health: { status: "ok" },
+  });
+  expect(Object.keys(inbox)).not.toContain("credentials");
+});
+
+test("the token is sent to the configured host, and the app is subscribed to the account", async () => {
+  await app.call(inboxes.update_inbox, { id: inbox.id, credentials });
+  expect(graph.requests.map(({ method, path }) => `${method} ${path.split("?")[0]}`)).toEqual([
+    `GET /v26.0/${credentials.waba_id}/phone_numbers`,
+    `POST /v26.0/${credentials.waba_id}/subscribed_apps`,
+    `GET /v26.0/${credentials.waba_id}/subscribed_apps`,
+  ]);
+  expect(graph.requests.map(({ headers }) => headers.authorization)).toEqual(
+    Array(3).fill(`Bearer ${credentials.access_token}`),
+  );
+});
+
+describe("credentials that do not work are rejected with the field that is wrong:", () => {
+  const cases = [
+    ["an expired token", "access_token", { "GET phone_numbers": () => graphError(190, {}, { status: 401 }) }],
+    ["another account", "waba_id", { "GET phone_numbers": () => graphError(100, { error_subcode: 33 }) }],
+    [
+      "a number of another account",
+      "phone_number_id",
+      { "GET phone_numbers": () => ({ body: { data: [] } }) },
+    ],
+    ["a token without the permission", "access_token", { "POST subscribed_apps": () => graphError(200) }],
+    ["a token of another app", "app_id", { "GET subscribed_apps": () => ({ body: { data: [] } }) }],
+  ] as const;
+  test.each(cases)("%s", async (_, field, routes) => {
+    graph.routes["GET phone_numbers"] = numberAnswer("+1 631-555-5556");
+    Object.assign(graph.routes, routes);
+    const failure = await expectFailure(createWhatsAppInbox(app, other));
+    expect(failure).toMatchObject({
+      status: 422,
+      code: "credentials_rejected",
+      error: { param: `credentials.${field}` },
+    });
+    expect((await app.call(inboxes.list_inboxes, {})).meta.total).toBe(2);
+  });
+
+  test("an id of another number", async () => {
+    const failure = await expectFailure(createWhatsAppInbox(app, other));
+    expect(failure.message).toContain("+16315555555");
+    expect(failure.error?.param).toBe("credentials.phone_number_id");
+  });
+});
+
+test("an inbox keeps its credentials when new ones are rejected", async () => {
+  graph.routes["GET phone_numbers"] = () => graphError(190, {}, { status: 401 });
+  const wrong = { ...credentials, access_token: "EAA-wrong-token" };
+  await expectFailure(app.call(inboxes.update_inbox, { id: inbox.id, credentials: wrong }));
+  await openWindow(app, inbox);
+  graph.requests.length = 0;
+  await sendText(app, inbox);
+  expect(graph.requests[0]?.headers.authorization).toBe(`Bearer ${credentials.access_token}`);
+});
+
+test("a provider that does not respond is no verdict", async () => {
+  graph.routes["GET phone_numbers"] = () => "break";
+  const failure = await expectFailure(createWhatsAppInbox(app, other));
+  expect(failure).toMatchObject({ status: 503, code: "channel_unreachable" });
+});
+
+test("a WhatsApp inbox needs credentials, and a simulated one has none", async () => {
+  const missing = await expectFailure(createWhatsAppInbox(app, { ...other, credentials: undefined }));
+  expect(missing).toMatchObject({ status: 400, error: { param: "credentials" } });
+  const [simulated] = (await app.call(inboxes.list_inboxes, {})).data;
+  const failure = await expectFailure(
+    app.call(inboxes.update_inbox, { id: simulated?.id ?? "", credentials }),
+  );
+  expect(failure).toMatchObject({ status: 422, code: "credentials_not_used" });
+});
+
+test("a repeated creation answers as the first, without asking Meta again", async () => {
+  graph.routes["GET phone_numbers"] = numberAnswer("+1 631 555 5557");
+  const input = { name: "Two", channel: "whatsapp" as const, phone_number: "+16315555557", credentials };
+  const first = await app.call(inboxes.create_inbox, input, { idempotencyKey: "create-two" });
+  const asked = graph.requests.length;
+  const second = await app.call(inboxes.create_inbox, input, { idempotencyKey: "create-two" });
+  expect(second).toEqual(first);
+  expect(graph.requests.length).toBe(asked);
+});
+
+test("simulated payments can't fund an organization with a WhatsApp inbox", async () => {
+  const failure = await expectFailure(app.call(payments.create_payment_order, { amount: 10 }));
+  expect(failure.code).toBe("simulated_payments");
+});
+
+test("where the wallet must pay, a WhatsApp inbox is never exempt", async () => {
+  const { app: strict, inbox: own } = await startWhatsAppApp(graph, { env: { TIDINGS_WALLET: "block" } });
+  await using _ = strict;
+  await strict.call(inboxes.update_inbox, { id: own.id, settings: { wallet: "recorded" } });
+  await openWindow(strict, own);
+  const failure = await expectFailure(sendText(strict, own));
+  expect(failure).toMatchObject({ status: 402, code: "insufficient_funds" });
+});
+
+test("the simulator can't write to a WhatsApp inbox, and a message without a number goes to the simulated one", async () => {
+  const write = (body: object) => app.fetch("/simulator/inbound", { method: "POST", json: body });
+  expect((await write({ from: "+14155550177", to: whatsAppNumber, text: "forged" })).status).toBe(404);
+  expect((await write({ from: "+14155550177", text: "hello" })).status).toBe(201);
+});
+
+test("free text outside the window is rejected, whatever the setting", async () => {
+  await app.call(inboxes.update_inbox, { id: inbox.id, settings: { service_window: "advisory" } });
+  const failure = await expectFailure(sendText(app, inbox, "+14155550999"));
+  expect(failure.code).toBe("outside_service_window");
+});
+
+test("no answer, log or table shows a credential", async () => {
+  graph.routes["POST messages"] = () => graphError(131026);
+  await openWindow(app, inbox);
+  await sendText(app, inbox);
+  await deliver(app, inbox, messagesChange({ messages: [inboundText("hello")] }));
+  await postWebhook(app, inbox, { body: "{}", signature: "sha256=wrong" });
+  const rows: unknown[] = [];
+  const { queries } = app.server.database;
+  const tables = await queries.introspection.getTables();
+  for (const { name } of tables) {
+    // Every table of the database.
+    rows.push(
+      ...(await queries
+        .selectFrom(name as "inboxes")
+        .selectAll()
+        .execute()),
+    );
+  }
+  const answers = await (await app.fetch("/v1/inboxes")).text();
+  const everything = [JSON.stringify(rows), answers, logged.join("\n")].join("\n");
+  expect(rows.length).toBeGreaterThan(20);
+  expect(secretValues.filter((secret) => everything.includes(secret))).toEqual([]);
+});

@@ -1,0 +1,219 @@
+/** What Meta's webhooks are answered: the check of the address, signatures, limits, repetitions. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isSigned } from "../src/adapters/channel/whatsapp/webhook/signature.ts";
+import vectors from "./fixtures/whatsapp/hub-signature-vectors.json" with { type: "json" };
+import type { TestApp } from "./support/app.ts";
+import {
+  type createWhatsAppInbox,
+  credentials,
+  deliver,
+  envelope,
+  type GraphApi,
+  inboundText,
+  messagesChange,
+  openWindow,
+  postWebhook,
+  sendText,
+  signatureOf,
+  startGraphApi,
+  startWhatsAppApp,
+} from "./support/whatsapp.ts";
+
+let graph: GraphApi;
+let app: TestApp;
+let inbox: Awaited<ReturnType<typeof createWhatsAppInbox>>;
+beforeAll(async () => {
+  graph = await startGraphApi();
+  ({ app, inbox } = await startWhatsAppApp(graph));
+});
+afterAll(async () => {
+  await app[Symbol.asyncDispose]();
+  await graph[Symbol.asyncDispose]();
+});
+
+const count = async (table: "messages" | "jobs" | "message_receipts" | "parked_receipts") =>
+  (await app.server.database.queries.selectFrom(table).selectAll().execute()).length;
+
+const post = (body: string | Buffer, signature?: string) =>
+  postWebhook(app, inbox, { body, ...(signature === undefined ? {} : { signature }) });
+
+describe("the check of the address", () => {
+  const check = (query: Record<string, string>) =>
+    app.fetch(`${new URL(inbox.callback_url ?? "").pathname}?${new URLSearchParams(query)}`, { key: null });
+  const query = {
+    "hub.mode": "subscribe",
+    "hub.verify_token": credentials.verify_token,
+    "hub.challenge": "1158201444",
+  };
+
+  test("is answered with the challenge alone", async () => {
+    const response = await check(query);
+    expect([response.status, await response.text()]).toEqual([200, "1158201444"]);
+  });
+
+  test.each([{ "hub.verify_token": "another" }, { "hub.mode": "unsubscribe" }, { "hub.verify_token": "" }])(
+    "is refused with %j",
+    async (wrong) => {
+      expect((await check({ ...query, ...wrong })).status).toBe(403);
+    },
+  );
+});
+
+describe("a signature", () => {
+  const check = ({ raw_body_hex, app_secret, value }: (typeof vectors.valid)[number]) =>
+    isSigned(app_secret, Buffer.from(raw_body_hex, "hex"), value);
+
+  test.each(vectors.valid)("is valid: $name", (vector) => {
+    expect(check(vector)).toBe(true);
+  });
+
+  test.each(vectors.must_fail)("is not valid: $name", (vector) => {
+    expect(check(vector)).toBe(false);
+  });
+
+  test("of 1,000 changed bodies accepts none", async () => {
+    const body = Buffer.from(JSON.stringify(envelope(messagesChange({ messages: [inboundText("Hello")] }))));
+    const signature = signatureOf(body);
+    const before = [await count("messages"), await count("jobs")];
+    const statuses = new Set<number>();
+    for (let index = 0; index < 1_000; index += 1) {
+      const changed = Buffer.from(body);
+      const at = index % body.length;
+      changed.writeUInt8(changed.readUInt8(at) ^ (1 + (index % 255)), at);
+      statuses.add((await post(changed, signature)).status);
+    }
+    expect([...statuses]).toEqual([400]);
+    expect([await count("messages"), await count("jobs")]).toEqual(before);
+  });
+
+  test.each(["", "sha256=", "sha1=18fe", `sha256=${"0".repeat(64)}`])("%j is refused", async (signature) => {
+    const response = await post("{}", signature);
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain("invalid_signature");
+  });
+
+  test("of another inbox's secret, and an address without an inbox, are refused alike", async () => {
+    const body = JSON.stringify(envelope());
+    const forged = await post(body, signatureOf(body, "another-secret"));
+    const missing = await postWebhook(app, { callback_url: `${inbox.callback_url}x` }, { body });
+    expect([forged.status, missing.status]).toEqual([400, 400]);
+  });
+});
+
+describe("a request", () => {
+  test("with 1,000 messages is stored completely before its answer", async () => {
+    const messages = Array.from({ length: 1_000 }, (_, index) =>
+      inboundText("Hello", { from: `1415666${1000 + index}` }),
+    );
+    const before = await count("jobs");
+    const { status } = await post(JSON.stringify(envelope(messagesChange({ messages }))));
+    expect([status, (await count("jobs")) - before]).toEqual([200, 1_000]);
+    await app.runDueJobs();
+    const stored = await app.server.database.queries
+      .selectFrom("messages")
+      .select("id")
+      .where("from", "like", "+1415666%")
+      .execute();
+    expect(stored.length).toBe(1_000);
+  });
+
+  test("with more than 1,000 updates, or more than 3 MB, is refused", async () => {
+    const statuses = Array.from({ length: 1_001 }, (_, index) => ({
+      ...{ id: `wamid.${index}`, status: "sent", timestamp: "1772998034" },
+    }));
+    const many = await post(JSON.stringify(envelope(messagesChange({ statuses }))));
+    const large = await post(JSON.stringify({ text: "x".repeat(3_000_001) }));
+    expect([many.status, large.status]).toEqual([413, 413]);
+  });
+
+  test.each([
+    ["an unknown field", JSON.stringify(envelope({ field: "security", value: { event: "PIN_CHANGED" } }))],
+    ["unknown members", JSON.stringify({ ...envelope(messagesChange({ novelty: [1] })), more: true })],
+    [
+      "messages of an unknown form",
+      JSON.stringify(envelope(messagesChange({ messages: [{ id: 5 }, null] }))),
+    ],
+    [
+      "a number of nobody",
+      JSON.stringify(
+        envelope({
+          field: "messages",
+          value: { metadata: { phone_number_id: "999" }, messages: [inboundText("Hello")] },
+        }),
+      ),
+    ],
+    [
+      "a text that PostgreSQL can't store",
+      JSON.stringify(envelope(messagesChange({ messages: [inboundText("a\u0000b\ud800")] }))),
+    ],
+  ])("with %s is answered 200", async (_, body) => {
+    expect((await post(body)).status).toBe(200);
+    await app.runDueJobs();
+  });
+
+  test("that is not JSON is refused, although it is signed", async () => {
+    expect((await post("no JSON")).status).toBe(400);
+  });
+
+  test("that comes twice stores its message once", async () => {
+    const body = JSON.stringify(envelope(messagesChange({ messages: [inboundText("Once")] })));
+    const before = await count("messages");
+    for (const _ of [1, 2]) {
+      expect((await post(body)).status).toBe(200);
+      await app.runDueJobs();
+    }
+    expect((await count("messages")) - before).toBe(1);
+  });
+});
+
+describe("receipts", () => {
+  const receipt = (id: string, status: string, seconds: number, more: object = {}) => ({
+    ...{ id, status, timestamp: String(1_772_998_000 + seconds), recipient_id: "14155550123" },
+    ...more,
+  });
+
+  test("in any order and twice lead to the highest state, with each time", async () => {
+    await openWindow(app, inbox);
+    const { read } = await sendText(app, inbox);
+    const id = `wamid.${graph.sent().length}`;
+    const read_ = receipt(id, "read", 30);
+    const statuses = [
+      read_,
+      receipt(id, "delivered", 20),
+      read_,
+      receipt(id, "sent", 10),
+      receipt(id, "failed", 40),
+    ];
+    await deliver(app, inbox, messagesChange({ statuses }), messagesChange({ statuses }));
+    expect(await read()).toMatchObject({
+      status: "read",
+      sent_at: new Date(1_772_998_010_000).toISOString(),
+      delivered_at: new Date(1_772_998_020_000).toISOString(),
+      read_at: new Date(1_772_998_030_000).toISOString(),
+      error: null,
+    });
+  });
+
+  test("that arrive before our own answer are applied when it does", async () => {
+    await openWindow(app, inbox);
+    const id = `wamid.${graph.sent().length + 1}`;
+    await deliver(app, inbox, messagesChange({ statuses: [receipt(id, "delivered", 5)] }));
+    const { read } = await sendText(app, inbox);
+    expect((await read()).status).toBe("delivered");
+  });
+
+  test("with a price set what the message costs", async () => {
+    await openWindow(app, inbox);
+    const { id, read } = await sendText(app, inbox);
+    const pricing = { billable: true, pricing_model: "PMP", type: "free_entry_point", category: "marketing" };
+    const statuses = [receipt(`wamid.${graph.sent().length}`, "delivered", 9, { pricing })];
+    await deliver(app, inbox, messagesChange({ statuses }));
+    expect((await read()).status).toBe("delivered");
+    const row = await app.server.database.queries
+      .selectFrom("messages")
+      .select("charge")
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    expect(row.charge).toMatchObject({ status: "settled", price: 0, category: "marketing" });
+  });
+});
