@@ -11,13 +11,17 @@ interface Options {
   readonly userMessage?: string;
 }
 
+/** Their messages, and those with a subcode, do not begin with the code. */
+const plainCodes = [190, 2500];
+
 export class GraphError extends Error {
   readonly code: number;
   readonly details: string | undefined;
   readonly options: Options;
 
   constructor(code: number, details?: string, options: Options = {}) {
-    super(`(#${code}) ${options.title ?? titleOf(code)}`);
+    const title = options.title ?? titleOf(code);
+    super(options.subcode === undefined && !plainCodes.includes(code) ? `(#${code}) ${title}` : title);
     this.code = code;
     this.details = details;
     this.options = options;
