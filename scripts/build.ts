@@ -81,7 +81,7 @@ await Promise.all([
   }),
   build({
     ...shared,
-    entryPoints: ["src/cli/whatsapp-emulator.ts"],
+    entryPoints: ["src/cli/emulator/whatsapp-emulator.ts"],
     banner: { js: requireBanner },
   }),
 ]);

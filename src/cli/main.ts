@@ -6,7 +6,7 @@ import {
   emulatorHelp,
   emulatorOptionTypes,
   readEmulatorOptions,
-} from "./emulator-options.ts";
+} from "./emulator/options.ts";
 import { describeCommand, manageCommands } from "./manage/commands.ts";
 import { type ManageOptions, optionTypes } from "./manage/options.ts";
 import { UsageError } from "./manage/usage-error.ts";
@@ -64,7 +64,7 @@ const commands: Readonly<Record<string, Command>> = {
     help: emulatorHelp,
     async run(options) {
       const settings = readEmulatorOptions(options);
-      await (await import("./whatsapp-emulator.ts")).runWhatsappEmulator(settings);
+      await (await import("./emulator/whatsapp-emulator.ts")).runWhatsappEmulator(settings);
     },
   },
   ...Object.fromEntries(

@@ -1,10 +1,16 @@
 /** `tidings whatsapp-emulator`: starts the emulator of the WhatsApp Cloud API and prints what a client needs. */
-import { startEmulator } from "../emulators/whatsapp/index.ts";
-import type { readEmulatorOptions } from "./emulator-options.ts";
+import { startEmulator } from "../../emulators/whatsapp/index.ts";
+import type { readEmulatorOptions } from "./options.ts";
 
 export async function runWhatsappEmulator(options: ReturnType<typeof readEmulatorOptions>): Promise<void> {
   const emulator = await startEmulator(options);
   const { settings, url } = emulator;
+  const stop = async () => {
+    await emulator[Symbol.asyncDispose]();
+    process.exit(0);
+  };
+  process.on("SIGINT", () => void stop());
+  process.on("SIGTERM", () => void stop());
   console.log(`WhatsApp Cloud API emulator
 
   Graph API        ${url}/v25.0
@@ -19,10 +25,4 @@ export async function runWhatsappEmulator(options: ReturnType<typeof readEmulato
   webhooks         ${options.callback_url ?? "no callback address: set one under Controls"}
 
 Press Ctrl+C to stop. Nothing is kept.`);
-  const stop = async () => {
-    await emulator[Symbol.asyncDispose]();
-    process.exit(0);
-  };
-  process.on("SIGINT", () => void stop());
-  process.on("SIGTERM", () => void stop());
 }

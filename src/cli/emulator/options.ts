@@ -1,5 +1,5 @@
 /** The options of `tidings whatsapp-emulator`. */
-import { UsageError } from "./manage/usage-error.ts";
+import { UsageError } from "../manage/usage-error.ts";
 
 export const emulatorOptionTypes = {
   port: { type: "string" },
