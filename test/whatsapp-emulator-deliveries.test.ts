@@ -64,4 +64,12 @@ describe("deliveries", () => {
     const answer = await current().control("POST", `/apps/${app_id}`, { callback_url: url });
     expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringContaining("challenge")]);
   });
+
+  test("of any field can be sent", async () => {
+    const { control, changes, emulator } = current();
+    const value = { event: "ACCOUNT_VIOLATION" };
+    await control("POST", "/webhooks", { field: "account_update", value });
+    await emulator.idle();
+    expect(changes()).toEqual([{ field: "account_update", value }]);
+  });
 });

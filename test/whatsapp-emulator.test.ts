@@ -180,6 +180,12 @@ test("any version is served, and nothing without one", async () => {
   expect(await read(`/${app_id}`)).toBe(400);
 });
 
+test("web pages cannot use it", async () => {
+  const headers = { origin: "https://attacker.example" };
+  const answer = await fetch(`${current().emulator.url}/emulator`, { headers });
+  expect(answer.status).toBe(403);
+});
+
 test("the built command prints what a client needs, and serves it", async () => {
   const process = startProcess(["whatsapp-emulator", "--port", "0", "--access-token", "EAAtest"], {});
   try {

@@ -18,7 +18,7 @@ import { receive } from "./inbound.ts";
 import { ControlError, type ControlHandler } from "./input.ts";
 import { advanceClock, getFaults, getOverview, putFaults, reset } from "./state.ts";
 import { decideTemplates, getReview, putReview } from "./templates.ts";
-import { countPerSecond, listDeliveries, listSent, reportMessageStatus } from "./traffic.ts";
+import { countPerSecond, listDeliveries, listSent, reportMessageStatus, sendWebhook } from "./traffic.ts";
 
 const routes: Readonly<Record<string, ControlHandler>> = {
   "GET /emulator": getOverview,
@@ -39,6 +39,7 @@ const routes: Readonly<Record<string, ControlHandler>> = {
   "POST /emulator/messages/{id}/status": reportMessageStatus,
   "GET /emulator/messages/per-second": countPerSecond,
   "GET /emulator/webhooks": listDeliveries,
+  "POST /emulator/webhooks": sendWebhook,
   "GET /emulator/faults": getFaults,
   "PUT /emulator/faults": putFaults,
   "GET /emulator/review": getReview,

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { reportStatus } from "../sending/statuses.ts";
 import { toDigits } from "../state/ids.ts";
 import type { SentMessage } from "../state/messages.ts";
+import { findNode, nodesOf } from "../state/store.ts";
 import { ControlError, type ControlRequest, parse, readLimit } from "./input.ts";
 
 /** The newest first. */
@@ -53,6 +54,24 @@ export function listDeliveries({ world, query }: ControlRequest): object {
     dropped: count("dropped"),
     data: all.slice(-readLimit(query)).reverse(),
   };
+}
+
+const WebhookInput = z.strictObject({
+  waba_id: z.string().optional(),
+  field: z.string().min(1).max(64),
+  value: z.record(z.string(), z.unknown()),
+});
+
+/** Sends any change, for example of a field that the emulator does not report by itself. */
+export function sendWebhook({ world, body }: ControlRequest): object {
+  const { waba_id, field, value } = parse(WebhookInput, body);
+  const account =
+    waba_id === undefined ? nodesOf(world.store, "account")[0] : findNode(world.store, "account", waba_id);
+  if (!account) {
+    throw new ControlError(`There is no account with the id ${waba_id}.`, 404);
+  }
+  world.webhooks.emit([{ account_id: account.id, field, value }]);
+  return { waba_id: account.id, field };
 }
 
 const StatusInput = z.strictObject({

@@ -17,6 +17,13 @@ export function createHttpServer(world: World): Server {
   });
 }
 
+/** Web pages must not use the emulator of the developer who visits them. Only browsers send this header. */
+function requireNoBrowser({ headers }: IncomingMessage): void {
+  if (headers.origin !== undefined) {
+    throw new GraphError(10, "Requests of web pages are refused", { http: 403 });
+  }
+}
+
 async function respond(world: World, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const answer = await run(world, request).catch((error: unknown) => toAnswer(world, error));
   if ("lost" in answer) {
@@ -29,7 +36,8 @@ async function respond(world: World, request: IncomingMessage, response: ServerR
   write(response, answer, versionOf(request.url));
 }
 
-function run(world: World, request: IncomingMessage): Promise<Answer> {
+async function run(world: World, request: IncomingMessage): Promise<Answer> {
+  requireNoBrowser(request);
   const url = new URL(request.url ?? "/", "http://emulator");
   if (url.pathname === "/emulator" || url.pathname.startsWith("/emulator/")) {
     return runControl(world, request, url);
@@ -85,7 +93,6 @@ function write(response: ServerResponse, { status, body, headers = {} }: BodyAns
   response.writeHead(status, {
     "content-type": "application/json; charset=UTF-8",
     "content-length": bytes.length,
-    "access-control-allow-origin": "*",
     "cache-control": "private, no-cache, no-store, must-revalidate",
     ...(version === "" ? {} : { "facebook-api-version": version }),
     "x-fb-request-id": newTraceId(),
