@@ -262,8 +262,12 @@ describe("injected faults", () => {
     expect([status, body.error.message]).toEqual([400, expect.stringContaining("gremlins")]);
   });
 
-  test("a reset removes faults, messages and the callback address", async () => {
+  test("a reset removes faults, messages, the callback address and retries", async () => {
     const emulator = current();
+    emulator.status = 503;
+    await emulator.control("POST", "/inbound", { from: customer, text: "Hi" });
+    await emulator.emulator.idle();
+    emulator.status = 200;
     await emulator.control("PUT", "/faults", { failures: [{ code: 131016 }] });
     await emulator.control("POST", "/reset", {});
     expect((await emulator.send()).status).toBe(200);

@@ -24,52 +24,66 @@ const maxDelayMs = 2 ** 31 - 1;
 
 /** `startAt` makes a clock that stands still until it is moved. */
 export function createClock(startAt?: number): Clock {
-  const timers = new Set<Timer>();
-  let offset = 0;
-  const base = startAt === undefined ? Date.now : () => startAt;
-  const now = () => base() + offset;
+  return new TimerClock(startAt);
+}
 
-  const arm = (timer: Timer) => {
-    if (startAt !== undefined) {
+class TimerClock implements Clock {
+  readonly #timers = new Set<Timer>();
+  readonly #startAt: number | undefined;
+  #offset = 0;
+
+  constructor(startAt: number | undefined) {
+    this.#startAt = startAt;
+  }
+
+  now(): number {
+    return (this.#startAt ?? Date.now()) + this.#offset;
+  }
+
+  after(delayMs: number, run: () => void): () => void {
+    const timer: Timer = { at: this.now() + delayMs, run };
+    this.#timers.add(timer);
+    this.#arm(timer);
+    return () => {
+      clearTimeout(timer.handle);
+      this.#timers.delete(timer);
+    };
+  }
+
+  advance(ms: number): void {
+    const target = this.now() + ms;
+    for (let due = earliest(this.#timers); due && due.at <= target; due = earliest(this.#timers)) {
+      this.#offset += Math.max(0, due.at - this.now());
+      this.#fire(due);
+    }
+    this.#offset += Math.max(0, target - this.now());
+    for (const timer of this.#timers) {
+      this.#arm(timer);
+    }
+  }
+
+  stop(): void {
+    for (const { handle } of this.#timers) {
+      clearTimeout(handle);
+    }
+    this.#timers.clear();
+  }
+
+  /** A clock that stands still needs no timer of Node. */
+  #arm(timer: Timer): void {
+    if (this.#startAt !== undefined) {
       return;
     }
     clearTimeout(timer.handle);
-    const delay = Math.min(maxDelayMs, Math.max(0, timer.at - now()));
-    timer.handle = setTimeout(() => (timer.at > now() ? arm(timer) : fire(timer)), delay);
-  };
-  const fire = (timer: Timer) => {
-    clearTimeout(timer.handle);
-    timers.delete(timer);
-    timer.run();
-  };
+    const delay = Math.min(maxDelayMs, Math.max(0, timer.at - this.now()));
+    timer.handle = setTimeout(() => (timer.at > this.now() ? this.#arm(timer) : this.#fire(timer)), delay);
+  }
 
-  return {
-    now,
-    after(delayMs, run) {
-      const timer: Timer = { at: now() + delayMs, run };
-      timers.add(timer);
-      arm(timer);
-      return () => {
-        clearTimeout(timer.handle);
-        timers.delete(timer);
-      };
-    },
-    advance(ms) {
-      const target = now() + ms;
-      for (let due = earliest(timers); due && due.at <= target; due = earliest(timers)) {
-        offset += Math.max(0, due.at - now());
-        fire(due);
-      }
-      offset += Math.max(0, target - now());
-      timers.forEach(arm);
-    },
-    stop() {
-      for (const { handle } of timers) {
-        clearTimeout(handle);
-      }
-      timers.clear();
-    },
-  };
+  #fire(timer: Timer): void {
+    clearTimeout(timer.handle);
+    this.#timers.delete(timer);
+    timer.run();
+  }
 }
 
 function earliest(timers: ReadonlySet<Timer>): Timer | undefined {

@@ -66,12 +66,12 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   url = public_url ?? `http://${toHostname(host)}:${address.port}`;
   return {
     ...{ url, settings, clock },
-    idle: world.webhooks.idle,
+    idle: () => world.webhooks.deliverer.idle(),
     async [Symbol.asyncDispose]() {
       clock.stop();
       server.closeAllConnections();
       server.close();
-      await world.webhooks.stop();
+      await world.webhooks.deliverer.stop();
     },
   };
 }

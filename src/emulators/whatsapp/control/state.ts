@@ -28,10 +28,11 @@ export function getOverview({ world }: ControlRequest): object {
   };
 }
 
-/** Back to the start: no messages, templates, customers and faults, and no callback address. */
+/** Back to the start: no messages, templates, customers and faults, no callback address, and no more retries. */
 export function reset(request: ControlRequest): object {
   const { world } = request;
   resetStore(world, world.settings);
+  world.webhooks.deliverer.forget();
   world.faults.replace(FaultSettings.parse({}));
   world.review = ReviewSettings.parse({});
   return getOverview(request);

@@ -46,7 +46,7 @@ export function countPerSecond({ world, query }: ControlRequest): object {
 }
 
 export function listDeliveries({ world, query }: ControlRequest): object {
-  const all = world.webhooks.log;
+  const all = world.webhooks.deliverer.log;
   const count = (state: string) => all.filter((delivery) => delivery.state === state).length;
   return {
     pending: count("pending"),

@@ -44,64 +44,84 @@ export interface Delivery {
   readonly attempts: Attempt[];
 }
 
-export interface Deliverer {
-  readonly log: readonly Delivery[];
-  deliver(target: Target, changes: readonly Change[]): void;
+/** Sends deliveries until they are stopped. */
+export class Deliverer {
+  readonly #clock: Clock;
+  readonly #agent = new Agent({
+    connections: 64,
+    headersTimeout: answerTimeoutMs,
+    bodyTimeout: answerTimeoutMs,
+  });
+  readonly #underWay = new Set<Promise<void>>();
+  #log: Delivery[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The last deliveries, the oldest first. */
+  get log(): readonly Delivery[] {
+    return this.#log;
+  }
+
+  deliver({ url, secret }: Target, changes: readonly Change[]): void {
+    const delivery = toDelivery(url, changes, this.#clock.now());
+    this.#log.push(delivery);
+    if (this.#log.length > maxLogged) {
+      this.#log.shift();
+    }
+    this.#start(delivery, serialize(toPayload(changes, this.#clock.now())), secret);
+  }
+
+  /** Empties the log, and tries none of its deliveries again. */
+  forget(): void {
+    for (const delivery of this.#log) {
+      delivery.state = delivery.state === "pending" ? "dropped" : delivery.state;
+    }
+    this.#log = [];
+  }
+
   /** Resolves when no request is under way. */
-  idle(): Promise<void>;
-  stop(): Promise<void>;
-}
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) {
+      await Promise.all(this.#underWay);
+    }
+  }
 
-export function createDeliverer(clock: Clock): Deliverer {
-  const agent = new Agent({ connections: 64, headersTimeout: answerTimeoutMs, bodyTimeout: answerTimeoutMs });
-  const log: Delivery[] = [];
-  const underWay = new Set<Promise<void>>();
+  stop(): Promise<void> {
+    return this.#agent.destroy();
+  }
 
-  const attempt = async (delivery: Delivery, body: Buffer, secret: string) => {
-    const at = new Date(clock.now()).toISOString();
-    const result = await post(agent, delivery.url, body, sign(body, secret));
+  #start(delivery: Delivery, body: Buffer, secret: string): void {
+    const running: Promise<void> = this.#attempt(delivery, body, secret).finally(() =>
+      this.#underWay.delete(running),
+    );
+    this.#underWay.add(running);
+  }
+
+  async #attempt(delivery: Delivery, body: Buffer, secret: string): Promise<void> {
+    const at = new Date(this.#clock.now()).toISOString();
+    const result = await post(this.#agent, delivery.url, body, sign(body, secret));
     delivery.attempts.push({ at, result });
+    const delay = Math.min(longestRetryMs, firstRetryMs * 2 ** (delivery.attempts.length - 1));
     if (result === 200) {
       delivery.state = "delivered";
-      return;
-    }
-    const delay = Math.min(longestRetryMs, firstRetryMs * 2 ** (delivery.attempts.length - 1));
-    if (clock.now() + delay - Date.parse(delivery.created_at) > giveUpAfterMs) {
+    } else if (this.#clock.now() + delay - Date.parse(delivery.created_at) > giveUpAfterMs) {
       delivery.state = "dropped";
-      return;
+    } else {
+      this.#clock.after(delay, () => {
+        if (delivery.state === "pending") {
+          this.#start(delivery, body, secret);
+        }
+      });
     }
-    clock.after(delay, () => start(delivery, body, secret));
-  };
+  }
+}
 
-  const start = (delivery: Delivery, body: Buffer, secret: string) => {
-    const running: Promise<void> = attempt(delivery, body, secret).finally(() => underWay.delete(running));
-    underWay.add(running);
-  };
-
-  return {
-    log,
-    deliver({ url, secret }, changes) {
-      const delivery: Delivery = {
-        id: newId(),
-        url,
-        created_at: new Date(clock.now()).toISOString(),
-        fields: changes.map(({ field }) => field),
-        state: "pending",
-        attempts: [],
-      };
-      log.push(delivery);
-      if (log.length > maxLogged) {
-        log.shift();
-      }
-      start(delivery, serialize(toPayload(changes, clock.now())), secret);
-    },
-    async idle() {
-      while (underWay.size > 0) {
-        await Promise.all(underWay);
-      }
-    },
-    stop: () => agent.destroy(),
-  };
+function toDelivery(url: string, changes: readonly Change[], now: number): Delivery {
+  const fields = changes.map(({ field }) => field);
+  const created_at = new Date(now).toISOString();
+  return { id: newId(), url, created_at, fields, state: "pending", attempts: [] };
 }
 
 function toPayload(changes: readonly Change[], now: number): object {

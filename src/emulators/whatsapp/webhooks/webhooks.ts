@@ -2,12 +2,13 @@
 import type { Clock } from "../clock.ts";
 import type { Faults } from "../faults.ts";
 import { findNode, type Store } from "../state/store.ts";
-import { type Change, createDeliverer, type Deliverer, type Target } from "./deliver.ts";
+import { type Change, Deliverer, type Target } from "./deliver.ts";
 
 /** A batch has at most as many changes as one of Meta's. */
 const maxBatch = 1_000;
 
-export interface Webhooks extends Pick<Deliverer, "log" | "idle" | "stop"> {
+export interface Webhooks {
+  readonly deliverer: Pick<Deliverer, "log" | "forget" | "idle" | "stop">;
   /** Reports changes to every app that is subscribed to their account and has a callback address. */
   emit(changes: readonly Change[]): void;
 }
@@ -18,21 +19,38 @@ interface Batch {
 }
 
 export function createWebhooks(clock: Clock, store: Store, faults: Faults): Webhooks {
-  const deliverer = createDeliverer(clock);
-  const batches = new Map<string, Batch>();
+  const deliverer = new Deliverer(clock);
+  const send = createBatcher(clock, faults, (target, changes) => deliverer.deliver(target, changes));
+  const later = (delayMs: number, run: () => void) => (delayMs === 0 ? run() : clock.after(delayMs, run));
+  return {
+    deliverer,
+    emit(changes) {
+      const { delay_ms, reorder_ms } = faults.settings.webhooks;
+      for (const target of targetsOf(store, changes[0]?.account_id ?? "")) {
+        const delay = delay_ms + (faults.hits("webhooks.reordered") ? reorder_ms : 0);
+        later(delay, () => send(target, changes));
+        if (faults.hits("webhooks.doubled")) {
+          later(delay, () => send(target, changes));
+        }
+      }
+    },
+  };
+}
 
+/** Returns a function that collects the changes of a time in one delivery, if the faults say so. */
+function createBatcher(clock: Clock, faults: Faults, deliver: Deliverer["deliver"]): Deliverer["deliver"] {
+  const batches = new Map<string, Batch>();
   const flush = (key: string) => {
     const batch = batches.get(key);
     batches.delete(key);
     if (batch) {
-      deliverer.deliver(batch.target, batch.changes);
+      deliver(batch.target, batch.changes);
     }
   };
-
-  const send = (target: Target, changes: readonly Change[]) => {
+  return (target, changes) => {
     const { batch_ms } = faults.settings.webhooks;
     if (batch_ms === 0) {
-      deliverer.deliver(target, changes);
+      deliver(target, changes);
       return;
     }
     const key = `${target.secret} ${target.url}`;
@@ -45,24 +63,6 @@ export function createWebhooks(clock: Clock, store: Store, faults: Faults): Webh
     if (batch.changes.length >= maxBatch) {
       flush(key);
     }
-  };
-
-  const later = (delayMs: number, run: () => void) => (delayMs === 0 ? run() : clock.after(delayMs, run));
-
-  return {
-    log: deliverer.log,
-    emit(changes) {
-      const { delay_ms, reorder_ms } = faults.settings.webhooks;
-      for (const target of targetsOf(store, changes[0]?.account_id ?? "")) {
-        const delay = delay_ms + (faults.hits("webhooks.reordered") ? reorder_ms : 0);
-        later(delay, () => send(target, changes));
-        if (faults.hits("webhooks.doubled")) {
-          later(delay, () => send(target, changes));
-        }
-      }
-    },
-    idle: deliverer.idle,
-    stop: deliverer.stop,
   };
 }
 
