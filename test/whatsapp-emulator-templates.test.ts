@@ -182,6 +182,14 @@ describe("the review", () => {
   });
 });
 
+test("a decision replaces the review that was scheduled", async () => {
+  const { control, advance } = current();
+  const { body: created } = await create({});
+  await control("POST", "/templates", { name: "order_update", outcome: "reject" });
+  await advance(60_000);
+  expect(await statusOf(created.id)).toBe("REJECTED");
+});
+
 describe("the life of a template", () => {
   const decide = (decision: object) =>
     current().control("POST", "/templates", { name: "order_update", ...decision });
