@@ -8,7 +8,7 @@
  * vectors of the built-in embedder are copied with their licences.
  *
  * Only white space and comments are removed, and there are no source maps: stack traces have the function names
- * of the source.
+ * of the source. The emulator of the WhatsApp Cloud API is a program of its own.
  */
 import { chmod, copyFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -79,6 +79,11 @@ await Promise.all([
     external,
     plugins: [embedValues()],
   }),
+  build({
+    ...shared,
+    entryPoints: ["src/cli/emulator/whatsapp-emulator.ts"],
+    banner: { js: requireBanner },
+  }),
 ]);
 await chmod(`${outdir}/tidings.js`, 0o755);
 await Promise.all([archiveDatabase(outdir), copyCountries(), copyWordVectors(), copyLicences()]);
@@ -113,15 +118,15 @@ function embedValues(): Plugin {
   };
 }
 
-/** Keeps the service out of the command: a static import would load it at every start. */
+/** Keeps the service and the emulator out of the command: a static import would load them at every start. */
 function excludeService(): Plugin {
   return {
     name: "exclude-service",
     setup({ onResolve }) {
-      onResolve({ filter: /\/(?:app|instance|serve)\.ts$/ }, ({ kind, path }) =>
+      onResolve({ filter: /\/(?:app|instance|serve|whatsapp-emulator)\.ts$/ }, ({ kind, path }) =>
         kind === "dynamic-import"
           ? { path: `./${basename(path, ".ts")}.js`, external: true }
-          : { errors: [{ text: `Load ${path} by import(): it loads the whole service.` }] },
+          : { errors: [{ text: `Load ${path} by import(): it is large, and few commands need it.` }] },
       );
     },
   };

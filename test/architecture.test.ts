@@ -76,6 +76,17 @@ describe("modules", async () => {
     expect(bypasses).toEqual([]);
   });
 
+  test("of the emulators are loaded by their command alone, and that by import()", () => {
+    const loaders = sources.filter(
+      ({ path, imports }) =>
+        !path.startsWith("src/emulators/") && imports.some((target) => target.startsWith("src/emulators/")),
+    );
+    expect(loaders.map(({ path }) => path)).toEqual(["src/cli/emulator/whatsapp-emulator.ts"]);
+    const main = sources.find(({ path }) => path === "src/cli/main.ts");
+    expect(main?.text).toContain('await import("./emulator/whatsapp-emulator.ts")');
+    expect(main?.text).not.toContain('from "./emulator/whatsapp-emulator.ts"');
+  });
+
   test("are one file or one folder, never both", () => {
     const folders = new Set(sources.map(({ path }) => dirname(path)));
     const doubled = sources.filter(({ path }) => folders.has(path.replace(/\.ts$/, "")));

@@ -60,6 +60,10 @@ const layers: Readonly<Record<string, { allowed: string[]; rejected: string[] }>
     allowed: ["fastify", "node:http", "./answer.ts", "../../tools/index.ts", "../platform/index.ts"],
     rejected: ["kysely", "../platform/kernel/index.ts", "../database/database.ts", "../mcp/server.ts"],
   },
+  "src/emulators/whatsapp/planted.ts": {
+    allowed: ["zod", "undici", "ajv/dist/2020.js", "node:http", "./http/server.ts", "./state/store.ts"],
+    rejected: ["fastify", "../../platform/index.ts", "../../http/server.ts", "../../config/index.ts"],
+  },
   "src/mcp/planted.ts": {
     allowed: ["@modelcontextprotocol/server", "node:http", "../client/index.ts", "../../tools/index.ts"],
     rejected: ["undici", "fastify", "../platform/index.ts", "../http/server.ts", "../config/index.ts"],
@@ -120,11 +124,11 @@ describe("the linter", () => {
     expect(categories).toEqual([expect.stringContaining(`/${rule}`)]);
   });
 
-  test("has a rule for every layer, and no more than 12 overrides", async () => {
+  test("has a rule for every layer, and no more than 13 overrides", async () => {
     const { overrides } = JSON.parse(await readFile(".biome.json", "utf8")) as {
       overrides: { includes: string[] }[];
     };
-    expect(overrides.length).toBeLessThanOrEqual(12);
+    expect(overrides.length).toBeLessThanOrEqual(13);
     const named = overrides.flatMap(({ includes }) => includes.map((glob) => glob.replace("/**", "")));
     expect(named.filter((path) => !existsSync(path))).toEqual([]);
     const folders = (await readdir("src", { withFileTypes: true }))

@@ -1,6 +1,12 @@
 /** The command line: parses the arguments and runs the command. */
 import { parseArgs } from "node:util";
 import { startCompileCache } from "./compile-cache.ts";
+import {
+  type EmulatorArguments,
+  emulatorHelp,
+  emulatorOptionTypes,
+  readEmulatorOptions,
+} from "./emulator/options.ts";
 import { describeCommand, manageCommands } from "./manage/commands.ts";
 import { type ManageOptions, optionTypes } from "./manage/options.ts";
 import { UsageError } from "./manage/usage-error.ts";
@@ -17,6 +23,9 @@ Usage: tidings <command>
             tidings listen --forward-to http://127.0.0.1:4000/hooks. Reads from the service at
             TIDINGS_BASE_URL with TIDINGS_API_KEY or, without them, from the one on this machine.
 
+  whatsapp-emulator
+            Emulate the WhatsApp Cloud API for development and tests: tidings whatsapp-emulator --help.
+
   orgs create | list, keys create | list | revoke, users create | reset-password
             Manage organizations, API keys and users on the machine of the service, while it runs or not.
             tidings <command> --help shows the options of one.
@@ -28,9 +37,9 @@ Usage: tidings <command>
 Settings are environment variables:
 `;
 
-const commandOptions = { "forward-to": { type: "string" }, ...optionTypes } as const;
+const commandOptions = { "forward-to": { type: "string" }, ...optionTypes, ...emulatorOptionTypes } as const;
 
-type Options = ManageOptions & { readonly "forward-to"?: string | undefined };
+type Options = ManageOptions & EmulatorArguments & { readonly "forward-to"?: string | undefined };
 
 interface Command {
   readonly options?: readonly string[];
@@ -49,6 +58,14 @@ const commands: Readonly<Record<string, Command>> = {
   listen: {
     options: ["forward-to"],
     run: async (options) => (await import("./listen.ts")).runListen(options["forward-to"]),
+  },
+  "whatsapp-emulator": {
+    options: Object.keys(emulatorOptionTypes),
+    help: emulatorHelp,
+    async run(options) {
+      const settings = readEmulatorOptions(options);
+      await (await import("./emulator/whatsapp-emulator.ts")).runWhatsappEmulator(settings);
+    },
   },
   ...Object.fromEntries(
     Object.entries(manageCommands).map(([name, command]) => [
