@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { ConfigError, readConfig } from "../src/config/index.ts";
 import { clock } from "../tools/clock.ts";
 import { contacts } from "../tools/contacts.ts";
+import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
 import { operatorKey, startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { createTestDatabase } from "./support/database.ts";
@@ -11,6 +12,7 @@ import { chain, createFlowHelpers, say } from "./support/flows.ts";
 import { asOperator } from "./support/operator.ts";
 import { openPhone, setFaults } from "./support/simulator.ts";
 import { createUserWithRole, signIn } from "./support/users.ts";
+import { credentials } from "./support/whatsapp.ts";
 
 const env = { TIDINGS_SANDBOX_CLOCK: "on" };
 const [hour, day] = [3_600_000, 86_400_000];
@@ -93,6 +95,12 @@ test.each([
   const failure = await expectFailure(move(where as { by: string }));
   expect(failure).toMatchObject({ status: 400, code });
   expect(await show()).toEqual(before);
+});
+
+test("a service whose clock can be moved has no inbox of a real channel", async () => {
+  const inbox = { name: "Real", phone_number: "+14155550190", channel: "whatsapp", credentials } as const;
+  const failure = await expectFailure(app.call(inboxes.create_inbox, inbox));
+  expect(failure).toMatchObject({ status: 409, code: "channel_in_sandbox" });
 });
 
 test("only the operator can move it", async () => {

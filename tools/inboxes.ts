@@ -197,6 +197,12 @@ export const inboxErrors = {
     "An inbox of the simulated channel has no credentials.",
     "Create an inbox with the channel whatsapp (POST /v1/inboxes).",
   ),
+  channel_in_sandbox: errorEntry(
+    "conflict",
+    409,
+    "The clock of this service can be moved, so it has simulated channels alone.",
+    "Leave out channel, or use a service without TIDINGS_SANDBOX_CLOCK.",
+  ),
   channel_unreachable: errorEntry(
     "channel",
     503,

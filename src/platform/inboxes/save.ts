@@ -50,6 +50,9 @@ export const createInbox = outward({
   async begin(input: NewInbox, context): Promise<CreateIntent> {
     const { tx, world, organization } = context;
     const { name, channel, settings, credentials } = input;
+    if (world.sandbox && channel !== "simulator") {
+      throw failField("channel", "channel_in_sandbox");
+    }
     await requireBelowQuota(context, "inboxes", tx.selectFrom("inboxes"));
     requireCountry(settings.default_country, "settings.default_country");
     const number = { text: input.phone_number, field: "phone_number", country: settings.default_country };
