@@ -1,0 +1,52 @@
+/** What journeys need of a channel: its customers, its clock and its faults. */
+import type { TestApp } from "./app.ts";
+
+export interface SentFile {
+  readonly type: "image" | "document";
+  readonly bytes: Buffer;
+  readonly mime_type: string;
+  readonly caption: string;
+  /** Where the simulated channel has it. WhatsApp has files by id. */
+  readonly url: string;
+}
+
+/** What the phone shows of a message to it. */
+export interface ShownMessage {
+  readonly type: string;
+  readonly status: string;
+  /** The text, the text above choices, a template's text with its values, or a caption. */
+  readonly text: string | null;
+  /** The labels of buttons and rows. */
+  readonly choices: readonly string[];
+  readonly file: Buffer | null;
+}
+
+export interface CustomerPhone {
+  write(text: string, more?: { readonly name?: string }): Promise<void>;
+  /** Taps the button or row with this label. */
+  choose(label: string): Promise<void>;
+  sendFile(file: SentFile): Promise<void>;
+  /** Reads everything. */
+  read(): Promise<void>;
+  /** The messages to the phone, oldest first. */
+  shown(): Promise<ShownMessage[]>;
+}
+
+export interface Customer {
+  /** A phone number, or the user id of a customer who hides the number. */
+  readonly address: string;
+  readonly hidesNumber: boolean;
+}
+
+/** What differs between the channels. */
+export interface ChannelControls extends AsyncDisposable {
+  readonly app: TestApp;
+  readonly inbox_id: string;
+  open(customer: Customer): CustomerPhone;
+  /** Moves the clocks of the app and of the channel, and waits for all that becomes due. */
+  advance(ms: number): Promise<void>;
+  /** How templates are reviewed from now on. */
+  review(settings: { readonly outcome?: "approve" | "reject"; readonly reason?: string }): Promise<void>;
+  /** The code of Meta with which all messages fail; null: none fails. */
+  failWith(code: number | null): Promise<void>;
+}
