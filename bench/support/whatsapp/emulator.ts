@@ -73,12 +73,11 @@ export async function startEmulatorProcess(port: number): Promise<BenchEmulator>
   };
 }
 
-/** The most arrivals in any second, which may begin at each of them. */
-export function maxPerSecond(arrivals: readonly Arrival[]): number {
-  const times = arrivals.map(({ receivedAt }) => receivedAt).sort((one, other) => one - other);
+/** The most of these times, which ascend, in any period of `ms`. */
+export function maxWithin(times: readonly number[], ms: number): number {
   let [first, max] = [0, 0];
   for (const [index, time] of times.entries()) {
-    while ((times[first] ?? time) <= time - 1_000) {
+    while ((times[first] ?? time) <= time - ms) {
       first += 1;
     }
     max = Math.max(max, index - first + 1);

@@ -5,7 +5,7 @@ import { messages } from "../../../tools/messages/index.ts";
 import { templates } from "../../../tools/templates/index.ts";
 import { pollUntil } from "../service.ts";
 import { type Deployment, numberOf, openWindows, startDeployment } from "./deployment.ts";
-import { type Arrival, maxPerSecond } from "./emulator.ts";
+import { type Arrival, maxWithin } from "./emulator.ts";
 
 const sends = 2_000;
 const atOnce = 16;
@@ -109,6 +109,7 @@ function report(
     const status = statuses.get(id) ?? "missing";
     counts[status] = (counts[status] ?? 0) + 1;
   }
+  const times = arrivals.map(({ receivedAt }) => receivedAt).sort((one, other) => one - other);
   const count = (isCounted: (id: string) => boolean) => accepted.filter(isCounted).length;
   const isWaiting = (id: string) => statuses.get(id) === "sending";
   const figures = {
@@ -120,7 +121,7 @@ function report(
     "sends without an answer": sends - accepted.length,
   };
   console.log(
-    `kills: ${sends} sends over ${kills} kills in ${seconds.toFixed(0)} s, ${Math.round(sends * lostShare)} answers lost: ${arrivals.length} arrived, at most ${maxPerSecond(arrivals)} in a second`,
+    `kills: ${sends} sends over ${kills} kills in ${seconds.toFixed(0)} s, ${lostShare * 100} % of the answers lost: ${arrivals.length} arrived, at most ${maxWithin(times, 1_000)} in a second`,
   );
   console.log(`  statuses: ${JSON.stringify(counts)}`);
   console.log(
