@@ -1,0 +1,30 @@
+/**
+ * WhatsApp by two processes on PostgreSQL and the emulator: kills -9 with lost answers, the rate of a number, webhooks.
+ *
+ * Each option runs its part alone; without one, all run. `--kills 20`: 2,000 sends to different persons, half of them text
+ * within the window, half an approved template, while the emulator loses 5 % of its answers and the processes are killed in
+ * turn. `--throttle`: 800 sends at the default rate. `--ingress`: signed bodies of 1 to 10 messages, 500 a second for 20 s.
+ */
+import { parseArgs } from "node:util";
+import { measureIngress } from "./support/whatsapp/ingress.ts";
+import { measureKills } from "./support/whatsapp/kills.ts";
+import { measureThrottle } from "./support/whatsapp/throttle.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    kills: { type: "string" },
+    throttle: { type: "boolean", default: false },
+    ingress: { type: "boolean", default: false },
+  },
+});
+const isAll = options.kills === undefined && !options.throttle && !options.ingress;
+
+if (isAll || options.kills !== undefined) {
+  await measureKills(Number(options.kills ?? 20));
+}
+if (isAll || options.throttle) {
+  await measureThrottle();
+}
+if (isAll || options.ingress) {
+  await measureIngress();
+}
