@@ -8,7 +8,7 @@ import { type GraphResult, runGraph } from "./graph/index.ts";
 import { type HistoryMessage, maxAnswer, type Passage, respond } from "./responders/index.ts";
 import { isAtTokenLimit } from "./usage.ts";
 
-/** What a contact is told if the graph has no text of its own. */
+/** What is sent to a contact if the graph has no text of its own. */
 const handoffText = "I can't answer that. A person will get back to you.";
 
 export interface ReplyRequest {

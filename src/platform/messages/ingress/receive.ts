@@ -1,7 +1,7 @@
 /**
  * Receives a message that a channel's provider has reported, with its file, which the provider keeps for a short time only.
  *
- * The file is copied into our store first, so that whoever is told of the message can open it. If that is impossible, the
+ * The file is copied into our store first, so that it can be opened once the message is reported. If that is impossible, the
  * message is stored without it, as one of a type that is not supported.
  */
 import { z } from "zod";
