@@ -1,6 +1,8 @@
 /** The bot in conversations: when it answers, that it answers each message once, and when it is silent. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Database, TransactionWork } from "../src/database/database.ts";
+import type { Attempt } from "../src/jobs/job.ts";
+import { receiveJob } from "../src/platform/chatbot/conversations/index.ts";
 import { modules } from "../src/platform/index.ts";
 import type { LanguageModel } from "../src/ports/language-model.ts";
 import { billing } from "../tools/billing.ts";
@@ -17,6 +19,11 @@ const { probe, readWorld } = createWorldProbe();
 const app = useTestApp({ enabledModules: { ...modules, probe } });
 const bot = createChatbotHelpers(app);
 const { create, runsOf } = createFlowHelpers(app);
+
+const firstAttempt: Attempt = {
+  ...{ id: "job_1", organization_id: null, number: 1, isLast: false, dueAt: new Date().toISOString() },
+  ...{ isTakeover: false, traceparent: null, signal: new AbortController().signal, backOff() {} },
+};
 
 const hours = "What are your opening hours?";
 const answer = "Monday to Friday, 9 to 17.";
@@ -157,9 +164,16 @@ describe("an inbox of the bot", () => {
 
   test("answers the latest of several messages, which covers the others", async () => {
     const phone = "+14155550107";
-    const { conversation_id } = await openPhone(app, phone).write("One moment");
-    await openPhone(app, phone).write("please");
-    await bot.write(phone, hours);
+    const { message_id, conversation_id } = await openPhone(app, phone).write("One moment");
+    const later = [await openPhone(app, phone).write("please"), await openPhone(app, phone).write(hours)];
+    // All have come before the first answer is composed.
+    const world = await readWorld(app);
+    const { organization_id } = await bot.conversation(conversation_id);
+    for (const message of [{ message_id }, ...later]) {
+      const payload = { organization_id, conversation_id, message_id: message.message_id };
+      await receiveJob.run(payload, world, firstAttempt);
+    }
+    await app.advanceTime(2_000);
     expect(await bot.sentTo(phone)).toEqual([answer]);
     const turns = await bot.turnsOf(conversation_id);
     expect(turns.map(({ status }) => status)).toEqual(["covered", "covered", "answered"]);

@@ -3,6 +3,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { beforeAll, describe, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
+import { conversations } from "../tools/conversations.ts";
+import { users } from "../tools/users.ts";
 import { ownerKey, useTestApp } from "./support/app.ts";
 import { openPhone } from "./support/simulator.ts";
 
@@ -29,7 +31,7 @@ describe("tool filters", () => {
     await using client = await connect();
     const names = await namesOf(client);
     expect(names).toEqual(expect.arrayContaining(["list_contacts", "upsert_contact", "whoami"]));
-    expect(names).not.toContain("tag_contact");
+    expect(names).not.toContain("unassign_conversation");
   });
 
   test("a request can filter by toolset, to read-only tools, and by allow and deny lists", async () => {
@@ -68,13 +70,15 @@ describe("tool filters", () => {
   test("a request can't widen the operator's tool mode", async () => {
     await using client = await connect({
       "x-tidings-tool-mode": "all",
-      "x-tidings-tools-allow": "tag_contact",
+      "x-tidings-tools-allow": "unassign_conversation",
     });
     expect(await namesOf(client)).toEqual([]);
   });
 
   test("a conversation's context offers only tools that the client may call", async () => {
     const { conversation_id } = await openPhone(app, "+14155550228").write("hi");
+    const [owner] = (await app.call(users.list_users, {})).data;
+    await app.call(conversations.assign_conversation, { id: conversation_id, assigned_to: owner?.id ?? "" });
     const call = { name: "get_conversation_context", arguments: { id: conversation_id } };
     const offered = async (headers: Record<string, string>) => {
       await using client = await connect(headers);
@@ -83,10 +87,12 @@ describe("tool filters", () => {
         ({ tool }) => tool,
       );
     };
-    expect(await offered({ "x-tidings-tools-allow": "tag_contact,get_conversation_context" })).toEqual([]);
+    expect(
+      await offered({ "x-tidings-tools-allow": "unassign_conversation,get_conversation_context" }),
+    ).toEqual([]);
     const core = await offered({});
     expect(core).toContain("send_message");
-    expect(core).not.toContain("tag_contact");
+    expect(core).not.toContain("unassign_conversation");
     expect(await offered({ "x-tidings-read-only": "true" })).toEqual(["wait_for_message"]);
   });
 

@@ -11,6 +11,7 @@ import { webhooks } from "../tools/webhooks.ts";
 import { ownerEmail, ownerPassword, silentLog, startTestApp, type TestApp } from "./support/app.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./support/webhook-receiver.ts";
+import { createWhatsAppInbox, startGraphApi } from "./support/whatsapp.ts";
 
 const [a, b, c] = ["a".repeat(32), "b".repeat(32), "c".repeat(32)] as [string, string, string];
 /** A key that the client repeats, to get the stored answer. */
@@ -174,7 +175,8 @@ describe("the list of sealed columns", () => {
   });
 
   test("has every column in which an operation that shows a secret stores a sealed text", async () => {
-    await run(start(a), async (app) => {
+    await using graph = await startGraphApi();
+    await run(start(a, undefined, graph.env), async (app) => {
       await store(app);
       const once = () => ({ idempotencyKey: crypto.randomUUID() });
       const { data } = await app.call(auth.login, { email: ownerEmail, password: ownerPassword });
@@ -194,6 +196,7 @@ describe("the list of sealed columns", () => {
         } as const),
         nodes: [{ id: "call", node_type: "http_request", action_config }],
       });
+      await createWhatsAppInbox(app);
       const { queries } = app.server.database;
       const found = [];
       for (const { name: table, columns } of await queries.introspection.getTables()) {

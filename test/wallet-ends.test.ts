@@ -82,7 +82,12 @@ test("a message that the channel never confirms", async () => {
 test("a message whose channel is no longer configured", async () => {
   const setChannel = (name: string) =>
     sql`update inboxes set channel = ${name}`.execute(world.database.queries);
-  await expectReleased(await send("+14155550115"), "unconfirmed", async () => {
+  await expectReleased(await send("+14155550115"), "unconfirmed", async ({ conversation_id }) => {
+    // An unknown channel counts as a real one, whose window must be open.
+    const at = app.now().toISOString();
+    await sql`update conversations set last_user_message_at = ${at} where id = ${conversation_id}`.execute(
+      world.database.queries,
+    );
     await setChannel("gone");
     for (let attempt = 1; attempt <= 12; attempt += 1) {
       await app.advanceTime(hourMs);

@@ -88,7 +88,7 @@ const Inbox = z.object({
 });
 
 /** Ids at Meta are numbers, as text. */
-const metaId = z.string().regex(/^\d{1,32}$/, "Send the number from Meta's dashboard.");
+const metaId = z.string().max(32).regex(/^\d+$/, "Send the number from Meta's dashboard.");
 const secret = (minLength: number) =>
   z
     .string()
