@@ -265,7 +265,7 @@ test("several schedules over 30 days fire at each of their times once", async ()
   expect(await helpers.count(weekdays)).toBe(2 * 21);
   expect(await helpers.count(often)).toBe(2 * 120);
   expect(await helpers.count(monthly)).toBe(2);
-});
+}, 180_000);
 
 test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
   "of two processes, one fires each time",

@@ -115,7 +115,7 @@ describe("a request", () => {
       .where("from", "like", "+1415666%")
       .execute();
     expect(stored.length).toBe(1_000);
-  });
+  }, 240_000);
 
   test("with more than 1,000 updates, or more than 3 MB, is refused", async () => {
     const statuses = Array.from({ length: 1_001 }, (_, index) => ({
