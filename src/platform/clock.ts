@@ -31,20 +31,20 @@ export const clock = implement(contract, {
     },
 
     async move_clock({ to, by }, { world, signal }) {
-      const movable = requireMovable(world);
-      const target = to === undefined ? world.now().getTime() + durationMs(by ?? "0s") : Date.parse(to);
-      const aheadMs = target - world.now().getTime() + movable.aheadMs();
-      if (target < world.now().getTime() || aheadMs > maxAheadMs) {
+      const sandbox = requireMovable(world);
+      const time = world.now().getTime();
+      const target = to === undefined ? time + durationMs(by ?? "0s") : Date.parse(to);
+      if (target < time || target - time + sandbox.aheadMs() > maxAheadMs) {
         throw fail("clock_time_invalid", { param: to === undefined ? "by" : "to" });
       }
-      movable.isMoving = true;
+      sandbox.isMoving = true;
       try {
         const late = AbortSignal.timeout(requestMs);
         const mustEnd = () => signal.aborted || world.stopping.aborted || late.aborted;
-        const reached = await moveClock(world, { movable, target, mustEnd });
+        const reached = await moveClock(world, { sandbox, target, mustEnd });
         return { data: { ...show(world), to: new Date(target).toISOString(), reached } };
       } finally {
-        movable.isMoving = false;
+        sandbox.isMoving = false;
       }
     },
   },
@@ -70,14 +70,14 @@ function show({ now, sandbox }: World) {
 }
 
 interface Move {
-  readonly movable: Sandbox;
+  readonly sandbox: Sandbox;
   /** In milliseconds since 1970. */
   readonly target: number;
   mustEnd(): boolean;
 }
 
 /** Returns whether the clock reached the target and everything that is due by then has run. */
-async function moveClock({ jobs, now }: World, { movable, target, mustEnd }: Move): Promise<boolean> {
+async function moveClock({ jobs, now }: World, { sandbox, target, mustEnd }: Move): Promise<boolean> {
   const part = (target - now().getTime()) * jump.part;
   const longestMs = Math.min(jump.maxMs, Math.max(jump.minMs, part));
   for (;;) {
@@ -87,7 +87,7 @@ async function moveClock({ jobs, now }: World, { movable, target, mustEnd }: Mov
       return time >= target;
     }
     const next = Math.min(target, time + longestMs, dueAt?.getTime() ?? Number.POSITIVE_INFINITY);
-    await movable.moveTo(new Date(next));
+    await sandbox.moveTo(new Date(next));
   }
 }
 

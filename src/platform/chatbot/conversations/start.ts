@@ -51,7 +51,7 @@ export async function startBot(
   return true;
 }
 
-/** The bot's part has ended, but not by the closing, or somebody has assigned the conversation: not routing by itself. */
+/** The bot's part ended for another reason than a closed conversation, or a person or a flow, not routing, assigned it. */
 async function isWithPeople(
   { tx, organization }: OrganizationChange,
   conversation: ConversationRow,

@@ -58,16 +58,16 @@ export const receiveMessageJob = defineJob({
     if (await isKnown(world, payload)) {
       return undefined;
     }
-    const file = message.file === null ? null : await fetchFile(world, payload, attempt);
+    const inbox = await getOrDefaultInbox(world.database.queries, organization_id, inbox_id);
+    const { channel, phone_number: to } = inbox;
+    const file = message.file === null ? null : await fetchFile(world, { ...payload, channel }, attempt);
     const isLost = message.file !== null && file === null;
     const content = isLost ? unsupported(message.content) : withFile(world, message.content, file);
-    const inbox = await getOrDefaultInbox(world.database.queries, organization_id, inbox_id);
     const { original, file: _, ...sent } = message;
     const arrival = {
       file,
       original: content.type === "unsupported" ? original : null,
     };
-    const { channel, phone_number: to } = inbox;
     await receiveMessage(world, { organization_id, channel, to, ...sent, content }, arrival);
     return undefined;
   },
@@ -85,11 +85,13 @@ async function isKnown(world: World, { organization_id, message }: Payload): Pro
 }
 
 /** Null if it can't be had or stored. @throws Error if a later attempt may succeed. */
-async function fetchFile(world: World, payload: Payload, attempt: Attempt): Promise<ReceivedFile | null> {
-  const { organization_id, inbox_id, message } = payload;
+async function fetchFile(
+  world: World,
+  { organization_id, inbox_id, channel, message }: Payload & { readonly channel: string },
+  attempt: Attempt,
+): Promise<ReceivedFile | null> {
   try {
     const account = await readAccount(world.database.queries, world, { organization_id, inbox_id });
-    const { channel } = await getOrDefaultInbox(world.database.queries, organization_id, inbox_id);
     const provider = world.channels[channel]?.provider;
     const { file, content } = message;
     if (!account || !provider || file === null || !("media" in content)) {
