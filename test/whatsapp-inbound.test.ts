@@ -49,12 +49,12 @@ async function attemptAll() {
   }
 }
 
-describe("a file", () => {
-  const image = (id: string, more: object = {}) => ({
-    ...inboundText("", { type: "image", from: "14155550140", ...more }),
-    image: { id, mime_type: "image/jpeg", sha256: "x", caption: "Look" },
-  });
+const image = (id: string, more: object = {}) => ({
+  ...inboundText("", { type: "image", from: "14155550140", ...more }),
+  image: { id, mime_type: "image/jpeg", sha256: "x", caption: "Look" },
+});
 
+describe("a file", () => {
   test("is copied into our store, with a link that is renewed with each answer", async () => {
     await deliver(app, inbox, messagesChange({ messages: [image("1003383421387256")] }));
     const first = await newest();
@@ -143,24 +143,43 @@ describe("a person", () => {
     expect(await contactOf()).toMatchObject({ name: "Ann", bsuid: user_id, username: "ann.lee" });
   });
 
+  const moved = (from: string, to: string) =>
+    inboundText("", {
+      type: "system",
+      from,
+      system: { type: "user_changed_number", wa_id: to, user_id: `US.${to}`, body: "changed" },
+    });
+
   test("with a new number and id keeps the conversation", async () => {
     const old = { from: "14155550150", from_user_id: "US.1350" };
     await deliver(app, inbox, messagesChange({ messages: [inboundText("before", old)] }));
     const before = await contactOf();
-    const system = { type: "user_changed_number", wa_id: "14155550151", user_id: "US.1351", body: "changed" };
-    const moved = inboundText("", { type: "system", from: "14155550150", system });
-    const now = { from: "14155550151", from_user_id: "US.1351" };
-    await deliver(app, inbox, messagesChange({ messages: [moved, inboundText("after", now)] }));
-    await deliver(app, inbox, messagesChange({ messages: [moved] }));
+    const system = moved("14155550150", "14155550151");
+    const now = { from: "14155550151", from_user_id: "US.14155550151" };
+    await deliver(app, inbox, messagesChange({ messages: [system, inboundText("after", now)] }));
+    await deliver(app, inbox, messagesChange({ messages: [system] }));
     expect(await contactOf()).toMatchObject({
       id: before.id,
       phone_number: "+14155550151",
-      bsuid: "US.1351",
+      bsuid: "US.14155550151",
     });
     // Somebody else may get the former number.
     const next = { from: "14155550150", from_user_id: "US.9999" };
     await deliver(app, inbox, messagesChange({ messages: [inboundText("hello", next)] }));
     expect((await contactOf()).id).not.toBe(before.id);
+  });
+
+  test("keeps it too if the change waits for a file, and the next message for the change", async () => {
+    const responses = [{ status: 500, body: "" }];
+    graph.routes["GET 2004"] = () => responses.pop() ?? { body: { url: `${graph.url}/file/content` } };
+    const file = image("2004", { from: "14155550152" });
+    const next = inboundText("next", { from: "14155550153" });
+    await deliver(app, inbox, messagesChange({ messages: [file] }));
+    await deliver(app, inbox, messagesChange({ messages: [moved("14155550152", "14155550153"), next] }));
+    await attemptAll();
+    const { conversation_id } = await newest();
+    const { data } = await app.call(messages.list_messages, { conversation_id, per_page: 2 });
+    expect(data.map(({ type }) => type)).toEqual(["text", "image"]);
   });
 });
 

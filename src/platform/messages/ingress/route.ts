@@ -7,7 +7,12 @@
  */
 import { fail } from "../../../../tools/errors.ts";
 import { newJob } from "../../../jobs/job.ts";
-import type { ChannelAccount, ChannelProvider, ChannelUpdates } from "../../../ports/channel.ts";
+import type {
+  ChannelAccount,
+  ChannelProvider,
+  ChannelUpdates,
+  IdentityMove,
+} from "../../../ports/channel.ts";
 import { callbackPath, listAccounts, readAccount, recordHealth } from "../../inboxes/index.ts";
 import type { ModuleRoute, World } from "../../kernel/index.ts";
 import { requestSync } from "../../templates/index.ts";
@@ -113,15 +118,16 @@ async function store(world: World, { organization_id, account }: Target, updates
 /** Of each message and each person who has moved. */
 function newJobs(organization_id: string, inboxes: Inboxes, { moves, messages }: ChannelUpdates) {
   const ids = new Map(inboxes.map(({ phone_number_id, inbox_id }) => [phone_number_id, inbox_id]));
+  const ours = moves.filter(({ phone_number_id }) => ids.has(phone_number_id));
+  const keys = orderKeys(organization_id, ours);
   return [
-    ...moves.flatMap(({ phone_number_id, ...move }) => {
-      const key = keyOf(organization_id, move.from);
-      return ids.has(phone_number_id) ? [newJob(moveContactJob, { organization_id, ...move }, { key })] : [];
-    }),
+    ...ours.map(({ phone_number_id: _, ...move }) =>
+      newJob(moveContactJob, { organization_id, ...move }, { key: keys.get(move.from) }),
+    ),
     ...messages.flatMap((message) => {
       const inbox_id = ids.get(message.phone_number_id);
       const { from: phone_number, identities } = message;
-      const key = keyOf(organization_id, { phone_number, bsuid: identities?.bsuid ?? null });
+      const key = keys.get({ phone_number, bsuid: identities?.bsuid ?? null });
       return inbox_id === undefined
         ? []
         : [newJob(receiveMessageJob, { organization_id, inbox_id, message }, { key })];
@@ -129,12 +135,16 @@ function newJobs(organization_id: string, inboxes: Inboxes, { moves, messages }:
   ];
 }
 
-/** What a person sends is received in order. */
-function keyOf(
-  organization_id: string,
-  { phone_number, bsuid }: { readonly phone_number: string | null; readonly bsuid: string | null },
-): string {
-  return `message.receive:${organization_id}:${phone_number ?? bsuid}`;
+/** What a person sends is received in order, and what comes from a new number after the move to it. */
+function orderKeys(organization_id: string, moves: readonly IdentityMove[]) {
+  const ownKey = ({ phone_number, bsuid }: IdentityMove["from"]) =>
+    `message.receive:${organization_id}:${phone_number ?? bsuid}`;
+  const moved = new Map<string, string>();
+  const get = (person: IdentityMove["from"]) => moved.get(ownKey(person)) ?? ownKey(person);
+  for (const { from, to } of moves) {
+    moved.set(ownKey(to), get(from));
+  }
+  return { get };
 }
 
 function isOf(
