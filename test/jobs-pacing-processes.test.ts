@@ -5,6 +5,7 @@ import type { Database } from "../src/database/database.ts";
 import type { JobDefinition, NewJob } from "../src/jobs/job.ts";
 import type { JobsOptions } from "../src/jobs/jobs.ts";
 import { anyPayload, makeJob, recordRuns, useJobsFixture } from "./support/jobs-fixture.ts";
+import { createRandom, mostInASecond } from "./support/starts.ts";
 
 const lane = "channel:ibx_1";
 /** A start counts this long against the rate. */
@@ -62,8 +63,9 @@ describe("several processes", () => {
     const { jobs, definition, runs } = await createPaced(20, replies(500));
     const others = [1, 2, 3].map(() => fixture.create([definition]));
     const counts = await Promise.all([jobs, ...others].map((one) => one.runDue()));
-    expect(counts.reduce((sum, count) => sum + count)).toBe(20);
-    expect(runs).toHaveLength(20);
+    // What may start in 100 ms.
+    expect(counts.reduce((sum, count) => sum + count)).toBe(4);
+    expect(runs).toHaveLength(4);
   });
 
   test("count the jobs that a process had claimed when it died, and not those of a claim that was rolled back", async () => {
@@ -71,11 +73,11 @@ describe("several processes", () => {
     const database = dieInTransactions(() => "after");
     const killed = fixture.create([definition], { database });
     await expect(killed.runDue()).rejects.toThrow("died");
-    expect(await jobs.runDue()).toBe(6);
+    expect(await jobs.runDue()).toBe(0);
     fixture.advance(windowMs);
     const cut = fixture.create([definition], { database: dieInTransactions(() => "before") });
     await expect(cut.runDue()).rejects.toThrow("died");
-    expect(await jobs.runDue()).toBe(10);
+    expect(await jobs.runDue()).toBe(3);
   });
 
   test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
@@ -135,28 +137,5 @@ function createProcess(definition: JobDefinition, offsetMs: number, random: () =
         await jobs.runDue().catch(() => undefined);
       }
     },
-  };
-}
-
-/** The most starts in any second, wherever it begins. */
-function mostInASecond(starts: readonly number[]): number {
-  const sorted = starts.toSorted((a, b) => a - b);
-  let first = 0;
-  return Math.max(
-    ...sorted.map((at, index) => {
-      while ((sorted[first] ?? 0) <= at - 1_000) {
-        first += 1;
-      }
-      return index - first + 1;
-    }),
-  );
-}
-
-/** A generator of pseudorandom numbers from 0 to 1, the same for the same seed. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
   };
 }

@@ -3,7 +3,8 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { backoffMs } from "../src/jobs/backoff.ts";
 import type { NewJob, Priority } from "../src/jobs/job.ts";
-import { Poller } from "../src/jobs/poller.ts";
+import type { RunningJobs } from "../src/jobs/jobs.ts";
+import type { Poller } from "../src/jobs/poller.ts";
 import { makeJob, recordRuns, useJobsFixture } from "./support/jobs-fixture.ts";
 
 const lane = "channel:ibx_1";
@@ -28,29 +29,36 @@ async function createPaced(rate: number | null, added: readonly NewJob[] = []) {
   return { jobs, runs, pace, definition };
 }
 
+/** Runs what is due every 100 ms, and returns how many jobs started each time. */
+async function runEachTenth(jobs: RunningJobs, count: number): Promise<readonly number[]> {
+  const started: number[] = [];
+  for (let tenth = 0; tenth < count; tenth += 1) {
+    started.push(await jobs.runDue());
+    fixture.advance(100);
+  }
+  return started;
+}
+
 describe("a lane with a rate", () => {
   test("starts no more jobs in a second, and as many in the next", async () => {
     const { jobs, runs } = await createPaced(80, replies(300));
-    expect(await jobs.runDue()).toBe(80);
-    fixture.advance(windowMs - 1);
-    expect(await jobs.runDue()).toBe(0);
-    fixture.advance(1);
-    expect(await jobs.runDue()).toBe(80);
+    const [first, second] = [await runEachTenth(jobs, 11), await runEachTenth(jobs, 11)];
+    expect(first).toEqual([12, 12, 12, 12, 12, 12, 8, 0, 0, 0, 0]);
+    expect(second).toEqual(first);
     expect(runs).toEqual(Array.from({ length: 160 }, (_, n) => n));
   });
 
-  test("allows each start to be followed by one a second later, whenever the second begins", async () => {
+  test("counts a start for a second, and a margin, whenever the second begins", async () => {
     const { jobs } = await createPaced(10, replies(3));
     expect(await jobs.runDue()).toBe(3);
     fixture.advance(700);
     await fixture.enqueue(jobs, ...replies(20));
-    expect(await jobs.runDue()).toBe(7);
-    fixture.advance(windowMs - 700);
-    expect(await jobs.runDue()).toBe(3);
-    fixture.advance(699);
+    // 300 ms later.
+    expect(await runEachTenth(jobs, 3)).toEqual([3, 3, 1]);
+    fixture.advance(windowMs - 1_000 - 1);
     expect(await jobs.runDue()).toBe(0);
     fixture.advance(1);
-    expect(await jobs.runDue()).toBe(7);
+    expect(await jobs.runDue()).toBe(3);
   });
 
   test("delays no other lane, and lanes without a rate have none", async () => {
@@ -79,12 +87,12 @@ describe("a lane with a rate", () => {
 
   test("keeps its starts when the rate changes, and starts all jobs without one", async () => {
     const { jobs, pace } = await createPaced(10, replies(300));
-    expect(await jobs.runDue()).toBe(10);
+    expect(await runEachTenth(jobs, 5)).toEqual([3, 3, 3, 1, 0]);
     await pace(15);
-    expect(await jobs.runDue()).toBe(5);
+    expect(await runEachTenth(jobs, 3)).toEqual([3, 2, 0]);
     await pace(4);
     fixture.advance(windowMs);
-    expect(await jobs.runDue()).toBe(4);
+    expect(await runEachTenth(jobs, 4)).toEqual([2, 2, 0, 0]);
     await pace(null);
     expect(await jobs.runDue()).toBe(300 - 19);
   });
@@ -107,10 +115,10 @@ describe("a lane with a rate", () => {
     const { jobs, definition } = await createPaced(10, replies(40));
     const behind = fixture.create([definition], { now: () => new Date(fixture.now().getTime() - 500) });
     await sql`update jobs set run_at = run_at - interval '1 minute'`.execute(fixture.database.queries);
-    expect(await jobs.runDue()).toBe(10);
+    expect(await runEachTenth(jobs, 4)).toEqual([3, 3, 3, 1]);
     expect(await behind.runDue()).toBe(0);
-    fixture.advance(windowMs + 500);
-    expect(await behind.runDue()).toBe(10);
+    fixture.advance(windowMs + 500 - 100);
+    expect(await runEachTenth(behind, 4)).toEqual([3, 3, 3, 1]);
   });
 
   test("continues within seconds after a clock was set back", async () => {
@@ -118,10 +126,8 @@ describe("a lane with a rate", () => {
     await jobs.runDue();
     fixture.advance(-3_600_000);
     await sql`update jobs set run_at = ${fixture.now().toISOString()}`.execute(fixture.database.queries);
-    expect(await jobs.runDue()).toBe(10);
-    expect(await jobs.runDue()).toBe(0);
-    fixture.advance(windowMs);
-    expect(await jobs.runDue()).toBe(10);
+    expect(await runEachTenth(jobs, 11)).toEqual([3, 3, 3, 1, 0, 0, 0, 0, 0, 0, 0]);
+    expect(await jobs.runDue()).toBe(3);
   });
 });
 
@@ -131,12 +137,7 @@ describe("the bulk jobs of a lane with a rate", () => {
       80,
       makeMany(500, (n) => makeBulk(n)),
     );
-    const started: number[] = [];
-    for (let tenth = 0; tenth < 12; tenth += 1) {
-      started.push(await jobs.runDue());
-      fixture.advance(100);
-    }
-    expect(started).toEqual([10, 10, 10, 10, 10, 10, 10, 8, 0, 0, 0, 10]);
+    expect(await runEachTenth(jobs, 12)).toEqual([10, 10, 10, 10, 10, 10, 10, 8, 0, 0, 0, 10]);
     await fixture.enqueue(jobs, ...replies(3));
     // Two from the reserve, and one from the room that bulk jobs have left in this tenth.
     expect(await jobs.runDue()).toBeGreaterThanOrEqual(3);
@@ -147,10 +148,7 @@ describe("the bulk jobs of a lane with a rate", () => {
       80,
       makeMany(500, (n) => makeBulk(`bulk ${n}`)),
     );
-    for (let tenth = 0; tenth < 9; tenth += 1) {
-      await jobs.runDue();
-      fixture.advance(100);
-    }
+    await runEachTenth(jobs, 9);
     await fixture.enqueue(jobs, ...replies(3));
     expect(await jobs.runDue()).toBe(2);
     expect(runs.slice(-2)).toEqual([0, 1]);
@@ -168,7 +166,10 @@ describe("the bulk jobs of a lane with a rate", () => {
     const other = fixture.create([recordRuns("a.newer").definition]);
     await fixture.enqueue(other, ...ofOther);
     expect(await jobs.runDue()).toBe(5);
-    expect(await other.runDue()).toBe(75);
+    expect(await other.runDue()).toBe(7);
+    fixture.advance(100);
+    expect(await jobs.runDue()).toBe(0);
+    expect(await runEachTenth(other, 7)).toEqual([12, 12, 12, 12, 12, 8, 0]);
     fixture.advance(windowMs);
     expect(await jobs.runDue()).toBe(10);
     expect(runs).toHaveLength(15);
@@ -188,7 +189,7 @@ describe("the bulk jobs of a lane with a rate", () => {
 
 describe("a worker", () => {
   test.each([
-    ["normal", 80, windowMs],
+    ["normal", 12, 100],
     ["bulk", 10, 100],
   ] as const)(
     "polls again when the rate allows the next %s job, not before",
@@ -224,16 +225,7 @@ const pollMs = 3_600_000;
 /** The poller of a worker that is not started. */
 function createPoller(priority: Priority) {
   const { runs, definition } = recordRuns("a.b");
-  const { database, now } = fixture;
-  const log = { debug() {}, info() {}, warn() {}, error() {} };
-  const poller = new Poller({
-    ...{ database, now, log, priority, processes: undefined, concurrency: 32, pollMs },
-    definitions: new Map([[definition.name, definition]]),
-    signal: new AbortController().signal,
-    prepare: async () => undefined,
-    onEnd: () => undefined,
-  });
-  return { poller, runs };
+  return { poller: fixture.createPoller(definition, { priority, pollMs }), runs };
 }
 
 async function pollUntilDrained(poller: Poller): Promise<void> {

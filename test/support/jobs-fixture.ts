@@ -5,6 +5,7 @@ import { openDatabase } from "../../src/database/connect.ts";
 import type { Database } from "../../src/database/database.ts";
 import type { Attempt, JobDefinition, NewJob, Outcome } from "../../src/jobs/job.ts";
 import { createJobs, type JobsOptions, type RunningJobs } from "../../src/jobs/jobs.ts";
+import { Poller, type PollerOptions } from "../../src/jobs/poller.ts";
 import { Processes, type ProcessesOptions } from "../../src/jobs/processes/index.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 
@@ -58,6 +59,17 @@ export function useJobsFixture() {
   return {
     now,
     create,
+    /** The poller of a worker that is not started. */
+    createPoller: (definition: JobDefinition, options: Partial<PollerOptions> = {}) =>
+      new Poller({
+        ...{ database, now, log, priority: "normal", processes: undefined, concurrency: 32 },
+        pollMs: 3_600_000,
+        definitions: new Map([[definition.name, definition]]),
+        signal: new AbortController().signal,
+        prepare: async () => undefined,
+        onEnd: () => undefined,
+        ...options,
+      }),
     get address() {
       return address;
     },

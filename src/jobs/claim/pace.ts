@@ -8,8 +8,9 @@
  *
  * The row's time never goes back: a process whose clock is behind counts from the latest start.
  *
- * Bulk jobs take what due normal jobs leave. They also leave a fortieth of the rate free, so that a reply starts at
- * once, and are spread over the second, so that one that finds no room gets it in a fraction of it.
+ * Jobs are spread over the second: those that start together arrive over a longer time, and their last would arrive
+ * with the first of the next second. Bulk jobs take what due normal jobs leave, and leave a fortieth of the rate free,
+ * so that a reply starts at once.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "../../database/database.ts";
@@ -22,7 +23,7 @@ const ms = (count: number) => sql`interval ${sql.lit(`${count} milliseconds`)}`;
  * clocks of two machines differ.
  */
 const second = ms(1_100);
-/** Bulk jobs take at most an eighth of the rate in this time: a little more than the tenth that they need to reach it. */
+/** Of an eighth of the rate at most, a little more than the tenth that is needed to reach it; normal jobs get the reserve too. */
 const slice = ms(100);
 /** A start this far ahead is ignored: the clock was set back, or that of its process is wrong. */
 const maxAhead = ms(10_000);
@@ -62,12 +63,17 @@ const rowTime = (now: Date) => {
 const startsWithin = (duration: RawBuilder<unknown>) =>
   sql`(select count(*) from unnest(row.started_at) as start where start > row.time - ${duration} and start <= row.time)`;
 
-const bulkRate = sql`greatest(1, rate_per_second - (rate_per_second + 39) / 40)`;
+const reserve = sql`(rate_per_second + 39) / 40`;
+const bulkRate = sql`greatest(1, rate_per_second - ${reserve})`;
 const bulkSlice = sql`(rate_per_second + 7) / 8`;
+const normalSlice = sql`least(rate_per_second, ${bulkSlice} + ${reserve})`;
 
 /** How many jobs of the priority the rate of `row` allows now. */
 const allowed: Readonly<Record<Priority, (now: Date) => RawBuilder<unknown>>> = {
-  normal: () => sql`rate_per_second - ${startsWithin(second)}`,
+  normal: () => sql`least(
+    rate_per_second - ${startsWithin(second)},
+    ${normalSlice} - ${startsWithin(slice)}
+  )`,
   bulk: (now) => sql`least(
     ${bulkRate} - ${startsWithin(second)},
     ${bulkSlice} - ${startsWithin(slice)},
@@ -84,7 +90,7 @@ const after = (n: RawBuilder<unknown>, duration: RawBuilder<unknown>) =>
   sql`started_at[cardinality(started_at) - (${n}) + 1] + ${duration}`;
 
 const freeAt: Readonly<Record<Priority, RawBuilder<unknown>>> = {
-  normal: after(sql`rate_per_second`, second),
+  normal: sql`greatest(${after(sql`rate_per_second`, second)}, ${after(normalSlice, slice)})`,
   bulk: sql`greatest(${after(bulkRate, second)}, ${after(bulkSlice, slice)})`,
 };
 
