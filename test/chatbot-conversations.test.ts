@@ -22,7 +22,8 @@ const { create, runsOf } = createFlowHelpers(app);
 
 const firstAttempt: Attempt = {
   ...{ id: "job_1", organization_id: null, number: 1, isLast: false, dueAt: new Date().toISOString() },
-  ...{ isTakeover: false, traceparent: null, signal: new AbortController().signal, backOff() {} },
+  ...{ isTakeover: false, traceparent: null, signal: new AbortController().signal },
+  ...{ startNow: async () => undefined, backOff() {} },
 };
 
 const hours = "What are your opening hours?";

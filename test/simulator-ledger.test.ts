@@ -15,7 +15,7 @@ import { migrate } from "../src/database/migrate.ts";
 import { jobInsertion } from "../src/jobs/enqueue.ts";
 import type { NewJob } from "../src/jobs/job.ts";
 import type { Receipt } from "../src/ports/channel.ts";
-import { outboundMessage } from "./support/simulator-memory.ts";
+import { outboundMessage, sendOptions } from "./support/simulator-memory.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 const name = `tidings_simulator_${process.pid}`;
@@ -181,8 +181,7 @@ function simulate(enqueueAll = enqueueNow, at = now().toISOString()) {
       }),
     },
   });
-  const send = (message = {}) =>
-    simulator.channel.send(outboundMessage(message), new AbortController().signal);
+  const send = (message = {}) => simulator.channel.send(outboundMessage(message), sendOptions);
   return { ...simulator, receipts, send };
 }
 

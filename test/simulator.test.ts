@@ -1,6 +1,6 @@
 /** The simulated channel sends receipts like WhatsApp, and fails as configured. */
 import { describe, expect, test } from "vitest";
-import { createMemorySimulator, outboundMessage } from "./support/simulator-memory.ts";
+import { createMemorySimulator, outboundMessage, sendOptions } from "./support/simulator-memory.ts";
 
 const org = "org_1";
 const phone = "+14155550123";
@@ -136,7 +136,9 @@ describe("a fault", () => {
   test.each([0, 3_000])("an aborted send is not accepted, with %i ms of delay", async (accept_delay_ms) => {
     const { channel, controls } = createMemorySimulator();
     await controls.replaceFaults(org, { accept_delay_ms });
-    await expect(channel.send(outboundMessage(), AbortSignal.abort())).rejects.toThrow("aborted");
+    await expect(
+      channel.send(outboundMessage(), { ...sendOptions, signal: AbortSignal.abort() }),
+    ).rejects.toThrow("aborted");
     expect(await channel.find("msg_1", org)).toEqual({ outcome: "absent" });
   });
 

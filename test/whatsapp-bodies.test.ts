@@ -6,6 +6,7 @@ import { createSend } from "../src/adapters/channel/whatsapp/sending/index.ts";
 import type { MessageContent, TemplateMessage } from "../src/ports/channel.ts";
 import codes from "./fixtures/whatsapp/error-codes.json" with { type: "json" };
 import examples from "./fixtures/whatsapp/meta-openapi-examples.json" with { type: "json" };
+import { sendOptions } from "./support/simulator-memory.ts";
 
 const file = { key: "org/file", content_type: "", size: 0, read: async () => undefined };
 type Type = "image" | "video" | "document" | "audio";
@@ -147,10 +148,7 @@ test("a message for which there is no connection was certainly not sent, and is 
   const send = createSend(settings, () => new Date());
   const content = contents["Send Text Message"] ?? template({});
   const message = { organization_id: "org", from: "+1", account, token: "msg_1", is_bulk: false, content };
-  const result = await send(
-    { ...message, to: "+14155550123", to_kind: "phone" },
-    new AbortController().signal,
-  );
+  const result = await send({ ...message, to: "+14155550123", to_kind: "phone" }, sendOptions);
   expect(result).toMatchObject({ outcome: "busy", retryAfterMs: 10_000 });
 });
 

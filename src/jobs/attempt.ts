@@ -9,12 +9,14 @@ import { runFor } from "../database/fair-queue.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import { backoffMs } from "./backoff.ts";
-import type { ClaimedJob } from "./claim/index.ts";
+import { type ClaimedJob, moveStart } from "./claim/index.ts";
 import type { JobDefinition } from "./job.ts";
 import { nextRun } from "./schedule.ts";
 import { moveToDeadLetter, type Settlement } from "./settle.ts";
 
 const defaultMaxAttempts = 10;
+/** On a machine that is too busy to move it in this time, the job starts in the end. */
+const maxMoves = 3;
 /** Enough to understand a failure; a vendor's whole response does not belong in the table. */
 const maxErrorLength = 1_000;
 
@@ -46,6 +48,7 @@ export async function attemptJob(
     isTakeover: job.is_takeover,
     traceparent,
     signal: context.signal,
+    startNow: createStart(context, job),
     backOff: context.backOff,
   };
   try {
@@ -58,6 +61,24 @@ export async function attemptJob(
     }
     return attempt.isLast ? fail(context, definition, job, error) : retry(context, definition, job, error);
   }
+}
+
+function createStart({ database, now, log }: AttemptContext, { id, lane, started_at }: ClaimedJob) {
+  let start = started_at;
+  return async (maxAgeMs: number): Promise<void> => {
+    try {
+      for (let move = 0; move < maxMoves && start !== null; move += 1) {
+        const to = now();
+        if (to.getTime() - Date.parse(start) < maxAgeMs) {
+          return;
+        }
+        start = await moveStart(database, { lane, from: start, to });
+      }
+    } catch (error) {
+      // The rate may be exceeded by one, which costs less than the job.
+      log.warn({ job: id, err: error }, "The start of a job could not be counted");
+    }
+  };
 }
 
 /** Throws if another version enqueued the job with a payload of another form. */

@@ -86,6 +86,11 @@ export interface Attempt {
   readonly traceparent: string | null;
   /** Aborted when the grace period of a shutdown is over. */
   readonly signal: AbortSignal;
+  /**
+   * Counts the job's start against the rate of its lane from now on, if it has counted for `maxAgeMs` or longer. To be
+   * called before the work that the rate limits, and again if that is 100 ms later: so much longer does a start count.
+   */
+  readonly startNow: (maxAgeMs: number) => Promise<void>;
   /** Reports that the lane's destination is failing: the lane starts fewer jobs until one ends without this call. */
   backOff(): void;
 }

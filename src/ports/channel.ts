@@ -107,12 +107,18 @@ export type FindResult =
   /** The channel has no lookup: wait for a receipt. */
   | { readonly outcome: "unknown" };
 
+export interface SendOptions {
+  readonly signal: AbortSignal;
+  /** To be called right before the request that the inbox's rate limits: what comes before, such as an upload, may take long. */
+  readonly startNow: () => Promise<void>;
+}
+
 /**
  * A messaging channel. If `send` throws, it is unknown whether the message was accepted, and `find` must be
  * called before anything else is done.
  */
 export interface Channel {
-  send(message: OutboundMessage, signal: AbortSignal): Promise<SendResult>;
+  send(message: OutboundMessage, options: SendOptions): Promise<SendResult>;
   find(token: string, organization_id: string): Promise<FindResult>;
   /** Only of a channel with accounts. */
   readonly provider?: ChannelProvider;

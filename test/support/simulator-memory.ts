@@ -5,7 +5,7 @@ import type {
   ReceiptJob,
   SimulatorStore,
 } from "../../src/adapters/channel/simulator/store.ts";
-import type { InboundMessage, OutboundMessage, Receipt } from "../../src/ports/channel.ts";
+import type { InboundMessage, OutboundMessage, Receipt, SendOptions } from "../../src/ports/channel.ts";
 
 /** A simulator, the receipts and messages that it delivered, and its clock. */
 export function createMemorySimulator() {
@@ -52,9 +52,15 @@ export function createMemorySimulator() {
     receiptTypes: (token: string) =>
       receipts.filter((receipt) => receipt.token === token).map(({ type }) => type),
     send: (message: Partial<OutboundMessage> = {}) =>
-      simulator.channel.send(outboundMessage(message), new AbortController().signal),
+      simulator.channel.send(outboundMessage(message), sendOptions),
   };
 }
+
+/** Of a lane without a rate. */
+export const sendOptions: SendOptions = {
+  signal: new AbortController().signal,
+  startNow: async () => undefined,
+};
 
 export function outboundMessage(message: Partial<OutboundMessage> = {}): OutboundMessage {
   return {

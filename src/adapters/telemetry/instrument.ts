@@ -115,12 +115,12 @@ function instrumentJob<Job extends RunnableJob>(job: Job, { metrics, tracer }: I
 function instrumentChannel(name: string, channel: Channel, { metrics, tracer }: Instruments): Channel {
   return {
     ...channel,
-    async send(message, signal) {
+    async send(message, options) {
       const seconds = startTimer();
       let outcome: "accepted" | "refused" | "busy" | "stopped" | "unknown" = "unknown";
       try {
         const result = await tracer.withSpan({ name: `send by ${name}`, kind: "client" }, () =>
-          channel.send(message, signal),
+          channel.send(message, options),
         );
         outcome = result.outcome;
         return result;

@@ -13,10 +13,11 @@ import { sql } from "kysely";
 import type { Queries, Transaction } from "../../database/database.ts";
 import type { Priority } from "../job.ts";
 import type { Capacity } from "../lanes.ts";
-import { lanesIn, rangeOf } from "../priority.ts";
+import { laneNameOf, lanesIn, rangeOf } from "../priority.ts";
 import { recordStarts, roomInLane } from "./pace.ts";
 
 export { nextDueAt } from "./due.ts";
+export { moveStart } from "./move-start.ts";
 export { setPace } from "./pace.ts";
 
 /** A job that this process has claimed. */
@@ -36,6 +37,8 @@ export interface ClaimedJob {
   readonly due_at: string;
   /** The claim before this one did not end. */
   readonly is_takeover: boolean;
+  /** The start that counts against the rate of its lane; null without a rate. */
+  readonly started_at: string | null;
   readonly traceparent: string | null;
 }
 
@@ -104,7 +107,9 @@ export async function claimJobs(tx: Transaction, claim: Claim): Promise<Claimed>
       where id = any(array(select id from ready))
       returning id, name, lane, key, organization_id, payload, attempts, claims, traceparent
     )
-    select claimed.*, ready.run_at as due_at, ready.is_takeover from ready left join claimed using (id) order by ready.lane, id
+    select claimed.*, ready.run_at as due_at, ready.is_takeover, started.at as started_at
+    from ready left join claimed using (id) left join started on started.lane = ${laneNameOf(sql`ready.lane`)}
+    order by ready.lane, id
   `.execute(tx);
   const jobs = rows.flatMap((row) => (row.id === null ? [] : [row]));
   return { jobs, isContended: jobs.length < rows.length };

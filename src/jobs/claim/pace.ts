@@ -22,7 +22,7 @@ const ms = (count: number) => sql`interval ${sql.lit(`${count} milliseconds`)}`;
  * More than a second: a job arrives at its destination some milliseconds after its claim, not always as many, and the
  * clocks of two machines differ.
  */
-const second = ms(1_100);
+export const second = ms(1_100);
 /** Of an eighth of the rate at most, a little more than the tenth that is needed to reach it; normal jobs get the reserve too. */
 const slice = ms(100);
 /** A start this far ahead is ignored: the clock was set back, or that of its process is wrong. */
@@ -53,7 +53,7 @@ const hasDue = (now: Date) =>
   sql`exists (select from jobs where jobs.lane = lanes.lane and jobs.run_at <= ${now.toISOString()})`;
 
 /** The time of the row: the latest start, or now. */
-const rowTime = (now: Date) => {
+export const rowTime = (now: Date) => {
   const latest = sql`started_at[cardinality(started_at)]`;
   const time = sql`${now.toISOString()}::timestamptz`;
   return sql`case when ${latest} < ${time} + ${maxAhead} then greatest(${latest}, ${time}) else ${time} end`;
@@ -113,7 +113,7 @@ export const roomInLane = (priority: Priority, now: Date) => sql`case when ${has
   from paced_lanes where paced_lanes.lane = ${laneName}
 ) end`;
 
-/** A CTE that adds the starts of the jobs in the CTE `ready` to the rows of their lanes. */
+/** A CTE that adds the starts of the jobs in the CTE `ready` to the rows of their lanes, and returns their time. */
 export const recordStarts = (now: Date) => sql`
   started as (
     update paced_lanes set started_at = (
@@ -125,6 +125,7 @@ export const recordStarts = (now: Date) => sql`
       select ${laneNameOf(sql`ready.lane`)} as lane, count(*)::int as count from ready where id is not null group by 1
     ) as claimed_lanes
     where paced_lanes.lane = claimed_lanes.lane
+    returning paced_lanes.lane, started_at[cardinality(started_at)] as at
   )`;
 
 /** The time from which the lane's rate allows another of its due jobs. No row if it has no rate or no due job. */

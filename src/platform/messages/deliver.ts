@@ -36,6 +36,12 @@ import { type DeliveryError, internalFailures, toDeliveryError } from "./failure
 const Payload = z.object({ organization_id: z.string(), message_id: z.string() });
 type Payload = Readonly<z.infer<typeof Payload>>;
 
+/**
+ * How old the start that counts against the inbox's rate may be. It is renewed early, before the claim, so that this is
+ * rarely needed right before the request: a message whose process dies between the claim and the request ends as unconfirmed.
+ */
+const maxStartAgeMs = { atClaim: 30, atRequest: 100 };
+
 /** How long an unconfirmed message waits for a receipt, and how often that is checked. */
 const confirmTimeoutMs = 24 * 3_600_000;
 const confirmEveryMs = 15 * 60_000;
@@ -49,6 +55,7 @@ export const deliverMessageJob = defineJob({
   maxAttempts: 12,
 
   async run(payload, world, attempt) {
+    await attempt.startNow(maxStartAgeMs.atClaim);
     const claim = await claimMessage(world, { ...payload, isTakeover: attempt.isTakeover });
     if (!claim) {
       return undefined;
@@ -116,10 +123,13 @@ async function sendToChannel(
   if (sinceClaimMs >= sendTimeoutMs) {
     throw new Error("This process was blocked after the claim: another one may be sending the message.");
   }
-  const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(sendTimeoutMs - sinceClaimMs)]);
+  const options = {
+    signal: AbortSignal.any([attempt.signal, AbortSignal.timeout(sendTimeoutMs - sinceClaimMs)]),
+    startNow: () => attempt.startNow(maxStartAgeMs.atRequest),
+  };
   const channel = channelOf(world, claim);
   const isLost = channel.provider !== undefined && !claim.account;
-  const result = isLost ? lostAccount : await channel.send(message, signal);
+  const result = isLost ? lostAccount : await channel.send(message, options);
   if (result.outcome === "accepted") {
     await markSent(world, payload, result);
     return claim.wasStopped ? recordSendable(world, claim) : undefined;

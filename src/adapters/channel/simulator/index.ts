@@ -13,6 +13,7 @@ import type {
   ChannelCallbacks,
   ChannelFailure,
   OutboundMessage,
+  SendOptions,
   SendResult,
 } from "../../../ports/channel.ts";
 import type { Clock } from "../../../ports/clock.ts";
@@ -83,7 +84,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
 
   return {
     channel: {
-      send: (message, signal) => send({ store, controls, now, findRefusal, wait }, message, signal),
+      send: (message, rest) => send({ store, controls, now, findRefusal, wait }, message, rest),
       async find(token, organization_id) {
         const message = await store.find(organization_id, token);
         return message ? { outcome: "accepted", channel_message_id: message.id } : { outcome: "absent" };
@@ -107,14 +108,13 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   };
 }
 
-type SendOptions = Required<Omit<SimulatorOptions, "callbacks">> & { readonly controls: SimulatorControls };
+type Sender = Required<Omit<SimulatorOptions, "callbacks">> & { readonly controls: SimulatorControls };
 
 async function send(
-  options: SendOptions,
+  { store, controls, now, findRefusal, wait }: Sender,
   message: OutboundMessage,
-  signal: AbortSignal,
+  { signal, startNow }: SendOptions,
 ): Promise<SendResult> {
-  const { store, controls, now, findRefusal, wait } = options;
   const faults = await controls.getFaults(message.organization_id);
   if (faults.accept_delay_ms > 0) {
     await wait(faults.accept_delay_ms, signal);
@@ -129,6 +129,7 @@ async function send(
   if (refusal) {
     return { outcome: "refused", failure: refusal };
   }
+  await startNow();
   const ledgerMessage = toLedgerMessage(message, store.newId(now()), now());
   const accepted = { failure: injected?.failure ?? null, isBulk: message.is_bulk };
   await store.accept(ledgerMessage, scheduleAcceptReceipts(ledgerMessage, faults, accepted));

@@ -6,7 +6,13 @@
  * certainly not accepted.
  */
 import { z } from "zod";
-import type { ChannelFailure, ChannelFile, OutboundMessage, SendResult } from "../../../../ports/channel.ts";
+import type {
+  ChannelFailure,
+  ChannelFile,
+  OutboundMessage,
+  SendOptions,
+  SendResult,
+} from "../../../../ports/channel.ts";
 import type { Clock } from "../../../../ports/clock.ts";
 import { type Reaction, reactionTo, toFailure } from "../error-codes.ts";
 import { ask, type GraphError, isUnsent, parseAnswer, segment, type WhatsAppSettings } from "../http.ts";
@@ -31,10 +37,14 @@ const unreachableMs = 10_000;
 
 export function createSend(settings: WhatsAppSettings, now: Clock) {
   const sender = { settings, limits: createSendLimits(now), upload: createUploader(settings, now) };
-  return (message: OutboundMessage, signal: AbortSignal) => send(sender, message, signal);
+  return (message: OutboundMessage, options: SendOptions) => send(sender, message, options);
 }
 
-async function send(sender: Sender, message: OutboundMessage, signal: AbortSignal): Promise<SendResult> {
+async function send(
+  sender: Sender,
+  message: OutboundMessage,
+  { signal, startNow }: SendOptions,
+): Promise<SendResult> {
   const { settings, limits } = sender;
   const { account } = message;
   if (!account) {
@@ -43,6 +53,10 @@ async function send(sender: Sender, message: OutboundMessage, signal: AbortSigna
   const ids = await uploadAll(sender, message);
   if (!(ids instanceof Map)) {
     return ids;
+  }
+  await startNow();
+  if (signal.aborted) {
+    return { outcome: "busy", retryAfterMs: unreachableMs, failure: outOfTime };
   }
   const recipient = recipientOf(message);
   const waitMs = limits.take(recipient);
@@ -63,6 +77,11 @@ async function send(sender: Sender, message: OutboundMessage, signal: AbortSigna
   return { outcome: "accepted", channel_message_id: parseAnswer(Sent, answer.value).messages[0].id };
 }
 
+const outOfTime: ChannelFailure = {
+  channel_code: null,
+  title: "The time for the send was over",
+  detail: null,
+};
 const unreachable: ChannelFailure = { channel_code: null, title: "WhatsApp can't be reached", detail: null };
 
 function unlessUnsent(error: unknown): "unsent" {
