@@ -1,5 +1,5 @@
 /** What webhooks of Meta do: files, originals, hidden and changed numbers, other numbers of the app, locked accounts. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { inboxes } from "../tools/inboxes.ts";
@@ -12,25 +12,20 @@ import {
   credentials,
   deliver,
   type GraphApi,
+  type Inbox,
   inboundText,
   messagesChange,
-  startGraphApi,
-  startWhatsAppApp,
+  useWhatsApp,
 } from "./support/whatsapp.ts";
 
 const day = 24 * 3_600_000;
 let graph: GraphApi;
 let app: TestApp;
-let inbox: Awaited<ReturnType<typeof createWhatsAppInbox>>;
-beforeAll(async () => {
-  graph = await startGraphApi();
-  ({ app, inbox } = await startWhatsAppApp(graph));
+let inbox: Inbox;
+useWhatsApp((started) => {
+  ({ graph, app, inbox } = started);
   graph.routes["GET 1003383421387256"] = () => ({ body: { url: `${graph.url}/file/content` } });
   graph.routes["GET content"] = () => ({ body: jpeg, headers: { "content-type": "image/jpeg" } });
-});
-afterAll(async () => {
-  await app[Symbol.asyncDispose]();
-  await graph[Symbol.asyncDispose]();
 });
 
 const stored = () => app.server.database.queries.selectFrom("messages").selectAll().orderBy("id").execute();

@@ -1,39 +1,33 @@
 /** Sending by the Cloud API: at most once, what each error means, files, and how often a person is written to. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
 import { uploads } from "../tools/uploads.ts";
 import type { TestApp } from "./support/app.ts";
 import { png as onePixelPng } from "./support/files.ts";
 import {
-  type createWhatsAppInbox,
   credentials,
   deliver,
   type GraphApi,
   graphError,
+  type Inbox,
   inboundText,
   messagesChange,
   openWindow,
   sendText,
-  startGraphApi,
-  startWhatsAppApp,
+  useWhatsApp,
 } from "./support/whatsapp.ts";
 
 const minute = 60_000;
 const bsuid = "US.13491208655302741918";
 let graph: GraphApi;
 let app: TestApp;
-let inbox: Awaited<ReturnType<typeof createWhatsAppInbox>>;
+let inbox: Inbox;
 let working: GraphApi["routes"];
 
-beforeAll(async () => {
-  graph = await startGraphApi();
-  ({ app, inbox } = await startWhatsAppApp(graph));
+useWhatsApp((started) => {
+  ({ graph, app, inbox } = started);
   working = { ...graph.routes };
-});
-afterAll(async () => {
-  await app[Symbol.asyncDispose]();
-  await graph[Symbol.asyncDispose]();
 });
 
 /** Each test writes to a person of its own. */

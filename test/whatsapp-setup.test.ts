@@ -1,5 +1,5 @@
 /** Setting up a WhatsApp inbox: its credentials are checked at Meta, sealed, replaced, and never shown. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { inboxes } from "../tools/inboxes.ts";
 import { payments } from "../tools/payments.ts";
 import type { TestApp } from "./support/app.ts";
@@ -10,20 +10,21 @@ import {
   deliver,
   type GraphApi,
   graphError,
+  type Inbox,
   inboundText,
   messagesChange,
   openWindow,
   postWebhook,
   secretValues,
   sendText,
-  startGraphApi,
   startWhatsAppApp,
+  useWhatsApp,
   whatsAppNumber,
 } from "./support/whatsapp.ts";
 
 let graph: GraphApi;
 let app: TestApp;
-let inbox: Awaited<ReturnType<typeof createWhatsAppInbox>>;
+let inbox: Inbox;
 const logged: string[] = [];
 const write = (...parts: unknown[]) => {
   logged.push(
@@ -31,15 +32,12 @@ const write = (...parts: unknown[]) => {
   );
 };
 
-beforeAll(async () => {
-  graph = await startGraphApi();
-  const log = { debug: write, info: write, warn: write, error: write };
-  ({ app, inbox } = await startWhatsAppApp(graph, { log }));
-});
-afterAll(async () => {
-  await app[Symbol.asyncDispose]();
-  await graph[Symbol.asyncDispose]();
-});
+useWhatsApp(
+  (started) => {
+    ({ graph, app, inbox } = started);
+  },
+  { log: { debug: write, info: write, warn: write, error: write } },
+);
 let working: GraphApi["routes"];
 beforeEach(() => {
   working ??= { ...graph.routes };

@@ -1,5 +1,5 @@
 /** The review of templates by Meta: submission, changes, lists in pages, deletion, reports. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { fromComponents, toComponents } from "../src/adapters/channel/whatsapp/templates/components.ts";
 import type { InputOf } from "../tools/contract/index.ts";
 import { messages } from "../tools/messages/index.ts";
@@ -10,28 +10,22 @@ import type { TestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { jpeg } from "./support/files.ts";
 import {
-  type createWhatsAppInbox,
   credentials,
   deliver,
   type GraphApi,
   graphError,
-  startGraphApi,
-  startWhatsAppApp,
+  type Inbox,
+  useWhatsApp,
 } from "./support/whatsapp.ts";
 
 let graph: GraphApi;
 let app: TestApp;
-let inbox: Awaited<ReturnType<typeof createWhatsAppInbox>>;
+let inbox: Inbox;
 /** What Meta has, by id. */
 const listed = new Map<string, Record<string, unknown>>();
 
-beforeAll(async () => {
-  graph = await startGraphApi();
-  ({ app, inbox } = await startWhatsAppApp(graph));
-});
-afterAll(async () => {
-  await app[Symbol.asyncDispose]();
-  await graph[Symbol.asyncDispose]();
+useWhatsApp((started) => {
+  ({ graph, app, inbox } = started);
 });
 beforeEach(() => {
   listed.clear();

@@ -1,34 +1,28 @@
 /** What Meta's webhooks are answered: the check of the address, signatures, limits, repetitions. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { isSigned } from "../src/adapters/channel/whatsapp/webhook/signature.ts";
 import vectors from "./fixtures/whatsapp/hub-signature-vectors.json" with { type: "json" };
 import type { TestApp } from "./support/app.ts";
 import {
-  type createWhatsAppInbox,
   credentials,
   deliver,
   envelope,
   type GraphApi,
+  type Inbox,
   inboundText,
   messagesChange,
   openWindow,
   postWebhook,
   sendText,
   signatureOf,
-  startGraphApi,
-  startWhatsAppApp,
+  useWhatsApp,
 } from "./support/whatsapp.ts";
 
 let graph: GraphApi;
 let app: TestApp;
-let inbox: Awaited<ReturnType<typeof createWhatsAppInbox>>;
-beforeAll(async () => {
-  graph = await startGraphApi();
-  ({ app, inbox } = await startWhatsAppApp(graph));
-});
-afterAll(async () => {
-  await app[Symbol.asyncDispose]();
-  await graph[Symbol.asyncDispose]();
+let inbox: Inbox;
+useWhatsApp((started) => {
+  ({ graph, app, inbox } = started);
 });
 
 const count = async (table: "messages" | "jobs" | "message_receipts" | "parked_receipts") =>

@@ -1,5 +1,6 @@
 /** WhatsApp for tests: a scripted Graph API, an inbox on it, and signed webhooks. */
 import { createHmac } from "node:crypto";
+import { afterAll, beforeAll } from "vitest";
 import { inboxes } from "../../tools/inboxes.ts";
 import { messages } from "../../tools/messages/index.ts";
 import { startTestApp, type TestApp } from "./app.ts";
@@ -75,11 +76,34 @@ export async function createWhatsAppInbox(app: TestApp, more: object = {}) {
   return (await app.call(inboxes.create_inbox, { ...input, ...more })).data;
 }
 
-type Inbox = Awaited<ReturnType<typeof createWhatsAppInbox>>;
+export type Inbox = Awaited<ReturnType<typeof createWhatsAppInbox>>;
 
 export async function startWhatsAppApp(graph: GraphApi, options: Parameters<typeof startTestApp>[0] = {}) {
   const app = await startTestApp({ ...options, env: { ...graph.env, ...options.env } });
   return { app, inbox: await createWhatsAppInbox(app) };
+}
+
+export interface StartedWhatsApp {
+  readonly graph: GraphApi;
+  readonly app: TestApp;
+  readonly inbox: Inbox;
+}
+
+/** Starts the API and an app with an inbox on it before the tests of a file, and stops them after. */
+export function useWhatsApp(
+  onStart: (started: StartedWhatsApp) => void,
+  options?: Parameters<typeof startTestApp>[0],
+): void {
+  let started: StartedWhatsApp | undefined;
+  beforeAll(async () => {
+    const graph = await startGraphApi();
+    started = { graph, ...(await startWhatsAppApp(graph, options)) };
+    onStart(started);
+  });
+  afterAll(async () => {
+    await started?.app[Symbol.asyncDispose]();
+    await started?.graph[Symbol.asyncDispose]();
+  });
 }
 
 export const signatureOf = (body: string | Uint8Array, secret = credentials.app_secret) =>
