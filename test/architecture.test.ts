@@ -87,6 +87,13 @@ describe("modules", async () => {
     expect(main?.text).not.toContain('from "./emulator/whatsapp-emulator.ts"');
   });
 
+  test("of the ports import types alone, of other ports and of the catalogue", () => {
+    const ports = sources.filter(({ path }) => path.startsWith("src/ports/"));
+    const statements = ports.flatMap(({ text }) => text.match(/^import [^;]*;/gm) ?? []);
+    expect(statements.length).toBeGreaterThan(0);
+    expect(statements.filter((one) => !/^import type [^"]*"\.{1,2}\//.test(one))).toEqual([]);
+  });
+
   test("are one file or one folder, never both", () => {
     const folders = new Set(sources.map(({ path }) => dirname(path)));
     const doubled = sources.filter(({ path }) => folders.has(path.replace(/\.ts$/, "")));

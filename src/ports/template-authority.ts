@@ -6,7 +6,8 @@
  */
 
 import type { TemplateCategory, TemplateData, Variable } from "../../tools/templates/index.ts";
-import type { ChannelAccount, ChannelFile } from "./channel.ts";
+import type { ChannelAccount } from "./channel.ts";
+import type { ChannelFile } from "./message-content.ts";
 
 /** The inbox whose templates these are. */
 export interface TemplateInbox {

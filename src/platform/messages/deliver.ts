@@ -10,14 +10,8 @@
 import { z } from "zod";
 import { fail } from "../../../tools/errors.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
-import type {
-  Channel,
-  ChannelFailure,
-  MessageContent,
-  OutboundMessage,
-  SendResult,
-  TemplateMessage,
-} from "../../ports/channel.ts";
+import type { Channel, ChannelFailure, OutboundMessage, SendResult } from "../../ports/channel.ts";
+import type { MessageContent, TemplateMessage } from "../../ports/message-content.ts";
 import { isBsuid } from "../contacts/index.ts";
 import { recordHealth } from "../inboxes/index.ts";
 import { defineJob, type World } from "../kernel/index.ts";

@@ -1,7 +1,7 @@
 /** Finds an upload by its id or by a link to its file. */
 import { fail, failField } from "../../../tools/errors.ts";
 import type { Queries } from "../../database/database.ts";
-import type { ChannelFile } from "../../ports/channel.ts";
+import type { ChannelFile } from "../../ports/message-content.ts";
 import type { World } from "../kernel/index.ts";
 import { fileKeyFromUrl } from "./links.ts";
 

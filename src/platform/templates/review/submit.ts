@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
 import { Template, templateCategories, Variable } from "../../../../tools/templates/index.ts";
-import type { ChannelFile } from "../../../ports/channel.ts";
+import type { ChannelFile } from "../../../ports/message-content.ts";
 import type { SubmissionResult } from "../../../ports/template-authority.ts";
 import { type OutwardContext, outward, type World } from "../../kernel/index.ts";
 import { createChannelLink, findChannelFile, findUploadAt } from "../../uploads/index.ts";

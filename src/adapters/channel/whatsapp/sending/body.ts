@@ -1,10 +1,6 @@
 /** A message in the form of the Cloud API. */
-import type {
-  ChannelFile,
-  MessageContent,
-  OutboundMessage,
-  TemplateMessage,
-} from "../../../../ports/channel.ts";
+import type { OutboundMessage } from "../../../../ports/channel.ts";
+import type { ChannelFile, MessageContent, TemplateMessage } from "../../../../ports/message-content.ts";
 
 /** The media ids of files that were uploaded to WhatsApp, by the file's key. */
 export type MediaIds = ReadonlyMap<string, string>;

@@ -6,14 +6,9 @@
  * certainly not accepted.
  */
 import { z } from "zod";
-import type {
-  ChannelFailure,
-  ChannelFile,
-  OutboundMessage,
-  SendOptions,
-  SendResult,
-} from "../../../../ports/channel.ts";
+import type { ChannelFailure, OutboundMessage, SendOptions, SendResult } from "../../../../ports/channel.ts";
 import type { Clock } from "../../../../ports/clock.ts";
+import type { ChannelFile } from "../../../../ports/message-content.ts";
 import { type Reaction, reactionTo, toFailure } from "../error-codes.ts";
 import { ask, type GraphError, isUnsent, parseAnswer, segment, type WhatsAppSettings } from "../http.ts";
 import { toBody } from "./body.ts";

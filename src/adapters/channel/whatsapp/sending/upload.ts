@@ -6,8 +6,9 @@
  */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { ChannelAccount, ChannelFile } from "../../../../ports/channel.ts";
+import type { ChannelAccount } from "../../../../ports/channel.ts";
 import type { Clock } from "../../../../ports/clock.ts";
+import type { ChannelFile } from "../../../../ports/message-content.ts";
 import { ask, type GraphError, parseAnswer, segment, type WhatsAppSettings } from "../http.ts";
 
 export type UploadResult =
