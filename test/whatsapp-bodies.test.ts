@@ -84,7 +84,8 @@ const account = {
 
 function write(content: MessageContent, { to = "{{Recipient-Phone-Number}}", id = "" } = {}) {
   const message = { organization_id: "org", from: "+1", account, token: "msg_1", is_bulk: false };
-  return toBody({ ...message, to, to_kind: "phone", content }, new Map([[file.key, id]]));
+  const body = toBody({ ...message, to, to_kind: "phone", content }, new Map([[file.key, id]]));
+  return JSON.parse(JSON.stringify(body));
 }
 
 describe("Meta's example", () => {

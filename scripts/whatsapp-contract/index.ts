@@ -10,7 +10,8 @@
  * types are added, and required fields of templates are named.
  *
  * The result has the messages by type, the read receipt, and the bodies that create and edit a template, with all
- * that they refer to. Descriptions, examples and formats are left out: they validate nothing here.
+ * that they refer to. Descriptions, examples and formats are left out: they validate nothing here. `types.ts` makes the
+ * types of the WhatsApp adapter from the result.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -24,6 +25,8 @@ const templatesPath = "/paths/~1{Version}~1{WABA-ID}~1message_templates";
 const templatePath = "/paths/~1{Version}~1{TEMPLATE_ID}";
 /** They validate nothing here. */
 const omitted = ["description", "example", "examples", "format", "discriminator", "default"];
+/** No request names them: they are the precise forms of the components of a template message, for the types. */
+const components = ["HeaderComponent", "BodyComponent", "ButtonComponent"];
 const bodyPath = "/post/requestBody/content/application~1json/schema";
 
 const [file] = process.argv.slice(2);
@@ -38,6 +41,7 @@ const messages = read("/components/schemas/Message/discriminator/mapping") as Re
 const entries = {
   ...Object.fromEntries(Object.values(messages).map((ref) => [nameOf(ref), read(ref.slice(1))])),
   MarkMessageRequestPayload: read("/components/schemas/MarkMessageRequestPayload"),
+  ...Object.fromEntries(components.map((name) => [name, read(`/components/schemas/${name}`)])),
   CreateTemplate: read(templatesPath + bodyPath),
   EditTemplate: read(templatePath + bodyPath),
 };

@@ -1,62 +1,92 @@
-/** A message in the form of the Cloud API. */
+/** A message in the form of the Cloud API. A member without a value is undefined, which JSON leaves out. */
 import type { OutboundMessage } from "../../../../ports/channel.ts";
 import type { ChannelFile, MessageContent, TemplateMessage } from "../../../../ports/message-content.ts";
+import type * as contract from "../contract.ts";
 
 /** The media ids of files that were uploaded to WhatsApp, by the file's key. */
 export type MediaIds = ReadonlyMap<string, string>;
 
-type Part = Readonly<Record<string, unknown>>;
+type Body =
+  | contract.TextMessage
+  | contract.ImageMessage
+  | contract.VideoMessage
+  | contract.DocumentMessage
+  | contract.AudioMessage
+  | contract.InteractiveMessage
+  | contract.TemplateMessage;
 
-export function toBody({ to, to_kind, token, content }: OutboundMessage, ids: MediaIds): Part {
-  return {
+export function toBody({ to, to_kind, token, content }: OutboundMessage, ids: MediaIds): Body {
+  const base: contract.BaseMessageProperties = {
     messaging_product: "whatsapp",
     recipient_type: "individual",
     // A business-scoped id in `to` is accepted and silently lost.
     ...(to_kind === "bsuid" ? { recipient: to } : { to }),
     type: content.type,
-    ...toContent(content, ids),
     biz_opaque_callback_data: token,
   };
-}
-
-function toContent(content: MessageContent, ids: MediaIds): Part {
   if (content.type === "text") {
-    return { text: { body: content.text.body } };
+    return { ...base, type: "text", text: { body: content.text.body } };
   }
   if (content.type === "template") {
-    return { template: toTemplate(content.template, ids) };
+    return { ...base, type: "template", template: toTemplate(content.template, ids) };
   }
   if (content.type === "interactive") {
-    return { interactive: toInteractive(content.interactive) };
+    return { ...base, type: "interactive", interactive: toInteractive(content.interactive) };
   }
-  const { media, type } = content;
-  const { caption, file_name } = media;
-  return {
-    [type]: {
-      ...toMedia(media, ids),
-      ...(caption === null || type === "audio" ? {} : { caption }),
-      ...(file_name === null || type !== "document" ? {} : { filename: file_name }),
-    },
+  return toMediaMessage(base, content, ids);
+}
+
+type MediaContent = Extract<MessageContent, { readonly media: unknown }>;
+
+function toMediaMessage(
+  base: contract.BaseMessageProperties,
+  { type, media }: MediaContent,
+  ids: MediaIds,
+): Body {
+  const source = sourceOf(media, ids);
+  const caption = media.caption ?? undefined;
+  const filename = media.file_name ?? undefined;
+  const messages: Readonly<Record<typeof type, () => Body>> = {
+    image: () => ({ ...base, type: "image", image: toMedia<Image>(source, { caption }) }),
+    video: () => ({ ...base, type: "video", video: toMedia<Video>(source, { caption }) }),
+    document: () => ({
+      ...base,
+      type: "document",
+      document: toMedia<Document>(source, { caption, filename }),
+    }),
+    audio: () => ({ ...base, type: "audio", audio: toMedia<Audio>(source, {}) }),
   };
+  return messages[type]();
+}
+
+type Image = contract.ImageMessage["image"];
+type Video = contract.VideoMessage["video"];
+type Document = contract.DocumentMessage["document"];
+type Audio = contract.AudioMessage["audio"];
+
+/** The compiler does not find unknown members beside the spread of a union: so they are a parameter of their own. */
+function toMedia<Media>(source: contract.MediaObject, members: Omit<Media, "id" | "link">) {
+  return "id" in source ? { ...members, id: source.id } : { ...members, link: source.link };
 }
 
 /** Own files by their id at WhatsApp, others by their address. */
-function toMedia(
+function sourceOf(
   { url, file }: { readonly url: string; readonly file?: ChannelFile | undefined },
   ids: MediaIds,
-): Part {
+): contract.MediaObject {
   const id = file && ids.get(file.key);
   return id === undefined ? { link: url } : { id };
 }
 
-function toTemplate(template: TemplateMessage, ids: MediaIds): Part {
-  const components = [
+type Component = contract.HeaderComponent | contract.BodyComponent | contract.ButtonComponent;
+
+function toTemplate(template: TemplateMessage, ids: MediaIds): contract.TemplateObject {
+  const { name, language, values, buttons } = template;
+  const components: readonly Component[] = [
     ...headerOf(template, ids),
-    ...(template.values.body.length > 0
-      ? [{ type: "body", parameters: template.values.body.map(textOf) }]
-      : []),
-    ...template.values.buttons.map(({ index, value }) => buttonOf("url", index, textOf(value))),
-    ...template.buttons.flatMap(({ type, payload }, index) =>
+    ...bodyOf(values.body),
+    ...values.buttons.map(({ index, value }) => buttonOf("url", index, textOf(value))),
+    ...buttons.flatMap(({ type, payload }, index) =>
       type === "quick_reply" && payload !== undefined
         ? [buttonOf("quick_reply", index, { type: "payload", payload })]
         : [],
@@ -64,13 +94,13 @@ function toTemplate(template: TemplateMessage, ids: MediaIds): Part {
   ];
   return {
     // WhatsApp has names in lower case only.
-    name: template.name.toLowerCase(),
-    language: { code: template.language },
-    ...(components.length > 0 ? { components } : {}),
+    name: name.toLowerCase(),
+    language: { code: language },
+    components: components.length > 0 ? components : undefined,
   };
 }
 
-function headerOf({ header, values }: TemplateMessage, ids: MediaIds): readonly Part[] {
+function headerOf({ header, values }: TemplateMessage, ids: MediaIds): readonly contract.HeaderComponent[] {
   if (header === null) {
     return [];
   }
@@ -78,32 +108,47 @@ function headerOf({ header, values }: TemplateMessage, ids: MediaIds): readonly 
     return values.header.length > 0 ? [{ type: "header", parameters: values.header.map(textOf) }] : [];
   }
   const { type, media } = header;
-  const filename = type === "document" && media.file_name !== null ? { filename: media.file_name } : {};
-  return [{ type: "header", parameters: [{ type, [type]: { ...toMedia(media, ids), ...filename } }] }];
+  const source = sourceOf(media, ids);
+  const filename = media.file_name ?? undefined;
+  const parameters: Readonly<Record<typeof type, HeaderParameter>> = {
+    image: { type: "image", image: source },
+    video: { type: "video", video: source },
+    document: { type: "document", document: toMedia<HeaderDocument>(source, { filename }) },
+  };
+  return [{ type: "header", parameters: [parameters[type]] }];
 }
 
-const textOf = (text: string): Part => ({ type: "text", text });
+type HeaderDocument = contract.DocumentParameter["document"];
+type HeaderParameter = NonNullable<contract.HeaderComponent["parameters"]>[number];
 
-const buttonOf = (sub_type: string, index: number, parameter: Part): Part => ({
-  ...{ type: "button", sub_type, index: String(index), parameters: [parameter] },
-});
-
-interface Interactive {
-  readonly body: string;
-  readonly header?: string;
-  readonly footer?: string;
-  readonly buttons?: readonly { readonly id: string; readonly title: string }[];
-  readonly list?: { readonly button: string; readonly sections: readonly Part[] };
+function bodyOf(values: readonly string[]): readonly contract.BodyComponent[] {
+  return values.length > 0 ? [{ type: "body", parameters: values.map(textOf) }] : [];
 }
 
-function toInteractive(content: Part): Part {
-  // The platform checked it by the contract of interactive messages.
-  const { body, header, footer, buttons, list } = content as unknown as Interactive;
+const textOf = (text: string) => ({ type: "text", text }) as const;
+
+function buttonOf(
+  sub_type: contract.ButtonComponent["sub_type"],
+  index: number,
+  parameter: contract.ButtonComponent["parameters"][number],
+): contract.ButtonComponent {
+  return { type: "button", sub_type, index: String(index), parameters: [parameter] };
+}
+
+type Interactive = Extract<MessageContent, { readonly type: "interactive" }>["interactive"];
+
+function toInteractive({
+  body,
+  header,
+  footer,
+  buttons = [],
+  list,
+}: Interactive): contract.InteractiveObject {
   return {
     type: list ? "list" : "button",
-    ...(header === undefined ? {} : { header: { type: "text", text: header } }),
+    header: header === undefined ? undefined : { type: "text", text: header },
     body: { text: body },
-    ...(footer === undefined ? {} : { footer: { text: footer } }),
-    action: list ?? { buttons: buttons?.map((reply) => ({ type: "reply", reply })) },
+    footer: footer === undefined ? undefined : { text: footer },
+    action: list ?? { buttons: buttons.map((reply) => ({ type: "reply", reply })) },
   };
 }

@@ -1,37 +1,35 @@
 /** The content of a template in Meta's components, and back. */
 import { z } from "zod";
 import type { TemplateSubmission, TemplateVersion } from "../../../../ports/template-authority.ts";
+import type { ButtonDefinition, ComponentDefinition } from "../contract.ts";
 
-type Component = Readonly<Record<string, unknown>>;
 type Variables = TemplateVersion["variables"];
 
-/** `handle` is that of the uploaded sample of a media header. */
+/** `handle` is that of the uploaded sample of a media header. Undefined members are left out by JSON. */
 export function toComponents(
   { template_data, variables }: Pick<TemplateSubmission, "template_data" | "variables">,
   handle: string | undefined,
-): readonly Component[] {
+): readonly ComponentDefinition[] {
   const { header, body, footer, buttons = [] } = template_data;
   const samples = (component: Variables[number]["component"], index?: number) =>
     variables
       .filter((one) => one.component === component && one.button_index === index)
       .map(({ name, example }) => example ?? name);
   const bodySamples = samples("BODY");
+  const bodyComponent: ComponentDefinition = {
+    type: "BODY",
+    text: body,
+    example: bodySamples.length > 0 ? { body_text: [bodySamples] } : undefined,
+  };
+  const buttonsComponent: ComponentDefinition = {
+    type: "BUTTONS",
+    buttons: buttons.map((button, index) => toButton(button, samples("BUTTONS", index))),
+  };
   return [
     ...(header ? [toHeader(header, { samples: samples("HEADER"), handle })] : []),
-    {
-      type: "BODY",
-      text: body,
-      ...(bodySamples.length > 0 ? { example: { body_text: [bodySamples] } } : {}),
-    },
-    ...(footer === undefined ? [] : [{ type: "FOOTER", text: footer }]),
-    ...(buttons.length > 0
-      ? [
-          {
-            type: "BUTTONS",
-            buttons: buttons.map((button, index) => toButton(button, samples("BUTTONS", index))),
-          },
-        ]
-      : []),
+    bodyComponent,
+    ...(footer === undefined ? [] : [toFooter(footer)]),
+    ...(buttons.length > 0 ? [buttonsComponent] : []),
   ];
 }
 
@@ -40,26 +38,31 @@ type TemplateData = TemplateVersion["template_data"];
 function toHeader(
   { type, text }: NonNullable<TemplateData["header"]>,
   { samples, handle }: { readonly samples: readonly string[]; readonly handle: string | undefined },
-): Component {
-  const example =
-    type === "text" ? { header_text: samples } : { header_handle: handle === undefined ? [] : [handle] };
-  const hasExample = type !== "text" || samples.length > 0;
-  return {
-    ...{ type: "HEADER", format: type.toUpperCase() },
-    ...(type === "text" ? { text } : {}),
-    ...(hasExample ? { example } : {}),
-  };
+): ComponentDefinition {
+  if (type === "text") {
+    const example = samples.length > 0 ? { header_text: samples } : undefined;
+    return { type: "HEADER", format: "TEXT", text, example };
+  }
+  const header_handle = handle === undefined ? [] : [handle];
+  return { type: "HEADER", format: type.toUpperCase(), example: { header_handle } };
+}
+
+function toFooter(text: string): ComponentDefinition {
+  return { type: "FOOTER", text };
 }
 
 function toButton(
   { type, text, url = "", phone_number }: NonNullable<TemplateData["buttons"]>[number],
   samples: readonly string[],
-): Component {
+): ButtonDefinition {
   const [sample] = samples;
+  const isUrl = type === "url";
   return {
-    ...{ type: type.toUpperCase(), text },
-    ...(type === "url" ? { url, ...(sample === undefined ? {} : { example: [sample] }) } : {}),
-    ...(type === "phone_number" ? { phone_number } : {}),
+    type: type.toUpperCase(),
+    text,
+    url: isUrl ? url : undefined,
+    example: isUrl && sample !== undefined ? [sample] : undefined,
+    phone_number: type === "phone_number" ? phone_number : undefined,
   };
 }
 

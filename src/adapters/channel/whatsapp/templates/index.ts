@@ -10,6 +10,7 @@ import type {
   TemplateQuery,
   TemplateSubmission,
 } from "../../../../ports/template-authority.ts";
+import type { CreateTemplate, EditTemplate } from "../contract.ts";
 import { reactionTo } from "../error-codes.ts";
 import {
   type Api,
@@ -85,7 +86,10 @@ async function submit(
   if (sample && handle === undefined) {
     return { outcome: "refused", reason: "The sample of its header was deleted." };
   }
-  const content = { category: category.toUpperCase(), components: toComponents(submission, handle) };
+  const content = {
+    category: category.toUpperCase(),
+    components: toComponents(submission, handle),
+  } satisfies EditTemplate;
   if (external_id !== null) {
     const path = `/${segment(external_id)}`;
     const answer = await ask(api, { method: "POST", path, json: content, timeoutMs });
@@ -93,7 +97,12 @@ async function submit(
   }
   const path = `/${segment(account.waba_id)}/message_templates`;
   // WhatsApp has names in lower case only.
-  const json = { name: name.toLowerCase(), language, parameter_format: "POSITIONAL", ...content };
+  const json: CreateTemplate = {
+    name: name.toLowerCase(),
+    language,
+    parameter_format: "POSITIONAL",
+    ...content,
+  };
   const answer = await ask(api, { method: "POST", path, json, timeoutMs });
   return answer.outcome === "rejected"
     ? reject(answer)
