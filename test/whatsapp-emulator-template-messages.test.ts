@@ -63,7 +63,8 @@ describe("a message with a template", () => {
         ...[shipped, { type: "BUTTONS", buttons: [url] }],
       ],
     });
-    const image = { type: "header", parameters: [{ type: "image", image: { link: "https://a.b/c.png" } }] };
+    const link = current().callbackUrl;
+    const image = { type: "header", parameters: [{ type: "image", image: { link } }] };
     const button = { type: "button", sub_type: "url", index: "0", parameters: [text("A1")] };
     expect(errorOf(await send([button]))).toEqual([400, 132012]);
     expect(errorOf(await send([image]))).toEqual([400, 131008]);

@@ -206,7 +206,7 @@ async function fill(emulator: EmulatorTest, body: object): Promise<Json> {
   const types = { AUDIO: "audio/ogg", DOCUMENT: "application/pdf", IMAGE: "image/png", VIDEO: "video/mp4" };
   let text = JSON.stringify(body)
     .replace(/\{\{Recipient[^}]*\}\}/g, customer)
-    .replace(/<?https?\(?s?\)?:\/\/[^">]*>?|<?http\(s\):\/\/[^">]*>?/g, "https://example.com/file")
+    .replace(/<?https?\(?s?\)?:\/\/[^">]*>?|<?http\(s\):\/\/[^">]*>?/g, emulator.callbackUrl)
     .replace("<HEADER_TYPE>", "text")
     .replace("language-and-locale-code", "en_US")
     .replace(/"name":"(<TEMPLATE_NAME>|template-name)"/, '"name":"order_update"');

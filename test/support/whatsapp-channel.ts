@@ -37,6 +37,8 @@ async function advanceBoth(app: TestApp, emulator: Emulator, ms: number): Promis
   const first = Math.min(ms, 100);
   for (const step of [first, ms - first]) {
     await app.runDueJobs();
+    // The times of a message with a link count from when the file is there.
+    await emulator.idle();
     emulator.clock.advance(step);
     await emulator.idle();
     await app.advanceTime(step);
@@ -89,18 +91,19 @@ function openEmulatedPhone(connection: Connection, { address, hidesNumber }: Cus
   };
 }
 
-async function show(emulator: Emulator, { type, body, statuses }: Json): Promise<ShownMessage> {
+async function show(emulator: Emulator, { type, body, statuses, files }: Json): Promise<ShownMessage> {
   const { text, interactive, template } = body;
   const { buttons = [], sections = [] } = interactive?.action ?? {};
   const rows = sections.flatMap((section: Json) => section.rows);
   const titles = [...buttons.map(({ reply }: Json) => reply), ...rows].map(({ title }: Json) => title);
   const media = body[type];
+  const media_id = media.id ?? files[0]?.media_id;
   const shown = template ? await renderTemplate(emulator, template) : { text: null, choices: [] };
   return {
     ...{ type, status: statuses.at(-1)?.status ?? "accepted" },
     text: text?.body ?? interactive?.body.text ?? shown.text ?? media.caption ?? null,
     choices: [...titles, ...shown.choices],
-    file: media.id === undefined ? null : await download(emulator, media.id),
+    file: media_id === undefined ? null : await download(emulator, media_id),
   };
 }
 

@@ -100,6 +100,8 @@ function createTest(emulator: Emulator, callbackUrl: string, received: Received[
         ...message,
       }),
     async advance(ms) {
+      // The times of a message with a link count from when the file is there.
+      await emulator.idle();
       // Sent and delivered are due 50 and 200 ms after a message: together, their webhooks would race.
       const first = Math.min(ms, 100);
       for (const step of [first, ms - first]) {

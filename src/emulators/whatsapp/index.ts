@@ -10,6 +10,7 @@ import { type Clock, createClock } from "./clock.ts";
 import { createFaults } from "./faults.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createThroughput } from "./sending/limits.ts";
+import { LinkFetcher } from "./sending/links.ts";
 import { type Defaults, defaults, resetStore } from "./state/setup.ts";
 import { createStore } from "./state/store.ts";
 import { ReviewSettings } from "./templates/review-settings.ts";
@@ -35,7 +36,7 @@ export interface Emulator extends AsyncDisposable {
   readonly url: string;
   readonly settings: Defaults;
   readonly clock: Clock;
-  /** Resolves when no webhook is under way. */
+  /** Resolves when no link is being fetched and no webhook is under way. */
   idle(): Promise<void>;
 }
 
@@ -50,6 +51,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     ...{ clock, store, faults, settings },
     webhooks: createWebhooks(clock, store, faults),
     throughput: createThroughput(),
+    links: new LinkFetcher(clock),
     review: ReviewSettings.parse({}),
     baseUrl: () => url,
   };
@@ -66,11 +68,16 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   url = public_url ?? `http://${toHostname(host)}:${address.port}`;
   return {
     ...{ url, settings, clock },
-    idle: () => world.webhooks.deliverer.idle(),
+    async idle() {
+      // What was fetched is reported by webhooks.
+      await world.links.idle();
+      await world.webhooks.deliverer.idle();
+    },
     async [Symbol.asyncDispose]() {
       clock.stop();
       server.closeAllConnections();
       server.close();
+      await world.links.stop();
       await world.webhooks.deliverer.stop();
     },
   };

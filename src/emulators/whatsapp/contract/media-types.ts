@@ -29,14 +29,20 @@ export const mediaRules = {
 
 export type MediaKind = keyof typeof mediaRules;
 
-export const mediaKinds: readonly string[] = Object.keys(mediaRules);
-
 export function isMediaKind(type: string): type is MediaKind {
   return Object.hasOwn(mediaRules, type);
 }
 
 /** The largest file of any kind. */
 export const maxMediaBytes = mediaRules.document.maxBytes;
+
+/** Whether a file is of this kind and not too large for it. */
+export function isOfKind(
+  { mime_type, bytes }: { readonly mime_type: string; readonly bytes: Uint8Array },
+  kind: MediaKind,
+): boolean {
+  return kindOf(mime_type) === kind && bytes.length <= mediaRules[kind].maxBytes;
+}
 
 /** The kind of a file. A document of another type is refused, as on upload. */
 export function kindOf(mimeType: string): MediaKind | undefined {

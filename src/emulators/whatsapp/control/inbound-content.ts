@@ -6,6 +6,7 @@ import type { Phone } from "../state/store.ts";
 import type { World } from "../world.ts";
 import { findChoice } from "./choices.ts";
 import { type Content, type Conversation, interactive, message } from "./content.ts";
+import { sampleFiles } from "./sample-files.ts";
 
 const object = z.record(z.string(), z.unknown());
 const label = z.string().min(1).max(256);
@@ -16,7 +17,7 @@ export const contentFields = {
   media: z
     .strictObject({
       type: z.enum(["image", "video", "audio", "document", "sticker"]),
-      /** The bytes; by default a few of a text. */
+      /** The bytes; by default a small file of the type. */
       base64: z.base64().optional(),
       mime_type: z.string().max(128).optional(),
       caption: z.string().max(4_096).optional(),
@@ -101,18 +102,14 @@ function toSimple({ button_reply, list_reply, ...input }: ContentInput): Content
   return { body: message(name, value) };
 }
 
-const defaultTypes: Readonly<Record<string, string>> = {
-  ...{ image: "image/jpeg", video: "video/mp4", audio: "audio/ogg; codecs=opus" },
-  ...{ document: "application/pdf", sticker: "image/webp" },
-};
-
 function toMedia(
   world: World,
   phone: Phone,
   input: NonNullable<ContentInput["media"]>,
 ): { readonly type: string } {
-  const { type, base64, mime_type = defaultTypes[type] ?? "", caption, filename, voice, animated } = input;
-  const bytes = base64 === undefined ? Buffer.from(`emulated ${type}`) : Buffer.from(base64, "base64");
+  const sample = sampleFiles[input.type];
+  const { type, base64, mime_type = sample.mime_type, caption, filename, voice, animated } = input;
+  const bytes = base64 === undefined ? sample.bytes : Buffer.from(base64, "base64");
   const stored = storeMedia(world, {
     ...{ phone_id: phone.id, bytes, mime_type, file_name: filename ?? null, origin: "inbound" },
   });

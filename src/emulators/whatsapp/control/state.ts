@@ -33,6 +33,7 @@ export function reset(request: ControlRequest): object {
   const { world } = request;
   resetStore(world, world.settings);
   world.webhooks.deliverer.forget();
+  world.links.forget();
   world.faults.replace(FaultSettings.parse({}));
   world.review = ReviewSettings.parse({});
   return getOverview(request);

@@ -19,7 +19,7 @@ import { findSendableTemplate } from "../templates/sendable.ts";
 import type { World } from "../world.ts";
 import { requireInteractive } from "./interactive.ts";
 import { takePair } from "./limits.ts";
-import { findMediaFailure } from "./media.ts";
+import { fetchLinks, findMediaFailure } from "./media.ts";
 import { markInboundRead } from "./read.ts";
 import { findRecipient, type Recipient } from "./recipient.ts";
 import { scheduleStatuses } from "./statuses.ts";
@@ -44,7 +44,12 @@ export async function sendMessage({ world, node: phone, readJson }: GraphRequest
   if (recipient.customer) {
     const isOutside = !template && isOutsideWindow(world, phone, recipient.customer);
     const code = failure ?? (isOutside ? 131047 : undefined) ?? mediaFailure;
-    scheduleStatuses(world, sent, code);
+    const report = (failed: number | undefined) => scheduleStatuses(world, sent, failed);
+    if (code === undefined) {
+      fetchLinks(world, sent, report);
+    } else {
+      report(code);
+    }
     threadOf(recipient.customer, phone.id).typing_ends_at = 0;
   }
   const { accept_delay_ms } = world.faults.settings;
@@ -132,6 +137,7 @@ function store(world: World, phone: Phone, body: Fields, { recipient, template }
     category: template?.category.toLowerCase() ?? "service",
     received_at: world.clock.now(),
     statuses: [],
+    files: [],
   };
   const { sent } = world.store;
   sent.set(message.id, message);

@@ -24,6 +24,16 @@ export interface SentMessage {
   readonly category: string;
   readonly received_at: number;
   readonly statuses: StatusEntry[];
+  /** What its links led to. */
+  readonly files: FetchedFile[];
+}
+
+/** A file that was fetched from a link; the media API has it under its id. */
+export interface FetchedFile {
+  readonly link: string;
+  readonly media_id: string;
+  readonly mime_type: string;
+  readonly file_size: number;
 }
 
 /** A message from a customer. */
