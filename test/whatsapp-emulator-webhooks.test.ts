@@ -133,6 +133,10 @@ describe("a customer's message", () => {
       { reaction: { message_id: "wamid.a", emoji: "👍" } },
       { type: "reaction", reaction: { message_id: "wamid.a", emoji: "👍" } },
     ],
+    "removed reaction": [
+      { reaction: { message_id: "wamid.a" } },
+      { type: "reaction", reaction: { message_id: "wamid.a" } },
+    ],
     contacts: [
       { contacts: [{ name: { formatted_name: "Grace" } }] },
       { type: "contacts", contacts: [{ name: { formatted_name: "Grace" } }] },

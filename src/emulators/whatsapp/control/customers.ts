@@ -6,7 +6,15 @@ import { moveCustomer, threadOf } from "../state/customers.ts";
 import { newMessageId } from "../state/ids.ts";
 import { hasStatus, type InboundRecord } from "../state/messages.ts";
 import { findNode } from "../state/store.ts";
-import { ControlError, type ControlRequest, number, parse, readLimit, requireCustomer } from "./input.ts";
+import {
+  ControlError,
+  type ControlRequest,
+  number,
+  parse,
+  readLimit,
+  requireCustomer,
+  requirePhone,
+} from "./input.ts";
 import { describeSent } from "./traffic.ts";
 
 /** Both directions, the newest first. A failed message is not on the phone. */
@@ -56,6 +64,36 @@ export function markRead({ world, params, body }: ControlRequest): object {
     reportStatus(world, message, { status: "read" });
   }
   return { read: unread.map(({ id }) => id) };
+}
+
+const MarketingInput = z.strictObject({
+  value: z.enum(["stop", "resume"]),
+  phone_number_id: z.string().optional(),
+});
+
+/** The customer stops or resumes the marketing of a number; templates of marketing then fail. */
+export function chooseMarketing({ world, params, body }: ControlRequest): object {
+  const { value, phone_number_id } = parse(MarketingInput, body);
+  const customer = requireCustomer(world, params.key ?? "");
+  const phone = requirePhone(world, phone_number_id);
+  threadOf(customer, phone.id).has_stopped_marketing = value === "stop";
+  const ids = {
+    ...(customer.number === null || customer.hides_number ? {} : { wa_id: customer.number }),
+    user_id: customer.user_id,
+  };
+  const preference = {
+    ...ids,
+    detail: `User requested to ${value} marketing messages`,
+    ...{ category: "marketing_messages", value, timestamp: Math.floor(world.clock.now() / 1000) },
+  };
+  const change = {
+    messaging_product: "whatsapp",
+    metadata: { display_phone_number: phone.number, phone_number_id: phone.id },
+    contacts: [{ profile: { name: customer.name }, ...ids }],
+    user_preferences: [preference],
+  };
+  world.webhooks.emit([{ account_id: phone.account_id, field: "user_preferences", value: change }]);
+  return { user_id: customer.user_id, value };
 }
 
 const NumberInput = z.strictObject({ number });

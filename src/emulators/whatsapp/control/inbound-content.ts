@@ -6,6 +6,7 @@ import type { Phone } from "../state/store.ts";
 import type { World } from "../world.ts";
 import { findChoice } from "./choices.ts";
 import { type Content, type Conversation, interactive, message } from "./content.ts";
+import { applyChange, changeFields } from "./inbound-changes.ts";
 import { sampleFiles } from "./sample-files.ts";
 
 const object = z.record(z.string(), z.unknown());
@@ -43,6 +44,7 @@ export const contentFields = {
     .optional(),
   /** Without an emoji the reaction is removed. */
   reaction: z.strictObject({ message_id: label, emoji: z.string().max(64).optional() }).optional(),
+  ...changeFields,
   contacts: z.array(object).min(1).max(100).optional(),
   order: object.optional(),
   /** The answers of a flow, as a JSON text. */
@@ -55,7 +57,7 @@ export const contentFields = {
 
 export const contentNames = [
   ...(["text", "media", "choose", "button_reply", "list_reply", "button", "location"] as const),
-  ...(["reaction", "contacts", "order", "flow_reply", "unsupported", "raw"] as const),
+  ...(["reaction", "edit", "revoke", "contacts", "order", "flow_reply", "unsupported", "raw"] as const),
 ];
 
 type ContentInput = z.output<z.ZodObject<typeof contentFields>>;
@@ -83,7 +85,7 @@ export function toContent(world: World, source: ContentSource): Content {
   if (text !== undefined) {
     return { body: message("text", { body: text }) };
   }
-  return raw ? { body: raw } : toSimple(input);
+  return raw ? { body: raw } : (applyChange(world, source.customer, input) ?? toSimple(input));
 }
 
 /** Contents that webhooks have as they are given. */

@@ -73,14 +73,22 @@ function write(world: World, input: InboundInput): Written {
     ...content.body,
     ...(input.referral === undefined ? {} : { referral: input.referral }),
   };
-  store.inbound.set(id, {
-    ...{ id, phone_number_id: phone.id, user_id: customer.user_id, type: content.body.type },
-    ...{ body, received_at: now, read_at: null },
-  });
-  const thread = threadOf(customer, phone.id);
-  thread.window_ends_at = now + windowMs;
-  thread.free_entry_ends_at = input.referral ? now + freeEntryMs : thread.free_entry_ends_at;
+  const { type } = content.body;
+  if (!isChange(type)) {
+    store.inbound.set(id, {
+      ...{ id, phone_number_id: phone.id, user_id: customer.user_id, type },
+      ...{ body, received_at: now, read_at: null },
+    });
+    const thread = threadOf(customer, phone.id);
+    thread.window_ends_at = now + windowMs;
+    thread.free_entry_ends_at = input.referral ? now + freeEntryMs : thread.free_entry_ends_at;
+  }
   return { id, phone, customer, message: body };
+}
+
+/** Meta's pages say that messages and calls open the window; whether these do is not said, so they don't. */
+function isChange(type: string): boolean {
+  return ["reaction", "edit", "revoke"].includes(type);
 }
 
 function describeContext(

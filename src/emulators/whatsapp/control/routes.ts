@@ -13,7 +13,7 @@ import {
   updateApp,
   updatePhone,
 } from "./accounts.ts";
-import { changeNumber, listThread, markRead } from "./customers.ts";
+import { changeNumber, chooseMarketing, listThread, markRead } from "./customers.ts";
 import { receive } from "./inbound.ts";
 import { ControlError, type ControlHandler } from "./input.ts";
 import { advanceClock, getFaults, getOverview, putFaults, reset } from "./state.ts";
@@ -35,6 +35,7 @@ const routes: Readonly<Record<string, ControlHandler>> = {
   "GET /emulator/customers/{key}/messages": listThread,
   "POST /emulator/customers/{key}/read": markRead,
   "POST /emulator/customers/{key}/number": changeNumber,
+  "POST /emulator/customers/{key}/marketing": chooseMarketing,
   "GET /emulator/messages": listSent,
   "POST /emulator/messages/{id}/status": reportMessageStatus,
   "GET /emulator/messages/per-second": countPerSecond,

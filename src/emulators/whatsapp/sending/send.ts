@@ -43,7 +43,10 @@ export async function sendMessage({ world, node: phone, readJson }: GraphRequest
   const sent = store(world, phone, message, { recipient, template });
   if (recipient.customer) {
     const isOutside = !template && isOutsideWindow(world, phone, recipient.customer);
-    const code = failure ?? (isOutside ? 131047 : undefined) ?? mediaFailure;
+    const isUnwanted =
+      template?.category === "MARKETING" && threadOf(recipient.customer, phone.id).has_stopped_marketing;
+    const refused = isOutside ? 131047 : isUnwanted ? 131050 : undefined;
+    const code = failure ?? refused ?? mediaFailure;
     const report = (failed: number | undefined) => scheduleStatuses(world, sent, failed);
     if (code === undefined) {
       fetchLinks(world, sent, report);

@@ -68,6 +68,7 @@ const failureDetails: Readonly<Record<number, string>> = {
   131047:
     "Message failed to send because more than 24 hours have passed since the customer last replied to this number.",
   131026: "Message undeliverable.",
+  131050: "Unable to deliver the message. This recipient has chosen to stop receiving marketing messages.",
   131053: "Media could not be fetched, or its type or size is not supported.",
 };
 

@@ -30,11 +30,13 @@ export interface Thread {
   /** The messages sent in quick succession, which borrow from the time after them. */
   burst: { readonly started_at: number; count: number };
   typing_ends_at: number;
+  /** The customer wants no marketing of this number. */
+  has_stopped_marketing: boolean;
 }
 
 export function threadOf(customer: Customer, phoneId: string): Thread {
   const thread = customer.threads.get(phoneId) ?? {
-    ...{ window_ends_at: 0, free_entry_ends_at: 0, typing_ends_at: 0 },
+    ...{ window_ends_at: 0, free_entry_ends_at: 0, typing_ends_at: 0, has_stopped_marketing: false },
     burst: { started_at: 0, count: 0 },
   };
   customer.threads.set(phoneId, thread);
