@@ -1,8 +1,9 @@
 /** Controls that create and change apps, accounts, numbers and tokens. */
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
+import { throughputOf } from "../graph/describe.ts";
 import { addAccount, addApp, addPhone, addToken } from "../state/setup.ts";
-import { type App, findNode, nodesOf } from "../state/store.ts";
+import { type App, findNode, messagingLimits, nodesOf } from "../state/store.ts";
 import { verifyCallback } from "../webhooks/handshake.ts";
 import type { World } from "../world.ts";
 import { ControlError, type ControlRequest, number, parse, requirePhone } from "./input.ts";
@@ -81,15 +82,30 @@ export function createPhone({ world, body }: ControlRequest): object {
 
 const PhoneUpdate = z.strictObject({
   messages_per_second: perSecond.optional(),
+  messaging_limit: z.enum(messagingLimits).optional(),
   quality_rating: z.enum(["GREEN", "YELLOW", "RED", "UNKNOWN"]).optional(),
   status: z.enum(["CONNECTED", "DISCONNECTED", "FLAGGED", "RESTRICTED"]).optional(),
 });
 
+/** A higher throughput and another messaging limit are reported, as Meta does; another quality is not. */
 export function updatePhone({ world, params, body }: ControlRequest): object {
   const phone = requirePhone(world, params.id);
+  const before = { ...phone };
   Object.assign(phone, parse(PhoneUpdate, body));
-  const { id, messages_per_second, quality_rating, status } = phone;
-  return { phone_number_id: id, messages_per_second, quality_rating, status };
+  const { id, account_id, messages_per_second, messaging_limit, quality_rating, status } = phone;
+  if (messaging_limit !== before.messaging_limit) {
+    for (const other of nodesOf(world.store, "phone").filter((one) => one.account_id === account_id)) {
+      other.messaging_limit = messaging_limit;
+    }
+    const value = { max_daily_conversations_per_business: messaging_limit, max_phone_numbers_per_waba: 25 };
+    world.webhooks.emit([{ account_id, field: "business_capability_update", value }]);
+  }
+  if (throughputOf(phone) === "HIGH" && throughputOf(before) !== "HIGH") {
+    const limit = { max_daily_conversations_per_business: "TIER_UNLIMITED" };
+    const value = { display_phone_number: phone.number, event: "THROUGHPUT_UPGRADE", ...limit };
+    world.webhooks.emit([{ account_id, field: "phone_number_quality_update", value }]);
+  }
+  return { phone_number_id: id, messages_per_second, messaging_limit, quality_rating, status };
 }
 
 const TokenInput = z.strictObject({

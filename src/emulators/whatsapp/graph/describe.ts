@@ -1,6 +1,6 @@
 /** The objects as `GET /{id}` shows them. */
 import { invalidParameter } from "../contract/graph-error.ts";
-import type { Media, Node } from "../state/store.ts";
+import type { Media, Node, Phone } from "../state/store.ts";
 import type { World } from "../world.ts";
 
 export type Description = Readonly<Record<string, unknown>>;
@@ -67,11 +67,11 @@ function describeAll(world: World, node: Node): Description {
     return {
       ...{ id: node.id, display_phone_number: formatNumber(node.number), verified_name: node.verified_name },
       ...{ quality_rating: node.quality_rating, status: node.status, platform_type: "CLOUD_API" },
-      throughput: { level: node.messages_per_second > 80 ? "HIGH" : "STANDARD" },
+      throughput: { level: throughputOf(node) },
       ...{ code_verification_status: "VERIFIED", name_status: "APPROVED", account_mode: "LIVE" },
       ...{ is_official_business_account: false, is_pin_enabled: false },
-      whatsapp_business_manager_messaging_limit: "TIER_UNLIMITED",
-      messaging_limit_tier: "TIER_UNLIMITED",
+      whatsapp_business_manager_messaging_limit: node.messaging_limit,
+      messaging_limit_tier: node.messaging_limit,
     };
   }
   const { id, name, language, status, category, parameter_format, components, rejected_reason } = node;
@@ -80,6 +80,10 @@ function describeAll(world: World, node: Node): Description {
     message_send_ttl_seconds: node.message_send_ttl_seconds,
     quality_score: { score: node.quality, date: Math.floor(world.clock.now() / 1000) },
   };
+}
+
+export function throughputOf({ messages_per_second }: Phone): "HIGH" | "STANDARD" {
+  return messages_per_second > 80 ? "HIGH" : "STANDARD";
 }
 
 /** The size is a number, the hash in base64. */

@@ -83,7 +83,10 @@ interface NewPhone {
 }
 
 export function addPhone(store: Store, { id = newNodeId(store), ...input }: NewPhone): Phone {
-  const phone: Phone = { kind: "phone", id, ...input, quality_rating: "GREEN", status: "CONNECTED" };
+  const phone: Phone = {
+    ...{ kind: "phone", id, ...input, quality_rating: "GREEN", status: "CONNECTED" },
+    messaging_limit: "TIER_UNLIMITED",
+  };
   store.nodes.set(id, phone);
   return phone;
 }

@@ -27,6 +27,9 @@ export interface Account {
   readonly subscriptions: Map<string, Subscription>;
 }
 
+export const messagingLimits = ["TIER_250", "TIER_2K", "TIER_10K", "TIER_100K", "TIER_UNLIMITED"] as const;
+export type MessagingLimit = (typeof messagingLimits)[number];
+
 export interface Phone {
   readonly kind: "phone";
   readonly id: string;
@@ -36,6 +39,11 @@ export interface Phone {
   readonly verified_name: string;
   quality_rating: "GREEN" | "YELLOW" | "RED" | "UNKNOWN";
   messages_per_second: number;
+  /**
+   * How many people may be written to outside their windows in 24 hours; all numbers of an account have the same. Reported,
+   * and not enforced.
+   */
+  messaging_limit: MessagingLimit;
   status: "CONNECTED" | "DISCONNECTED" | "FLAGGED" | "RESTRICTED";
 }
 
