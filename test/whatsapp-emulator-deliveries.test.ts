@@ -1,4 +1,5 @@
 /** How the WhatsApp emulator delivers webhooks: retries, addresses and the handshake. */
+import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { startReceiver } from "./support/receiver.ts";
 import { app_id, customer, errorOf, useEmulator, waba_id } from "./support/whatsapp-emulator.ts";
@@ -47,6 +48,14 @@ describe("deliveries", () => {
     expect(received).toHaveLength(1);
     const { body } = await control("GET", "/webhooks");
     expect(body.data[0].url).toBe(`${callbackUrl}/other`);
+  });
+
+  test("need no proof of the app's secret, and a right one if there is one", async () => {
+    const { graph } = current();
+    const proofBy = (secret: string) => createHmac("sha256", secret).update("EAAemulator").digest("hex");
+    const list = (proof: string) => graph("GET", `${waba_id}/subscribed_apps?appsecret_proof=${proof}`);
+    expect((await list(proofBy("0123456789abcdef0123456789abcdef"))).status).toBe(200);
+    expect(errorOf(await list(proofBy("another secret")))).toEqual([400, 100]);
   });
 
   test("stop when the app is not subscribed any more", async () => {

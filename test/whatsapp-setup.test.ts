@@ -1,8 +1,9 @@
 /** Setting up a WhatsApp inbox: its credentials are checked at Meta, sealed, replaced, and never shown. */
+import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import { inboxes } from "../tools/inboxes.ts";
 import { payments } from "../tools/payments.ts";
-import type { TestApp } from "./support/app.ts";
+import { startTestApp, type TestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import {
   createWhatsAppInbox,
@@ -17,6 +18,7 @@ import {
   postWebhook,
   secretValues,
   sendText,
+  startGraphApi,
   startWhatsAppApp,
   useWhatsApp,
   whatsAppNumber,
@@ -83,6 +85,7 @@ describe("credentials that do not work are rejected with the field that is wrong
       { "GET phone_numbers": () => ({ body: { data: [] } }) },
     ],
     ["a token without the permission", "access_token", { "POST subscribed_apps": () => graphError(200) }],
+    ["another app's secret", "app_secret", { "GET subscribed_apps": () => graphError(100) }],
     ["a token of another app", "app_id", { "GET subscribed_apps": () => ({ body: { data: [] } }) }],
   ] as const;
   test.each(cases)("%s", async (_, field, routes) => {
@@ -138,6 +141,30 @@ test("a repeated creation answers as the first, without asking Meta again", asyn
   const second = await app.call(inboxes.create_inbox, input, { idempotencyKey: "create-two" });
   expect(second).toEqual(first);
   expect(graph.requests.length).toBe(asked);
+});
+
+test("a repeated creation whose credentials can't be read any more is rejected, and creates nothing", async () => {
+  await using silent = await startGraphApi();
+  await using own = await startTestApp({ env: silent.env });
+  const isAsked = new Promise<void>((resolve) => {
+    silent.routes["GET phone_numbers"] = () => {
+      resolve();
+      return "hang";
+    };
+  });
+  const input = { name: "A", channel: "whatsapp" as const, phone_number: whatsAppNumber, credentials };
+  const create = () => own.call(inboxes.create_inbox, input, { idempotencyKey: "one" });
+  const cutOff = expectFailure(create());
+  await isAsked;
+  await sql`
+    update outward_calls set running_until = ${own.now().toISOString()}::timestamptz - interval '1 second',
+      intent = jsonb_set(intent, '{account,secrets}', '"lost"')
+  `.execute(own.server.database.queries);
+  expect(await expectFailure(create())).toMatchObject({ status: 422, code: "credentials_rejected" });
+  await silent[Symbol.asyncDispose]();
+  await cutOff;
+  const channels = (await own.call(inboxes.list_inboxes, {})).data.map(({ channel }) => channel);
+  expect(channels).not.toContain("whatsapp");
 });
 
 test("simulated payments can't fund an organization with a WhatsApp inbox", async () => {

@@ -83,7 +83,7 @@ describe("a signature", () => {
   test.each(["", "sha256=", "sha1=18fe", `sha256=${"0".repeat(64)}`])("%j is refused", async (signature) => {
     const response = await post("{}", signature);
     expect(response.status).toBe(400);
-    expect(await response.text()).toContain("invalid_signature");
+    expect(await response.text()).toContain("webhook_not_signed");
   });
 
   test("of another inbox's secret, and an address without an inbox, are refused alike", async () => {

@@ -173,6 +173,12 @@ export const inboxes = {
 };
 
 export const inboxErrors = {
+  webhook_not_signed: errorEntry(
+    "invalid_request",
+    400,
+    "The request is not signed with the app secret of an inbox with this address.",
+    "Check the app secret of the inbox's credentials, and the address in the app's dashboard.",
+  ),
   inbox_exists: errorEntry(
     "conflict",
     409,

@@ -152,10 +152,14 @@ async function requireNewNumber(tx: Transaction, organization: string, phone_num
 
 /** @throws Failure `credentials_rejected`, `channel_unreachable`. */
 async function connect({ account: stored, channel, phone_number }: Target, { world }: OutwardContext) {
-  const account = stored && openAccount(world, stored);
   const provider = world.channels[channel]?.provider;
-  if (!account || !provider) {
+  if (!stored || !provider) {
     return {};
+  }
+  const account = openAccount(world, stored);
+  if (!account) {
+    // The service has got another secret since the request whose process died.
+    throw failField("credentials", "credentials_rejected", { reason: "they can't be read any more." });
   }
   const signal = AbortSignal.timeout(connectTimeoutMs);
   const result = await provider

@@ -1,4 +1,5 @@
 /** Checks an account when an inbox gets it: the token, the number and its account, and the app's subscription. */
+import { createHmac } from "node:crypto";
 import { z } from "zod";
 import type { ChannelAccount, ConnectResult } from "../../../ports/channel.ts";
 import { reactionTo } from "./error-codes.ts";
@@ -58,11 +59,20 @@ const Subscriptions = z.object({
   data: z.array(z.object({ whatsapp_business_api_data: z.object({ id: z.string() }) })),
 });
 
-/** The app that has just subscribed is the token's own. */
-async function checkApp(api: Api, { waba_id, app_id }: ChannelAccount): Promise<ConnectResult> {
-  const answer = await ask(api, { method: "GET", path: `/${segment(waba_id)}/subscribed_apps` });
+/** The app that has just subscribed is the token's own, and the secret is the app's: Meta checks the proof. */
+async function checkApp(
+  api: Api,
+  { waba_id, app_id, app_secret, access_token }: ChannelAccount,
+): Promise<ConnectResult> {
+  const proof = createHmac("sha256", app_secret).update(access_token).digest("hex");
+  const path = `/${segment(waba_id)}/subscribed_apps?appsecret_proof=${proof}`;
+  const answer = await ask(api, { method: "GET", path });
   if (answer.outcome === "rejected") {
-    return explain(answer, { field: "waba_id", reason: "the token can't read the apps of this account." });
+    return explain(answer, {
+      field: "app_secret",
+      reason:
+        "it is not the secret of the access token's app, or the token can't read the apps of the account.",
+    });
   }
   const { data } = parseAnswer(Subscriptions, answer.value);
   return data.some(({ whatsapp_business_api_data: { id } }) => id === app_id)

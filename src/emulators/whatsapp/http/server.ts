@@ -9,7 +9,7 @@ import { runOperation } from "../graph/routes.ts";
 import type { World } from "../world.ts";
 import type { Answer, BodyAnswer } from "./answer.ts";
 import { readBytes, readJson } from "./body.ts";
-import { requireToken } from "./token.ts";
+import { requireProof, requireToken } from "./token.ts";
 
 export function createHttpServer(world: World): Server {
   return createServer((request, response) => {
@@ -53,6 +53,7 @@ async function runGraph(world: World, request: IncomingMessage, url: URL): Promi
     throw new GraphError(2500, undefined, { title: `Unknown path components: ${pathname}`, http: 400 });
   }
   const token = requireToken(world, request, query);
+  requireProof(world, token, query);
   if (isDownload) {
     return downloadMedia(world, query, request.headers);
   }

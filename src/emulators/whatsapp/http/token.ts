@@ -1,7 +1,8 @@
 /** The access token of a request. */
+import { createHmac } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { GraphError } from "../contract/graph-error.ts";
-import type { Token } from "../state/store.ts";
+import { GraphError, invalidParameter } from "../contract/graph-error.ts";
+import { findNode, type Token } from "../state/store.ts";
 import type { World } from "../world.ts";
 
 /** @throws GraphError 190: 401, with subcode 463 for a token that has expired */
@@ -26,4 +27,14 @@ export function requireToken(
     throw new GraphError(190, undefined, { title, subcode: 463 });
   }
   return token;
+}
+
+/** A proof that the sender knows the app's secret is optional, and must be right. @throws GraphError 100 */
+export function requireProof({ store }: World, { app_id, value }: Token, query: URLSearchParams): void {
+  const proof = query.get("appsecret_proof");
+  const secret = findNode(store, "app", app_id)?.secret ?? "";
+  const expected = createHmac("sha256", secret).update(value).digest("hex");
+  if (proof !== null && proof !== expected) {
+    throw invalidParameter("Invalid appsecret_proof provided in the API argument");
+  }
 }

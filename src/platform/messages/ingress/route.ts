@@ -38,7 +38,7 @@ const handshakeRoute: ModuleRoute = {
     const target = await findTarget(world, params);
     const answer = target?.provider.answerHandshake(target.account, query);
     return answer === undefined
-      ? { status: 403, body: "The verify token is wrong." }
+      ? { status: 403, body: "The verify token is wrong, or no inbox has this address." }
       : { status: 200, headers: { "content-type": "text/plain" }, body: answer };
   },
 };
@@ -55,7 +55,7 @@ const updatesRoute: ModuleRoute = {
     const target = await findTarget(world, params);
     const updates = target?.provider.readRequest(target.account, { headers, body }) ?? "forged";
     if (updates === "forged" || !target) {
-      throw fail("invalid_signature");
+      throw fail("webhook_not_signed");
     }
     if (updates === "unreadable") {
       return { status: 400, body: "The body has an unknown form." };
