@@ -87,6 +87,10 @@ async function plant() {
     },
   });
   await inbound({ reply: { id: marker, title: marked("yes") } });
+  const quoted = { channel_message_id: "quoted" };
+  await phone.write(marked("first"), quoted);
+  await inbound({ edit: { message_id: "quoted", text: marked("second") } });
+  await inbound({ reaction: { message_id: "quoted", emoji: marker } });
   await app.runDueJobs();
 
   await send({ type: "text", text: { body: marked("answer") } });
@@ -287,6 +291,7 @@ const plantedColumns = [
   "jobs.payload",
   "messages.content",
   "messages.from",
+  "messages.reactions",
   "messages.to",
   "routing_decisions.explanation",
   "webhook_deliveries.attempts",

@@ -179,6 +179,7 @@ function simulate(enqueueAll = enqueueNow, at = now().toISOString()) {
         message_id: channel_message_id,
         conversation_id: "conv_1",
       }),
+      onChange: async () => undefined,
     },
   });
   const send = (message = {}) => simulator.channel.send(outboundMessage(message), sendOptions);

@@ -11,7 +11,7 @@ import { isOpenObject, type Place, placesOf } from "./support/places.ts";
 /** Written by the organization and its staff, by the service or by the channel, or validated as a phone number. */
 const trusted = [
   ...["tags[]", "platform", "assigned_to", "assigned_to_name", "from", "to", "phone_number", "interactive"],
-  "blocked_reason",
+  ...["blocked_reason", "reply_to", "reactions[].from"],
   ...["sent_by.id", "sent_by.name", "error.code", "error.title", "error.detail", "error.hint"],
 ];
 

@@ -65,7 +65,7 @@ describe("Meta's own example", () => {
     "Text Message": text("Does it come in another color?"),
     "Text Message with Context (Product Inquiry)": text("Is this still available?"),
     "Text Message from Click to WhatsApp Ad": { type: "text" },
-    "Reaction Message": unsupported("reaction"),
+    "Reaction Message": null,
     "Image Message": { type: "image", media: { caption: "Taj Mahal" } },
     "Location Message": unsupported("location"),
     "Contact Sharing Message": unsupported("contacts"),
@@ -98,7 +98,7 @@ describe("a captured payload", () => {
   const effects: Record<string, object | null> = {
     "Text message": text("Hello, bot!"),
     "Image message": { type: "image", media: { caption: "Check this out" } },
-    Reaction: unsupported("reaction"),
+    Reaction: null,
     "Interactive button reply": reply("btn_approve", "Approve"),
     "Text message with business-scoped user IDs": text("Hello from a username user"),
     "Status update (message delivered)": null,

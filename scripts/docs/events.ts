@@ -48,6 +48,27 @@ const examples: { readonly [Of in Name]: Example<Of> } = {
       error: toDeliveryError({ channel_code: 131026, title: "Message undeliverable", detail: null }),
     },
   },
+  "message.reaction": {
+    when: "The contact reacted to a message, or removed the reaction: `emoji` is null. See [replies, reactions and edits](../whatsapp.md#replies-reactions-and-edits).",
+    data: {
+      message_id: sent.message_id,
+      conversation_id: sent.conversation_id,
+      from: "+14155550123",
+      emoji: "👍",
+      timestamp: "2026-11-21T15:43:50.000Z",
+    },
+  },
+  "message.edited": {
+    when: "The contact changed the text or caption of a message, or deleted it: then `deleted_at` is set. `text` is present for text messages that were not deleted.",
+    data: {
+      ...received,
+      from: "+14155550123",
+      type: "text",
+      text: { body: "Is my order of Monday on its way?" },
+      edited_at: "2026-11-21T15:43:55.000Z",
+      deleted_at: null,
+    },
+  },
   "wallet.low_balance": {
     when: "Less is available than the organization's `low_balance_threshold`. Sent once, and again only after it was above.",
     data: { currency: "USD", balance: 21.4, held: 2.16, available: 19.24, threshold: 20 },

@@ -48,7 +48,7 @@ import {
 } from "./kernel/index.ts";
 import { knowledgeBase } from "./knowledge-base/index.ts";
 import { mcp } from "./mcp.ts";
-import { messages, receiveMessage, receiveReceipts } from "./messages/index.ts";
+import { messages, receiveChange, receiveMessage, receiveReceipts } from "./messages/index.ts";
 import { operator } from "./operator/index.ts";
 import { organization } from "./organization.ts";
 import { payments, receivePaymentWebhook } from "./payments/index.ts";
@@ -172,6 +172,7 @@ export function createPlatform(parts: PlatformParts): Platform {
   const { database, now, log } = outside;
   const callbacks: Callbacks = {
     onMessage: (message) => receiveMessage(world, message),
+    onChange: (change) => receiveChange(world, change),
     onReceipts: (receipts) => receiveReceipts(world, receipts),
     onTemplatesChanged: (notices) => requestSync(world, notices),
     onPaymentWebhook: (request) => receivePaymentWebhook(world, request),

@@ -25,6 +25,8 @@ export interface OutboundMessage {
   readonly token: string;
   /** One of many of a broadcast, which may wait for others. */
   readonly is_bulk: boolean;
+  /** The channel's id of the message that it quotes. */
+  readonly reply_to?: string | undefined;
   readonly content: MessageContent;
 }
 
@@ -115,6 +117,10 @@ export interface ChannelProvider {
 export interface ChannelUpdates {
   readonly messages: readonly AccountMessage[];
   readonly receipts: readonly (Omit<Receipt, "organization_id"> & { readonly phone_number_id: string })[];
+  /** Reactions, edits and deletions. */
+  readonly changes: readonly (Omit<MessageChange, "organization_id"> & {
+    readonly phone_number_id: string;
+  })[];
   /** Persons who have another number or id. */
   readonly moves: readonly (IdentityMove & { readonly phone_number_id: string })[];
   readonly templates: readonly { readonly waba_id: string; readonly name: string }[];
@@ -139,6 +145,26 @@ export interface IdentityMove {
   readonly occurred_at: string;
   readonly from: { readonly phone_number: string | null; readonly bsuid: string | null };
   readonly to: { readonly phone_number: string | null; readonly bsuid: string | null };
+}
+
+/** What a person does with an earlier message of the conversation. */
+export interface MessageChange {
+  readonly organization_id: string;
+  /** The channel's id of that message. */
+  readonly channel_message_id: string;
+  /** The channel's id of the change; a repeated report has the same one. */
+  readonly change_id: string;
+  readonly from: string | null;
+  readonly identities?: Identities | undefined;
+  readonly occurred_at: string;
+  readonly change: /** Null: the person removes the reaction. */
+    | { readonly type: "reaction"; readonly emoji: string | null }
+    /** Of the person's own message: a new text. */
+    | { readonly type: "edit"; readonly text: string }
+    /** Of the person's own message with a file. */
+    | { readonly type: "edit_caption"; readonly caption: string | null }
+    /** Of the person's own message. */
+    | { readonly type: "delete" };
 }
 
 export type ReceiptType = "sent" | "delivered" | "read" | "failed";
@@ -185,6 +211,8 @@ export interface InboundMessage {
   readonly to: string | null;
   readonly name: string | null;
   readonly occurred_at: string;
+  /** The channel's id of the message that it quotes. */
+  readonly reply_to?: string | null | undefined;
   readonly content:
     | Exclude<MessageContent, { readonly type: "template" | "interactive" }>
     | { readonly type: "interactive"; readonly reply: { readonly id: string; readonly title: string } }
@@ -196,4 +224,6 @@ export interface InboundMessage {
 export interface ChannelCallbacks {
   onReceipts(receipts: readonly Receipt[]): Promise<void>;
   onMessage(message: InboundMessage): Promise<{ message_id: string; conversation_id: string }>;
+  /** Undefined if the message that it is about is not known. */
+  onChange(change: MessageChange): Promise<{ message_id: string; conversation_id: string } | undefined>;
 }

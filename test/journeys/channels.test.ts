@@ -80,7 +80,7 @@ describe.each(channelNames)("on %s", (name) => {
     await settle();
     expect((await read(sent)).status).toBe("delivered");
     expect(await customer.shown()).toEqual([
-      { type: "image", status: "delivered", text: "A canoe", choices: [], file: png },
+      { type: "image", status: "delivered", text: "A canoe", quotes: null, choices: [], file: png },
     ]);
 
     const before = (await uploads.listFiles()).length;
@@ -131,6 +131,37 @@ describe.each(channelNames)("on %s", (name) => {
     expect(outbound.map(({ status, sent_by }) => [status, sent_by?.type])).toEqual(
       Array(3).fill(["delivered", "flow"]),
     );
+  });
+
+  test("a customer quotes, reacts and edits, and an agent quotes the customer", async () => {
+    const { app, phone, settle, send, read, newest } = channel();
+    const number = "+14155550405";
+    const ida = phone(number);
+    await ida.write("Do you have red canoes?");
+    const question = await newest();
+    const text = { body: "Yes, two." };
+    const answer = await send(number, { type: "text", text, reply_to: question.id });
+    await settle();
+    expect(await ida.shown()).toMatchObject([{ text: "Yes, two.", quotes: "Do you have red canoes?" }]);
+    expect(await read(answer)).toMatchObject({ status: "delivered", reply_to: question.id, reactions: [] });
+
+    const { conversation_id: id } = question;
+    await app.call(conversations.update_conversation, { id, is_unread: false, status: "closed" });
+    await ida.react("👍");
+    expect((await read(answer)).reactions).toMatchObject([{ emoji: "👍", from: number }]);
+    await ida.react(null);
+    expect((await read(answer)).reactions).toEqual([]);
+    expect((await app.call(conversations.get_conversation, { id })).data).toMatchObject({
+      ...{ status: "closed", is_unread: false },
+    });
+
+    await ida.quote("I take bot");
+    const order = await newest();
+    expect(order).toMatchObject({ text: { body: "I take bot" }, reply_to: answer.id, edited_at: null });
+    await ida.edit("I take both");
+    expect(await read(order)).toMatchObject({ text: { body: "I take both" }, edited_at: expect.any(String) });
+    await ida.edit(null);
+    expect(await read(order)).toMatchObject({ type: "text", text: null, deleted_at: expect.any(String) });
   });
 
   test("a customer without a phone number is known by the user id, and answered by it", async () => {

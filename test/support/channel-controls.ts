@@ -16,6 +16,8 @@ export interface ShownMessage {
   readonly status: string;
   /** The text, the text above choices, a template's text with its values, or a caption. */
   readonly text: string | null;
+  /** The text of the customer's that it quotes. */
+  readonly quotes: string | null;
   /** The labels of buttons and rows. */
   readonly choices: readonly string[];
   readonly file: Buffer | null;
@@ -23,6 +25,12 @@ export interface ShownMessage {
 
 export interface CustomerPhone {
   write(text: string, more?: { readonly name?: string }): Promise<void>;
+  /** Quotes our newest message. */
+  quote(text: string): Promise<void>;
+  /** Reacts to our newest message; null removes the reaction. */
+  react(emoji: string | null): Promise<void>;
+  /** Gives the customer's own newest text another one; null deletes it. */
+  edit(text: string | null): Promise<void>;
   /** Taps the button or row with this label. */
   choose(label: string): Promise<void>;
   sendFile(file: SentFile): Promise<void>;

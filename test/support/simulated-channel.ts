@@ -20,9 +20,11 @@ export async function startSimulatedChannel(): Promise<ChannelControls> {
 }
 
 interface SimulatedMessage {
+  readonly id: string;
   readonly direction: string;
   readonly type: string;
   readonly status: string;
+  readonly reply_to?: string;
   readonly text?: { readonly body: string };
   readonly media?: { readonly url: string; readonly caption: string | null };
   readonly interactive?: Interactive;
@@ -45,8 +47,20 @@ function openSimulatedPhone(app: TestApp, { address, hidesNumber }: Customer): C
     }
     await app.advanceTime(2_000);
   };
+  /** The channel's id of the newest message in a direction. */
+  const newest = async (wanted: string) =>
+    (await phone.listMessages()).findLast(({ direction }) => direction === wanted)?.id;
   return {
     write: (text, more) => write({ text, ...more }),
+    quote: async (text) => write({ text, reply_to: await newest("outbound") }),
+    async react(emoji) {
+      const message_id = await newest("outbound");
+      await write({ reaction: { message_id, ...(emoji === null ? {} : { emoji }) } });
+    },
+    async edit(text) {
+      const message_id = await newest("inbound");
+      await write(text === null ? { revoke: { message_id } } : { edit: { message_id, text } });
+    },
     choose: (button) => write({ button }),
     sendFile: ({ type, url, caption }) => write({ media: { type, url, caption } }),
     read: () => phone.read(),
@@ -56,12 +70,15 @@ function openSimulatedPhone(app: TestApp, { address, hidesNumber }: Customer): C
       const outbound = listed.filter(
         ({ direction, status }) => direction === "outbound" && status !== "failed",
       );
-      return Promise.all(outbound.map(showSimulated));
+      const quoted = (id: string | undefined) => listed.find((one) => one.id === id)?.text?.body ?? null;
+      return Promise.all(
+        outbound.map(async (one) => ({ ...(await showSimulated(one)), quotes: quoted(one.reply_to) })),
+      );
     },
   };
 }
 
-async function showSimulated(message: SimulatedMessage): Promise<ShownMessage> {
+async function showSimulated(message: SimulatedMessage): Promise<Omit<ShownMessage, "quotes">> {
   const { type, status, text, media, interactive, template } = message;
   const rows = interactive?.list?.sections.flatMap((section) => section.rows) ?? [];
   const labels = [...(interactive?.buttons ?? []), ...rows].map(({ title }) => title);

@@ -16,6 +16,7 @@ export function createMemorySimulator() {
   const inbound: InboundMessage[] = [];
   const store = memoryStore(due);
   const callbacks = {
+    onChange: async () => undefined,
     onReceipts: async (delivered: readonly Receipt[]) => {
       receipts.push(...delivered);
     },

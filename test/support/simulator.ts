@@ -9,6 +9,7 @@ export interface SimulatedPhone {
 }
 
 interface PhoneMessage {
+  readonly id: string;
   readonly direction: string;
   readonly status: string;
   readonly type: string;

@@ -74,8 +74,22 @@ function openEmulatedPhone(connection: Connection, { address, hidesNumber }: Cus
     // The pause after a message to one person, 6 seconds, is not what journeys are about.
     await advance(10_000);
   };
+  /** The id of the newest message in a direction. */
+  const newest = async (wanted: string) => {
+    const { data } = await control("GET", `${path}/messages`);
+    return data.find(({ direction }: Json) => direction === wanted).id;
+  };
   return {
     write: (text, more) => write({ text, ...more }),
+    quote: async (text) => write({ text, reply_to: await newest("outbound") }),
+    async react(emoji) {
+      const message_id = await newest("outbound");
+      await write({ reaction: { message_id, ...(emoji === null ? {} : { emoji }) } });
+    },
+    async edit(text) {
+      const message_id = await newest("inbound");
+      await write(text === null ? { revoke: { message_id } } : { edit: { message_id, text } });
+    },
     choose: (label) => write({ choose: label }),
     sendFile: ({ type, bytes, mime_type, caption }) =>
       write({ media: { type, base64: bytes.toString("base64"), mime_type, caption } }),
@@ -86,12 +100,21 @@ function openEmulatedPhone(connection: Connection, { address, hidesNumber }: Cus
     async shown() {
       const { data } = await control("GET", `${path}/messages`);
       const outbound = data.reverse().filter(({ direction }: Json) => direction === "outbound");
-      return Promise.all(outbound.map((message: Json) => show(emulator, message)));
+      const quoted = ({ body }: Json) => data.find(({ id }: Json) => id === body.context?.message_id);
+      return Promise.all(
+        outbound.map(async (message: Json) => {
+          const quotes = quoted(message)?.body.text.body ?? null;
+          return { ...(await show(emulator, message)), quotes };
+        }),
+      );
     },
   };
 }
 
-async function show(emulator: Emulator, { type, body, statuses, files }: Json): Promise<ShownMessage> {
+async function show(
+  emulator: Emulator,
+  { type, body, statuses, files }: Json,
+): Promise<Omit<ShownMessage, "quotes">> {
   const { text, interactive, template } = body;
   const { buttons = [], sections = [] } = interactive?.action ?? {};
   const rows = sections.flatMap((section: Json) => section.rows);

@@ -76,6 +76,11 @@ export const NewMessage = z
     file_name,
     interactive: Interactive.optional().describe("For type interactive"),
     inbox_id,
+    reply_to: z
+      .string()
+      .max(64)
+      .optional()
+      .describe("Id of the message of the same conversation that this one quotes"),
   })
   .superRefine((message, context) => {
     if (message.type === "audio" && message.caption !== undefined) {

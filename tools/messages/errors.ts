@@ -8,6 +8,12 @@ export const messageErrors = {
     "There is no message with this id in this conversation.",
     "Find the id with list_messages (GET /v1/messages).",
   ),
+  message_not_quotable: errorEntry(
+    "business_rule",
+    422,
+    "The channel does not have this message, so it can't be quoted.",
+    "Quote a message that was received, or sent and not only queued, or omit reply_to.",
+  ),
   outside_service_window: errorEntry(
     "business_rule",
     422,

@@ -11,6 +11,17 @@ const Received = z.object({
   text: z.object({ body: z.string() }).optional(),
 });
 
+const Reaction = z.object({
+  message_id: z.string(),
+  conversation_id: z.string(),
+  from: z.string(),
+  /** Null: the reaction was removed. */
+  emoji: z.string().nullable(),
+  timestamp,
+});
+
+const Edited = Received.extend({ edited_at: timestamp.nullable(), deleted_at: timestamp.nullable() });
+
 const Progress = z.object({
   message_id: z.string(),
   conversation_id: z.string(),
@@ -33,4 +44,6 @@ export const messageEvents = {
   "message.delivered": { scope: "inbox:read", data: Progress },
   "message.read": { scope: "inbox:read", data: Progress },
   "message.failed": { scope: "inbox:read", data: Progress },
+  "message.reaction": { scope: "inbox:read", data: Reaction },
+  "message.edited": { scope: "inbox:read", data: Edited },
 } as const;

@@ -53,7 +53,7 @@ export const ContextWarning = z.object({
 
 const sendHints = { destructive: true, openWorld: true } as const;
 const windowRule =
-  "Allowed only within 24 hours of the contact's last message; later it fails (the simulated channel warns and sends).";
+  "Fails more than 24 hours after the contact's last message (the simulated channel warns and sends).";
 
 export const messages = {
   send_message: operation({

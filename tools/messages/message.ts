@@ -70,6 +70,14 @@ export const Message = z.object({
   unsupported: untrusted(
     z.object({ type: z.string(), original: z.record(z.string(), z.unknown()).nullable() }),
   ).nullable(),
+  /** The id of the message that it quotes; null if none, or if that one is not known here. */
+  reply_to: z.string().nullable(),
+  /** One of each person, the latest. */
+  reactions: z.array(z.object({ emoji: untrusted(z.string()), from: z.string(), at: timestamp })),
+  /** When the contact changed the text or the caption. */
+  edited_at: timestamp.nullable(),
+  /** When the contact deleted the message, whose content is null then. */
+  deleted_at: timestamp.nullable(),
   status: z.enum(messageStatuses),
   /** Who sent it; null for inbound messages and in older records. */
   sent_by: Actor.nullable(),
@@ -92,6 +100,10 @@ export const ListedMessage = Message.pick({
   interactive: true,
   template: true,
   reply: true,
+  reply_to: true,
+  reactions: true,
+  edited_at: true,
+  deleted_at: true,
   status: true,
   sent_by: true,
   error: true,

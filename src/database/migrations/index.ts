@@ -30,6 +30,7 @@ import * as knowledgeBase from "./0028-knowledge-base.ts";
 import * as chatbot from "./0029-chatbot.ts";
 import * as answers from "./0030-answers.ts";
 import * as channelAccounts from "./0031-channel-accounts.ts";
+import * as repliesAndReactions from "./0032-replies-and-reactions.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -62,4 +63,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0029-chatbot": chatbot,
   "0030-answers": answers,
   "0031-channel-accounts": channelAccounts,
+  "0032-replies-and-reactions": repliesAndReactions,
 };

@@ -22,6 +22,18 @@ type MessageContent = {
   readonly unsupported?: { readonly type: string };
 };
 
+/** A person's reaction to a message, the latest one. */
+type Reaction = {
+  readonly contact_id: string;
+  /** The number or the channel's id that the person reacted with. */
+  readonly from: string;
+  /** Null: removed. It is kept, so that an older report of it does not count. */
+  readonly emoji: string | null;
+  readonly at: string;
+  /** The channel's ids of the reactions of this time, which has seconds only. */
+  readonly ids: readonly string[];
+};
+
 /** A failure as the channel reports it. */
 type ChannelFailure = {
   readonly channel_code: number | null;
@@ -64,6 +76,8 @@ export interface InboxTables {
     country: string | null;
     normalized: Json<NormalizedTexts> | null;
     normalized_at: string | null;
+    /** When `opted_out` was set last. */
+    consent_at: string | null;
   };
   contact_identities: {
     organization_id: string;
@@ -149,6 +163,11 @@ export interface InboxTables {
     created_at: string;
     /** The transaction that wrote the row; an xid8. */
     transaction_id: Generated<string>;
+    /** The id of the message that it quotes. */
+    reply_to: string | null;
+    reactions: Json<readonly Reaction[]> | null;
+    edited_at: string | null;
+    deleted_at: string | null;
   };
   message_receipts: {
     organization_id: string;

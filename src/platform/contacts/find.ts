@@ -69,6 +69,13 @@ export async function findOrCreateContact(change: Change, lookup: ContactLookup)
   }
 }
 
+/** The contact that `findOrCreateContact` would find. */
+export async function findContact(tx: Transaction, lookup: ContactLookup): Promise<ContactRow | undefined> {
+  const identities = identitiesOf(lookup);
+  const owners = identities.length > 0 ? await findOwners(tx, lookup.organization, identities) : [];
+  return chooseOwner(owners, identities, lookup);
+}
+
 /** The id of the contact that has this identity, as part of a statement. */
 export function idOfOwner(organization: string, { kind, value }: Identity) {
   return sql<string>`(

@@ -23,7 +23,14 @@ import { changeTags } from "./tags.ts";
 
 export { requireAddress } from "./address.ts";
 export { isBsuid } from "./bsuid.ts";
-export { type ContactRow, createContact, findOrCreateContact, type Identity, idOfOwner } from "./find.ts";
+export {
+  type ContactRow,
+  createContact,
+  findContact,
+  findOrCreateContact,
+  type Identity,
+  idOfOwner,
+} from "./find.ts";
 export { findContactIds } from "./find-many.ts";
 export { moveIdentities } from "./move.ts";
 export { normalizeContacts } from "./normalized.ts";

@@ -7,7 +7,6 @@
 import { sql } from "kysely";
 import { coalesce } from "../../database/coalesce.ts";
 import type { Transaction } from "../../database/database.ts";
-import type { InboxHealth, Sealed } from "../../database/schema/index.ts";
 import { together } from "../../database/transaction.ts";
 import type { ChannelAccount } from "../../ports/channel.ts";
 import { windowOf } from "../conversations/index.ts";
@@ -23,19 +22,12 @@ import {
   takeParkedReceipts,
   toStatusUpdate,
 } from "./progress.ts";
-
-/** Names a message. */
-export interface MessageName {
-  readonly organization_id: string;
-  readonly message_id: string;
-}
+import { type MessageName, maxWaitMs, readUnsent, type UnsentMessage } from "./unsent.ts";
 
 /** From the claim to the end of the send. Well below the job's lease. */
 export const sendTimeoutMs = 10_000;
 /** When the send of a claim has ended in any case. Longer, because the clocks of two machines differ. */
 export const sendEndedMs = sendTimeoutMs + 2_000;
-/** A message that waited longer than this, for a busy channel or behind others, fails as expired. */
-const maxWaitMs = 24 * 3_600_000;
 
 interface ClaimRequest extends MessageName {
   /** The attempt before did not end: its process died, or was blocked and may still be sending. */
@@ -47,6 +39,8 @@ export interface ClaimedMessage {
   readonly channel: string;
   readonly message: MessageRow;
   readonly inbox_id: string;
+  /** The channel's id of the message that it quotes. */
+  readonly quotedId: string | null;
   /** The inbox's number. */
   readonly from: string;
   /** Undefined on the simulated channel, or if the inbox has lost it. */
@@ -98,73 +92,18 @@ async function claimMessages(
   return claims.map((claim) => (claim && failed.includes(claim) ? undefined : claim));
 }
 
-/** A message with its conversation, contact and inbox. */
-interface UnsentMessage extends MessageRow {
-  readonly last_user_message_at: string | null;
-  readonly erased_at: string | null;
-  readonly blocked_at: string | null;
-  readonly opted_out: boolean;
-  readonly channel: string;
-  readonly settings: Record<string, unknown>;
-  readonly phone_number: string;
-  readonly inbox_id: string;
-  readonly health: InboxHealth | null;
-  /** Without an account, all are null. */
-  readonly phone_number_id: string | null;
-  readonly waba_id: string | null;
-  readonly app_id: string | null;
-  readonly secrets: Sealed | null;
-}
-
-/** The messages that are still to be sent, by id, locked until the commit. */
-async function readUnsent(
-  tx: Transaction,
-  requests: readonly ClaimRequest[],
-): Promise<ReadonlyMap<string, UnsentMessage>> {
-  const [first] = requests;
-  const { rows } = await sql<UnsentMessage>`
-    select message.*, conversation.last_user_message_at, conversation.erased_at,
-      contact.blocked_at, contact.opted_out, inbox.channel, inbox.settings, inbox.phone_number,
-      inbox.id as inbox_id, inbox.health, account.phone_number_id, account.waba_id, account.app_id, account.secrets
-    from messages as message
-    -- Look-ups by the whole key: the planner might start a join with all rows of the organization, and keep that plan.
-    cross join lateral (
-      select * from conversations
-      where organization_id = message.organization_id and id = message.conversation_id
-      limit 1
-    ) as conversation
-    cross join lateral (
-      select blocked_at, opted_out from contacts
-      where organization_id = message.organization_id and id = conversation.contact_id
-      limit 1
-    ) as contact
-    cross join lateral (
-      select * from inboxes where organization_id = message.organization_id and id = conversation.inbox_id limit 1
-    ) as inbox
-    left join lateral (
-      select * from inbox_accounts where organization_id = message.organization_id and inbox_id = inbox.id limit 1
-    ) as account on true
-    where message.organization_id = ${first?.organization_id}
-      and message.id = any(${requests.map(({ message_id }) => message_id)}::text[])
-      and message.direction = 'outbound' and message.status in ('queued', 'sending')
-    order by message.id
-    for update of message
-  `.execute(tx);
-  return new Map(rows.map((row) => [row.id, row]));
-}
-
 function toClaim(
   world: World,
   row: UnsentMessage,
   { now, isTakeover }: { readonly now: Date; readonly isTakeover: boolean },
 ): ClaimedMessage {
-  const { last_user_message_at, erased_at, blocked_at, opted_out, ...sending } = row;
+  const { quoted_id: quotedId, last_user_message_at, erased_at, blocked_at, opted_out, ...sending } = row;
   const { channel, settings, phone_number: from, inbox_id, health, ...stored } = sending;
   const { phone_number_id, waba_id, app_id, secrets, ...message } = stored;
   const previousClaimAt = message.claimed_at;
   const { data: account } = StoredAccount.safeParse({ phone_number_id, waba_id, app_id, secrets });
   return {
-    ...{ channel, message, inbox_id, from, previousClaimAt },
+    ...{ channel, message, quotedId, inbox_id, from, previousClaimAt },
     account: account && openAccount(world, account),
     pausedUntil: previousClaimAt === null ? pausedUntil(health, now) : undefined,
     wasStopped: health !== null,

@@ -186,7 +186,7 @@ async function enqueueConfirmation(world: World, payload: Payload, since: string
 
 async function toOutboundMessage(
   world: World,
-  { message, from, account }: ClaimedMessage,
+  { message, quotedId, from, account }: ClaimedMessage,
 ): Promise<OutboundMessage> {
   const target = { organization: message.organization_id, hasAccount: account !== undefined };
   const to = message.to ?? "";
@@ -205,6 +205,7 @@ async function toOutboundMessage(
     to_kind: isBsuid(to) ? "bsuid" : "phone",
     token: message.id,
     is_bulk: message.broadcast_id !== null,
+    reply_to: quotedId ?? undefined,
     // `sendMessage` stored it from a validated input, so the content has the member that its type requires.
     content: content as MessageContent,
   };

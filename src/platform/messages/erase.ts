@@ -27,7 +27,7 @@ export async function eraseMessages(
       delete from message_originals
       where organization_id = ${organization_id} and message_id in (select id from batch)`,
     sql`
-      update messages set content = '{}', "from" = null, "to" = null, error = error || ${withoutText}::jsonb
+      update messages set content = '{}', "from" = null, "to" = null, reactions = null, error = error || ${withoutText}::jsonb
       where organization_id = ${organization_id} and id in (select id from batch)`,
     sql`
       update message_receipts set error = error || ${withoutText}::jsonb

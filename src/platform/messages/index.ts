@@ -15,7 +15,7 @@ import { serializeMessage } from "./serialize.ts";
 import { requireNoneWaiting } from "./template-uses.ts";
 import { waitForMessage } from "./waiting/index.ts";
 
-export { readConsent, receiveMessage, receiveReceipts } from "./inbound/index.ts";
+export { readConsent, receiveChange, receiveMessage, receiveReceipts } from "./inbound/index.ts";
 export {
   type BulkMessages,
   composeMessage,

@@ -9,6 +9,9 @@ export function serializeMessage<Row extends Omit<MessageRow, "transaction_id">>
   const media = row.content.media ? withFreshLink(world, row.direction, row.content.media) : null;
   const { unsupported } = row.content;
   const shown = unsupported ? { ...unsupported, original: null } : null;
+  const reactions = (row.reactions ?? []).flatMap(({ emoji, from, at }) =>
+    emoji === null ? [] : [{ emoji, from, at }],
+  );
   const status = row.status === "sending" ? ("queued" as const) : row.status;
   return {
     ...row,
@@ -18,6 +21,7 @@ export function serializeMessage<Row extends Omit<MessageRow, "transaction_id">>
     template,
     reply,
     unsupported: shown,
+    reactions,
     status,
   };
 }

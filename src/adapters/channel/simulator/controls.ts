@@ -1,6 +1,6 @@
 /** Controls of the simulated channel: send inbound messages, tap buttons, read messages, inject faults. */
 import type { z } from "zod";
-import type { ChannelCallbacks, Identities, InboundMessage } from "../../../ports/channel.ts";
+import type { ChannelCallbacks, Identities, InboundMessage, MessageChange } from "../../../ports/channel.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import { findChoice, type ReplyChoice } from "./choices.ts";
 import { Faults } from "./faults.ts";
@@ -18,9 +18,15 @@ export interface ContactMessage {
   readonly identities?: Identities | undefined;
   readonly name?: string | null | undefined;
   readonly content: InboundMessage["content"];
+  /** The channel's id of the message that it quotes. */
+  readonly reply_to?: string | undefined;
   /** A repeat with the same id is the same message; by default every message is a new one. */
   readonly channel_message_id?: string | undefined;
 }
+
+/** What a contact does with an earlier message. */
+export type ContactChange = Omit<MessageChange, "change_id" | "occurred_at"> &
+  Partial<Pick<MessageChange, "change_id">>;
 
 export interface InboundResult {
   readonly message_id: string;
@@ -38,6 +44,8 @@ export interface MessagePage {
 export interface SimulatorControls {
   /** Delivers a message from a contact to an inbox of the organization. */
   receiveInbound(message: ContactMessage): Promise<InboundResult>;
+  /** Delivers what a contact does with an earlier message. */
+  receiveChange(change: ContactChange): Promise<InboundResult>;
   /** Marks all delivered messages as read. @returns how many there were. */
   readMessages(organization_id: string, phone_number: string): Promise<number>;
   /** The messages on the phone, in both directions; `limit` is 50 by default. */
@@ -67,6 +75,7 @@ export function createControls(options: ControlOptions): SimulatorControls {
 
   return {
     receiveInbound: (message) => receiveInbound(options, message),
+    receiveChange: (change) => receiveChange(options, change),
 
     async readMessages(organization_id, phone_number) {
       const faults = await readFaults(store, organization_id);
@@ -102,7 +111,7 @@ async function receiveInbound(
   { store, callbacks, now }: ControlOptions,
   message: ContactMessage,
 ): Promise<InboundResult> {
-  const { organization_id, from, identities, to = null, name = null, content } = message;
+  const { organization_id, from, identities, to = null, name = null, content, reply_to } = message;
   const phone_number = from ?? identities?.bsuid;
   if (!phone_number) {
     throw new ControlInputError("from", "Send from, user_id or both.");
@@ -115,7 +124,7 @@ async function receiveInbound(
     token: id,
     phone_number,
     direction: "inbound",
-    content,
+    content: { ...content, ...(reply_to === undefined ? {} : { reply_to }) },
     status: "received",
     created_at: at.toISOString(),
   });
@@ -134,7 +143,24 @@ async function receiveInbound(
     to,
     name,
     occurred_at: stored.created_at,
+    reply_to,
     content,
   });
   return { ...received, channel_message_id: id };
+}
+
+async function receiveChange(
+  { store, callbacks, now }: ControlOptions,
+  { change_id, ...change }: ContactChange,
+): Promise<InboundResult> {
+  const at = now();
+  const id = change_id ?? store.newId(at);
+  const changed = await callbacks.onChange({ ...change, change_id: id, occurred_at: at.toISOString() });
+  if (!changed) {
+    throw new ControlInputError(
+      "message_id",
+      `There is no message with the id ${change.channel_message_id}.`,
+    );
+  }
+  return { ...changed, channel_message_id: id };
 }

@@ -146,7 +146,7 @@ function toLedgerMessage(message: OutboundMessage, id: string, at: Date): Ledger
     token: message.token,
     phone_number: message.to,
     direction: "outbound",
-    content: message.content,
+    content: { ...message.content, ...(message.reply_to ? { reply_to: message.reply_to } : {}) },
     status: "accepted",
     created_at: at.toISOString(),
   };

@@ -9,7 +9,7 @@ import {
 } from "./control-route.ts";
 import type { SimulatorControls } from "./controls.ts";
 import { Faults } from "./faults.ts";
-import { InboundBody, toInboundContent } from "./inbound-body.ts";
+import { InboundBody, toChange, toInboundContent } from "./inbound-body.ts";
 import { phoneIdentifier } from "./phone-number.ts";
 import type { LedgerMessage } from "./store.ts";
 
@@ -30,15 +30,22 @@ const PhoneParams = z.object({ number: phoneIdentifier });
 
 const postInbound: RouteHandler = async (controls, { organization_id, body }) => {
   const message = parseInput(InboundBody, body);
-  const { from = null, to, user_id, username, wa_id, name, channel_message_id } = message;
+  const { from = null, to, user_id, username, wa_id, name, channel_message_id, reply_to } = message;
+  const identities = { bsuid: user_id, username, wa_id };
+  const change = toChange(message);
+  if (change) {
+    const by = { organization_id, from, identities, change_id: channel_message_id };
+    return { status: 201, body: { data: await controls.receiveChange({ ...by, ...change }) } };
+  }
   const content = await toInboundContent(message, organization_id, controls);
   const received = await controls.receiveInbound({
     organization_id,
     from,
     to,
-    identities: { bsuid: user_id, username, wa_id },
+    identities,
     name,
     channel_message_id,
+    reply_to,
     content,
   });
   return { status: 201, body: { data: received } };

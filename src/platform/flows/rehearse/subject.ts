@@ -75,7 +75,7 @@ async function sampleContact(
       bsuid: null,
     },
     ...{ username: null, created_at: at, updated_at: at, erased_at: null, country: null },
-    ...{ normalized: null, normalized_at: null },
+    ...{ normalized: null, normalized_at: null, consent_at: null },
   };
 }
 

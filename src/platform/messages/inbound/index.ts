@@ -11,7 +11,9 @@ import { type Change, emit, system, type World } from "../../kernel/index.ts";
 import { commitUpload, type ReceivedFile } from "../../uploads/index.ts";
 import { getWaiters } from "../waiting/index.ts";
 import { applyConsentWords } from "./consent.ts";
+import { senderOf } from "./sender.ts";
 
+export { receiveChange } from "./changes.ts";
 export { readConsent } from "./consent.ts";
 export { deleteOldReceiptsJob, receiveReceipts } from "./receipts.ts";
 export { asksToStop } from "./stop-request.ts";
@@ -121,11 +123,24 @@ async function storeMessage(
       status: "received",
       channel_message_id: inbound.channel_message_id,
       created_at: now.toISOString(),
+      reply_to: quotedId(tx, inbound, conversation.id),
     })
     .onConflict((conflict) => conflict.columns(["organization_id", "channel_message_id"]).doNothing())
     .returning("id")
     .executeTakeFirst();
   return stored?.id;
+}
+
+/** As part of the statement: null if it quotes nothing, or a message that is not one of the conversation. */
+function quotedId(tx: Transaction, { organization_id, reply_to }: InboundMessage, conversation_id: string) {
+  return reply_to
+    ? tx
+        .selectFrom("messages")
+        .select("id")
+        .where("organization_id", "=", organization_id)
+        .where("channel_message_id", "=", reply_to)
+        .where("conversation_id", "=", conversation_id)
+    : null;
 }
 
 function emitReceived(
@@ -146,11 +161,6 @@ function emitReceived(
       ...("text" in content ? { text: content.text } : {}),
     },
   });
-}
-
-/** The number or, if it is hidden, another identity. Only a number or a bsuid can be replied to. */
-function senderOf({ from, identities = {} }: InboundMessage): string {
-  return from ?? identities.bsuid ?? identities.wa_id ?? identities.username ?? "";
 }
 
 async function findExisting(tx: Transaction, inbound: InboundMessage) {

@@ -38,6 +38,7 @@ const Payload = z.object({
     identities: z.object({ wa_id: text, bsuid: text, username: text }).optional(),
     name: z.string().nullable(),
     occurred_at: z.string(),
+    reply_to: text,
     content: Content,
     file: z.object({ id: z.string(), content_type: z.string() }).nullable(),
     original: z.record(z.string(), z.unknown()),

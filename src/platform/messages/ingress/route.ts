@@ -17,6 +17,7 @@ import { callbackPath, listAccounts, readAccount, recordHealth } from "../../inb
 import type { ModuleRoute, World } from "../../kernel/index.ts";
 import { requestSync } from "../../templates/index.ts";
 import { receiveReceipts } from "../inbound/index.ts";
+import { changeMessageJob } from "./changes.ts";
 import { moveContactJob, receiveMessageJob } from "./receive.ts";
 
 const channel = "whatsapp";
@@ -109,7 +110,11 @@ async function store(world: World, { organization_id, account }: Target, updates
       await recordHealth(world, { organization_id, inbox_id }, last.failure);
     }
   }
-  const jobs = newJobs(organization_id, inboxes, updates);
+  const received_at = world.now().toISOString();
+  const jobs = [
+    ...newJobs(organization_id, inboxes, updates),
+    ...newChanges({ organization_id, received_at }, numbers, updates),
+  ];
   if (jobs.length > 0) {
     await world.database.transaction((tx) => world.jobs.enqueueAll(tx, jobs));
   }
@@ -133,6 +138,20 @@ function newJobs(organization_id: string, inboxes: Inboxes, { moves, messages }:
         : [newJob(receiveMessageJob, { organization_id, inbox_id, message }, { key })];
     }),
   ];
+}
+
+/** Of each change of a message. Their times order them. */
+function newChanges(
+  { organization_id, received_at }: { readonly organization_id: string; readonly received_at: string },
+  numbers: ReadonlySet<string>,
+  { changes }: ChannelUpdates,
+) {
+  const isOurs = ({ phone_number_id }: { readonly phone_number_id: string }) => numbers.has(phone_number_id);
+  return changes
+    .filter(isOurs)
+    .map(({ phone_number_id: _, ...change }) =>
+      newJob(changeMessageJob, { organization_id, received_at, ...change }),
+    );
 }
 
 /** What a person sends is received in order, and what comes from a new number after the move to it. */

@@ -20,6 +20,8 @@ interface OutgoingMessage {
   readonly charge: MessageRow["charge"];
   /** Whether the message is rejected if less than its price is available. */
   readonly isLimited: boolean;
+  /** The id of the message that it quotes. */
+  readonly reply_to?: string | undefined;
 }
 
 const notSent = {
@@ -30,6 +32,9 @@ const notSent = {
   read_at: null,
   failed_at: null,
   error: null,
+  reactions: null,
+  edited_at: null,
+  deleted_at: null,
 };
 
 /**
@@ -39,7 +44,7 @@ const notSent = {
  */
 export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) {
   const { tx, world, now, actor } = change;
-  const { inbox, conversation, to, type, content, charge } = outgoing;
+  const { inbox, conversation, to, type, content, charge, reply_to = null } = outgoing;
   const { organization_id } = conversation;
   const id = freshId({ now }, "msg");
   const created_at = now.toISOString();
@@ -47,7 +52,7 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
     ...{ organization_id, id, conversation_id: conversation.id, type, content },
     ...({ direction: "outbound", status: "queued" } as const),
     ...{ from: inbox.phone_number, to, sent_by: recordOf(actor), charge, broadcast_id: null, created_at },
-    ...notSent,
+    ...{ ...notSent, reply_to },
   };
   const job = newJob(
     deliverMessageJob,
@@ -95,10 +100,10 @@ async function insertMessage(
     sql<{ is_held: boolean }>`
       with job as (${jobInsertion}), conversation as (${conversationUpdate}), hold as (${holding}) ${sql.join(replies, sql``)}
       insert into messages (organization_id, id, conversation_id, direction, type, content, "from", "to", status, sent_by,
-        charge, created_at)
+        charge, created_at, reply_to)
       values (${organization_id}, ${id}, ${message.conversation_id}, ${message.direction}, ${message.type},
         ${JSON.stringify(message.content)}::jsonb, ${message.from}, ${message.to}, ${message.status},
-        ${JSON.stringify(message.sent_by)}::jsonb, ${charge && JSON.stringify(charge)}::jsonb, ${message.created_at})
+        ${JSON.stringify(message.sent_by)}::jsonb, ${charge && JSON.stringify(charge)}::jsonb, ${message.created_at}, ${message.reply_to})
       returning exists (select from hold) as is_held
     `.execute(tx),
   );

@@ -1,7 +1,7 @@
 /** Sends a message: finds or creates its contact and conversation, stores it, and enqueues its delivery. */
 import type { z } from "zod";
 import { type Failure, permits } from "../../../../tools/contract/index.ts";
-import { fail } from "../../../../tools/errors.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
 import type { messages as contract } from "../../../../tools/messages/index.ts";
 import type { Queries } from "../../../database/database.ts";
 import { keepPlans, together } from "../../../database/transaction.ts";
@@ -23,7 +23,7 @@ type Input = z.output<typeof contract.send_message.input>;
 /** The actor may be one without a caller, such as a flow. */
 export async function sendMessage(input: Input, context: OrganizationChange) {
   const { tx, organization } = context;
-  const { inbox_id } = input;
+  const { inbox_id, reply_to } = input;
   const to = await readAddress(tx, organization, input);
   const address = { organization, to, inbox_id };
   const [, contentFor, found, estimate] = await together(
@@ -33,13 +33,37 @@ export async function sendMessage(input: Input, context: OrganizationChange) {
     readEstimate(tx, organization, to),
   );
   const { contact, inbox, conversation } = await createRecipient(context, found, address);
+  if (reply_to !== undefined) {
+    await requireQuotable(tx, conversation, reply_to);
+  }
   const content = await contentFor(inbox.id);
   const sending = { ...context, db: tx };
   const checked = await requireSendable(sending, { contact, inbox, conversation, content, estimate });
   const { isFree, charge, isLimited } = checked;
-  const outgoing = { inbox, conversation, to, type: input.type, content, charge, isLimited };
+  const outgoing = { inbox, conversation, to, type: input.type, content, charge, isLimited, reply_to };
   const message = await enqueueMessage(context, outgoing);
   return { ...message, ...(isFree ? {} : { warnings: ["outside_service_window"] }) };
+}
+
+/** @throws Failure `message_not_found`, `message_not_quotable`. */
+async function requireQuotable(
+  db: Queries,
+  { organization_id, id: conversation_id }: Recipient["conversation"],
+  id: string,
+): Promise<void> {
+  const message = await db
+    .selectFrom("messages")
+    .select("channel_message_id")
+    .where("organization_id", "=", organization_id)
+    .where("conversation_id", "=", conversation_id)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (!message) {
+    throw failField("reply_to", "message_not_found");
+  }
+  if (message.channel_message_id === null) {
+    throw failField("reply_to", "message_not_quotable");
+  }
 }
 
 /** What the rules of sending are evaluated with. */

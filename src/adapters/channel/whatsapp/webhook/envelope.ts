@@ -28,8 +28,11 @@ export function changesOf({ entry }: z.output<typeof Envelope>): readonly Accoun
   );
 }
 
+/** A phone number as Meta writes it. */
+export const digits = z.string().regex(/^\d{5,20}$/);
+
 const seconds = z
-  .union([z.string().regex(/^\d{1,12}$/), z.int()])
+  .union([z.string().regex(/^\d{1,12}$/), z.int().min(0).max(999_999_999_999)])
   .transform((value) => new Date(Number(value) * 1000).toISOString());
 
 export const Metadata = z.object({ phone_number_id: id });
@@ -43,14 +46,14 @@ export type Contact = z.output<typeof Contact>;
 
 export const Message = z.looseObject({
   id,
-  from: z
-    .string()
-    .regex(/^\d{5,20}$/)
-    .nullish()
-    .catch(null),
+  from: digits.nullish().catch(null),
   from_user_id: id.nullish().catch(null),
   timestamp: seconds,
   type: z.string().max(64),
+  context: z
+    .object({ id: id.nullish().catch(null) })
+    .nullish()
+    .catch(null),
 });
 export type Message = z.output<typeof Message>;
 

@@ -23,12 +23,14 @@ export const readRequest: ChannelProvider["readRequest"] = ({ app_secret }, { he
   const updates = changesOf(parsed.data).map(readChange);
   const all: ChannelUpdates = {
     messages: updates.flatMap(({ messages = [] }) => messages),
+    changes: updates.flatMap(({ changes = [] }) => changes),
     receipts: updates.flatMap(({ receipts = [] }) => receipts),
     moves: updates.flatMap(({ moves = [] }) => moves),
     templates: updates.flatMap(({ templates = [] }) => templates),
     health: updates.flatMap(({ health = [] }) => health),
   };
-  const count = all.messages.length + all.receipts.length + all.moves.length + all.templates.length;
+  const { health: _, ...counted } = all;
+  const count = Object.values(counted).reduce((sum, list) => sum + list.length, 0);
   return count > maxUpdates ? "too_many" : all;
 };
 

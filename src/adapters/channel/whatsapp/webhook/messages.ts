@@ -1,14 +1,15 @@
 /** The changes of the field `messages`: messages, receipts, and persons who have another number or id. */
 import { z } from "zod";
-import type { AccountMessage, ChannelUpdates, ReceiptType } from "../../../../ports/channel.ts";
+import type { AccountMessage, ChannelUpdates, Identities, ReceiptType } from "../../../../ports/channel.ts";
 import { reactionTo, toFailure } from "../error-codes.ts";
 import { readAll } from "../read-all.ts";
+import { changeOf } from "./changes.ts";
 import { contentOf } from "./content.ts";
-import { Contact, Message, Metadata, Status } from "./envelope.ts";
+import { Contact, digits, Message, Metadata, Status } from "./envelope.ts";
 
-type Updates = Pick<ChannelUpdates, "messages" | "receipts" | "moves" | "health">;
+type Updates = Pick<ChannelUpdates, "messages" | "changes" | "receipts" | "moves" | "health">;
 
-const none: Updates = { messages: [], receipts: [], moves: [], health: [] };
+const none: Updates = { messages: [], changes: [], receipts: [], moves: [], health: [] };
 
 export function readMessages(value: Readonly<Record<string, unknown>>): Updates {
   const metadata = Metadata.safeParse(value.metadata);
@@ -19,10 +20,20 @@ export function readMessages(value: Readonly<Record<string, unknown>>): Updates 
   const contacts = readAll(Contact, value.contacts);
   const messages = readAll(Message, value.messages);
   const statuses = readAll(Status, value.statuses);
+  const written = messages.filter(({ type }) => type !== "system");
+  const changes = new Map(written.map((message) => [message, changeOf(message)]));
   return {
-    messages: messages.flatMap((message) =>
-      message.type === "system" ? [] : toMessage(message, phone_number_id, contacts),
+    messages: written.flatMap((message) =>
+      changes.get(message) ? [] : toMessage(message, phone_number_id, contacts),
     ),
+    changes: written.flatMap((message) => {
+      const change = changes.get(message);
+      return senderOf(message, contacts).flatMap((sender) =>
+        change
+          ? [{ phone_number_id, change_id: message.id, ...sender, occurred_at: message.timestamp, ...change }]
+          : [],
+      );
+    }),
     moves: messages.flatMap((message) => (message.type === "system" ? toMove(message, phone_number_id) : [])),
     receipts: statuses.flatMap((status) => toReceipt(status, phone_number_id)),
     health: statuses.flatMap((status) => toHealth(status, phone_number_id)),
@@ -34,35 +45,43 @@ function toMessage(
   phone_number_id: string,
   contacts: readonly Contact[],
 ): readonly AccountMessage[] {
-  const { id, from: wa_id = null, from_user_id = null, timestamp } = message;
-  const contact =
-    contacts.find((one) => wa_id !== null && one.wa_id === wa_id) ??
-    contacts.find((one) => from_user_id !== null && one.user_id === from_user_id);
+  const contact = contactOf(message, contacts);
+  return senderOf(message, contacts).map((sender) => ({
+    phone_number_id,
+    channel_message_id: message.id,
+    ...sender,
+    name: contact?.profile?.name?.slice(0, 255) || null,
+    occurred_at: message.timestamp,
+    reply_to: message.context?.id ?? null,
+    ...contentOf(message),
+    original: message,
+  }));
+}
+
+function contactOf({ from, from_user_id }: Message, contacts: readonly Contact[]): Contact | undefined {
+  return (
+    contacts.find(({ wa_id }) => Boolean(from) && wa_id === from) ??
+    contacts.find(({ user_id }) => Boolean(from_user_id) && user_id === from_user_id)
+  );
+}
+
+/** None if the message has neither a number nor an id to answer to. */
+function senderOf(message: Message, contacts: readonly Contact[]) {
+  const { from: wa_id = null, from_user_id = null } = message;
+  const contact = contactOf(message, contacts);
   const bsuid = from_user_id ?? contact?.user_id ?? null;
-  if (wa_id === null && bsuid === null) {
-    return [];
-  }
-  return [
-    {
-      phone_number_id,
-      channel_message_id: id,
-      from: wa_id === null ? null : `+${wa_id}`,
-      identities: { wa_id, bsuid, username: contact?.profile?.username?.slice(0, 64) ?? null },
-      name: contact?.profile?.name?.slice(0, 255) || null,
-      occurred_at: timestamp,
-      ...contentOf(message),
-      original: message,
-    },
-  ];
+  const username = contact?.profile?.username?.slice(0, 64) ?? null;
+  return wa_id === null && bsuid === null ? [] : [toSender({ wa_id, bsuid, username })];
+}
+
+function toSender({ wa_id, ...ids }: Identities & { readonly wa_id: string | null }) {
+  return { from: wa_id === null ? null : `+${wa_id}`, identities: { wa_id, ...ids } };
 }
 
 const System = z.object({
   system: z.object({
     type: z.enum(["user_changed_number", "user_changed_user_id"]),
-    wa_id: z
-      .string()
-      .regex(/^\d{5,20}$/)
-      .nullish(),
+    wa_id: digits.nullish(),
     user_id: z.string().max(255).nullish(),
     previous_user_id: z.string().max(255).nullish(),
     body: z.string().nullish(),

@@ -1,0 +1,171 @@
+/**
+ * Receives what a person does with an earlier message: a reaction, an edit or a deletion. Safe to repeat.
+ *
+ * It is no message: the conversation is neither reopened nor routed nor unread, its window does not start again, and
+ * neither flows nor the chatbot get it. Reports come twice and in any order, so the times of the changes decide.
+ */
+import type { Selectable } from "kysely";
+import { sql } from "kysely";
+import type { EventData } from "../../../../tools/events.ts";
+import type { Transaction } from "../../../database/database.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import type { MessageChange } from "../../../ports/channel.ts";
+import { findContact } from "../../contacts/index.ts";
+import { emit, type World } from "../../kernel/index.ts";
+import { withdrawal } from "../../uploads/index.ts";
+import { senderOf } from "./sender.ts";
+
+type Message = Pick<
+  Selectable<Tables["messages"]>,
+  | ("organization_id" | "id" | "conversation_id" | "direction" | "type" | "from" | "content")
+  | ("reactions" | "edited_at" | "deleted_at")
+> & { readonly contact_id: string };
+
+interface Received {
+  readonly tx: Transaction;
+  readonly world: World;
+  readonly message: Message;
+  readonly report: MessageChange;
+}
+
+/** Undefined if the message that it is about is not known. */
+export async function receiveChange(
+  world: World,
+  report: MessageChange,
+): Promise<{ message_id: string; conversation_id: string } | undefined> {
+  return world.database.transaction(async (tx) => {
+    const { organization_id: organization, from: phone_number, identities } = report;
+    const sender = await findContact(tx, { organization, phone_number, identities, now: world.now() });
+    const message = await lockMessage(tx, report);
+    if (!message) {
+      return undefined;
+    }
+    const isReaction = report.change.type === "reaction";
+    // A person who hides the number may react to what was sent to it; who edits a message has written it.
+    const isOfContact = sender ? sender.id === message.contact_id : isReaction;
+    // Without a sender or a recipient, its contact has been erased.
+    if (message.from !== null && isOfContact) {
+      await (isReaction ? react : changeOwn)({ tx, world, message, report });
+    }
+    return { message_id: message.id, conversation_id: message.conversation_id };
+  });
+}
+
+async function lockMessage(
+  tx: Transaction,
+  { organization_id, channel_message_id }: MessageChange,
+): Promise<Message | undefined> {
+  const { rows } = await sql<Message>`
+    select messages.organization_id, messages.id, messages.conversation_id, messages.direction, messages.type,
+      messages.content, messages.reactions, messages.edited_at, messages.deleted_at,
+      case when conversations.erased_at is null then messages."from" end as "from", conversations.contact_id
+    from messages
+    join conversations on conversations.organization_id = messages.organization_id
+      and conversations.id = messages.conversation_id
+    where messages.organization_id = ${organization_id} and messages.channel_message_id = ${channel_message_id}
+    for update of messages
+  `.execute(tx);
+  return rows[0];
+}
+
+async function react({ tx, world, message, report }: Received): Promise<void> {
+  const { contact_id } = message;
+  const { change_id, occurred_at: at, change } = report;
+  const reactions = message.reactions ?? [];
+  const former = reactions.find((one) => one.contact_id === contact_id);
+  const emoji = change.type === "reaction" ? change.emoji : null;
+  const isKnown = former?.at === at && former.ids.includes(change_id);
+  if (isKnown || (former && Date.parse(former.at) > Date.parse(at))) {
+    return;
+  }
+  const from = senderOf(report);
+  const ids = former?.at === at ? [...former.ids, change_id] : [change_id];
+  const others = reactions.filter((one) => one !== former);
+  await update(tx, message, {
+    reactions: JSON.stringify([...others, { contact_id, from, emoji, at, ids }]),
+  });
+  if (emoji !== (former?.emoji ?? null)) {
+    const { organization_id, id: message_id, conversation_id } = message;
+    const data = { message_id, conversation_id, from, emoji, timestamp: at };
+    emit(tx, world, { type: "message.reaction", organization_id, order: conversation_id, data });
+  }
+}
+
+/** An edit or a deletion, which only the sender can make. What was deleted stays deleted. */
+async function changeOwn(received: Received): Promise<void> {
+  const { tx, message, report } = received;
+  const { occurred_at: at } = report;
+  if (message.direction !== "inbound" || message.deleted_at !== null) {
+    return;
+  }
+  if (report.change.type === "delete") {
+    await deleteContent(tx, message, at);
+    emitEdited(received, { edited_at: message.edited_at, deleted_at: at });
+    return;
+  }
+  const isOlder = message.edited_at !== null && Date.parse(message.edited_at) >= Date.parse(at);
+  const content = editedContent(message, report.change);
+  if (content && !isOlder) {
+    await update(tx, message, { content: JSON.stringify(content), edited_at: at });
+    emitEdited(received, { edited_at: at, deleted_at: null, text: content.text });
+  }
+}
+
+/** Undefined if the message has no text or caption that could be replaced. */
+function editedContent(
+  { type, content }: Message,
+  change: MessageChange["change"],
+): Message["content"] | undefined {
+  if (change.type === "edit" && type === "text") {
+    return { ...content, text: { body: change.text } };
+  }
+  return change.type === "edit_caption" && content.media
+    ? { ...content, media: { ...content.media, caption: change.caption } }
+    : undefined;
+}
+
+/** The row stays, so that the conversation shows that there was a message. */
+async function deleteContent(tx: Transaction, message: Message, at: string): Promise<void> {
+  const { organization_id, id, content } = message;
+  await update(tx, message, { content: "{}", deleted_at: at });
+  if (content.media?.upload !== undefined) {
+    await withdrawal(organization_id, sql`${content.media.upload}`).execute(tx);
+  }
+  if (message.type === "unsupported") {
+    await tx
+      .deleteFrom("message_originals")
+      .where("organization_id", "=", organization_id)
+      .where("message_id", "=", id)
+      .execute();
+  }
+}
+
+interface Columns {
+  readonly content?: string;
+  readonly reactions?: string;
+  readonly edited_at?: string;
+  readonly deleted_at?: string;
+}
+
+async function update(tx: Transaction, { organization_id, id }: Message, columns: Columns): Promise<void> {
+  await tx
+    .updateTable("messages")
+    .set(columns)
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .execute();
+}
+
+function emitEdited(
+  { tx, world, message, report }: Received,
+  changed: Pick<EventData<"message.edited">, "edited_at" | "deleted_at" | "text">,
+): void {
+  const { organization_id, id: message_id, conversation_id, type } = message;
+  const { text, ...times } = changed;
+  emit(tx, world, {
+    type: "message.edited",
+    organization_id,
+    order: conversation_id,
+    data: { message_id, conversation_id, from: senderOf(report), type, ...(text ? { text } : {}), ...times },
+  });
+}
