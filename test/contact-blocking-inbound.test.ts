@@ -122,6 +122,7 @@ test("a stop or start word of a blocked contact changes the consent and is not c
   const optedOut = async () => (await app.call(contacts.get_contact, { id: contact_id })).data.opted_out;
   await phone.write("STOP");
   expect(await optedOut()).toBe(true);
+  await app.advanceTime(1_000);
   await phone.write("START");
   expect(await optedOut()).toBe(false);
   await app.advanceTime(1000);

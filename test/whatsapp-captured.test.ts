@@ -1,5 +1,6 @@
-/** What every captured payload and every example of Meta stores, when it arrives as a signed webhook. */
+/** What every captured payload and every example of Meta does, when it arrives as a signed webhook. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
 import examples from "./fixtures/whatsapp/meta-openapi-examples.json" with { type: "json" };
@@ -10,11 +11,17 @@ import { jpeg } from "./support/files.ts";
 import {
   type createWhatsAppInbox,
   credentials,
+  deliver,
   type GraphApi,
+  inboundText,
+  messagesChange,
+  openWindow,
   postWebhook,
+  sendText,
   startGraphApi,
   startWhatsAppApp,
 } from "./support/whatsapp.ts";
+import type { Json } from "./support/whatsapp-emulator.ts";
 
 let graph: GraphApi;
 let app: TestApp;
@@ -40,33 +47,115 @@ async function newest() {
   return (await app.call(messages.get_message, { conversation_id, message_id })).data;
 }
 
-let repetition = 0;
-/** A captured payload with our number's id, and with ids that no other payload has. */
-function ours(payload: unknown): string {
+let repetition = 100;
+/** A captured payload with our number's id, and with message ids and persons that no other payload has. */
+function ours(payload: unknown): Json {
   repetition += 1;
-  return JSON.stringify(payload)
+  const text = JSON.stringify(payload)
     .replace(/"phone_number_id":"\d+"/g, `"phone_number_id":"${credentials.phone_number_id}"`)
-    .replace(/"id":"(wamid\.[^"]+)"/g, `"id":"$1${repetition}"`);
+    .replace(/"(id|message_id)":"(wamid\.[^"]+)"/g, `"$1":"$2${repetition}"`)
+    .replace(/\b(1\d{7})\d{3}\b/g, `$1${repetition}`)
+    .replace(/\bUS\.\d+/g, `$&${repetition}`);
+  return JSON.parse(text);
 }
 
-async function receive(payload: unknown): Promise<number> {
-  const before = (await stored()).length;
-  expect((await postWebhook(app, inbox, { body: ours(payload) })).status).toBe(200);
+async function post(payload: Json): Promise<void> {
+  expect((await postWebhook(app, inbox, { body: JSON.stringify(payload) })).status).toBe(200);
   await app.runDueJobs();
-  return (await stored()).length - before;
 }
 
-const text = (body: string) => ({ type: "text", text: { body } });
-const reply = (id: string, title: string) => ({ type: "interactive", reply: { id, title } });
-const unsupported = (type: string) => ({ type: "unsupported", unsupported: { type } });
+/** A message of ours to the person of a payload, with this id at WhatsApp. */
+async function sendAs(id: string, person: string) {
+  await openWindow(app, inbox, person);
+  const usual = graph.routes["POST messages"];
+  graph.routes["POST messages"] = () => ({ body: { messages: [{ id }] } });
+  const sent = await sendText(app, inbox, `+${person}`);
+  graph.routes["POST messages"] = usual ?? (() => ({}));
+  return sent;
+}
+
+/** Sends what the payload is about, if there is something. */
+async function sendSubject(payload: Json) {
+  const { messages: [message] = [], statuses: [status] = [] } = payload.entry[0].changes[0].value;
+  const id = message?.context?.id ?? message?.reaction?.message_id ?? status?.id;
+  return id === undefined ? undefined : sendAs(id, message?.from ?? status.recipient_id);
+}
+
+/** The contact with this number or id. */
+async function contactOf(key: string) {
+  const row = await app.server.database.queries
+    .selectFrom("contact_identities")
+    .select("contact_id as id")
+    .where("value", "=", key)
+    .executeTakeFirst();
+  return row ? (await app.call(contacts.get_contact, row)).data : undefined;
+}
+
+/** Exactly one of these; `nothing` neither stores nor changes a message. */
+interface Effect {
+  /** A new message, which quotes the one that the payload names. */
+  readonly message?: object;
+  /** An emoji on a message of ours. */
+  readonly reaction?: string;
+  /** The status of a message of ours. */
+  readonly receipt?: string;
+  /** The person has another number or id. */
+  readonly move?: { readonly from: string; readonly to: string };
+  readonly nothing?: true;
+}
+
+const text = (body: string): Effect => ({ message: { type: "text", text: { body } } });
+const reply = (id: string, title: string): Effect => ({
+  message: { type: "interactive", reply: { id, title } },
+});
+const unsupported = (type: string): Effect => ({ message: { type: "unsupported", unsupported: { type } } });
+
+async function expectEffect(captured: unknown, effect: Effect): Promise<void> {
+  const payload = ours(captured);
+  const [message] = payload.entry[0].changes[0].value.messages ?? [];
+  const known = effect.move && (await meet(`${effect.move.from}${repetition}`));
+  const subject = await sendSubject(payload);
+  const before = await stored();
+  await post(payload);
+  await post(payload);
+  const after = await stored();
+  expect(after.length - before.length).toBe(effect.message ? 1 : 0);
+  if (effect.message) {
+    expect(await newest()).toMatchObject({
+      ...{ direction: "inbound", from: `+${message.from}`, reply_to: subject?.id ?? null },
+      ...effect.message,
+    });
+  }
+  if (effect.reaction) {
+    const at = new Date(Number(message.timestamp) * 1000).toISOString();
+    const reactions = [{ emoji: effect.reaction, from: `+${message.from}`, at }];
+    expect((await subject?.read())?.reactions).toEqual(reactions);
+  }
+  if (effect.receipt) {
+    expect((await subject?.read())?.status).toBe(effect.receipt);
+  }
+  if (effect.move) {
+    expect((await contactOf(`${effect.move.to}${repetition}`))?.id).toBe(known?.id);
+  }
+  if (effect.nothing) {
+    expect(after).toEqual(before);
+  }
+}
+
+/** A person who writes with this number or id. */
+async function meet(key: string) {
+  const ids = key.startsWith("US.") ? { from: undefined, from_user_id: key } : { from: key.slice(1) };
+  await deliver(app, inbox, messagesChange({ messages: [inboundText("Hi", ids)] }));
+  return contactOf(key);
+}
 
 describe("Meta's own example", () => {
-  const effects: Record<string, object | null> = {
+  const effects: Record<string, Effect> = {
     "Text Message": text("Does it come in another color?"),
     "Text Message with Context (Product Inquiry)": text("Is this still available?"),
-    "Text Message from Click to WhatsApp Ad": { type: "text" },
-    "Reaction Message": null,
-    "Image Message": { type: "image", media: { caption: "Taj Mahal" } },
+    "Text Message from Click to WhatsApp Ad": { message: { type: "text" } },
+    "Reaction Message": { reaction: "👍" },
+    "Image Message": { message: { type: "image", media: { caption: "Taj Mahal" } } },
     "Location Message": unsupported("location"),
     "Contact Sharing Message": unsupported("contacts"),
     "Unsupported Message": unsupported("unsupported"),
@@ -74,10 +163,10 @@ describe("Meta's own example", () => {
     "Interactive List Reply Message": reply("priority_express", "Priority Mail Express"),
     "Interactive Button Reply Message": reply("cancel-button", "Cancel"),
     "Order Message": unsupported("order"),
-    "System Message": null,
-    "Group Create Message": null,
-    "Group Settings Update": null,
-    "Group Remove Participants": null,
+    "System Message": { move: { from: "+16505551", to: "+12195555" } },
+    "Group Create Message": { nothing: true },
+    "Group Settings Update": { nothing: true },
+    "Group Remove Participants": { nothing: true },
   };
   const requests = examples.operations["post /whatsapp/webhooks"];
 
@@ -86,25 +175,25 @@ describe("Meta's own example", () => {
   });
 
   test.each(requests)("$name", async ({ name, value }) => {
-    const effect = effects[name] ?? null;
-    expect(await receive(value)).toBe(effect === null ? 0 : 1);
-    if (effect !== null) {
-      expect(await newest()).toMatchObject({ direction: "inbound", from: "+16505551234", ...effect });
-    }
+    await expectEffect(value, effects[name] ?? {});
   });
 });
 
 describe("a captured payload", () => {
-  const effects: Record<string, object | null> = {
+  const effects: Record<string, Effect> = {
     "Text message": text("Hello, bot!"),
-    "Image message": { type: "image", media: { caption: "Check this out" } },
-    Reaction: null,
+    "Image message": { message: { type: "image", media: { caption: "Check this out" } } },
+    Reaction: { reaction: "👍" },
     "Interactive button reply": reply("btn_approve", "Approve"),
     "Text message with business-scoped user IDs": text("Hello from a username user"),
-    "Status update (message delivered)": null,
-    "System message (user_changed_number)": null,
-    "System message (user_changed_user_id)": null,
-    "BSUID rotation (user_id_update)": null,
+    "Status update (message delivered)": { receipt: "delivered" },
+    "System message (user_changed_number)": { move: { from: "+15551234", to: "+15557654" } },
+    "System message (user_changed_user_id)": {
+      move: { from: "US.13491208655302741918", to: "US.24817305912873645029" },
+    },
+    "BSUID rotation (user_id_update)": {
+      move: { from: "US.13491208655302741918", to: "US.24817305912873645029" },
+    },
   };
 
   test("each has an expected effect", () => {
@@ -112,21 +201,18 @@ describe("a captured payload", () => {
   });
 
   test.each(Object.entries(samples.payloads))("%s", async (name, payload) => {
-    const effect = effects[name] ?? null;
-    expect(await receive(payload)).toBe(effect === null ? 0 : 1);
-    if (effect !== null) {
-      expect(await newest()).toMatchObject({ from: "+15551234567", ...effect });
-    }
+    await expectEffect(payload, effects[name] ?? {});
   });
 
-  test("of a conversation is stored in order", async () => {
-    expect(await receive(replay.firstMessage)).toBe(1);
-    expect(await receive(replay.secondMessage)).toBe(1);
-    expect(await receive(replay.statusUpdate)).toBe(0);
+  test("of a conversation is stored in order, and its receipt counts", async () => {
+    await post(ours(replay.firstMessage));
+    repetition -= 1;
+    await post(ours(replay.secondMessage));
     const { conversation_id } = await newest();
     const { data } = await app.call(messages.list_messages, { conversation_id });
     expect(data.map((message) => message.text?.body)).toEqual(["Tell me more", "What is Vercel?"]);
     const { data: conversation } = await app.call(conversations.get_conversation, { id: conversation_id });
     expect(conversation.inbox_id).toBe(inbox.id);
+    await expectEffect(replay.statusUpdate, { receipt: "sent" });
   });
 });

@@ -1,5 +1,8 @@
-/** What customers change on WhatsApp: their own messages. */
+/** What customers change on WhatsApp: their own messages, and whether they want marketing. */
 import { describe, expect, test } from "vitest";
+import { contacts } from "../tools/contacts.ts";
+import { conversations } from "../tools/conversations.ts";
+import { credentials, deliver, messagesChange } from "./support/whatsapp.ts";
 import { isoOf, useWhatsAppCustomer } from "./support/whatsapp-customer.ts";
 
 const customer = useWhatsAppCustomer();
@@ -115,5 +118,114 @@ describe("a deletion", () => {
     const originals = app.server.database.queries.selectFrom("message_originals").select("message_id");
     expect(await originals.where("message_id", "=", own.id).execute()).toEqual([]);
     expect((await ours.read()).text).toEqual({ body: "hello" });
+  });
+});
+
+describe("a choice about marketing", () => {
+  const metadata = { display_phone_number: "16315555555", phone_number_id: credentials.phone_number_id };
+  const choose = (value: "stop" | "resume", timestamp: string, ids: object) => {
+    const { app, inbox } = customer();
+    return deliver(app, inbox, {
+      field: "user_preferences",
+      value: {
+        messaging_product: "whatsapp",
+        metadata,
+        user_preferences: [{ ...ids, category: "marketing_messages", value, timestamp: Number(timestamp) }],
+      },
+    });
+  };
+  const contactOf = async (search: string) =>
+    (await customer().app.call(contacts.list_contacts, { search })).data.at(0);
+  const countSent = () => customer().graph.sent().length;
+
+  test("in the app opts out and in, without an answer; an older one does not count", async () => {
+    const { person, seconds, write } = customer();
+    await write("Hello");
+    const ids = { wa_id: person().to.slice(1) };
+    const state = async () => (await contactOf(person().to))?.opted_out;
+    const before = countSent();
+    await choose("stop", seconds(1), ids);
+    expect(await state()).toBe(true);
+    await choose("resume", seconds(2), ids);
+    expect(await state()).toBe(false);
+    await choose("stop", seconds(1), ids);
+    expect(await state()).toBe(false);
+    await choose("stop", seconds(3), ids);
+    await choose("resume", seconds(2), ids);
+    expect(await state()).toBe(true);
+    await choose("stop", seconds(6), ids);
+    await choose("resume", seconds(5), ids);
+    expect(await state()).toBe(true);
+    expect(countSent()).toBe(before);
+  });
+
+  test("counts against stop and start words by the time when they were written", async () => {
+    const { person, seconds, write } = customer();
+    const ids = { wa_id: person().to.slice(1) };
+    await write("Hello");
+    await choose("stop", seconds(-10), ids);
+    await write("START", { timestamp: seconds(-60) });
+    expect((await contactOf(person().to))?.opted_out).toBe(true);
+    await write("START", { timestamp: seconds(-5) });
+    await choose("stop", seconds(-1), ids);
+    expect((await contactOf(person().to))?.opted_out).toBe(true);
+  });
+
+  test("to stop counts in the second in which the API set another", async () => {
+    const { app, person, seconds, write } = customer();
+    const { conversation_id } = await write("Hello");
+    const { data } = await app.call(conversations.get_conversation, { id: conversation_id });
+    await app.call(contacts.update_contact, { id: data.contact_id, opted_out: false });
+    await choose("stop", seconds(0), { wa_id: person().to.slice(1) });
+    expect((await contactOf(person().to))?.opted_out).toBe(true);
+  });
+
+  test("does not undo what the API set later", async () => {
+    const { app, person, seconds, write } = customer();
+    const { conversation_id } = await write("Hello");
+    const { data } = await app.call(conversations.get_conversation, { id: conversation_id });
+    const stopped = seconds(-60);
+    await app.call(contacts.update_contact, { id: data.contact_id, opted_out: true });
+    await app.call(contacts.update_contact, { id: data.contact_id, opted_out: false });
+    await choose("stop", stopped, { wa_id: person().to.slice(1) });
+    expect((await contactOf(person().to))?.opted_out).toBe(false);
+  });
+
+  test("of a person without a number counts by the user id", async () => {
+    const { app, person, seconds, write, hideNumber } = customer();
+    hideNumber();
+    const { conversation_id } = await write("Hello");
+    await choose("stop", seconds(1), { user_id: person().to });
+    const { data } = await app.call(conversations.get_conversation, { id: conversation_id });
+    const { data: contact } = await app.call(contacts.get_contact, { id: data.contact_id });
+    expect(contact.opted_out).toBe(true);
+  });
+
+  test("of an unknown person is kept if it is to stop", async () => {
+    const { person, seconds } = customer();
+    await choose("resume", seconds(1), { wa_id: person().to.slice(1) });
+    expect(await contactOf(person().to)).toBe(undefined);
+    await choose("stop", seconds(1), { wa_id: person().to.slice(1) });
+    expect(await contactOf(person().to)).toMatchObject({ opted_out: true, phone_number: person().to });
+  });
+
+  test.each(["the answer", "a receipt"])("is known by 131050 in %s", async (where) => {
+    const { app, graph, inbox, person, seconds, write, answer } = customer();
+    await write("Hello");
+    const error = { code: 131050, title: "User has stopped marketing messages" };
+    if (where === "the answer") {
+      const usual = graph.routes["POST messages"] ?? (() => ({}));
+      graph.routes["POST messages"] = () => ({
+        status: 400,
+        body: { error: { ...error, message: "(#131050)" } },
+      });
+      await answer();
+      graph.routes["POST messages"] = usual;
+    } else {
+      const { wamid: id } = await answer();
+      const failed = { id, status: "failed", timestamp: seconds(1), errors: [error] };
+      await deliver(app, inbox, messagesChange({ statuses: [failed] }));
+    }
+    expect((await contactOf(person().to))?.opted_out).toBe(true);
   });
 });

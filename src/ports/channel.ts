@@ -121,6 +121,7 @@ export interface ChannelUpdates {
   readonly changes: readonly (Omit<MessageChange, "organization_id"> & {
     readonly phone_number_id: string;
   })[];
+  readonly consents: readonly (ConsentChange & { readonly phone_number_id: string })[];
   /** Persons who have another number or id. */
   readonly moves: readonly (IdentityMove & { readonly phone_number_id: string })[];
   readonly templates: readonly { readonly waba_id: string; readonly name: string }[];
@@ -145,6 +146,15 @@ export interface IdentityMove {
   readonly occurred_at: string;
   readonly from: { readonly phone_number: string | null; readonly bsuid: string | null };
   readonly to: { readonly phone_number: string | null; readonly bsuid: string | null };
+}
+
+/** A person allowed or stopped marketing by the channel's own means. */
+export interface ConsentChange {
+  readonly occurred_at: string;
+  /** E.164; null if the person hides it. */
+  readonly from: string | null;
+  readonly identities?: Identities | undefined;
+  readonly opted_out: boolean;
 }
 
 /** What a person does with an earlier message of the conversation. */

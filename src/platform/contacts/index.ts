@@ -23,6 +23,7 @@ import { changeTags } from "./tags.ts";
 
 export { requireAddress } from "./address.ts";
 export { isBsuid } from "./bsuid.ts";
+export { changeConsent } from "./consent.ts";
 export {
   type ContactRow,
   createContact,
@@ -129,7 +130,7 @@ export async function changeContact(
     .set({
       ...(name === undefined ? {} : { name: name || null, search_text: searchTextAfterRename(name) }),
       metadata: metadata && JSON.stringify(metadata),
-      opted_out,
+      ...(opted_out === undefined ? {} : { opted_out, consent_at: now.toISOString() }),
       ...blockColumns(changes, now),
       tags,
       ...normalizedAfterChange({ name, tags, metadata }, now),

@@ -5,6 +5,7 @@ import { readPage } from "../../database/query/index.ts";
 import { requireConversation } from "../conversations/index.ts";
 import { implement } from "../kernel/index.ts";
 import { releaseChargesJob } from "./charge/index.ts";
+import { changeConsentJob } from "./consent-job.ts";
 import { readConversationContext } from "./context.ts";
 import { confirmMessageJob, deliverMessageJob } from "./deliver.ts";
 import { eraseMessages } from "./erase.ts";
@@ -70,7 +71,10 @@ export const messages = implement(contract, {
       return { data: { ...shown, unsupported: unsupported && { ...unsupported, original } } };
     },
   },
-  jobs: [deliverMessageJob, confirmMessageJob, releaseChargesJob, deleteOldReceiptsJob, ...ingressJobs],
+  jobs: [
+    ...[deliverMessageJob, confirmMessageJob, releaseChargesJob, deleteOldReceiptsJob, changeConsentJob],
+    ...ingressJobs,
+  ],
   routes: ingressRoutes,
   hooks: { templateWithdrawn: requireNoneWaiting },
   erase: { later: eraseMessages },

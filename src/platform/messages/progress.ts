@@ -12,6 +12,7 @@ import type { Pricing, Receipt, ReceiptType } from "../../ports/channel.ts";
 import { type BroadcastProgress, emit, type World } from "../kernel/index.ts";
 import { recordTransfers, type Transfer } from "../wallet/index.ts";
 import { createCharger } from "./charge/index.ts";
+import { newOptOuts } from "./consent-job.ts";
 import { type DeliveryError, toDeliveryError } from "./failures.ts";
 import { advanceStatus, type Step, statusOf, successes } from "./states.ts";
 
@@ -101,12 +102,14 @@ export async function applyUpdates(
       }
     }
   }
+  const optOuts = newOptOuts(messages, known);
   const changed = [...current.values()].filter((message) => messages.get(message.id) !== message);
   // The broadcasts first: their rows are locked before the balances wherever both are.
   await together(
     storeProgress(tx, changed),
     progress.length > 0 && world.hooks.broadcastProgressed(tx, world, progress),
     recordTransfers(tx, transfers, world.now()),
+    optOuts.length > 0 && world.jobs.enqueueAll(tx, optOuts),
   );
 }
 

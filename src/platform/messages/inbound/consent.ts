@@ -6,9 +6,8 @@
  */
 import type { Selectable } from "kysely";
 import { InboxSettings } from "../../../../tools/inboxes.ts";
-import type { Transaction } from "../../../database/database.ts";
 import type { Tables } from "../../../database/schema/index.ts";
-import { changeContact } from "../../contacts/index.ts";
+import { changeConsent } from "../../contacts/index.ts";
 import type { Change } from "../../kernel/index.ts";
 import { removeAccents } from "../../query/index.ts";
 import { readEstimate } from "../charge/index.ts";
@@ -22,24 +21,23 @@ interface InboundText {
   readonly text: string;
   /** The address to reply to; null if the channel gave none. */
   readonly to: string | null;
+  /** When the contact wrote it. */
+  readonly at: string;
 }
 
 /** Changes the contact's consent if the message is a stop or start word. */
 export async function applyConsentWords(change: Change, inbound: InboundText): Promise<void> {
-  const { tx, now } = change;
-  const { inbox, contact, conversation, to } = inbound;
+  const { tx } = change;
+  const { inbox, contact, conversation, to, at } = inbound;
   const settings = InboxSettings.parse(inbox.settings);
   const opted_out = readConsent(inbound.text, settings);
-  if (opted_out === undefined) {
+  // Locks the contact: the same word may arrive twice at once, and is confirmed once.
+  const former = opted_out !== undefined && (await changeConsent(change, contact, { opted_out, at }));
+  if (!former) {
     return;
   }
-  const current = await lockContact(tx, contact);
-  if (opted_out === current.opted_out) {
-    return;
-  }
-  await changeContact({ tx, organization: contact.organization_id, now }, contact.id, { opted_out });
   const body = opted_out ? stopReply(settings) : (settings.start_reply ?? startReply);
-  const isConfirmed = current.blocked_at === null && conversation.status !== "spam";
+  const isConfirmed = former.blocked_at === null && conversation.status !== "spam";
   if (body.trim() === "" || to === null || !isConfirmed) {
     return;
   }
@@ -54,17 +52,6 @@ export async function applyConsentWords(change: Change, inbound: InboundText): P
     content: { text: { body } },
     ...priced,
   });
-}
-
-/** Locks and reads the contact again: the same word may arrive twice at once, and is confirmed once. */
-async function lockContact(tx: Transaction, { organization_id, id }: InboundText["contact"]) {
-  return tx
-    .selectFrom("contacts")
-    .select(["opted_out", "blocked_at"])
-    .where("organization_id", "=", organization_id)
-    .where("id", "=", id)
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow();
 }
 
 /** True for a stop word, false for a start word, undefined for anything else. */

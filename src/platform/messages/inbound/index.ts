@@ -64,7 +64,8 @@ export async function receiveMessage(world: World, inbound: InboundMessage, arri
     if (inbound.content.type === "text") {
       const to = inbound.from ?? inbound.identities?.bsuid ?? null;
       const text = inbound.content.text.body;
-      await applyConsentWords(change, { inbox, contact, conversation, text, to });
+      const at = inbound.occurred_at;
+      await applyConsentWords(change, { inbox, contact, conversation, text, to, at });
     }
     return { message_id, conversation_id: conversation.id };
   });

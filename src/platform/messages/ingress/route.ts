@@ -16,6 +16,7 @@ import type {
 import { callbackPath, listAccounts, readAccount, recordHealth } from "../../inboxes/index.ts";
 import type { ModuleRoute, World } from "../../kernel/index.ts";
 import { requestSync } from "../../templates/index.ts";
+import { changeConsentJob } from "../consent-job.ts";
 import { receiveReceipts } from "../inbound/index.ts";
 import { changeMessageJob } from "./changes.ts";
 import { moveContactJob, receiveMessageJob } from "./receive.ts";
@@ -140,18 +141,25 @@ function newJobs(organization_id: string, inboxes: Inboxes, { moves, messages }:
   ];
 }
 
-/** Of each change of a message. Their times order them. */
+/** Of each change of a message and of a consent. Their times order them. */
 function newChanges(
   { organization_id, received_at }: { readonly organization_id: string; readonly received_at: string },
   numbers: ReadonlySet<string>,
-  { changes }: ChannelUpdates,
+  { changes, consents }: ChannelUpdates,
 ) {
   const isOurs = ({ phone_number_id }: { readonly phone_number_id: string }) => numbers.has(phone_number_id);
-  return changes
-    .filter(isOurs)
-    .map(({ phone_number_id: _, ...change }) =>
-      newJob(changeMessageJob, { organization_id, received_at, ...change }),
-    );
+  return [
+    ...changes
+      .filter(isOurs)
+      .map(({ phone_number_id: _, ...change }) =>
+        newJob(changeMessageJob, { organization_id, received_at, ...change }),
+      ),
+    ...consents
+      .filter(isOurs)
+      .map(({ opted_out, occurred_at, from, identities }) =>
+        newJob(changeConsentJob, { organization_id, opted_out, occurred_at, contact: { from, identities } }),
+      ),
+  ];
 }
 
 /** What a person sends is received in order, and what comes from a new number after the move to it. */

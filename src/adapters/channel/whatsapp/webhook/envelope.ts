@@ -31,7 +31,7 @@ export function changesOf({ entry }: z.output<typeof Envelope>): readonly Accoun
 /** A phone number as Meta writes it. */
 export const digits = z.string().regex(/^\d{5,20}$/);
 
-const seconds = z
+export const seconds = z
   .union([z.string().regex(/^\d{1,12}$/), z.int().min(0).max(999_999_999_999)])
   .transform((value) => new Date(Number(value) * 1000).toISOString());
 
@@ -56,6 +56,17 @@ export const Message = z.looseObject({
     .catch(null),
 });
 export type Message = z.output<typeof Message>;
+
+/** A person's choice about marketing. */
+export const Preference = z
+  .object({
+    wa_id: digits.nullish().catch(null),
+    user_id: id.nullish().catch(null),
+    category: z.literal("marketing_messages"),
+    value: z.enum(["stop", "resume"]),
+    timestamp: seconds,
+  })
+  .refine(({ wa_id, user_id }) => Boolean(wa_id || user_id));
 
 export const Status = z.object({
   id,

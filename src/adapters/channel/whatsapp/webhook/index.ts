@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { ChannelAccount, ChannelProvider, ChannelUpdates } from "../../../../ports/channel.ts";
 import { errorCodes } from "../error-codes.ts";
 import { type AccountChange, changesOf, Envelope } from "./envelope.ts";
-import { readMessages } from "./messages.ts";
+import { readIdUpdates, readMessages, readPreferences } from "./messages.ts";
 import { isSameText, isSigned } from "./signature.ts";
 
 /** What Meta puts into a request at most. */
@@ -24,6 +24,7 @@ export const readRequest: ChannelProvider["readRequest"] = ({ app_secret }, { he
   const all: ChannelUpdates = {
     messages: updates.flatMap(({ messages = [] }) => messages),
     changes: updates.flatMap(({ changes = [] }) => changes),
+    consents: updates.flatMap(({ consents = [] }) => consents),
     receipts: updates.flatMap(({ receipts = [] }) => receipts),
     moves: updates.flatMap(({ moves = [] }) => moves),
     templates: updates.flatMap(({ templates = [] }) => templates),
@@ -68,6 +69,8 @@ const readAccount: Read = ({ value, waba_id }) => {
 
 const readers: Readonly<Record<string, Read>> = {
   messages: ({ value }) => readMessages(value),
+  user_id_update: ({ value }) => readIdUpdates(value),
+  user_preferences: ({ value }) => readPreferences(value),
   message_template_status_update: readTemplate,
   message_template_quality_update: readTemplate,
   message_template_components_update: readTemplate,

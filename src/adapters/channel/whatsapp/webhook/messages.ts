@@ -5,7 +5,7 @@ import { reactionTo, toFailure } from "../error-codes.ts";
 import { readAll } from "../read-all.ts";
 import { changeOf } from "./changes.ts";
 import { contentOf } from "./content.ts";
-import { Contact, digits, Message, Metadata, Status } from "./envelope.ts";
+import { Contact, digits, Message, Metadata, Preference, Status, seconds } from "./envelope.ts";
 
 type Updates = Pick<ChannelUpdates, "messages" | "changes" | "receipts" | "moves" | "health">;
 
@@ -78,6 +78,21 @@ function toSender({ wa_id, ...ids }: Identities & { readonly wa_id: string | nul
   return { from: wa_id === null ? null : `+${wa_id}`, identities: { wa_id, ...ids } };
 }
 
+/** The field `user_preferences`: persons stopped or resumed marketing in their app. */
+export function readPreferences(value: Readonly<Record<string, unknown>>): Pick<ChannelUpdates, "consents"> {
+  const metadata = Metadata.safeParse(value.metadata);
+  const preferences = metadata.success ? readAll(Preference, value.user_preferences) : [];
+  const phone_number_id = metadata.data?.phone_number_id ?? "";
+  const contacts = readAll(Contact, value.contacts);
+  return {
+    consents: preferences.map(({ wa_id = null, user_id, value: choice, timestamp }) => {
+      const contact = contacts.find((one) => wa_id !== null && one.wa_id === wa_id);
+      const sender = toSender({ wa_id, bsuid: user_id ?? contact?.user_id ?? null });
+      return { phone_number_id, ...sender, occurred_at: timestamp, opted_out: choice === "stop" };
+    }),
+  };
+}
+
 const System = z.object({
   system: z.object({
     type: z.enum(["user_changed_number", "user_changed_user_id"]),
@@ -108,6 +123,27 @@ function toMove(message: Message, phone_number_id: string): ChannelUpdates["move
       to: { phone_number: number(wa_id), bsuid: user_id ?? null },
     },
   ];
+}
+
+const IdUpdate = z.object({
+  wa_id: digits.nullish(),
+  user_id: z.object({ previous: z.string().min(1).max(255), current: z.string().min(1).max(255) }),
+  timestamp: seconds,
+});
+
+/** The field `user_id_update`: persons who have another id. */
+export function readIdUpdates(value: Readonly<Record<string, unknown>>): Pick<ChannelUpdates, "moves"> {
+  const metadata = Metadata.safeParse(value.metadata);
+  const updates = metadata.success ? readAll(IdUpdate, value.user_id_update) : [];
+  const phone_number_id = metadata.data?.phone_number_id ?? "";
+  return {
+    moves: updates.map(({ wa_id, user_id: { previous, current }, timestamp }) => ({
+      phone_number_id,
+      occurred_at: timestamp,
+      from: { phone_number: wa_id ? `+${wa_id}` : null, bsuid: previous },
+      to: { phone_number: null, bsuid: current },
+    })),
+  };
 }
 
 /** A voice message that was played has been read. Others, such as deleted, say nothing of the delivery. */

@@ -1,0 +1,47 @@
+/** A contact's own choice about marketing: a stop word, a button of the channel's app, or what the channel reports. */
+import type { Selectable } from "kysely";
+import type { Tables } from "../../database/schema/index.ts";
+import type { Change } from "../kernel/index.ts";
+
+type Contact = Selectable<Tables["contacts"]>;
+
+interface Choice {
+  readonly opted_out: boolean;
+  /** Reports come late and twice, so one of an earlier time than the latest choice does not count. */
+  readonly at: string;
+}
+
+/**
+ * Opts a contact out of marketing or in again. Of two choices of the same second, the one to opt out counts.
+ * @returns the contact as it was, locked until the commit; undefined if nothing changed.
+ */
+export async function changeConsent(
+  { tx, now }: Pick<Change, "tx" | "now">,
+  { organization_id, id }: Pick<Contact, "organization_id" | "id">,
+  { opted_out, at }: Choice,
+): Promise<Pick<Contact, "blocked_at"> | undefined> {
+  const current = await tx
+    .selectFrom("contacts")
+    .select(["opted_out", "blocked_at", "consent_at"])
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .where("erased_at", "is", null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (!current) {
+    return undefined;
+  }
+  // A channel may report whole seconds.
+  const seconds = (time: string) => Math.floor(Date.parse(time) / 1_000);
+  const age = current.consent_at === null ? 1 : seconds(at) - seconds(current.consent_at);
+  if (opted_out ? age < 0 : age <= 0) {
+    return undefined;
+  }
+  await tx
+    .updateTable("contacts")
+    .set({ opted_out, consent_at: at, updated_at: now.toISOString() })
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .execute();
+  return current.opted_out === opted_out ? undefined : current;
+}

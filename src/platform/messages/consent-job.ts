@@ -1,0 +1,96 @@
+/**
+ * Changes a contact's consent to marketing as the channel reports it: the person stopped or resumed marketing in the
+ * channel's app, or the channel refused a message because of that. Nothing is sent to the contact.
+ */
+import { z } from "zod";
+import { type NewJob, newJob } from "../../jobs/job.ts";
+import type { ConsentChange } from "../../ports/channel.ts";
+import { changeConsent, findContact, findOrCreateContact } from "../contacts/index.ts";
+import { type Change, defineJob, system } from "../kernel/index.ts";
+
+const text = z.string().nullish();
+
+const Payload = z.object({
+  organization_id: z.string(),
+  opted_out: z.boolean(),
+  occurred_at: z.string(),
+  /** The contact of a conversation, or a person by number and ids. */
+  contact: z.union([
+    z.object({ conversation_id: z.string() }),
+    z.object({
+      from: z.string().nullable(),
+      identities: z.object({ wa_id: text, bsuid: text, username: text }).optional(),
+    }),
+  ]),
+});
+type Payload = z.infer<typeof Payload>;
+
+/** Meta's code for a recipient who opted out of the business's marketing. */
+const optedOutCode = 131050;
+
+export const changeConsentJob = defineJob({
+  name: "contact.consent",
+  payload: Payload,
+
+  async run(payload, world) {
+    await world.database.transaction(async (tx) => {
+      const change = { tx, world, now: world.now(), actor: system };
+      const contact = await findPerson(change, payload);
+      if (contact) {
+        const { opted_out, occurred_at: at } = payload;
+        await changeConsent(change, contact, { opted_out, at });
+      }
+    });
+    return undefined;
+  },
+});
+
+interface Failed {
+  readonly message_id: string;
+  readonly type: string;
+  readonly at: string;
+  readonly error?: { readonly channel_code: number | null } | undefined;
+}
+
+/** Of the messages that the channel refused because their recipients opted out. */
+export function newOptOuts(
+  messages: ReadonlyMap<string, { readonly organization_id: string; readonly conversation_id: string }>,
+  updates: readonly Failed[],
+): readonly NewJob[] {
+  return updates.flatMap(({ message_id, type, at: occurred_at, error }) => {
+    const message = messages.get(message_id);
+    if (!message || type !== "failed" || error?.channel_code !== optedOutCode) {
+      return [];
+    }
+    const { organization_id, conversation_id } = message;
+    const payload = { organization_id, opted_out: true, occurred_at, contact: { conversation_id } };
+    return [newJob(changeConsentJob, payload, { subject: conversation_id })];
+  });
+}
+
+async function findPerson(change: Change, { organization_id: organization, ...payload }: Payload) {
+  const { contact, opted_out } = payload;
+  if ("conversation_id" in contact) {
+    const row = await change.tx
+      .selectFrom("conversations")
+      .select("contact_id as id")
+      .where("organization_id", "=", organization)
+      .where("id", "=", contact.conversation_id)
+      .executeTakeFirst();
+    return row && { organization_id: organization, id: row.id };
+  }
+  return opted_out
+    ? createPerson(change, organization, contact)
+    : findContact(change.tx, lookupOf(change, organization, contact));
+}
+
+type Person = Pick<ConsentChange, "from" | "identities">;
+
+/** An opt-out of a person who is not known yet is kept: an import may add the person. */
+async function createPerson(change: Change, organization: string, person: Person) {
+  return (await findOrCreateContact(change, lookupOf(change, organization, person))).contact;
+}
+
+function lookupOf({ now }: Change, organization: string, { from: phone_number, identities }: Person) {
+  return { organization, phone_number, identities, now };
+}
