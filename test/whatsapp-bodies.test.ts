@@ -82,8 +82,11 @@ const account = {
   ...{ access_token: "", app_secret: "", verify_token: "" },
 };
 
+const message = {
+  ...{ organization_id: "org", from: "+1", account, token: "msg_1", refusals: 0, is_bulk: false },
+};
+
 function write(content: MessageContent, { to = "{{Recipient-Phone-Number}}", id = "" } = {}) {
-  const message = { organization_id: "org", from: "+1", account, token: "msg_1", is_bulk: false };
   const body = toBody({ ...message, to, to_kind: "phone", content }, new Map([[file.key, id]]));
   return JSON.parse(JSON.stringify(body));
 }
@@ -148,8 +151,7 @@ test("a message for which there is no connection was certainly not sent, and is 
   const settings = { baseUrl: "http://127.0.0.1:1", version: "v26.0", mediaHosts: [] };
   const send = createSend(settings, () => new Date());
   const content = contents["Send Text Message"] ?? template({});
-  const message = { organization_id: "org", from: "+1", account, token: "msg_1", is_bulk: false, content };
-  const result = await send({ ...message, to: "+14155550123", to_kind: "phone" }, sendOptions);
+  const result = await send({ ...message, content, to: "+14155550123", to_kind: "phone" }, sendOptions);
   expect(result).toMatchObject({ outcome: "busy", retryAfterMs: 10_000 });
 });
 

@@ -23,6 +23,8 @@ export interface OutboundMessage {
   readonly to_kind: "phone" | "bsuid";
   /** Set by this service; the channel repeats it in receipts and, if it can, finds the message by it. */
   readonly token: string;
+  /** How many results of earlier attempts had `isRefusal`. */
+  readonly refusals: number;
   /** One of many of a broadcast, which may wait for others. */
   readonly is_bulk: boolean;
   /** The channel's id of the message that it quotes. */
@@ -49,7 +51,13 @@ export type SendResult =
   /** The inbox can't send any message until its account is put right; this one was certainly not accepted. */
   | { readonly outcome: "stopped"; readonly failure: ChannelFailure }
   /** The message was certainly not accepted; retry after `retryAfterMs` at the earliest. */
-  | { readonly outcome: "busy"; readonly retryAfterMs: number; readonly failure: ChannelFailure };
+  | {
+      readonly outcome: "busy";
+      readonly retryAfterMs: number;
+      readonly failure: ChannelFailure;
+      /** The channel refused this message, not all of the inbox; the number of its refusals is passed to the next attempt. */
+      readonly isRefusal?: boolean;
+    };
 
 export type FindResult =
   | { readonly outcome: "accepted"; readonly channel_message_id: string }

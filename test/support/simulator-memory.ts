@@ -70,6 +70,7 @@ export function outboundMessage(message: Partial<OutboundMessage> = {}): Outboun
     to: "+14155550123",
     to_kind: "phone",
     is_bulk: false,
+    refusals: 0,
     token: "msg_1",
     content: { type: "text", text: { body: "Hello" } },
     ...message,

@@ -31,6 +31,7 @@ import * as chatbot from "./0029-chatbot.ts";
 import * as answers from "./0030-answers.ts";
 import * as channelAccounts from "./0031-channel-accounts.ts";
 import * as repliesAndReactions from "./0032-replies-and-reactions.ts";
+import * as channelLimits from "./0033-channel-limits.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -64,4 +65,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0030-answers": answers,
   "0031-channel-accounts": channelAccounts,
   "0032-replies-and-reactions": repliesAndReactions,
+  "0033-channel-limits": channelLimits,
 };

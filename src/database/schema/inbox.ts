@@ -149,6 +149,10 @@ export interface InboxTables {
     status: "queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "received";
     channel_message_id: string | null;
     claimed_at: string | null;
+    /** How often the channel refused it for the time being. */
+    refusals: Generated<number>;
+    /** When the recipient's quota is complete again after it; null: it was not given to a channel with a quota. */
+    quota_full_at: string | null;
     sent_at: string | null;
     delivered_at: string | null;
     read_at: string | null;

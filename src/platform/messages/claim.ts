@@ -13,6 +13,7 @@ import { windowOf } from "../conversations/index.ts";
 import { isWindowStrict, openAccount, pausedUntil, StoredAccount } from "../inboxes/index.ts";
 import type { World } from "../kernel/index.ts";
 import { type DeliveryError, internalFailures } from "./failures.ts";
+import { createQuotas } from "./person-quota.ts";
 import {
   applyUpdates,
   type LockedMessage,
@@ -45,8 +46,12 @@ export interface ClaimedMessage {
   readonly from: string;
   /** Undefined on the simulated channel, or if the inbox has lost it. */
   readonly account: ChannelAccount | undefined;
-  /** Until when the inbox sends nothing; undefined if it does. The message is not claimed then. */
+  /**
+   * Until when the inbox sends nothing, or nothing to this person; undefined if it does. The message is not claimed then.
+   */
   readonly pausedUntil: Date | undefined;
+  /** When the person's quota is complete again after this message; null if it took no place. */
+  readonly quotaFullAt: string | null;
   /** Whether the inbox could not send before. */
   readonly wasStopped: boolean;
   /** Why it may not be sent now. */
@@ -73,12 +78,13 @@ async function claimMessages(
   world: World,
   requests: readonly ClaimRequest[],
 ): Promise<readonly (ClaimedMessage | undefined)[]> {
-  const rows = await readUnsent(tx, requests);
   const now = world.now();
+  const rows = await readUnsent(tx, requests, now);
+  const takePlace = createPlaceTaker(now);
   const at = now.toISOString();
   const claims = requests.map(({ message_id, isTakeover }) => {
     const row = rows.get(message_id);
-    return row && toClaim(world, row, { now, isTakeover });
+    return row && takePlace(toClaim(world, row, { now, isTakeover }), row);
   });
   const failed = claims.flatMap((claim) => (claim?.blockingError && !claim.previousClaimAt ? [claim] : []));
   const sending = claims.flatMap((claim) => (claim && !failed.includes(claim) ? [claim] : []));
@@ -99,18 +105,34 @@ function toClaim(
 ): ClaimedMessage {
   const { quoted_id: quotedId, last_user_message_at, erased_at, blocked_at, opted_out, ...sending } = row;
   const { channel, settings, phone_number: from, inbox_id, health, ...stored } = sending;
-  const { phone_number_id, waba_id, app_id, secrets, ...message } = stored;
+  const { phone_number_id, waba_id, app_id, secrets, person_full_at: _, ...message } = stored;
   const previousClaimAt = message.claimed_at;
   const { data: account } = StoredAccount.safeParse({ phone_number_id, waba_id, app_id, secrets });
   return {
     ...{ channel, message, quotedId, inbox_id, from, previousClaimAt },
     account: account && openAccount(world, account),
     pausedUntil: previousClaimAt === null ? pausedUntil(health, now) : undefined,
+    quotaFullAt: null,
     wasStopped: health !== null,
     blockingError: findBlockingError(row, now),
     isSendRunning:
       isTakeover && previousClaimAt !== null && now.getTime() - Date.parse(previousClaimAt) < sendEndedMs,
     claimedAt: now.toISOString(),
+  };
+}
+
+/** Takes the place of a message that is to be sent now, within its person's quota. */
+function createPlaceTaker(now: Date) {
+  const quotas = createQuotas(now.getTime());
+  return (claim: ClaimedMessage, { phone_number_id, person_full_at }: UnsentMessage): ClaimedMessage => {
+    const { pausedUntil: until, blockingError, previousClaimAt, message } = claim;
+    if (phone_number_id === null || until || blockingError || previousClaimAt !== null) {
+      return claim;
+    }
+    const place = quotas.take(message.conversation_id, person_full_at);
+    return "fullAt" in place
+      ? { ...claim, quotaFullAt: new Date(place.fullAt).toISOString() }
+      : { ...claim, pausedUntil: new Date(place.waitUntil) };
   };
 }
 
@@ -137,12 +159,14 @@ function findBlockingError(row: UnsentMessage, now: Date): DeliveryError | undef
 async function markSending(tx: Transaction, claims: readonly ClaimedMessage[], at: string): Promise<void> {
   const claimed = claims
     .filter(({ isSendRunning, pausedUntil: until }) => !isSendRunning && until === undefined)
-    .map(({ message }) => message);
-  const [first] = claimed;
-  if (first) {
+    .map(({ message, quotaFullAt: full_at }) => ({ id: message.id, full_at }));
+  if (claimed.length > 0) {
     await sql`
-      update messages set status = 'sending', claimed_at = ${at}::timestamptz
-      where organization_id = ${first.organization_id} and id = any(${claimed.map(({ id }) => id)}::text[])
+      update messages set status = 'sending', claimed_at = ${at}::timestamptz,
+        quota_full_at = coalesce(claimed.full_at, quota_full_at)
+      from jsonb_to_recordset(${JSON.stringify(claimed)}::jsonb) as claimed (id text, full_at timestamptz)
+      where organization_id = ${claims[0]?.message.organization_id}
+        and messages.id = any(${claimed.map(({ id }) => id)}::text[]) and messages.id = claimed.id
     `.execute(tx);
   }
 }
@@ -181,15 +205,21 @@ async function storeOutcomes(tx: Transaction, world: World, outcomes: readonly S
 /** A claimed message that the channel certainly did not accept. */
 export interface ReturnedMessage extends MessageName {
   readonly claimedAt: string;
+  /** Whether the channel refused it. */
+  readonly isRefusal: boolean;
 }
 
-/** Queues a message again, unless another attempt has claimed it since. */
+/** Queues a message again, unless another attempt has claimed it since. It gives its place in the quota back. */
 export const returnToQueue = coalesce(
   async (world: World, returned: readonly ReturnedMessage[]): Promise<readonly undefined[]> => {
-    const rows = returned.map(({ message_id: id, claimedAt: claimed_at }) => ({ id, claimed_at }));
+    const rows = returned.map(({ message_id: id, claimedAt: claimed_at, isRefusal }) => {
+      return { id, claimed_at, refusals: isRefusal ? 1 : 0 };
+    });
     await sql`
-      update messages set status = 'queued', claimed_at = null
-      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as returned (id text, claimed_at timestamptz)
+      update messages set status = 'queued', claimed_at = null, quota_full_at = null,
+        refusals = messages.refusals + returned.refusals
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as returned (id text, claimed_at timestamptz, refusals smallint)
       where messages.organization_id = ${returned[0]?.organization_id}
         and messages.id = any(${rows.map(({ id }) => id)}::text[]) and messages.id = returned.id
         and messages.status = 'sending' and messages.claimed_at = returned.claimed_at

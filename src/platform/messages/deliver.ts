@@ -129,11 +129,12 @@ async function sendToChannel(
     return claim.wasStopped ? recordSendable(world, claim) : undefined;
   }
   if (result.outcome === "busy") {
-    await returnToQueue(world, { ...payload, claimedAt: claim.claimedAt });
+    const { isRefusal = false } = result;
+    await returnToQueue(world, { ...payload, claimedAt: claim.claimedAt, isRefusal });
     return { runAgainAt: new Date(world.now().getTime() + result.retryAfterMs) };
   }
   if (result.outcome === "stopped") {
-    await returnToQueue(world, { ...payload, claimedAt: claim.claimedAt });
+    await returnToQueue(world, { ...payload, claimedAt: claim.claimedAt, isRefusal: false });
     return stopInbox(world, claim, result.failure);
   }
   await failMessage(world, payload, toDeliveryError(result.failure));
@@ -204,6 +205,7 @@ async function toOutboundMessage(
     to,
     to_kind: isBsuid(to) ? "bsuid" : "phone",
     token: message.id,
+    refusals: message.refusals,
     is_bulk: message.broadcast_id !== null,
     reply_to: quotedId ?? undefined,
     // `sendMessage` stored it from a validated input, so the content has the member that its type requires.

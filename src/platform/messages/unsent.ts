@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import type { Transaction } from "../../database/database.ts";
 import type { InboxHealth, Sealed } from "../../database/schema/index.ts";
+import { selectFullAt } from "./person-quota.ts";
 import type { MessageRow } from "./progress.ts";
 
 /** Names a message. */
@@ -31,12 +32,15 @@ export interface UnsentMessage extends MessageRow {
   readonly waba_id: string | null;
   readonly app_id: string | null;
   readonly secrets: Sealed | null;
+  /** When the person's quota is complete again; null without an account, or if nothing was sent lately. */
+  readonly person_full_at: string | null;
 }
 
 /** The messages that are still to be sent, by id, locked until the commit. */
 export async function readUnsent(
   tx: Transaction,
   names: readonly MessageName[],
+  now: Date,
 ): Promise<ReadonlyMap<string, UnsentMessage>> {
   const [first] = names;
   const { rows } = await sql<UnsentMessage>`
@@ -45,7 +49,8 @@ export async function readUnsent(
         where quoted.organization_id = message.organization_id and quoted.id = message.reply_to
       ) as quoted_id, conversation.last_user_message_at, conversation.erased_at,
       contact.blocked_at, contact.opted_out, inbox.channel, inbox.settings, inbox.phone_number,
-      inbox.id as inbox_id, inbox.health, account.phone_number_id, account.waba_id, account.app_id, account.secrets
+      inbox.id as inbox_id, inbox.health, account.phone_number_id, account.waba_id, account.app_id, account.secrets,
+      quota.person_full_at
     from messages as message
     -- Look-ups by the whole key: the planner might start a join with all rows of the organization, and keep that plan.
     cross join lateral (
@@ -64,6 +69,7 @@ export async function readUnsent(
     left join lateral (
       select * from inbox_accounts where organization_id = message.organization_id and inbox_id = inbox.id limit 1
     ) as account on true
+    cross join lateral (${selectFullAt(now, maxWaitMs)}) as quota
     where message.organization_id = ${first?.organization_id}
       and message.id = any(${names.map(({ message_id }) => message_id)}::text[])
       and message.direction = 'outbound' and message.status in ('queued', 'sending')

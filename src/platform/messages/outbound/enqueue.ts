@@ -27,6 +27,8 @@ interface OutgoingMessage {
 const notSent = {
   channel_message_id: null,
   claimed_at: null,
+  refusals: 0,
+  quota_full_at: null,
   sent_at: null,
   delivered_at: null,
   read_at: null,

@@ -12,12 +12,10 @@ import type { ChannelFile } from "../../../../ports/message-content.ts";
 import { type Reaction, reactionTo, toFailure } from "../error-codes.ts";
 import { ask, type GraphError, isUnsent, parseAnswer, segment, type WhatsAppSettings } from "../http.ts";
 import { toBody } from "./body.ts";
-import { createSendLimits, type SendLimits } from "./limits.ts";
 import { createUploader, type Uploader } from "./upload.ts";
 
 interface Sender {
   readonly settings: WhatsAppSettings;
-  readonly limits: SendLimits;
   readonly upload: Uploader;
 }
 
@@ -29,9 +27,14 @@ const requestMs = 4_000;
 const uploadRetryMs = 10_000;
 /** Until the next attempt without a connection. */
 const unreachableMs = 10_000;
+/** Attempts at a message that the API answers with an error that may pass. */
+const maxBriefTries = 3;
+/** As Meta's page on error 131056 recommends: 4^n seconds. */
+const firstRefusalMs = 1_000;
+const maxRefusalMs = 1_024_000;
 
 export function createSend(settings: WhatsAppSettings, now: Clock) {
-  const sender = { settings, limits: createSendLimits(now), upload: createUploader(settings, now) };
+  const sender = { settings, upload: createUploader(settings, now) };
   return (message: OutboundMessage, options: SendOptions) => send(sender, message, options);
 }
 
@@ -40,7 +43,7 @@ async function send(
   message: OutboundMessage,
   { signal, startNow }: SendOptions,
 ): Promise<SendResult> {
-  const { settings, limits } = sender;
+  const { settings } = sender;
   const { account } = message;
   if (!account) {
     throw new Error("A message of WhatsApp has no account.");
@@ -53,12 +56,6 @@ async function send(
   if (signal.aborted) {
     return { outcome: "busy", retryAfterMs: unreachableMs, failure: outOfTime };
   }
-  const recipient = recipientOf(message);
-  const waitMs = limits.take(recipient);
-  if (waitMs > 0) {
-    const failure = toFailure({ code: 131056, title: "", detail: null });
-    return { outcome: "busy", retryAfterMs: waitMs, failure };
-  }
   const path = `/${segment(account.phone_number_id)}/messages`;
   const api = { settings, token: account.access_token, signal };
   const answer = await ask(api, { method: "POST", path, json: toBody(message, ids) }).catch(unlessUnsent);
@@ -66,9 +63,8 @@ async function send(
     return { outcome: "busy", retryAfterMs: unreachableMs, failure: unreachable };
   }
   if (answer.outcome === "rejected") {
-    return react(sender, message, answer.error);
+    return react(message, answer.error);
   }
-  limits.accepted(recipient, message.token);
   return { outcome: "accepted", channel_message_id: parseAnswer(Sent, answer.value).messages[0].id };
 }
 
@@ -86,11 +82,7 @@ function unlessUnsent(error: unknown): "unsent" {
   throw error;
 }
 
-function recipientOf({ account, to }: OutboundMessage): string {
-  return `${account?.phone_number_id} ${to}`;
-}
-
-function react({ limits }: Sender, message: OutboundMessage, error: GraphError): SendResult {
+function react({ refusals }: OutboundMessage, error: GraphError): SendResult {
   const { reaction, waitMs } = reactionTo(error);
   const failure = toFailure(error);
   const busy = (ms: number): SendResult => ({ outcome: "busy", retryAfterMs: ms, failure });
@@ -99,10 +91,13 @@ function react({ limits }: Sender, message: OutboundMessage, error: GraphError):
     sync_template: () => ({ outcome: "refused", failure, isTemplateOutdated: true }),
     wait: () => busy(error.retryAfterMs ?? waitMs),
     wait_briefly: () =>
-      limits.mayTryAgain(message.token)
-        ? busy(error.retryAfterMs ?? waitMs)
+      refusals + 1 < maxBriefTries
+        ? { ...busy(error.retryAfterMs ?? waitMs), isRefusal: true }
         : { outcome: "refused", failure },
-    wait_for_recipient: () => busy(limits.refused(recipientOf(message))),
+    wait_for_recipient: () => ({
+      ...busy(Math.min(firstRefusalMs * 4 ** refusals, maxRefusalMs)),
+      isRefusal: true,
+    }),
     stop: () => ({ outcome: "stopped", failure }),
   };
   // A throttled request is never refused for good, whatever its code.
@@ -130,7 +125,7 @@ async function uploadAll(
       return { outcome: "busy", retryAfterMs: uploadRetryMs, failure };
     }
     if (result.outcome === "rejected") {
-      return react(sender, message, result.error);
+      return react(message, result.error);
     }
     if (result.outcome === "missing") {
       return {

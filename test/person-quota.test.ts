@@ -1,0 +1,63 @@
+/** The quota of one person, compared with a bucket that is filled millisecond by millisecond. */
+import { expect, test } from "vitest";
+import { createQuotas, takePlace } from "../src/platform/messages/person-quota.ts";
+import { createRandom } from "./support/starts.ts";
+
+const intervalMs = 6_000;
+const burst = 45;
+
+/** A bucket of 45 places, of which one comes back every 6 seconds. */
+function createBucket() {
+  let level = burst * intervalMs;
+  let last = 0;
+  const fill = (at: number) => {
+    level = Math.min(burst * intervalMs, level + at - last);
+    last = at;
+  };
+  return {
+    waitMs(at: number) {
+      fill(at);
+      return Math.max(0, intervalMs - level);
+    },
+    take() {
+      level -= intervalMs;
+    },
+  };
+}
+
+test("in 10,000 random sequences a place is given, or the time until there is one, as by a bucket", () => {
+  const random = createRandom(33);
+  for (let sequence = 0; sequence < 10_000; sequence += 1) {
+    const bucket = createBucket();
+    const paceMs = [0, 50, 2_000, 6_000, 20_000][Math.floor(random() * 5)] ?? 0;
+    let at = 0;
+    let fullAt = 0;
+    for (let message = 0; message < 120; message += 1) {
+      at += Math.floor(random() * 2 * paceMs);
+      const place = takePlace(fullAt, at);
+      const waitMs = bucket.waitMs(at);
+      if ("fullAt" in place) {
+        expect(waitMs).toBe(0);
+        bucket.take();
+        fullAt = place.fullAt;
+      } else {
+        expect(place.waitUntil - at).toBe(waitMs);
+        expect(waitMs).toBeGreaterThan(0);
+        at = random() < 0.5 ? place.waitUntil : at;
+      }
+    }
+  }
+});
+
+test("several messages of a person in one claim take places one after the other, and no other person's", () => {
+  const quotas = createQuotas(0);
+  const stored = new Date(40 * intervalMs).toISOString();
+  const places = Array.from({ length: 7 }, () => quotas.take("conv_1", stored));
+  expect(places.map((place) => "fullAt" in place)).toEqual([true, true, true, true, true, false, false]);
+  expect(places.at(-1)).toEqual({ waitUntil: intervalMs });
+  expect(quotas.take("conv_2", null)).toEqual({ fullAt: intervalMs });
+});
+
+test("a time of a wrong clock is not waited for", () => {
+  expect(takePlace(365 * 24 * 3_600_000, 0)).toEqual({ waitUntil: intervalMs });
+});
