@@ -69,9 +69,10 @@ test("the token is sent to the configured host, and the app is subscribed to the
     `GET /v26.0/${credentials.waba_id}/phone_numbers`,
     `POST /v26.0/${credentials.waba_id}/subscribed_apps`,
     `GET /v26.0/${credentials.waba_id}/subscribed_apps`,
+    `GET /v26.0/${credentials.phone_number_id}`,
   ]);
   expect(graph.requests.map(({ headers }) => headers.authorization)).toEqual(
-    Array(3).fill(`Bearer ${credentials.access_token}`),
+    Array(4).fill(`Bearer ${credentials.access_token}`),
   );
 });
 

@@ -40,7 +40,7 @@ export const InboxSettings = z.object({
     .max(1000)
     .optional()
     .describe(
-      "Messages that may be sent in any second, replies before broadcasts; by default 80 on WhatsApp, any number on the simulated channel",
+      "Messages that may be sent in any second, replies before broadcasts; by default 80 on WhatsApp, or 1000 for a number with a high throughput, any number on the simulated channel",
     ),
   daily_limit: z
     .int()
@@ -48,7 +48,7 @@ export const InboxSettings = z.object({
     .max(10_000_000)
     .optional()
     .describe(
-      "Messages of broadcasts that may be sent in any 24 hours; the others wait. By default any number",
+      "Messages of broadcasts that may be sent in any 24 hours; the others wait. By default any number; WhatsApp's messaging limit counts too",
     ),
   chatbot: z.boolean().optional().describe("The chatbot answers"),
   default_country: country
@@ -83,6 +83,15 @@ const Inbox = z.object({
     reason: untrusted(z.string()).nullable(),
     since: timestamp.nullable(),
   }),
+  /** What Meta says of the number, read every day; null on the simulated channel, and until it has said it. */
+  limits: z
+    .object({
+      /** How many people the business may write to outside their windows in 24 hours; null: any number. */
+      messaging_limit: z.int().nullable(),
+      quality: z.enum(["green", "yellow", "red"]).nullable(),
+      messages_per_second: z.int().nullable(),
+    })
+    .nullable(),
   created_at: timestamp,
   updated_at: timestamp,
 });

@@ -89,6 +89,14 @@ export type ConnectResult =
   /** The provider does not respond or is busy: nothing is known of the account. */
   | { readonly outcome: "unavailable" };
 
+/** What the provider says of a number; null: it does not say. */
+export interface NumberLimits {
+  /** How many people it may write to outside their windows in 24 hours; null also for any number. */
+  readonly messaging_limit: number | null;
+  readonly quality: "green" | "yellow" | "red" | null;
+  readonly messages_per_second: number | null;
+}
+
 /** A request to the address where the provider reports messages and receipts. */
 export interface ChannelRequest {
   /** By name in lower case. */
@@ -103,6 +111,8 @@ export interface ChannelProvider {
     request: { readonly account: ChannelAccount; readonly phone_number: string },
     signal: AbortSignal,
   ): Promise<ConnectResult>;
+  /** Undefined if the provider does not allow it. */
+  readLimits(account: ChannelAccount, signal: AbortSignal): Promise<NumberLimits | undefined>;
   /** The answer to the provider's check of the address; undefined if its token is not the account's. */
   answerHandshake(
     account: ChannelAccount,
@@ -137,6 +147,14 @@ export interface ChannelUpdates {
   readonly health: readonly {
     readonly account: Partial<Pick<ChannelAccount, "phone_number_id" | "waba_id">>;
     readonly failure: ChannelFailure | null;
+  }[];
+  /** The limits of an account's numbers may have changed. */
+  readonly limits: readonly { readonly waba_id: string }[];
+  /** What a person must read in the provider's dashboard. */
+  readonly alerts: readonly {
+    readonly waba_id: string;
+    readonly field: string;
+    readonly type: string | null;
   }[];
 }
 

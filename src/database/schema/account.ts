@@ -12,6 +12,14 @@ export type InboxHealth = {
   readonly retry_at: string;
 };
 
+/** What the provider says of an inbox's number. */
+export type NumberLimits = {
+  /** How many people may be written to outside their windows in 24 hours; null: any number, or not known. */
+  readonly messaging_limit: number | null;
+  readonly quality: "green" | "yellow" | "red" | null;
+  readonly messages_per_second: number | null;
+};
+
 export interface AccountTables {
   settings: { name: string; value: string };
   organizations: {
@@ -109,6 +117,7 @@ export interface AccountTables {
     settings: Json<Record<string, unknown>>;
     /** Why it can't send; null if it can. */
     health: Json<InboxHealth> | null;
+    limits: Json<NumberLimits> | null;
     created_at: string;
     updated_at: string;
   };

@@ -13,7 +13,7 @@ import type { TemplateTables } from "./templates.ts";
 import type { WalletTables } from "./wallet.ts";
 import type { WebhookTables } from "./webhooks.ts";
 
-export type { InboxHealth } from "./account.ts";
+export type { InboxHealth, NumberLimits } from "./account.ts";
 export type { Sealed } from "./columns.ts";
 export type {
   EndActionConfig,

@@ -3,6 +3,7 @@ import { fail } from "../../../tools/errors.ts";
 import type { ChannelName, InboxSettings } from "../../../tools/inboxes.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
+import type { NumberLimits } from "../../database/schema/index.ts";
 
 /** The platform on which contacts see the inbox. */
 const platformOf: Readonly<Record<ChannelName, string>> = { simulator: "whatsapp", whatsapp: "whatsapp" };
@@ -22,6 +23,7 @@ export async function insertInbox(
     readonly channel: ChannelName;
     readonly phone_number: string;
     readonly settings: InboxSettings;
+    readonly limits?: NumberLimits | undefined;
     readonly now: Date;
   },
 ) {
@@ -36,6 +38,7 @@ export async function insertInbox(
       platform: platformOf[channel],
       phone_number,
       settings: JSON.stringify(settings),
+      ...(inbox.limits && { limits: JSON.stringify(inbox.limits) }),
       created_at: now.toISOString(),
       updated_at: now.toISOString(),
     })

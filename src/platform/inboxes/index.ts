@@ -2,17 +2,20 @@
 import { inboxes as contract } from "../../../tools/inboxes.ts";
 import { implement } from "../kernel/index.ts";
 import { sealedAccounts } from "./accounts.ts";
+import { readAllLimitsJob, readLimitsJob } from "./limits.ts";
 import { createInbox, updateInbox } from "./save.ts";
 import { serializeInbox } from "./serialize.ts";
 
 export { listAccounts, openAccount, readAccount, StoredAccount } from "./accounts.ts";
 export { getInbox, getOrDefaultInbox, insertInbox, isWindowStrict, laneOf } from "./find.ts";
 export { pausedUntil, recordHealth } from "./health.ts";
+export { requestLimits } from "./limits.ts";
 export { callbackPath } from "./serialize.ts";
 
 export const inboxes = implement(contract, {
   tables: ["inboxes", "inbox_accounts"],
   sealed: [sealedAccounts],
+  jobs: [readLimitsJob, readAllLimitsJob],
   operations: {
     async list_inboxes(_, { db, world, organization }) {
       const rows = await db

@@ -11,16 +11,15 @@ import {
   type WhatsAppCredentials,
 } from "../../../tools/inboxes.ts";
 import type { Transaction } from "../../database/database.ts";
-import { freshId, type OutwardContext, outward, requireBelowQuota, type World } from "../kernel/index.ts";
+import type { NumberLimits } from "../../database/schema/index.ts";
+import { freshId, type OutwardContext, outward, requireBelowQuota } from "../kernel/index.ts";
 import { normalizePhone, requireCountry } from "../phone/index.ts";
 import { openAccount, StoredAccount, sealAccount, storeAccount } from "./accounts.ts";
-import { getInbox, insertInbox, laneOf } from "./find.ts";
+import { getInbox, insertInbox } from "./find.ts";
+import { fetchLimits, setPace } from "./limits.ts";
 import { serializeInbox } from "./serialize.ts";
 
 const connectTimeoutMs = 15_000;
-
-/** Messages in a second, unless the inbox has a setting; null: any number. WhatsApp's is that of a new number. */
-const paces: Readonly<Record<ChannelName, number | null>> = { simulator: null, whatsapp: 80 };
 
 const Target = z.object({
   id: z.string(),
@@ -65,11 +64,11 @@ export const createInbox = outward({
   call: (intent, context) => connect(intent, context),
   find: (intent, context) => connect(intent, context),
 
-  async record(_, { account, ...inbox }, context) {
+  async record({ limits }, { account, ...inbox }, context) {
     const { tx, world, organization, now } = context;
     // Others may have been created since the first step.
     await requireBelowQuota(context, "inboxes", tx.selectFrom("inboxes"));
-    const created = await insertInbox(tx, { ...inbox, organization, now });
+    const created = await insertInbox(tx, { ...inbox, limits, organization, now });
     if (!created) {
       // Another request has created it since the first step.
       await requireNewNumber(tx, organization, inbox.phone_number);
@@ -78,7 +77,7 @@ export const createInbox = outward({
     if (account) {
       await storeAccount(tx, { organization_id: organization, inbox_id: inbox.id }, { account, now });
     }
-    await setPace({ tx, world }, inbox);
+    await setPace({ tx, world }, created);
     return { data: serializeInbox(world, created) };
   },
 });
@@ -118,7 +117,7 @@ export const updateInbox = outward({
   call: (intent, context) => connect(intent, context),
   find: (intent, context) => connect(intent, context),
 
-  async record(_, { id, channel, name, settings, account }, { tx, world, organization, now }) {
+  async record({ limits }, { id, name, settings, account }, { tx, world, organization, now }) {
     const changed = await tx
       .updateTable("inboxes")
       .set({
@@ -126,6 +125,7 @@ export const updateInbox = outward({
         settings: settings && JSON.stringify(settings),
         // The account works: its messages need not wait any longer.
         ...(account ? { health: null } : {}),
+        ...(limits && { limits: JSON.stringify(limits) }),
         updated_at: now.toISOString(),
       })
       .where("organization_id", "=", organization)
@@ -135,8 +135,8 @@ export const updateInbox = outward({
     if (account) {
       await storeAccount(tx, { organization_id: organization, inbox_id: id }, { account, now });
     }
-    if (settings) {
-      await setPace({ tx, world }, { id, channel, settings });
+    if (settings || limits) {
+      await setPace({ tx, world }, changed);
     }
     return { data: serializeInbox(world, changed) };
   },
@@ -150,8 +150,15 @@ async function requireNewNumber(tx: Transaction, organization: string, phone_num
   }
 }
 
+interface Connected {
+  readonly limits?: NumberLimits | undefined;
+}
+
 /** @throws Failure `credentials_rejected`, `channel_unreachable`. */
-async function connect({ account: stored, channel, phone_number }: Target, { world }: OutwardContext) {
+async function connect(
+  { account: stored, channel, phone_number }: Target,
+  { world }: OutwardContext,
+): Promise<Connected> {
   const provider = world.channels[channel]?.provider;
   if (!stored || !provider) {
     return {};
@@ -171,12 +178,6 @@ async function connect({ account: stored, channel, phone_number }: Target, { wor
   if (result.outcome === "refused") {
     throw failField(`credentials.${result.field}`, "credentials_rejected", { reason: result.reason });
   }
-  return {};
-}
-
-async function setPace(
-  { tx, world }: { readonly tx: Transaction; readonly world: World },
-  { id, channel, settings }: Pick<Target, "id" | "channel"> & { readonly settings: InboxSettings },
-): Promise<void> {
-  await world.jobs.pace(tx, laneOf(id), settings.messages_per_second ?? paces[channel]);
+  // Without its limits the account works too, and they are read again every day.
+  return { limits: await fetchLimits(world, { channel, account }).catch(() => undefined) };
 }

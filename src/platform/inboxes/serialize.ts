@@ -17,5 +17,6 @@ export function serializeInbox({ channels, addresses }: World, row: Selectable<T
     settings: InboxSettings.parse(row.settings),
     callback_url: isCalled ? `${addresses.service()}${path}` : null,
     health: serializeHealth(row),
+    limits: row.limits,
   };
 }

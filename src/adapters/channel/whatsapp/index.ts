@@ -5,6 +5,7 @@ import type { TemplateAuthority } from "../../../ports/template-authority.ts";
 import { connect } from "./connect.ts";
 import { createFetchFile } from "./files.ts";
 import type { WhatsAppSettings } from "./http.ts";
+import { readLimits } from "./number-limits.ts";
 import { createSend } from "./sending/index.ts";
 import { createTemplateAuthority } from "./templates/index.ts";
 import { answerHandshake, readRequest } from "./webhook/index.ts";
@@ -27,6 +28,7 @@ export function openWhatsApp(address: WhatsAppAddress, now: Clock): OpenWhatsApp
     find: async () => ({ outcome: "unknown" }),
     provider: {
       connect: (request, signal) => connect(settings, request, signal),
+      readLimits: (account, signal) => readLimits(settings, account, signal),
       answerHandshake,
       readRequest,
       fetchFile: createFetchFile(settings),

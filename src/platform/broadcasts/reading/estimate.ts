@@ -10,7 +10,7 @@ import { allCountries, type Rates, readRates } from "../../prices/index.ts";
 import { mustPay, readWallet } from "../../wallet/index.ts";
 import { type BroadcastRow, requireState } from "../find.ts";
 import { contentOf, type Prepared, prepareContent, requireReadyCohort } from "../prepare.ts";
-import { leftToday, selectCandidates } from "../sending/index.ts";
+import { type DailyLimit, leftToday, selectCandidates } from "../sending/index.ts";
 
 interface EstimateContext {
   readonly tx: Transaction;
@@ -39,7 +39,7 @@ export async function estimateBroadcast(context: EstimateContext, broadcast: Bro
     costs: cost === null ? [] : included.map(costOf),
     ...{ available, available_after },
     is_affordable: !mustPay(world, inbox) || (available_after !== null && available_after >= 0),
-    ...estimateTime({ inbox, recipient_count, left: await leftToday(tx, inbox, now) }),
+    ...estimateTime({ inbox, recipient_count, today: await leftToday(tx, inbox, now) }),
   };
 }
 
@@ -71,16 +71,17 @@ const costOf = ({ country, count, cost }: Group) => ({
 interface Sending {
   readonly inbox: { readonly settings: Record<string, unknown> };
   readonly recipient_count: number;
-  /** Null: there is no daily limit. */
-  readonly left: number | null;
+  /** Null: there is no limit of 24 hours. */
+  readonly today: DailyLimit | null;
 }
 
 const daySeconds = 24 * 3_600;
 
-/** By the limits of the inbox; the channel itself may take longer. */
-function estimateTime({ inbox, recipient_count, left }: Sending) {
-  const { messages_per_second: rate, daily_limit: limit = 0 } = InboxSettings.parse(inbox.settings);
-  const waiting = left === null ? 0 : Math.max(0, recipient_count - left);
+/** By the limits of the inbox and of its number; the channel itself may take longer. */
+function estimateTime({ inbox, recipient_count, today }: Sending) {
+  const { messages_per_second: rate } = InboxSettings.parse(inbox.settings);
+  const { left = recipient_count, limit = 0 } = today ?? {};
+  const waiting = Math.max(0, recipient_count - left);
   const days = waiting === 0 ? 0 : Math.ceil(waiting / limit);
   const lastDay = waiting === 0 ? recipient_count : waiting - (days - 1) * limit;
   const seconds = rate === undefined ? null : Math.ceil(lastDay / rate);

@@ -1,9 +1,10 @@
-/** How many messages of broadcasts an inbox may still send: channels limit them in a moving 24 hours. */
+/** What a broadcast may still send in a moving 24 hours, by the setting of its inbox and by the channel's own limit. */
 import { sql } from "kysely";
 import { InboxSettings } from "../../../../tools/inboxes.ts";
 import type { Transaction } from "../../../database/database.ts";
 import { lowestId } from "../../../database/id.ts";
 import { onlyRow } from "../../../database/query/index.ts";
+import type { NumberLimits } from "../../../database/schema/index.ts";
 
 const dayMs = 24 * 3_600_000;
 
@@ -11,23 +12,62 @@ interface LimitedInbox {
   readonly organization_id: string;
   readonly id: string;
   readonly settings: Record<string, unknown>;
+  readonly limits: NumberLimits | null;
 }
 
-/** Null: any number. Message ids sort by time, so that only those of the last day are counted. */
-export async function leftToday(tx: Transaction, inbox: LimitedInbox, now: Date): Promise<number | null> {
+export interface DailyLimit {
+  /** Messages in 24 hours. */
+  readonly limit: number;
+  /** How many of them may be sent now. */
+  readonly left: number;
+}
+
+interface Day {
+  readonly inbox: LimitedInbox;
+  /** The inboxes whose messages count. */
+  readonly ids: readonly string[];
+  /** The id of the first message that counts: ids sort by time, so that only those of the last day are read. */
+  readonly since: string;
+}
+
+/** Null: any number. */
+export async function leftToday(tx: Transaction, inbox: LimitedInbox, now: Date): Promise<DailyLimit | null> {
   const { daily_limit } = InboxSettings.parse(inbox.settings);
-  if (daily_limit === undefined) {
+  const messaging_limit = inbox.limits?.messaging_limit ?? null;
+  if (daily_limit === undefined && messaging_limit === null) {
     return null;
   }
-  // Two broadcasts of one inbox must not both use what is left.
-  await tx
-    .selectFrom("inboxes")
-    .select("id")
-    .where("organization_id", "=", inbox.organization_id)
-    .where("id", "=", inbox.id)
-    .forNoKeyUpdate()
-    .execute();
   const since = lowestId("msg", new Date(now.getTime() - dayMs));
+  const day = { inbox, ids: await lockInboxes(tx, inbox), since };
+  const limits = [
+    daily_limit === undefined ? [] : toLimit(daily_limit, await countMessages(tx, day)),
+    messaging_limit === null ? [] : toLimit(messaging_limit, await countPersons(tx, day)),
+  ].flat();
+  return {
+    limit: Math.min(...limits.map(({ limit }) => limit)),
+    left: Math.min(...limits.map(({ left }) => left)),
+  };
+}
+
+const toLimit = (limit: number, used: number): DailyLimit => ({ limit, left: Math.max(0, limit - used) });
+
+/** This inbox and those of the same WhatsApp Business Account: two broadcasts must not both use what is left. */
+async function lockInboxes(tx: Transaction, { organization_id, id }: LimitedInbox): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from inboxes
+    where organization_id = ${organization_id} and (id = ${id} or id in (
+      select other.inbox_id
+      from inbox_accounts as own join inbox_accounts as other
+        on other.organization_id = own.organization_id and other.waba_id = own.waba_id
+      where own.organization_id = ${organization_id} and own.inbox_id = ${id}
+    ))
+    order by id for no key update
+  `.execute(tx);
+  return rows.map((row) => row.id);
+}
+
+/** The messages of broadcasts from this inbox. */
+async function countMessages(tx: Transaction, { inbox, since }: Day): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count
     from broadcasts join messages
@@ -35,5 +75,24 @@ export async function leftToday(tx: Transaction, inbox: LimitedInbox, now: Date)
     where broadcasts.organization_id = ${inbox.organization_id} and broadcasts.inbox_id = ${inbox.id}
       and messages.id >= ${since}
   `.execute(tx);
-  return Math.max(0, daily_limit - onlyRow(rows).count);
+  return onlyRow(rows).count;
+}
+
+/**
+ * The people who got a template from one of these inboxes outside their window. Whether the window of a person who has
+ * written since was open is not known; they count.
+ */
+async function countPersons(tx: Transaction, { inbox, ids, since }: Day): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(distinct conversations.contact_id) as count
+    from messages join conversations
+      on conversations.organization_id = messages.organization_id and conversations.id = messages.conversation_id
+    where messages.organization_id = ${inbox.organization_id} and messages.id >= ${since}
+      and messages.type = 'template' and messages.status <> 'failed' and conversations.inbox_id = any(${ids}::text[])
+      and (
+        conversations.last_user_message_at is null
+        or conversations.last_user_message_at not between messages.created_at - interval '24 hours' and messages.created_at
+      )
+  `.execute(tx);
+  return onlyRow(rows).count;
 }

@@ -108,8 +108,8 @@ async function dispatchBatch(tx: Transaction, world: World, organization: string
   if (free < Math.min(batchSize, window / 2)) {
     return "wait";
   }
-  const left = await leftToday(tx, inbox, world.now());
-  if (left === 0) {
+  const today = await leftToday(tx, inbox, world.now());
+  if (today?.left === 0) {
     return "wait long";
   }
   // It may have been paused, disabled or withdrawn since the execution.
@@ -118,7 +118,7 @@ async function dispatchBatch(tx: Transaction, world: World, organization: string
     await changeBroadcast(tx, broadcast, { ...paused, now: world.now() });
     return "end";
   }
-  const size = Math.min(batchSize, free, left ?? batchSize);
+  const size = Math.min(batchSize, free, today?.left ?? batchSize);
   const recipients = await claimPending(tx, broadcast, size);
   if (recipients.length > 0) {
     await sendBatch(tx, world, {

@@ -2,7 +2,7 @@
 
 export { selectCandidates, selectValues } from "./candidates.ts";
 export { cancelBroadcast, pauseBroadcast, resumeBroadcast } from "./control.ts";
-export { leftToday } from "./daily-limit.ts";
+export { type DailyLimit, leftToday } from "./daily-limit.ts";
 export { dispatchBroadcastJob } from "./dispatch.ts";
 export { executeBroadcast } from "./execute.ts";
 export { countProgress } from "./progress.ts";

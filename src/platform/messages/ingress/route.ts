@@ -13,7 +13,7 @@ import type {
   ChannelUpdates,
   IdentityMove,
 } from "../../../ports/channel.ts";
-import { callbackPath, listAccounts, readAccount, recordHealth } from "../../inboxes/index.ts";
+import { callbackPath, listAccounts, readAccount, recordHealth, requestLimits } from "../../inboxes/index.ts";
 import type { ModuleRoute, World } from "../../kernel/index.ts";
 import { requestSync } from "../../templates/index.ts";
 import { changeConsentJob } from "../consent-job.ts";
@@ -110,6 +110,17 @@ async function store(world: World, { organization_id, account }: Target, updates
     if (last) {
       await recordHealth(world, { organization_id, inbox_id }, last.failure);
     }
+  }
+  const accounts = new Set(updates.limits.map(({ waba_id }) => waba_id));
+  const limited = inboxes.filter(({ waba_id }) => accounts.has(waba_id));
+  await requestLimits(
+    world,
+    limited.map(({ inbox_id }) => ({ organization_id, inbox_id })),
+  );
+  for (const alert of updates.alerts.filter(({ waba_id }) =>
+    inboxes.some((one) => one.waba_id === waba_id),
+  )) {
+    world.log.warn({ organization_id, ...alert }, "Meta reports a problem of a WhatsApp account");
   }
   const received_at = world.now().toISOString();
   const jobs = [

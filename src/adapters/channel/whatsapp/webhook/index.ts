@@ -29,6 +29,8 @@ export const readRequest: ChannelProvider["readRequest"] = ({ app_secret }, { he
     moves: updates.flatMap(({ moves = [] }) => moves),
     templates: updates.flatMap(({ templates = [] }) => templates),
     health: updates.flatMap(({ health = [] }) => health),
+    limits: updates.flatMap(({ limits = [] }) => limits),
+    alerts: updates.flatMap(({ alerts = [] }) => alerts),
   };
   const { health: _, ...counted } = all;
   const count = Object.values(counted).reduce((sum, list) => sum + list.length, 0);
@@ -67,6 +69,19 @@ const readAccount: Read = ({ value, waba_id }) => {
   return states.includes("REINSTATE") ? { health: [{ account: { waba_id }, failure: null }] } : {};
 };
 
+const readLimits: Read = ({ waba_id }) => ({ limits: [{ waba_id }] });
+
+const alertType = z.string().regex(/^\w{1,64}$/);
+const Alert = z.object({
+  alert_type: alertType.optional().catch(undefined),
+  event: alertType.optional().catch(undefined),
+});
+
+const readAlert: Read = ({ field, value, waba_id }) => {
+  const { alert_type, event } = Alert.parse(value);
+  return { alerts: [{ waba_id, field, type: alert_type ?? event ?? null }] };
+};
+
 const readers: Readonly<Record<string, Read>> = {
   messages: ({ value }) => readMessages(value),
   user_id_update: ({ value }) => readIdUpdates(value),
@@ -76,6 +91,10 @@ const readers: Readonly<Record<string, Read>> = {
   message_template_components_update: readTemplate,
   template_category_update: readTemplate,
   account_update: readAccount,
+  business_capability_update: readLimits,
+  phone_number_quality_update: readLimits,
+  account_alerts: readAlert,
+  security: readAlert,
 };
 
 /** A field that is not known changes nothing here. */

@@ -1,0 +1,54 @@
+/** What Meta says of a number: the messaging limit of its business, its quality rating and its throughput. */
+import { z } from "zod";
+import type { ChannelAccount, NumberLimits } from "../../../ports/channel.ts";
+import { ask, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";
+
+const text = z.string().nullish().catch(null);
+
+const PhoneNumber = z.object({
+  whatsapp_business_manager_messaging_limit: text,
+  quality_rating: text,
+  throughput: z.object({ level: text }).nullish().catch(null),
+});
+
+const fields = Object.keys(PhoneNumber.shape).join(",");
+
+const qualities = new Map([
+  ["GREEN", "green"],
+  ["YELLOW", "yellow"],
+  ["RED", "red"],
+] as const satisfies readonly (readonly [string, NumberLimits["quality"]])[]);
+
+const rates = new Map([
+  ["STANDARD", 80],
+  ["HIGH", 1_000],
+]);
+
+/** Undefined if the API rejects the request, for example because the token has expired. */
+export async function readLimits(
+  settings: WhatsAppSettings,
+  { phone_number_id, access_token: token }: ChannelAccount,
+  signal: AbortSignal,
+): Promise<NumberLimits | undefined> {
+  const path = `/${segment(phone_number_id)}?fields=${fields}`;
+  const answer = await ask({ settings, token, signal }, { method: "GET", path });
+  if (answer.outcome === "rejected") {
+    return undefined;
+  }
+  const { quality_rating, throughput, ...number } = parseAnswer(PhoneNumber, answer.value);
+  return {
+    messaging_limit: toLimit(number.whatsapp_business_manager_messaging_limit ?? ""),
+    quality: find(qualities, quality_rating),
+    messages_per_second: find(rates, throughput?.level),
+  };
+}
+
+/** For example TIER_250 or TIER_10K. TIER_UNLIMITED, and what is not known, is no limit. */
+function toLimit(tier: string): number | null {
+  const [, digits, thousands] = /^TIER_(\d{1,6})(K?)$/.exec(tier) ?? [];
+  return Number(digits ?? 0) * (thousands ? 1_000 : 1) || null;
+}
+
+function find<Value>(values: ReadonlyMap<string, Value>, name: string | null | undefined): Value | null {
+  return values.get(name ?? "") ?? null;
+}

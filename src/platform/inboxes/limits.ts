@@ -1,0 +1,110 @@
+/**
+ * What the provider says of a number: how many people it may write to, its quality and its rate. Read when the account is
+ * connected, every day, and when the provider reports a change, which is not believed itself: it may be older than another.
+ */
+import { z } from "zod";
+import { InboxSettings } from "../../../tools/inboxes.ts";
+import type { Transaction } from "../../database/database.ts";
+import type { NumberLimits } from "../../database/schema/index.ts";
+import { newJob } from "../../jobs/job.ts";
+import type { ChannelAccount } from "../../ports/channel.ts";
+import { defineJob, defineScheduledJob, type World } from "../kernel/index.ts";
+import { type InboxName, readAccount } from "./accounts.ts";
+import { laneOf } from "./find.ts";
+
+const timeoutMs = 10_000;
+
+/** Messages in a second by channel, if neither the inbox nor its number says otherwise; without an entry, any number. */
+const paces: Readonly<Record<string, number>> = { whatsapp: 80 };
+
+interface Account {
+  readonly channel: string;
+  readonly account: ChannelAccount;
+}
+
+/** Undefined if the provider does not say. */
+export async function fetchLimits(
+  world: World,
+  { channel, account }: Account,
+): Promise<NumberLimits | undefined> {
+  return world.channels[channel]?.provider?.readLimits(account, AbortSignal.timeout(timeoutMs));
+}
+
+/** Sets the rate of an inbox's messages: its setting, its number's, or the channel's. */
+export async function setPace(
+  { tx, world }: { readonly tx: Transaction; readonly world: World },
+  inbox: {
+    readonly id: string;
+    readonly channel: string;
+    readonly settings: Record<string, unknown>;
+    readonly limits: NumberLimits | null;
+  },
+): Promise<void> {
+  const { messages_per_second } = InboxSettings.parse(inbox.settings);
+  const ofNumber = inbox.limits?.messages_per_second ?? paces[inbox.channel] ?? null;
+  await world.jobs.pace(tx, laneOf(inbox.id), messages_per_second ?? ofNumber);
+}
+
+const Payload = z.object({ organization_id: z.string(), inbox_id: z.string() });
+
+export const readLimitsJob = defineJob({
+  name: "inbox.read-limits",
+  payload: Payload,
+  // The job of the schedule tries again.
+  maxAttempts: 3,
+
+  async run(name, world) {
+    const account = await readAccount(world.database.queries, world, name);
+    const inbox = await world.database.queries
+      .selectFrom("inboxes")
+      .select("channel")
+      .where("organization_id", "=", name.organization_id)
+      .where("id", "=", name.inbox_id)
+      .executeTakeFirst();
+    const limits = account && inbox && (await fetchLimits(world, { channel: inbox.channel, account }));
+    if (limits) {
+      await storeLimits(world, name, limits);
+    }
+    return undefined;
+  },
+});
+
+async function storeLimits(world: World, { organization_id, inbox_id }: InboxName, limits: NumberLimits) {
+  await world.database.transaction(async (tx) => {
+    const inbox = await tx
+      .updateTable("inboxes")
+      .set({ limits: JSON.stringify(limits) })
+      .where("organization_id", "=", organization_id)
+      .where("id", "=", inbox_id)
+      .returning(["id", "channel", "settings", "limits"])
+      .executeTakeFirst();
+    if (inbox) {
+      await setPace({ tx, world }, inbox);
+    }
+  });
+}
+
+/** An inbox that waits for a read is not added again. */
+function newReadJob(payload: z.infer<typeof Payload>) {
+  const key = `inbox.read-limits:${payload.inbox_id}`;
+  return newJob(readLimitsJob, payload, { key, isDeduplicated: true });
+}
+
+export async function requestLimits(world: World, inboxes: readonly InboxName[]): Promise<void> {
+  if (inboxes.length > 0) {
+    const jobs = inboxes.map(({ organization_id, inbox_id }) => newReadJob({ organization_id, inbox_id }));
+    await world.database.transaction((tx) => world.jobs.enqueueAll(tx, jobs));
+  }
+}
+
+export const readAllLimitsJob = defineScheduledJob({
+  name: "inbox.read-all-limits",
+  schedule: "43 4 * * *",
+
+  async run(world) {
+    const accounts = world.database.queries
+      .selectFrom("inbox_accounts")
+      .select(["organization_id", "inbox_id"]);
+    await requestLimits(world, await accounts.execute());
+  },
+});
