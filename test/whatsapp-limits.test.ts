@@ -1,10 +1,11 @@
-/** What Meta reports of a number: its limits and alerts. */
+/** What Meta reports of a number: its limits, whether it can send, and alerts. */
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { broadcasts } from "../tools/broadcasts/index.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
 import { templates } from "../tools/templates/index.ts";
+import { webhooks } from "../tools/webhooks.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
 import { createBroadcastHelpers, phoneNumbers } from "./support/broadcasts.ts";
 import {
@@ -26,6 +27,7 @@ let graph: GraphApi;
 let working: GraphApi["routes"];
 let app: TestApp;
 let inbox: Awaited<ReturnType<typeof createWhatsAppInbox>>;
+let cursor: string;
 const warnings: unknown[] = [];
 
 beforeAll(async () => {
@@ -47,8 +49,14 @@ beforeEach(async () => {
   await app.call(inboxes.update_inbox, { id: inbox.id, settings: {} });
   await app.advanceTime(10 * 60_000);
   await openWindow(app, inbox);
+  cursor = (await app.call(webhooks.list_events, {})).data.cursor;
   warnings.length = 0;
 });
+
+async function write(): Promise<void> {
+  const text = { body: "hello" };
+  await app.call(messages.send_message, { to: person, type: "text", text, inbox_id: inbox.id });
+}
 
 const reportNumber = (fields: object) => {
   graph.routes[`GET ${credentials.phone_number_id}`] = () => ({ body: { id: "1", ...fields } });
@@ -111,6 +119,49 @@ describe("the limits of a number", () => {
     graph.routes[`GET ${credentials.phone_number_id}`] = () => graphError(190);
     await app.advanceTime(25 * hourMs);
     expect(await limits()).toMatchObject({ messaging_limit: 250 });
+  });
+});
+
+describe("the event of an inbox's health", () => {
+  const seen = async () => {
+    const { events } = (await app.call(webhooks.list_events, { after: cursor })).data;
+    return events.flatMap(({ type, data }) => (type === "inbox.health" ? [data] : []));
+  };
+  const stopped = { inbox_id: "", status: "stopped", code: 190, reason: "(#190) Title" };
+  const ok = { inbox_id: "", status: "ok", code: null, reason: null };
+
+  test("is sent once when it stops and once when a message is accepted again", async () => {
+    const accept = graph.routes["POST messages"];
+    graph.routes["POST messages"] = () => graphError(190);
+    await write();
+    await app.runDueJobs();
+    await app.advanceTime(11 * 60_000);
+    expect(await seen()).toEqual([{ ...stopped, inbox_id: inbox.id }]);
+    graph.routes["POST messages"] = accept ?? (() => "hang");
+    await app.advanceTime(5 * 60_000);
+    expect(await seen()).toEqual([
+      { ...stopped, inbox_id: inbox.id },
+      { ...ok, inbox_id: inbox.id },
+    ]);
+  });
+
+  test("is sent when new credentials end the stop", async () => {
+    graph.routes["POST messages"] = () => graphError(190);
+    await write();
+    await app.runDueJobs();
+    await app.call(inboxes.update_inbox, { id: inbox.id, credentials });
+    await app.call(inboxes.update_inbox, { id: inbox.id, credentials });
+    expect((await seen()).map(({ status }) => status)).toEqual(["stopped", "ok"]);
+  });
+
+  test("is sent once for reports that arrive together", async () => {
+    const ban = (state: string) => ({
+      field: "account_update",
+      value: { event: "DISABLED_UPDATE", ban_info: { waba_ban_state: state } },
+    });
+    await Promise.all(Array.from({ length: 6 }, () => deliver(app, inbox, ban("DISABLE"))));
+    await Promise.all(Array.from({ length: 6 }, () => deliver(app, inbox, ban("REINSTATE"))));
+    expect((await seen()).map(({ status }) => status)).toEqual(["stopped", "ok"]);
   });
 });
 

@@ -96,6 +96,14 @@ const Inbox = z.object({
   updated_at: timestamp,
 });
 
+/** What is reported of inboxes. */
+export const inboxEvents = {
+  "inbox.health": {
+    scope: "inbox:read",
+    data: Inbox.shape.health.omit({ since: true }).extend({ inbox_id: z.string() }),
+  },
+} as const;
+
 /** Ids at Meta are numbers, as text. */
 const metaId = z.string().max(32).regex(/^\d+$/, "Send the number from Meta's dashboard.");
 const secret = (minLength: number) =>

@@ -69,6 +69,13 @@ const examples: { readonly [Of in Name]: Example<Of> } = {
       deleted_at: null,
     },
   },
+  "inbox.health": {
+    when: "An inbox can't send any more, and its messages wait, or it can again. Sent once for each change; `code` and `reason` are the channel's, `null` with `ok`.",
+    data: {
+      ...{ inbox_id: "inb_01m7zc7d7bf9qbkz12jfyy9z79", status: "stopped", code: 190 },
+      reason: "The access token has expired",
+    },
+  },
   "wallet.low_balance": {
     when: "Less is available than the organization's `low_balance_threshold`. Sent once, and again only after it was above.",
     data: { currency: "USD", balance: 21.4, held: 2.16, available: 19.24, threshold: 20 },

@@ -149,6 +149,8 @@ export interface Jobs {
    * Attempts that repeat a job count too.
    */
   pace(tx: Transaction, lane: string, ratePerSecond: number | null): Promise<void>;
+  /** Makes the jobs of a lane due that wait until exactly this time. */
+  resume(tx: Transaction, lane: string, waitingUntil: Date): Promise<void>;
 }
 
 export type EnqueueAll = (tx: Transaction, jobs: readonly NewJob[]) => Promise<void>;

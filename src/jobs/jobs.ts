@@ -17,8 +17,10 @@ import type { Log } from "../ports/log.ts";
 import { findUnknownNames, nextDueAt, setPace } from "./claim/index.ts";
 import { jobInsertion, withoutDuplicates } from "./enqueue.ts";
 import { type EnqueueAll, type JobDefinition, type Jobs, newJob, type Priority } from "./job.ts";
+import { storedLanes } from "./priority.ts";
 import type { Processes } from "./processes/index.ts";
 import { insertSchedules, nextRun } from "./schedule.ts";
+import { resumeLane } from "./settle.ts";
 import { Worker, within } from "./worker.ts";
 
 export interface JobsOptions {
@@ -107,6 +109,10 @@ export function createJobs(options: JobsOptions): RunningJobs {
     enqueue: (tx, type, payload, options) => enqueueAll(tx, [newJob(type, payload, options)]),
     async pace(tx, lane, ratePerSecond) {
       await setPace(tx, lane, ratePerSecond);
+      afterCommit(tx, wakeBoth);
+    },
+    async resume(tx, lane, waitingUntil) {
+      await resumeLane(tx, { lanes: storedLanes(lane), waitingUntil, now: now() });
       afterCommit(tx, wakeBoth);
     },
     start() {

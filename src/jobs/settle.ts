@@ -55,6 +55,21 @@ const updateRunAt = (changes: readonly Reschedule[], otherColumns: RawBuilder<un
   where jobs.id = any(${changes.map(({ id }) => id)}::text[]) and jobs.id = change.id
     and jobs.claims = change.claimed`;
 
+interface Resumption {
+  /** As they are stored. */
+  readonly lanes: readonly string[];
+  readonly waitingUntil: Date;
+  readonly now: Date;
+}
+
+/** Makes waiting jobs due. Those that run have leases, which end at other times. */
+export async function resumeLane(tx: Transaction, { lanes, waitingUntil, now }: Resumption): Promise<void> {
+  await sql`
+    update jobs set run_at = ${now.toISOString()}
+    where lane = any(${lanes}::text[]) and run_at = ${waitingUntil.toISOString()}
+  `.execute(tx);
+}
+
 /** Does nothing if another process has claimed the job since. */
 export async function moveToDeadLetter(
   tx: Transaction,

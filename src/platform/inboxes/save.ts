@@ -16,6 +16,7 @@ import { freshId, type OutwardContext, outward, requireBelowQuota } from "../ker
 import { normalizePhone, requireCountry } from "../phone/index.ts";
 import { openAccount, StoredAccount, sealAccount, storeAccount } from "./accounts.ts";
 import { getInbox, insertInbox } from "./find.ts";
+import { changeHealth } from "./health.ts";
 import { fetchLimits, setPace } from "./limits.ts";
 import { serializeInbox } from "./serialize.ts";
 
@@ -118,13 +119,17 @@ export const updateInbox = outward({
   find: (intent, context) => connect(intent, context),
 
   async record({ limits }, { id, name, settings, account }, { tx, world, organization, now }) {
+    const inboxName = { organization_id: organization, inbox_id: id };
+    if (account) {
+      // It works: its messages need not wait any longer.
+      await changeHealth({ tx, world }, inboxName, null);
+      await storeAccount(tx, inboxName, { account, now });
+    }
     const changed = await tx
       .updateTable("inboxes")
       .set({
         name,
         settings: settings && JSON.stringify(settings),
-        // The account works: its messages need not wait any longer.
-        ...(account ? { health: null } : {}),
         ...(limits && { limits: JSON.stringify(limits) }),
         updated_at: now.toISOString(),
       })
@@ -132,9 +137,6 @@ export const updateInbox = outward({
       .where("id", "=", id)
       .returningAll()
       .executeTakeFirstOrThrow();
-    if (account) {
-      await storeAccount(tx, { organization_id: organization, inbox_id: id }, { account, now });
-    }
     if (settings || limits) {
       await setPace({ tx, world }, changed);
     }
