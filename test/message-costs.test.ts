@@ -1,8 +1,9 @@
 /** What a message costs: the waits for the database until it is accepted, the statements until it is delivered. */
 import { beforeAll, expect, test } from "vitest";
-import { useTestApp } from "./support/app.ts";
+import { type TestApp, useTestApp } from "./support/app.ts";
 import { createBroadcastHelpers } from "./support/broadcasts.ts";
 import { createTemplateHelpers } from "./support/templates.ts";
+import { deliver, inboundText, messagesChange, startGraphApi, startWhatsAppApp } from "./support/whatsapp.ts";
 
 const app = useTestApp();
 
@@ -17,10 +18,12 @@ async function send(to: string, headers: Record<string, string> = {}, content: o
   expect(answer.status).toBe(201);
 }
 
-async function count(work: () => Promise<unknown>) {
-  const before = app.server.database.pool();
+const count = (work: () => Promise<unknown>) => countIn(app, work);
+
+async function countIn({ server }: Pick<TestApp, "server">, work: () => Promise<unknown>) {
+  const before = server.database.pool();
   await work();
-  const { statements, waits } = app.server.database.pool();
+  const { statements, waits } = server.database.pool();
   return { statements: statements - before.statements, waits: waits - before.waits };
 }
 
@@ -72,6 +75,23 @@ test("a message of a broadcast costs at most three statements from the execution
   });
   expect((await get(id)).stats).toMatchObject({ total: recipients, delivered: recipients });
   expect(statements / recipients).toBeLessThanOrEqual(3);
+});
+
+test("a received message of a backlog costs at most nine statements, twelve of a new person", async () => {
+  await using graph = await startGraphApi();
+  const started = await startWhatsAppApp(graph);
+  await using whatsApp = started.app;
+  const persons = 100;
+  const receive = () => {
+    const messages = Array.from({ length: persons }, (_, n) =>
+      inboundText("Hi", { from: number(n).slice(1) }),
+    );
+    return countIn(whatsApp, () => deliver(whatsApp, started.inbox, messagesChange({ messages })));
+  };
+  const first = await receive();
+  const second = await receive();
+  expect(first.statements / persons).toBeLessThanOrEqual(12);
+  expect(second.statements / persons).toBeLessThanOrEqual(9);
 });
 
 async function countDelivered(): Promise<number> {

@@ -53,10 +53,11 @@ export const receiveMessageJob = defineJob({
   payload: Payload,
   // What the same person wrote next waits for this one.
   maxAttempts: 8,
+  slots: 1 / 4,
 
   async run(payload, world, attempt) {
     const { organization_id, inbox_id, message } = payload;
-    if (await isKnown(world, payload)) {
+    if (message.file !== null && (await isKnown(world, payload))) {
       return undefined;
     }
     const inbox = await getOrDefaultInbox(world.database.queries, organization_id, inbox_id);
