@@ -13,7 +13,7 @@ const review = (settings: object) => setReview(app, settings);
 test("from the first template to the answer in the window, in 12 calls without a guess", async () => {
   await using assistant = await connectAssistant(app, ownerKey);
   const { data: inboxes } = await assistant.call("list_inboxes", {});
-  const inbox_id = inboxes[0].id;
+  const inbox_id = inboxes[0]?.id ?? "";
   await app.fetch(`/v1/inboxes/${inbox_id}`, {
     method: "PUT",
     json: { settings: { service_window: "strict" } },
