@@ -3,14 +3,23 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import type { Queries } from "../src/database/database.ts";
 import { migrations } from "../src/database/migrations/index.ts";
+import { createClock, startEmulator } from "../src/emulators/whatsapp/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
+import { templates } from "../tools/templates/index.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { startTestApp } from "./support/app.ts";
 import { findColumns } from "./support/find-columns.ts";
 import { openPhone } from "./support/simulator.ts";
-import { dumpNames, loadDump, type RecordedMessage, readDumpRecord } from "./support/version-dumps.ts";
+import {
+  dumpNames,
+  loadDump,
+  type RecordedMessage,
+  readAnswer,
+  readDumpRecord,
+  whatsAppEnv,
+} from "./support/version-dumps.ts";
 import { startWebhookReceiver } from "./support/webhook-receiver.ts";
 
 const [minute, hour] = [60_000, 3_600_000];
@@ -22,7 +31,7 @@ describe.each(dumpNames)("a database of version %s", (name) => {
     expect(await migrationsOf(app.server.database.queries)).toEqual(Object.keys(migrations));
     const answers: Record<string, unknown> = {};
     for (const path of Object.keys(record.answers)) {
-      answers[path] = await (await app.fetch(path, { key })).json();
+      answers[path] = await readAnswer(app, path, key);
     }
     expect(answers).toMatchObject(record.answers);
   });
@@ -93,21 +102,61 @@ describe.each(dumpNames)("a database of version %s", (name) => {
   });
 });
 
+const recordsWithWhatsApp = (await Promise.all(dumpNames.map(readDumpRecord))).map(
+  ({ whatsapp }) => whatsapp,
+);
+const whatsAppDumps = dumpNames.filter((_, index) => recordsWithWhatsApp[index] !== undefined);
+
+describe.skipIf(whatsAppDumps.length === 0)("a WhatsApp inbox", () => {
+  test.each(whatsAppDumps)(
+    "of version %s still has its account, its messages and its template",
+    async (name) => {
+      await using opened = await openDump(name);
+      const { app, emulator, record, key } = opened;
+      const { inbox_id = "", template_id = "", message } = record.whatsapp ?? {};
+      const { id: message_id = "", conversation_id = "", to = "" } = message ?? {};
+      const { data: read } = await app.call(messages.get_message, { conversation_id, message_id }, { key });
+      expect(read).toMatchObject({ status: "read", text: { body: "Yes, that is the part." } });
+      const { data: listed } = await app.call(messages.list_messages, { conversation_id }, { key });
+      const inbound = listed.filter(({ direction }) => direction === "inbound");
+      expect(inbound).toMatchObject([
+        { type: "unsupported" },
+        { type: "image", media: { caption: "This one" } },
+        { type: "text", text: { body: "Is this the part?" } },
+      ]);
+      const { data: template } = await app.call(templates.get_template, { id: template_id }, { key });
+      expect(template).toMatchObject({ status: "approved", inbox_id });
+
+      // The emulator accepts the account's token alone.
+      const input = { to, type: "text", text: { body: "It is on its way." }, inbox_id } as const;
+      await app.call(messages.send_message, input, { key });
+      await app.runDueJobs();
+      const answer = await fetch(`${emulator.url}/emulator/messages`);
+      const { data: arrived } = (await answer.json()) as { data: { body: unknown }[] }; // as documented
+      expect(arrived).toMatchObject([{ body: { text: { body: "It is on its way." } } }]);
+    },
+  );
+});
+
 /** Starts the app on the dump, a second after the dumped service stopped. */
 async function openDump(name: string) {
   const record = await readDumpRecord(name);
   const database = await loadDump(name);
+  const startsAt = new Date(Date.parse(record.stopped_at) + 1_000);
+  const emulator = await startEmulator({ clock: createClock(startsAt.getTime()) });
   const app = await startTestApp({
     database,
-    startsAt: new Date(Date.parse(record.stopped_at) + 1_000),
-    env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" },
+    startsAt,
+    env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true", ...(record.whatsapp ? whatsAppEnv(emulator) : {}) },
   });
   return {
     app,
+    emulator,
     record,
     key: record.key,
     async [Symbol.asyncDispose]() {
       await app[Symbol.asyncDispose]();
+      await emulator[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
     },
   };

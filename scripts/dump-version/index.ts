@@ -17,12 +17,13 @@ import { migrations } from "../../src/database/migrations/index.ts";
 import { ownerKey, startTestApp, type TestApp } from "../../test/support/app.ts";
 import { runOnServer, withDatabase } from "../../test/support/postgres.ts";
 import { openPhone } from "../../test/support/simulator.ts";
-import { type DumpRecord, dumpFolder } from "../../test/support/version-dumps.ts";
+import { type DumpRecord, dumpFolder, whatsAppEnv } from "../../test/support/version-dumps.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../../test/support/webhook-receiver.ts";
 import { webhookEvents, webhooks } from "../../tools/webhooks.ts";
 import { ada, fill } from "./fill.ts";
 import { queueWork } from "./queue-work.ts";
 import { readAnswers } from "./read-answers.ts";
+import { addWhatsApp, startWhatsApp } from "./whatsapp.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 /** Nothing listens there: the test sets an address of its own. */
@@ -53,14 +54,17 @@ async function createDatabase(database: string) {
 
 /** Writes the data; the service is stopped when this returns. */
 async function write(): Promise<DumpRecord> {
+  const startsAt = new Date("2026-03-02T09:00:00.000Z");
+  await using emulator = await startWhatsApp(startsAt);
   await using app = await startTestApp({
     database,
-    startsAt: new Date("2026-03-02T09:00:00.000Z"),
-    env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" },
+    startsAt,
+    env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true", ...whatsAppEnv(emulator) },
   });
   await using receiver = await startWebhookReceiver();
   const subscribed = [await subscribe(app, receiver)];
   await fill(app);
+  const whatsapp = await addWhatsApp(app, emulator);
   // This event waits for a retry at the second webhook.
   await using failing = await startWebhookReceiver();
   failing.respond = () => ({ status: 500 });
@@ -77,6 +81,7 @@ async function write(): Promise<DumpRecord> {
     stopped_at: app.now().toISOString(),
     key: ownerKey,
     ...work,
+    whatsapp,
     webhooks: await Promise.all(
       subscribed.map(async (webhook) => ({ ...webhook, ...(await readDeliveries(app, webhook.id)) })),
     ),

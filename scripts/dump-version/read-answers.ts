@@ -1,5 +1,6 @@
 /** Reads everything that a dump is compared by: what the API answers, by path. */
 import type { TestApp } from "../../test/support/app.ts";
+import { readAnswer } from "../../test/support/version-dumps.ts";
 
 interface Listed {
   readonly data: readonly { readonly id: string }[];
@@ -30,11 +31,7 @@ const lists = [
 export async function readAnswers(app: TestApp): Promise<Record<string, object>> {
   const answers: Record<string, object> = {};
   const read = async <Answer extends object>(path: string): Promise<Answer> => {
-    const answer = await app.fetch(path);
-    if (!answer.ok) {
-      throw new Error(`GET ${path}: ${await answer.text()}`);
-    }
-    const body = (await answer.json()) as Answer; // as the operation declares
+    const body = (await readAnswer(app, path)) as Answer; // as the operation declares
     answers[path] = body;
     return body;
   };

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
+import type { TestApp } from "./app.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { runOnServer } from "./postgres.ts";
 
@@ -28,6 +29,13 @@ export interface DumpRecord {
   /** The channel had accepted it, and its receipt was due later. */
   readonly sent_message: RecordedMessage;
   readonly snoozed_conversation: { readonly id: string; readonly snoozed_until: string };
+  /** Dumps of versions up to 0031 have no inbox of WhatsApp. */
+  readonly whatsapp?: {
+    readonly inbox_id: string;
+    readonly template_id: string;
+    /** The customer has read it. The one before it has a file. */
+    readonly message: RecordedMessage;
+  };
   readonly webhooks: readonly {
     readonly id: string;
     readonly signing_secret: string;
@@ -41,6 +49,21 @@ export interface RecordedMessage {
   readonly id: string;
   readonly conversation_id: string;
   readonly to: string;
+}
+
+/** The settings of a service with an inbox of WhatsApp: its answers have addresses below the public one. */
+export function whatsAppEnv({ url }: { readonly url: string }) {
+  return { TIDINGS_WHATSAPP_BASE_URL: url, TIDINGS_PUBLIC_URL: "https://tidings.example" };
+}
+
+/** What a GET answers, without the parts of links to received files that are new in each answer. */
+export async function readAnswer(app: TestApp, path: string, key?: string): Promise<object> {
+  const answer = await app.fetch(path, key === undefined ? {} : { key });
+  const text = await answer.text();
+  if (!answer.ok) {
+    throw new Error(`GET ${path}: ${text}`);
+  }
+  return JSON.parse(text.replace(/\?expires=\d+&signature=[\w-]+/g, ""));
 }
 
 /** The names of all dumps, oldest first. */
