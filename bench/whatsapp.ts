@@ -3,7 +3,7 @@
  *
  * Each option runs its part alone; without one, all run. `--kills 20`: 2,000 sends to different persons, half of them text
  * within the window, half an approved template, while the emulator loses 5 % of its answers and the processes are killed in
- * turn. `--throttle`: 800 sends at the default rate. `--ingress`: signed bodies of 1 to 10 messages, 500 a second for 20 s.
+ * turn. `--throttle`: 800 sends at the rate of a new number. `--ingress`: signed bodies of 1 to 10 messages, 500 a second for 20 s.
  */
 import { parseArgs } from "node:util";
 import { measureIngress } from "./support/whatsapp/ingress.ts";

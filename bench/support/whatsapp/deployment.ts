@@ -17,6 +17,8 @@ const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5
 const key = `sk_live_${"m".repeat(43)}`;
 const emulatorPort = 39_520;
 const ports = [39_521, 39_522] as const;
+/** The rate of the inbox: that of a new number at Meta. */
+export const perSecond = 80;
 const log = { debug() {}, info() {}, warn() {}, error: console.error };
 
 interface ServiceProcess {
@@ -81,7 +83,9 @@ async function kill({ child }: ServiceProcess): Promise<void> {
 
 async function createInbox(client: Client, { control }: BenchEmulator) {
   const input = { name: "WhatsApp", channel: "whatsapp", phone_number: businessNumber, credentials } as const;
-  const { data } = await client.call(inboxes.create_inbox, input);
+  // The emulator says that the number may send more.
+  const settings = { messages_per_second: perSecond };
+  const { data } = await client.call(inboxes.create_inbox, { ...input, settings });
   const callbackUrl = data.callback_url ?? "";
   await control("POST", `/apps/${credentials.app_id}`, { callback_url: callbackUrl });
   return { inboxId: data.id, callbackUrl };
