@@ -234,6 +234,19 @@ describe("a customer's message", () => {
     });
   });
 
+  test("is not taken over from another customer", async () => {
+    const { control } = current();
+    const other = "14155550188";
+    await control("POST", "/inbound", { messages: [customer, other].map((from) => ({ from, text: "Hi" })) });
+    const move = (number: string) => control("POST", `/customers/${customer}/number`, { number });
+    expect(await move(other)).toMatchObject({
+      status: 409,
+      body: { error: { message: "number: Another customer has this number already." } },
+    });
+    expect(await move(customer)).toMatchObject({ status: 409 });
+    expect((await control("GET", `/customers/${other}/messages`)).body.data).toHaveLength(1);
+  });
+
   test("is marked as read by the business, which can show that it writes", async () => {
     const { control, graph, advance } = current();
     const { body } = await control("POST", "/inbound", { from: customer, text: "Hi" });

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { toUnixSeconds } from "../clock.ts";
 import { emitMessagesChange, reportStatus } from "../sending/statuses.ts";
-import { moveCustomer, threadOf } from "../state/customers.ts";
+import { findCustomer, moveCustomer, threadOf } from "../state/customers.ts";
 import { newMessageId } from "../state/ids.ts";
 import { hasStatus, type InboundRecord } from "../state/messages.ts";
 import { findNode } from "../state/store.ts";
@@ -104,6 +104,11 @@ export function changeNumber({ world, params, body }: ControlRequest): object {
   const customer = requireCustomer(world, params.key ?? "");
   if (customer.number === null) {
     throw new ControlError("This customer has no number.");
+  }
+  const owner = findCustomer(world.store, next.number);
+  if (owner) {
+    const who = owner === customer ? "The customer" : "Another customer";
+    throw new ControlError(`number: ${who} has this number already.`, 409);
   }
   const { number: previous, user_id, name, threads } = customer;
   const moved = moveCustomer(world.store, customer, next.number);
