@@ -1,10 +1,11 @@
 /** What customers say about earlier messages on WhatsApp: they quote them and react to them. */
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
 import { expectFailure } from "./support/expect-failure.ts";
-import { sendText } from "./support/whatsapp.ts";
+import { inboundText, sendText } from "./support/whatsapp.ts";
 import { isoOf, useWhatsAppCustomer } from "./support/whatsapp-customer.ts";
 
 const customer = useWhatsAppCustomer();
@@ -203,4 +204,33 @@ test("an erasure deletes reactions, and later ones of the person are dropped", a
     .where("id", "=", ours.id)
     .executeTakeFirstOrThrow();
   expect(row.reactions).toBe(null);
+});
+
+test("an erasure deletes waiting changes of the person, and messages that could not be stored", async () => {
+  const { app, person, write, reaction, receive } = customer();
+  const { queries } = app.server.database;
+  const jobsOf = async (table: "jobs" | "dead_jobs") => {
+    const rows = await queries.selectFrom(table).select(["name", "payload"]).execute();
+    return rows
+      .filter(({ payload }) => JSON.stringify(payload).includes(person().to))
+      .map(({ name }) => name);
+  };
+  const { conversation_id } = await write("Hello");
+  const { data } = await app.call(conversations.get_conversation, { id: conversation_id });
+  await sql`alter table messages add constraint fault check (content #>> '{text,body}' <> 'fault')`.execute(
+    queries,
+  );
+  await receive(inboundText("fault", person().ids));
+  for (let attempt = 1; attempt <= 8; attempt += 1) {
+    await app.advanceTime(3_600_000);
+  }
+  await sql`alter table messages drop constraint fault`.execute(queries);
+  await receive(reaction("wamid.never", "👎"));
+  expect([await jobsOf("jobs"), await jobsOf("dead_jobs")]).toEqual([
+    ["message.change"],
+    ["message.receive"],
+  ]);
+  await app.call(contacts.delete_contact, { id: data.contact_id });
+  await app.runDueJobs();
+  expect([await jobsOf("jobs"), await jobsOf("dead_jobs")]).toEqual([[], []]);
 });

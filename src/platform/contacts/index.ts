@@ -96,8 +96,13 @@ export const contacts = implement(contract, {
     async delete_contact({ id }, context) {
       const { tx, organization } = context;
       await getContact(tx, organization, id, { forUpdate: true });
-      const conversation_ids = await findConversationIds(tx, organization, id);
-      await eraseContact(context, { organization_id: organization, contact_id: id, conversation_ids });
+      const erased = {
+        organization_id: organization,
+        contact_id: id,
+        conversation_ids: await findConversationIds(tx, organization, id),
+        identities: await listIdentities(tx, organization, id),
+      };
+      await eraseContact(context, erased);
       return { data: { id, deleted: true as const } };
     },
   },
@@ -214,6 +219,16 @@ async function findConversationIds(tx: Transaction, organization: string, contac
     .where("contact_id", "=", contact_id)
     .execute();
   return rows.map(({ id }) => id);
+}
+
+async function listIdentities(tx: Transaction, organization: string, contact_id: string) {
+  const rows = await tx
+    .selectFrom("contact_identities")
+    .select("value")
+    .where("organization_id", "=", organization)
+    .where("contact_id", "=", contact_id)
+    .execute();
+  return rows.map(({ value }) => value);
 }
 
 /** The row stays, for the records that refer to it. */

@@ -170,6 +170,8 @@ export interface ErasedContact {
   readonly organization_id: string;
   readonly contact_id: string;
   readonly conversation_ids: readonly string[];
+  /** The values of its identities, by which a channel reports what the person does. */
+  readonly identities: readonly string[];
 }
 
 /** How a module erases the personal data of a contact from its own tables. */

@@ -43,6 +43,7 @@ export const eraseContactJob = defineJob<ErasedContact>({
     organization_id: z.string(),
     contact_id: z.string(),
     conversation_ids: z.array(z.string()),
+    identities: z.array(z.string()).default([]),
   }),
 
   async run(contact, world) {
@@ -78,13 +79,20 @@ async function eraseStoredResponses({ database }: World, contact: ErasedContact)
 }
 
 async function finish(tx: Transaction, world: World, contact: ErasedContact): Promise<void> {
+  const { organization_id, identities } = contact;
   const subjects = subjectsOf(contact);
-  await eraseJobs(tx, subjects, world.jobsKeptByErasure);
+  const reporters = identities.map((identity) => reporterSubject(organization_id, identity));
+  await eraseJobs(tx, [...subjects, ...reporters], world.jobsKeptByErasure);
   await tx
     .deleteFrom("erasures")
-    .where("organization_id", "=", contact.organization_id)
+    .where("organization_id", "=", organization_id)
     .where(sql<boolean>`subject = any(${subjects}::text[])`)
     .execute();
+}
+
+/** The subject of a job that holds what a channel reported of a person, whose contact is not known yet. */
+export function reporterSubject(organization_id: string, identity: string): string {
+  return `person:${organization_id}:${identity}`;
 }
 
 function subjectsOf({ contact_id, conversation_ids }: ErasedContact): string[] {

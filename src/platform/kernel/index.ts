@@ -54,7 +54,7 @@ export { listenerJobsOf } from "./listeners.ts";
 
 // Tools for handlers and jobs
 
-export { eraseContact, eraseContactJob, isNotErased } from "./erase.ts";
+export { eraseContact, eraseContactJob, isNotErased, reporterSubject } from "./erase.ts";
 export { countLocked, failQuota, limitOf, requireBelowQuota } from "./limits.ts";
 export { lockOrganization } from "./lock-organization.ts";
 export { type ResealOptions, resealAll, type SealedColumn } from "./reseal.ts";

@@ -31,6 +31,7 @@ const optedOutCode = 131050;
 export const changeConsentJob = defineJob({
   name: "contact.consent",
   payload: Payload,
+  isKeptByErasure: true,
 
   async run(payload, world) {
     await world.database.transaction(async (tx) => {

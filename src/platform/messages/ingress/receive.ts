@@ -54,6 +54,7 @@ export const receiveMessageJob = defineJob({
   // What the same person wrote next waits for this one.
   maxAttempts: 8,
   slots: 1 / 4,
+  isKeptByErasure: true,
 
   async run(payload, world, attempt) {
     const { organization_id, inbox_id, message } = payload;
@@ -150,6 +151,7 @@ const Ends = z.object({ phone_number: z.string().nullable(), bsuid: z.string().n
 export const moveContactJob = defineJob({
   name: "contact.move",
   payload: z.object({ organization_id: z.string(), occurred_at: z.string(), from: Ends, to: Ends }),
+  isKeptByErasure: true,
 
   async run({ organization_id, from, to }, world) {
     await world.database.transaction((tx) =>

@@ -6,20 +6,12 @@
  * inbox of its number, within the organization.
  */
 import { fail } from "../../../../tools/errors.ts";
-import { newJob } from "../../../jobs/job.ts";
-import type {
-  ChannelAccount,
-  ChannelProvider,
-  ChannelUpdates,
-  IdentityMove,
-} from "../../../ports/channel.ts";
+import type { ChannelAccount, ChannelProvider, ChannelUpdates } from "../../../ports/channel.ts";
 import { callbackPath, listAccounts, readAccount, recordHealth, requestLimits } from "../../inboxes/index.ts";
 import type { ModuleRoute, World } from "../../kernel/index.ts";
 import { requestSync } from "../../templates/index.ts";
-import { changeConsentJob } from "../consent-job.ts";
 import { receiveReceipts } from "../inbound/index.ts";
-import { changeMessageJob } from "./changes.ts";
-import { moveContactJob, receiveMessageJob } from "./receive.ts";
+import { newReportJobs } from "./jobs.ts";
 
 const channel = "whatsapp";
 /** What Meta sends at most. */
@@ -87,8 +79,6 @@ async function findTarget(
   return account && provider ? { organization_id, account, provider } : undefined;
 }
 
-type Inboxes = Awaited<ReturnType<typeof listAccounts>>;
-
 async function store(world: World, { organization_id, account }: Target, updates: ChannelUpdates) {
   const { app_id } = account;
   const inboxes = await listAccounts(world.database.queries, { organization_id, app_id });
@@ -123,66 +113,10 @@ async function store(world: World, { organization_id, account }: Target, updates
     world.log.warn({ organization_id, ...alert }, "Meta reports a problem of a WhatsApp account");
   }
   const received_at = world.now().toISOString();
-  const jobs = [
-    ...newJobs(organization_id, inboxes, updates),
-    ...newChanges({ organization_id, received_at }, numbers, updates),
-  ];
+  const jobs = newReportJobs({ organization_id, received_at, inboxes }, updates);
   if (jobs.length > 0) {
     await world.database.transaction((tx) => world.jobs.enqueueAll(tx, jobs));
   }
-}
-
-/** Of each message and each person who has moved. */
-function newJobs(organization_id: string, inboxes: Inboxes, { moves, messages }: ChannelUpdates) {
-  const ids = new Map(inboxes.map(({ phone_number_id, inbox_id }) => [phone_number_id, inbox_id]));
-  const ours = moves.filter(({ phone_number_id }) => ids.has(phone_number_id));
-  const keys = orderKeys(organization_id, ours);
-  return [
-    ...ours.map(({ phone_number_id: _, ...move }) =>
-      newJob(moveContactJob, { organization_id, ...move }, { key: keys.get(move.from) }),
-    ),
-    ...messages.flatMap((message) => {
-      const inbox_id = ids.get(message.phone_number_id);
-      const { from: phone_number, identities } = message;
-      const key = keys.get({ phone_number, bsuid: identities?.bsuid ?? null });
-      return inbox_id === undefined
-        ? []
-        : [newJob(receiveMessageJob, { organization_id, inbox_id, message }, { key })];
-    }),
-  ];
-}
-
-/** Of each change of a message and of a consent. Their times order them. */
-function newChanges(
-  { organization_id, received_at }: { readonly organization_id: string; readonly received_at: string },
-  numbers: ReadonlySet<string>,
-  { changes, consents }: ChannelUpdates,
-) {
-  const isOurs = ({ phone_number_id }: { readonly phone_number_id: string }) => numbers.has(phone_number_id);
-  return [
-    ...changes
-      .filter(isOurs)
-      .map(({ phone_number_id: _, ...change }) =>
-        newJob(changeMessageJob, { organization_id, received_at, ...change }),
-      ),
-    ...consents
-      .filter(isOurs)
-      .map(({ opted_out, occurred_at, from, identities }) =>
-        newJob(changeConsentJob, { organization_id, opted_out, occurred_at, contact: { from, identities } }),
-      ),
-  ];
-}
-
-/** What a person sends is received in order, and what comes from a new number after the move to it. */
-function orderKeys(organization_id: string, moves: readonly IdentityMove[]) {
-  const ownKey = ({ phone_number, bsuid }: IdentityMove["from"]) =>
-    `message.receive:${organization_id}:${phone_number ?? bsuid}`;
-  const moved = new Map<string, string>();
-  const get = (person: IdentityMove["from"]) => moved.get(ownKey(person)) ?? ownKey(person);
-  for (const { from, to } of moves) {
-    moved.set(ownKey(to), get(from));
-  }
-  return { get };
 }
 
 function isOf(
