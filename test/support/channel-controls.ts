@@ -58,3 +58,24 @@ export interface ChannelControls extends AsyncDisposable {
   /** The code of Meta with which all messages fail; null: none fails. */
   failWith(code: number | null): Promise<void>;
 }
+
+type Reports = Pick<CustomerPhone, "write" | "quote" | "react" | "edit">;
+
+/** What a customer writes, and says about the newest message in a direction, in the form that both channels' controls take. */
+export function createReports(
+  write: (content: object) => Promise<void>,
+  newest: (direction: "inbound" | "outbound") => Promise<string | undefined>,
+): Reports {
+  return {
+    write: (text, more) => write({ text, ...more }),
+    quote: async (text) => write({ text, reply_to: await newest("outbound") }),
+    async react(emoji) {
+      const message_id = await newest("outbound");
+      await write({ reaction: { message_id, ...(emoji === null ? {} : { emoji }) } });
+    },
+    async edit(text) {
+      const message_id = await newest("inbound");
+      await write(text === null ? { revoke: { message_id } } : { edit: { message_id, text } });
+    },
+  };
+}

@@ -1,7 +1,13 @@
 /** An inbox on the simulated channel for journeys. */
 import { inboxes } from "../../tools/inboxes.ts";
 import { startTestApp, type TestApp } from "./app.ts";
-import type { ChannelControls, Customer, CustomerPhone, ShownMessage } from "./channel-controls.ts";
+import {
+  type ChannelControls,
+  type Customer,
+  type CustomerPhone,
+  createReports,
+  type ShownMessage,
+} from "./channel-controls.ts";
 import { openPhone, setFaults } from "./simulator.ts";
 import { setReview } from "./templates.ts";
 
@@ -51,16 +57,7 @@ function openSimulatedPhone(app: TestApp, { address, hidesNumber }: Customer): C
   const newest = async (wanted: string) =>
     (await phone.listMessages()).findLast(({ direction }) => direction === wanted)?.id;
   return {
-    write: (text, more) => write({ text, ...more }),
-    quote: async (text) => write({ text, reply_to: await newest("outbound") }),
-    async react(emoji) {
-      const message_id = await newest("outbound");
-      await write({ reaction: { message_id, ...(emoji === null ? {} : { emoji }) } });
-    },
-    async edit(text) {
-      const message_id = await newest("inbound");
-      await write(text === null ? { revoke: { message_id } } : { edit: { message_id, text } });
-    },
+    ...createReports(write, newest),
     choose: (button) => write({ button }),
     sendFile: ({ type, url, caption }) => write({ media: { type, url, caption } }),
     read: () => phone.read(),

@@ -1,7 +1,13 @@
 /** A WhatsApp inbox for journeys: an app that calls the emulator of the API, which posts its webhooks to the app. */
 import { createClock, defaults, type Emulator, startEmulator } from "../../src/emulators/whatsapp/index.ts";
 import { startTestApp, type TestApp } from "./app.ts";
-import type { ChannelControls, Customer, CustomerPhone, ShownMessage } from "./channel-controls.ts";
+import {
+  type ChannelControls,
+  type Customer,
+  type CustomerPhone,
+  createReports,
+  type ShownMessage,
+} from "./channel-controls.ts";
 import { createWhatsAppInbox } from "./whatsapp.ts";
 import type { Json } from "./whatsapp-emulator.ts";
 
@@ -80,16 +86,7 @@ function openEmulatedPhone(connection: Connection, { address, hidesNumber }: Cus
     return data.find(({ direction }: Json) => direction === wanted).id;
   };
   return {
-    write: (text, more) => write({ text, ...more }),
-    quote: async (text) => write({ text, reply_to: await newest("outbound") }),
-    async react(emoji) {
-      const message_id = await newest("outbound");
-      await write({ reaction: { message_id, ...(emoji === null ? {} : { emoji }) } });
-    },
-    async edit(text) {
-      const message_id = await newest("inbound");
-      await write(text === null ? { revoke: { message_id } } : { edit: { message_id, text } });
-    },
+    ...createReports(write, newest),
     choose: (label) => write({ choose: label }),
     sendFile: ({ type, bytes, mime_type, caption }) =>
       write({ media: { type, base64: bytes.toString("base64"), mime_type, caption } }),
