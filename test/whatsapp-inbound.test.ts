@@ -164,17 +164,54 @@ describe("a person", () => {
     expect((await contactOf()).id).not.toBe(before.id);
   });
 
-  test("keeps it too if the change waits for a file, and the next message for the change", async () => {
+  test("keeps it in each order of the reports before, of and after the change", async () => {
+    const numbers = (last: number) => [`1415555${last}`, `1415555${last + 1}`] as const;
+    const texts = async () => {
+      const { conversation_id } = await newest();
+      const { data } = await app.call(messages.list_messages, { conversation_id });
+      return data.map(({ type, text }) => text?.body ?? type);
+    };
+    const [a, b] = numbers(2000);
+    const written = [inboundText("after", { from: b }), moved(a, b), inboundText("before", { from: a })];
+    await deliver(app, inbox, messagesChange({ messages: written }));
+    await app.advanceTime(2_000);
+    expect(await texts()).toEqual(["after", "before"]);
+
+    // The change waits for a file, what comes after it for the change.
     const responses = [{ status: 500, body: "" }];
     graph.routes["GET 2004"] = () => responses.pop() ?? { body: { url: `${graph.url}/file/content` } };
-    const file = image("2004", { from: "14155550152" });
-    const next = inboundText("next", { from: "14155550153" });
-    await deliver(app, inbox, messagesChange({ messages: [file] }));
-    await deliver(app, inbox, messagesChange({ messages: [moved("14155550152", "14155550153"), next] }));
+    const [c, d] = numbers(3000);
+    const [e] = numbers(3010);
+    const reports = [image("2004", { from: c }), moved(c, d), inboundText("one", { from: d })];
+    for (const report of [...reports, moved(d, e), inboundText("two", { from: e })]) {
+      await deliver(app, inbox, messagesChange({ messages: [report] }));
+    }
     await attemptAll();
-    const { conversation_id } = await newest();
-    const { data } = await app.call(messages.list_messages, { conversation_id, per_page: 2 });
-    expect(data.map(({ type }) => type)).toEqual(["text", "image"]);
+    expect(await texts()).toEqual(["two", "one", "image"]);
+  });
+
+  test("keeps the choice about marketing that comes with the change", async () => {
+    const [from, to] = ["14155554000", "14155554001"];
+    await deliver(app, inbox, messagesChange({ messages: [inboundText("before", { from })] }));
+    const before = await contactOf();
+    const user_preferences = [
+      { wa_id: to, category: "marketing_messages", value: "stop", timestamp: 1772998030 },
+    ];
+    const preference = { ...messagesChange({ user_preferences }), field: "user_preferences" };
+    await deliver(app, inbox, preference, messagesChange({ messages: [moved(from, to)] }));
+    const { data } = await app.call(contacts.get_contact, { id: before.id });
+    expect(data).toMatchObject({ phone_number: `+${to}`, opted_out: true });
+  });
+
+  test("without a new number or id in the report stays as it is", async () => {
+    const from = "14155554010";
+    await deliver(app, inbox, messagesChange({ messages: [inboundText("before", { from })] }));
+    const system = { type: "user_changed_number", body: "changed" };
+    const report = inboundText("", { type: "system", from, system });
+    await deliver(app, inbox, messagesChange({ messages: [report] }));
+    await attemptAll();
+    expect(await contactOf()).toMatchObject({ phone_number: `+${from}` });
+    expect(await app.server.database.queries.selectFrom("dead_jobs").select("name").execute()).toEqual([]);
   });
 });
 

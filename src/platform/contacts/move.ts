@@ -15,24 +15,28 @@ type Ends = IdentityMove["from"];
  * the contact; undefined if there is none, or if it has moved already.
  */
 export async function moveIdentities(
-  { tx, now }: Change,
+  { tx, world, now }: Change,
   organization: string,
   { from, to }: Pick<IdentityMove, "from" | "to">,
 ): Promise<string | undefined> {
   const contact_id = await findOwner(tx, organization, identitiesOf(from));
-  if (contact_id === undefined) {
-    return undefined;
-  }
   const rest = identitiesOf(to);
+  if (contact_id === undefined || rest.length === 0) {
+    return contact_id;
+  }
   const kinds = new Set(rest.map(({ kind }) => kind));
   // The channel's own form of the number goes with the number.
   const lost = kinds.has("phone") ? [...kinds, "wa_id" as const] : [...kinds];
-  const taken = await sql<{ kind: string }>`
-    select kind from contact_identities
+  const taken = await sql<{ kind: string; contact_id: string }>`
+    select kind, contact_id from contact_identities
     where organization_id = ${organization} and contact_id <> ${contact_id}
       and (kind, value) in (${sql.join(rest.map(({ kind, value }) => sql`(${kind}, ${value})`))})
   `.execute(tx);
-  if (lost.length === 0 || taken.rows.length > 0) {
+  if (taken.rows.length > 0) {
+    world.log.warn(
+      { organization_id: organization, contact_id, taken: taken.rows },
+      "The new number or id of a contact belongs to another contact and was not moved",
+    );
     return contact_id;
   }
   await tx

@@ -1,11 +1,12 @@
 /** The jobs that receive what a channel reported of persons, each by the person's number or, if it is hidden, id. */
 import { type NewJob, newJob } from "../../../jobs/job.ts";
-import type { ChannelUpdates, Identities, IdentityMove } from "../../../ports/channel.ts";
+import type { ChannelUpdates, Identities } from "../../../ports/channel.ts";
 import { reporterSubject } from "../../kernel/index.ts";
 import { phoneKey } from "../../phone/index.ts";
 import { changeConsentJob } from "../consent-job.ts";
 import { changeMessageJob } from "./changes.ts";
-import { moveContactJob, receiveMessageJob } from "./receive.ts";
+import { keyAfter, moveContactJob, type Person, personKey } from "./move.ts";
+import { receiveMessageJob } from "./receive.ts";
 
 interface Receiver {
   readonly organization_id: string;
@@ -14,44 +15,44 @@ interface Receiver {
   readonly inboxes: readonly { readonly inbox_id: string; readonly phone_number_id: string }[];
 }
 
-type Person = IdentityMove["from"];
-
+/** In the order in which they are to be added: what a person sent from the former number comes before the move. */
 export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): readonly NewJob[] {
   const { organization_id, inboxes, received_at } = receiver;
   const ids = new Map(inboxes.map(({ phone_number_id, inbox_id }) => [phone_number_id, inbox_id]));
   const isOurs = ({ phone_number_id }: { readonly phone_number_id: string }) => ids.has(phone_number_id);
   const moves = updates.moves.filter(isOurs);
-  const keys = orderKeys(organization_id, moves);
-  const subject = (person: Person) => subjectOf(organization_id, person);
+  const former = new Set(moves.map(({ from }) => personKey(organization_id, from)));
+  const optionsOf = (person: Person) => ({
+    key: personKey(organization_id, person),
+    subject: subjectOf(organization_id, person),
+  });
+  const received = updates.messages.flatMap((message) => {
+    const inbox_id = ids.get(message.phone_number_id);
+    const options = optionsOf(personOf(message));
+    return inbox_id === undefined
+      ? []
+      : [newJob(receiveMessageJob, { organization_id, inbox_id, message }, options)];
+  });
+  const isFormer = ({ key = "" }: NewJob) => former.has(key);
   return [
-    ...moves.map(({ phone_number_id: _, ...move }) =>
-      newJob(
+    ...received.filter(isFormer),
+    ...moves.map(({ phone_number_id: _, ...move }) => {
+      const subject = subjectOf(organization_id, move.from);
+      return newJob(
         moveContactJob,
         { organization_id, ...move },
-        { key: keys.get(move.from), subject: subject(move.from) },
-      ),
-    ),
-    ...updates.messages.flatMap((message) => {
-      const inbox_id = ids.get(message.phone_number_id);
-      const person = personOf(message);
-      return inbox_id === undefined
-        ? []
-        : [
-            newJob(
-              receiveMessageJob,
-              { organization_id, inbox_id, message },
-              { key: keys.get(person), subject: subject(person) },
-            ),
-          ];
+        { key: keyAfter(organization_id, move), subject },
+      );
     }),
-    // The times of changes and consents order them.
+    ...received.filter((job) => !isFormer(job)),
+    // Their times order changes, which may wait for a message of the same person.
     ...updates.changes
       .filter(isOurs)
       .map(({ phone_number_id: _, ...change }) =>
         newJob(
           changeMessageJob,
           { organization_id, received_at, ...change },
-          { subject: subject(personOf(change)) },
+          { subject: subjectOf(organization_id, personOf(change)) },
         ),
       ),
     ...updates.consents
@@ -60,7 +61,7 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
         newJob(
           changeConsentJob,
           { organization_id, opted_out, occurred_at, contact },
-          { subject: subject(personOf(contact)) },
+          optionsOf(personOf(contact)),
         ),
       ),
   ];
@@ -75,16 +76,4 @@ function personOf(sender: {
 
 function subjectOf(organization_id: string, { phone_number, bsuid }: Person): string {
   return reporterSubject(organization_id, phone_number === null ? (bsuid ?? "") : phoneKey(phone_number));
-}
-
-/** What a person sends is received in order, and what comes from a new number after the move to it. */
-function orderKeys(organization_id: string, moves: readonly IdentityMove[]) {
-  const ownKey = ({ phone_number, bsuid }: Person) =>
-    `message.receive:${organization_id}:${phone_number ?? bsuid}`;
-  const moved = new Map<string, string>();
-  const get = (person: Person) => moved.get(ownKey(person)) ?? ownKey(person);
-  for (const { from, to } of moves) {
-    moved.set(ownKey(to), get(from));
-  }
-  return { get };
 }

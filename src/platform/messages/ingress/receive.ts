@@ -10,9 +10,8 @@ import { fail } from "../../../../tools/errors.ts";
 import { mediaTypes } from "../../../../tools/messages/index.ts";
 import { maxUploadBytes } from "../../../../tools/uploads.ts";
 import type { Attempt } from "../../../jobs/job.ts";
-import { moveIdentities } from "../../contacts/index.ts";
 import { getOrDefaultInbox, readAccount } from "../../inboxes/index.ts";
-import { defineJob, system, type World } from "../../kernel/index.ts";
+import { defineJob, type World } from "../../kernel/index.ts";
 import { createLink, nameOfType, type ReceivedFile, receiveFile } from "../../uploads/index.ts";
 import { receiveMessage } from "../inbound/index.ts";
 
@@ -144,19 +143,3 @@ function withFile(world: World, content: Content, file: ReceivedFile | null): Co
 function unsupported({ type }: Content): Content {
   return { type: "unsupported", unsupported: { type } };
 }
-
-const Ends = z.object({ phone_number: z.string().nullable(), bsuid: z.string().nullable() });
-
-/** A person has another number, or another id of the channel. */
-export const moveContactJob = defineJob({
-  name: "contact.move",
-  payload: z.object({ organization_id: z.string(), occurred_at: z.string(), from: Ends, to: Ends }),
-  isKeptByErasure: true,
-
-  async run({ organization_id, from, to }, world) {
-    await world.database.transaction((tx) =>
-      moveIdentities({ tx, world, now: world.now(), actor: system }, organization_id, { from, to }),
-    );
-    return undefined;
-  },
-});
