@@ -87,6 +87,14 @@ describe("credentials that do not work are rejected with the field that is wrong
     ],
     ["a token without the permission", "access_token", { "POST subscribed_apps": () => graphError(200) }],
     ["another app's secret", "app_secret", { "GET subscribed_apps": () => graphError(100) }],
+    [
+      "an app that wants proofs",
+      "app_secret",
+      {
+        "GET phone_numbers": () =>
+          graphError(100, { message: "API calls from the server require an appsecret_proof argument" }),
+      },
+    ],
     ["a token of another app", "app_id", { "GET subscribed_apps": () => ({ body: { data: [] } }) }],
   ] as const;
   test.each(cases)("%s", async (_, field, routes) => {

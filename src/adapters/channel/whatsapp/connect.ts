@@ -110,6 +110,11 @@ function explain(
   if (reactionTo(error).reaction.startsWith("wait")) {
     return { outcome: "unavailable" };
   }
+  if (error.title.includes("require an appsecret_proof")) {
+    const reason =
+      'the app wants a proof of its secret with each call: switch off "Require app secret" in its advanced settings.';
+    return refuse("app_secret", reason);
+  }
   return error.code === expiredToken || error.code === 0
     ? refuse("access_token", "the token is wrong, has expired or was revoked.")
     : refuse(field, reason);

@@ -31,8 +31,9 @@ export function changesOf({ entry }: z.output<typeof Envelope>): readonly Accoun
 /** A phone number as Meta writes it. */
 export const digits = z.string().regex(/^\d{5,20}$/);
 
+/** Of unix time, in years of four digits. */
 export const seconds = z
-  .union([z.string().regex(/^\d{1,12}$/), z.int().min(0).max(999_999_999_999)])
+  .union([z.string().regex(/^\d{1,11}$/), z.int().min(0).max(99_999_999_999)])
   .transform((value) => new Date(Number(value) * 1000).toISOString());
 
 export const Metadata = z.object({ phone_number_id: id });
