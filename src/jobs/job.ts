@@ -149,7 +149,10 @@ export interface Jobs {
    * Attempts that repeat a job count too.
    */
   pace(tx: Transaction, lane: string, ratePerSecond: number | null): Promise<void>;
-  /** Makes the jobs of a lane due that wait until exactly this time. */
+  /**
+   * Makes the jobs of a lane due that wait until exactly this time; those that wait until another one do so for another
+   * reason. A job that runs and will wait until then is not found: resume it again later.
+   */
   resume(tx: Transaction, lane: string, waitingUntil: Date): Promise<void>;
 }
 

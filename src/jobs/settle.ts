@@ -62,11 +62,12 @@ interface Resumption {
   readonly now: Date;
 }
 
-/** Makes waiting jobs due. Those that run have leases, which end at other times. */
+/** Makes waiting jobs due, but none that runs, whose `run_at` is the end of its lease. */
 export async function resumeLane(tx: Transaction, { lanes, waitingUntil, now }: Resumption): Promise<void> {
   await sql`
     update jobs set run_at = ${now.toISOString()}
     where lane = any(${lanes}::text[]) and run_at = ${waitingUntil.toISOString()}
+      and (claimed_by is null or claimed_number <> claims)
   `.execute(tx);
 }
 

@@ -1,14 +1,22 @@
-/** Whether an inbox can send. While it can't, its messages wait, and one of them tries again after a while. */
+/**
+ * Whether an inbox can send. While it can't, its messages wait, and some of them try again after a while.
+ *
+ * All messages of a stop wait until the same time, `retry_at`: so they are told from those that wait for another reason,
+ * such as a time that the channel demanded for one message, when the stop ends.
+ */
 import type { Selectable } from "kysely";
+import { z } from "zod";
 import { afterCommit, type Transaction } from "../../database/database.ts";
 import type { InboxHealth, Tables } from "../../database/schema/index.ts";
 import type { ChannelFailure } from "../../ports/channel.ts";
-import { emit, type World } from "../kernel/index.ts";
+import { defineJob, emit, type World } from "../kernel/index.ts";
 import type { InboxName } from "./accounts.ts";
 import { laneOf } from "./find.ts";
 
 /** Until the next attempt of an inbox that can't send. */
 const retryMs = 5 * 60_000;
+/** From the claim of a message that reads the stop until its job waits: one poll, on a busy machine. */
+const rescheduledMs = 5_000;
 
 /** Records that an inbox can't send, and why; null: that it can again. Returns when to try again. */
 export async function recordHealth(
@@ -37,7 +45,7 @@ export async function changeHealth(
     return world.now();
   }
   const since = before?.since ?? world.now().toISOString();
-  const retryAt = new Date(world.now().getTime() + retryMs);
+  const retryAt = pausedUntil(before, world.now()) ?? new Date(world.now().getTime() + retryMs);
   const health = failure && { ...failure, since, retry_at: retryAt.toISOString() };
   await tx
     .updateTable("inboxes")
@@ -46,7 +54,7 @@ export async function changeHealth(
     .where("id", "=", inbox_id)
     .execute();
   if (before && health === null) {
-    await world.jobs.resume(tx, laneOf(inbox_id), new Date(before.retry_at));
+    await resumeMessages({ tx, world }, { organization_id, inbox_id, waiting_until: before.retry_at });
   }
   if (before === null || health === null) {
     const { since: _, ...data } = serializeHealth({ health });
@@ -60,6 +68,31 @@ export async function changeHealth(
     afterCommit(tx, log);
   }
   return retryAt;
+}
+
+const Waiting = z.object({ organization_id: z.string(), inbox_id: z.string(), waiting_until: z.string() });
+type Waiting = z.infer<typeof Waiting>;
+
+/** Makes those messages due that read the stop before it ended, but began to wait after that. */
+export const resumeJob = defineJob({
+  name: "inbox.resume",
+  payload: Waiting,
+
+  async run({ inbox_id, waiting_until }, world) {
+    await world.database.transaction((tx) =>
+      world.jobs.resume(tx, laneOf(inbox_id), new Date(waiting_until)),
+    );
+    return undefined;
+  },
+});
+
+async function resumeMessages(
+  { tx, world }: { readonly tx: Transaction; readonly world: World },
+  waiting: Waiting,
+): Promise<void> {
+  const runAt = new Date(world.now().getTime() + rescheduledMs);
+  await world.jobs.resume(tx, laneOf(waiting.inbox_id), new Date(waiting.waiting_until));
+  await world.jobs.enqueue(tx, resumeJob, waiting, { runAt });
 }
 
 /** Until when the inbox's messages wait; undefined if they need not. */

@@ -2,6 +2,7 @@
 import { inboxes as contract } from "../../../tools/inboxes.ts";
 import { implement } from "../kernel/index.ts";
 import { sealedAccounts } from "./accounts.ts";
+import { resumeJob } from "./health.ts";
 import { readAllLimitsJob, readLimitsJob } from "./limits.ts";
 import { createInbox, updateInbox } from "./save.ts";
 import { serializeInbox } from "./serialize.ts";
@@ -15,7 +16,7 @@ export { callbackPath } from "./serialize.ts";
 export const inboxes = implement(contract, {
   tables: ["inboxes", "inbox_accounts"],
   sealed: [sealedAccounts],
-  jobs: [readLimitsJob, readAllLimitsJob],
+  jobs: [readLimitsJob, readAllLimitsJob, resumeJob],
   operations: {
     async list_inboxes(_, { db, world, organization }) {
       const rows = await db
