@@ -89,3 +89,23 @@ test("a message that Meta asked to wait is not sent earlier because a stop ends"
   await app.advanceTime(1);
   expect((await waiting.read()).status).toBe("sent");
 });
+
+test("a message that is rejected after new credentials were sent stops nothing and is sent with those", async () => {
+  const token = `${credentials.access_token}-2`;
+  graph.routes["POST messages"] = async () => {
+    Object.assign(graph.routes, working);
+    await app.call(inboxes.update_inbox, {
+      id: inbox.id,
+      credentials: { ...credentials, access_token: token },
+    });
+    return graphError(190, {}, { status: 401 });
+  };
+  const { read } = await send();
+  expect((await read()).status).toBe("sent");
+  const tokens = graph.requests
+    .filter(({ path, method }) => method === "POST" && path.endsWith("/messages"))
+    .map(({ headers }) => headers.authorization);
+  expect(tokens).toEqual([`Bearer ${credentials.access_token}`, `Bearer ${token}`]);
+  const { data } = await app.call(inboxes.list_inboxes, {});
+  expect(data.find(({ id }) => id === inbox.id)?.health.status).toBe("ok");
+});

@@ -17,17 +17,17 @@ export type ScriptedResponse =
   | "hang"
   | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: unknown };
 
+type Respond = (request: RecordedRequest) => ScriptedResponse | Promise<ScriptedResponse>;
+
 export interface Upstream extends AsyncDisposable {
   readonly url: string;
   readonly requests: RecordedRequest[];
   /** Computes the response to a request; a test may replace it. */
-  respond: (request: RecordedRequest) => ScriptedResponse;
+  respond: Respond;
 }
 
 /** Responds from a list, whose last response repeats, or with a function of the request. */
-export async function startUpstream(
-  script: readonly ScriptedResponse[] | ((request: RecordedRequest) => ScriptedResponse),
-): Promise<Upstream> {
+export async function startUpstream(script: readonly ScriptedResponse[] | Respond): Promise<Upstream> {
   const requests: RecordedRequest[] = [];
   const next = () =>
     (script as readonly ScriptedResponse[])[Math.min(requests.length, script.length) - 1] ?? {};
@@ -40,7 +40,7 @@ export async function startUpstream(
     const { method = "", url: path = "", headers } = request;
     const recorded = { method, path, headers, body: parseBody(Buffer.concat(chunks), headers) };
     requests.push(recorded);
-    const answer = upstream.respond(recorded);
+    const answer = await upstream.respond(recorded);
     if (answer === "break") {
       request.socket.destroy();
       return;

@@ -25,7 +25,7 @@ export const secretValues = [credentials.access_token, credentials.app_secret, c
 export interface GraphApi extends Upstream {
   readonly env: Record<string, string>;
   /** Answers by the method and the end of the path; a test may replace them. */
-  readonly routes: Record<string, (request: RecordedRequest) => ScriptedResponse>;
+  readonly routes: Record<string, (request: RecordedRequest) => ScriptedResponse | Promise<ScriptedResponse>>;
   /** The bodies of the messages that were sent. */
   sent(): readonly Record<string, unknown>[];
 }

@@ -59,6 +59,31 @@ export async function readAccount(
   return row && openAccount(world, row);
 }
 
+/** Every change of an inbox's account or health begins with this lock; what is read after it stays until the commit. */
+export async function lockInbox(tx: Transaction, { organization_id, inbox_id }: InboxName) {
+  return tx
+    .selectFrom("inboxes")
+    .select("health")
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", inbox_id)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+/** The secrets of an inbox's account as they are stored, which tell it from each other one; null if it has none. */
+export async function readSecrets(
+  tx: Transaction,
+  { organization_id, inbox_id }: InboxName,
+): Promise<Sealed | null> {
+  const account = await tx
+    .selectFrom("inbox_accounts")
+    .select("secrets")
+    .where("organization_id", "=", organization_id)
+    .where("inbox_id", "=", inbox_id)
+    .executeTakeFirst();
+  return account?.secrets ?? null;
+}
+
 /** The inboxes of an organization with an account of this app. */
 export async function listAccounts(
   db: Queries,

@@ -7,10 +7,10 @@
 import type { Selectable } from "kysely";
 import { z } from "zod";
 import { afterCommit, type Transaction } from "../../database/database.ts";
-import type { InboxHealth, Tables } from "../../database/schema/index.ts";
+import type { InboxHealth, Sealed, Tables } from "../../database/schema/index.ts";
 import type { ChannelFailure } from "../../ports/channel.ts";
 import { defineJob, emit, type World } from "../kernel/index.ts";
-import type { InboxName } from "./accounts.ts";
+import { type InboxName, lockInbox, readSecrets } from "./accounts.ts";
 import { laneOf } from "./find.ts";
 
 /** Until the next attempt of an inbox that can't send. */
@@ -18,28 +18,48 @@ const retryMs = 5 * 60_000;
 /** From the claim of a message that reads the stop until its job waits: one poll, on a busy machine. */
 const rescheduledMs = 5_000;
 
-/** Records that an inbox can't send, and why; null: that it can again. Returns when to try again. */
+/** Records that an inbox can't send, and why; null: that it can again. */
 export async function recordHealth(
   world: World,
   name: InboxName,
   failure: ChannelFailure | null,
-): Promise<Date> {
-  return world.database.transaction((tx) => changeHealth({ tx, world }, name, failure));
+): Promise<void> {
+  await world.database.transaction((tx) => changeHealth({ tx, world }, name, failure));
 }
 
-/** As `recordHealth`. The inbox is locked, so that of several reports of one change the first emits the event. */
+interface SendFailure {
+  readonly failure: ChannelFailure;
+  /** The secrets of the account that can't send, as they were stored; null if the inbox had none. */
+  readonly secrets: Sealed | null;
+}
+
+/**
+ * Records that an inbox can't send; returns when to try again. If it has got another account since, which may be able to,
+ * nothing is recorded and that is now.
+ */
+export async function recordSendFailure(
+  world: World,
+  name: InboxName,
+  { failure, secrets }: SendFailure,
+): Promise<Date> {
+  return world.database.transaction(async (tx) => {
+    await lockInbox(tx, name);
+    return (await readSecrets(tx, name)) === secrets
+      ? changeHealth({ tx, world }, name, failure)
+      : world.now();
+  });
+}
+
+/**
+ * As `recordHealth`; returns when to try again. The inbox is locked, so that of several reports of one change the first
+ * emits the event.
+ */
 export async function changeHealth(
   { tx, world }: { readonly tx: Transaction; readonly world: World },
   { organization_id, inbox_id }: InboxName,
   failure: ChannelFailure | null,
 ): Promise<Date> {
-  const inbox = await tx
-    .selectFrom("inboxes")
-    .select("health")
-    .where("organization_id", "=", organization_id)
-    .where("id", "=", inbox_id)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
+  const inbox = await lockInbox(tx, { organization_id, inbox_id });
   const before = inbox?.health ?? null;
   if (!inbox || (before === null && failure === null)) {
     return world.now();

@@ -9,7 +9,7 @@ import { serializeInbox } from "./serialize.ts";
 
 export { listAccounts, openAccount, readAccount, StoredAccount } from "./accounts.ts";
 export { getInbox, getOrDefaultInbox, insertInbox, isWindowStrict, laneOf } from "./find.ts";
-export { pausedUntil, recordHealth } from "./health.ts";
+export { pausedUntil, recordHealth, recordSendFailure } from "./health.ts";
 export { requestLimits } from "./limits.ts";
 export { callbackPath } from "./serialize.ts";
 

@@ -7,6 +7,7 @@
 import { sql } from "kysely";
 import { coalesce } from "../../database/coalesce.ts";
 import type { Transaction } from "../../database/database.ts";
+import type { Sealed } from "../../database/schema/index.ts";
 import { together } from "../../database/transaction.ts";
 import type { ChannelAccount } from "../../ports/channel.ts";
 import { windowOf } from "../conversations/index.ts";
@@ -46,6 +47,8 @@ export interface ClaimedMessage {
   readonly from: string;
   /** Undefined on the simulated channel, or if the inbox has lost it. */
   readonly account: ChannelAccount | undefined;
+  /** Those of the account, as they are stored; null without one. */
+  readonly secrets: Sealed | null;
   /**
    * Until when the inbox sends nothing, or nothing to this person; undefined if it does. The message is not claimed then.
    */
@@ -111,6 +114,7 @@ function toClaim(
   return {
     ...{ channel, message, quotedId, inbox_id, from, previousClaimAt },
     account: account && openAccount(world, account),
+    secrets,
     pausedUntil: previousClaimAt === null ? pausedUntil(health, now) : undefined,
     quotaFullAt: null,
     wasStopped: health !== null,

@@ -13,7 +13,7 @@ import type { Attempt, Outcome } from "../../jobs/job.ts";
 import type { Channel, ChannelFailure, OutboundMessage, SendResult } from "../../ports/channel.ts";
 import type { MessageContent, TemplateMessage } from "../../ports/message-content.ts";
 import { isBsuid } from "../contacts/index.ts";
-import { recordHealth } from "../inboxes/index.ts";
+import { recordHealth, recordSendFailure } from "../inboxes/index.ts";
 import { defineJob, type World } from "../kernel/index.ts";
 import { type MediaTarget, toChannelMedia } from "../media.ts";
 import { requestSync, type SentTemplate } from "../templates/index.ts";
@@ -150,10 +150,15 @@ const lostAccount: SendResult = {
   failure: { channel_code: null, title: "The inbox has no credentials: send them again", detail: null },
 };
 
-/** The message waits with all others of the inbox, and tries again first. */
-async function stopInbox(world: World, { message, inbox_id }: ClaimedMessage, failure: ChannelFailure) {
+/** The message waits with all others of the inbox. */
+async function stopInbox(
+  world: World,
+  { message, inbox_id, secrets }: ClaimedMessage,
+  failure: ChannelFailure,
+): Promise<Outcome> {
   const { organization_id } = message;
-  return { runAgainAt: await recordHealth(world, { organization_id, inbox_id }, failure) };
+  const retryAt = await recordSendFailure(world, { organization_id, inbox_id }, { failure, secrets });
+  return { runAgainAt: retryAt };
 }
 
 async function recordSendable(world: World, { message, inbox_id }: ClaimedMessage): Promise<undefined> {
