@@ -113,6 +113,25 @@ describe("the limits of a number", () => {
     expect(await rate()).toBe(1000);
   });
 
+  test("are not stored if the inbox got another number before Meta answered", async () => {
+    const other = { ...credentials, phone_number_id: "777" };
+    graph.routes["GET phone_numbers"] = () => ({
+      body: { data: [{ id: other.phone_number_id, display_phone_number: whatsAppNumber }] },
+    });
+    graph.routes["GET 777"] = () => ({ body: { id: "1", ...tier("TIER_1K") } });
+    const read = `GET ${credentials.phone_number_id}`;
+    graph.routes[read] = async () => {
+      delete graph.routes[read];
+      await app.call(inboxes.update_inbox, { id: inbox.id, credentials: other });
+      return { body: { id: "1", ...tier("TIER_250"), throughput: { level: "HIGH" } } };
+    };
+    await deliver(app, inbox, { field: "business_capability_update", value: {} });
+    expect(await limits()).toMatchObject({ messaging_limit: 1000 });
+    expect(await rate()).toBe(80);
+    Object.assign(graph.routes, working);
+    await app.call(inboxes.update_inbox, { id: inbox.id, credentials });
+  });
+
   test("stay as they are when Meta rejects the request", async () => {
     reportNumber(tier("TIER_250"));
     await app.advanceTime(25 * hourMs);

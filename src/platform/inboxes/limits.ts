@@ -4,12 +4,12 @@
  */
 import { z } from "zod";
 import { InboxSettings } from "../../../tools/inboxes.ts";
-import type { Transaction } from "../../database/database.ts";
+import type { Queries, Transaction } from "../../database/database.ts";
 import type { NumberLimits } from "../../database/schema/index.ts";
 import { newJob } from "../../jobs/job.ts";
 import type { ChannelAccount } from "../../ports/channel.ts";
 import { defineJob, defineScheduledJob, type World } from "../kernel/index.ts";
-import { type InboxName, readAccount } from "./accounts.ts";
+import { type InboxName, lockInbox, openAccount } from "./accounts.ts";
 import { laneOf } from "./find.ts";
 
 const timeoutMs = 10_000;
@@ -54,33 +54,58 @@ export const readLimitsJob = defineJob({
   maxAttempts: 3,
 
   async run(name, world) {
-    const account = await readAccount(world.database.queries, world, name);
-    const inbox = await world.database.queries
-      .selectFrom("inboxes")
-      .select("channel")
-      .where("organization_id", "=", name.organization_id)
-      .where("id", "=", name.inbox_id)
-      .executeTakeFirst();
-    const limits = account && inbox && (await fetchLimits(world, { channel: inbox.channel, account }));
+    const row = await readRow(world.database.queries, name);
+    const account = row && openAccount(world, row);
+    const limits = account && (await fetchLimits(world, { channel: row.channel, account }));
     if (limits) {
-      await storeLimits(world, name, limits);
+      const { phone_number_id } = account;
+      await storeLimits(world, name, { phone_number_id, limits });
     }
     return undefined;
   },
 });
 
-async function storeLimits(world: World, { organization_id, inbox_id }: InboxName, limits: NumberLimits) {
+/** The account of an inbox, and its channel. */
+async function readRow(db: Queries, { organization_id, inbox_id }: InboxName) {
+  return db
+    .selectFrom("inbox_accounts as account")
+    .innerJoin("inboxes as inbox", (join) =>
+      join
+        .onRef("inbox.organization_id", "=", "account.organization_id")
+        .onRef("inbox.id", "=", "account.inbox_id"),
+    )
+    .select(["channel", "phone_number_id", "waba_id", "app_id", "secrets"])
+    .where("account.organization_id", "=", organization_id)
+    .where("account.inbox_id", "=", inbox_id)
+    .executeTakeFirst();
+}
+
+interface FetchedLimits {
+  /** The number that has them. */
+  readonly phone_number_id: string;
+  readonly limits: NumberLimits;
+}
+
+/** Does nothing if the inbox has got another number since. */
+async function storeLimits(
+  world: World,
+  { organization_id, inbox_id }: InboxName,
+  { phone_number_id, limits }: FetchedLimits,
+): Promise<void> {
   await world.database.transaction(async (tx) => {
+    await lockInbox(tx, { organization_id, inbox_id });
+    const row = await readRow(tx, { organization_id, inbox_id });
+    if (row?.phone_number_id !== phone_number_id) {
+      return;
+    }
     const inbox = await tx
       .updateTable("inboxes")
       .set({ limits: JSON.stringify(limits) })
       .where("organization_id", "=", organization_id)
       .where("id", "=", inbox_id)
       .returning(["id", "channel", "settings", "limits"])
-      .executeTakeFirst();
-    if (inbox) {
-      await setPace({ tx, world }, inbox);
-    }
+      .executeTakeFirstOrThrow();
+    await setPace({ tx, world }, inbox);
   });
 }
 
