@@ -143,6 +143,28 @@ describe("a reaction", () => {
     expect((await shown(own.wamid)).reactions).toMatchObject([{ emoji: "❤️" }]);
   });
 
+  test("and its removal of the same second, in one request, leave none", async () => {
+    const { seconds, shown, write, reaction, receive, eventsOf } = customer();
+    const own = await write("Hello");
+    const emojis = ["👍", "❤️", "👍", "❤️", "👍", undefined];
+    const events = await eventsOf(() =>
+      receive(...emojis.map((emoji) => reaction(own.wamid, emoji, seconds(1)))),
+    );
+    expect(events.map(([, data]) => data)).toMatchObject(emojis.map((emoji) => ({ emoji: emoji ?? null })));
+    expect((await shown(own.wamid)).reactions).toEqual([]);
+  });
+
+  test("that waits is applied before its removal of the same second, and does not count again", async () => {
+    const { app, person, seconds, shown, reaction, receive } = customer();
+    const id = "wamid.coming";
+    const thumb = reaction(id, "👍", seconds(0));
+    await receive(thumb);
+    await receive(inboundText("Hello", { ...person().ids, id }));
+    await receive(reaction(id, undefined, seconds(0)), thumb);
+    await app.advanceTime(2_000);
+    expect((await shown(id)).reactions).toEqual([]);
+  });
+
   test("stays the person's one when the number is hidden or changed", async () => {
     const { person, seconds, shown, write, reaction, receive } = customer();
     const both = { ...person().ids, from_user_id: `US.88${person().to.slice(1)}` };

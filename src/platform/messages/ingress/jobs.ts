@@ -1,6 +1,6 @@
 /** The jobs that receive what a channel reported of persons, each by the person's number or, if it is hidden, id. */
 import { type NewJob, newJob } from "../../../jobs/job.ts";
-import type { ChannelUpdates, Identities } from "../../../ports/channel.ts";
+import type { ChannelUpdates, Identities, MessageChange } from "../../../ports/channel.ts";
 import { reporterSubject } from "../../kernel/index.ts";
 import { phoneKey } from "../../phone/index.ts";
 import { changeConsentJob } from "../consent-job.ts";
@@ -45,16 +45,17 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
       );
     }),
     ...received.filter((job) => !isFormer(job)),
-    // Their times order changes, which may wait for a message of the same person.
-    ...updates.changes
-      .filter(isOurs)
-      .map(({ phone_number_id: _, ...change }) =>
-        newJob(
-          changeMessageJob,
-          { organization_id, received_at, ...change },
-          { subject: subjectOf(organization_id, personOf(change)) },
-        ),
+    ...updates.changes.filter(isOurs).map(({ phone_number_id: _, ...change }) =>
+      newJob(
+        changeMessageJob,
+        { organization_id, received_at, ...change },
+        {
+          key: changesKey(organization_id, change),
+          subject: subjectOf(organization_id, personOf(change)),
+        },
       ),
+    ),
+    // The times of consents order them.
     ...updates.consents
       .filter(isOurs)
       .map(({ phone_number_id: _, opted_out, occurred_at, ...contact }) =>
@@ -76,4 +77,15 @@ function personOf(sender: {
 
 function subjectOf(organization_id: string, { phone_number, bsuid }: Person): string {
   return reporterSubject(organization_id, phone_number === null ? (bsuid ?? "") : phoneKey(phone_number));
+}
+
+/**
+ * The times of changes have seconds only, so those of one message are applied in the order of their receipt. One that
+ * waits for its message delays those of the same message only.
+ */
+function changesKey(
+  organization_id: string,
+  { channel_message_id }: Pick<MessageChange, "channel_message_id">,
+): string {
+  return `message.change:${organization_id}:${channel_message_id}`;
 }
