@@ -30,6 +30,19 @@ describe("an edit", () => {
     expect(events).toEqual([["message.edited", { ...data, edited_at, deleted_at: null }]]);
   });
 
+  test("of the same second as the former one counts, and neither counts again", async () => {
+    const { shown, write, receive, eventsOf } = customer();
+    const own = await write("Helo");
+    const both = [edit(own.wamid, toText("Hell")), edit(own.wamid, toText("Hello"))];
+    const events = await eventsOf(async () => {
+      await receive(...both);
+      await receive(...both);
+    });
+    const texts = ["Hell", "Hello"].map((body) => ({ text: { body } }));
+    expect(events.map(([, data]) => data)).toMatchObject(texts);
+    expect((await shown(own.wamid)).text).toEqual({ body: "Hello" });
+  });
+
   test("replaces or removes the caption of a file, which stays", async () => {
     const { app, shown, write, receive, hideNumber } = customer();
     hideNumber();

@@ -20,6 +20,8 @@ type MessageContent = {
   readonly reply?: { readonly id: string; readonly title: string };
   /** What the channel calls an inbound message of a type that this service does not have. */
   readonly unsupported?: { readonly type: string };
+  /** The channel's ids of the edits of the time `edited_at`, which has seconds only. */
+  readonly edit_ids?: readonly string[];
 };
 
 /** A person's reaction to a message, the latest one. */

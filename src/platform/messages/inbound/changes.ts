@@ -2,7 +2,8 @@
  * Receives what a person does with an earlier message: a reaction, an edit or a deletion. Safe to repeat.
  *
  * It is no message: the conversation is neither reopened nor routed nor unread, its window does not start again, and
- * neither flows nor the chatbot get it. Reports come twice and in any order, so the times of the changes decide.
+ * neither flows nor the chatbot get it. Reports come twice and in any order, so the times of the changes decide, and at
+ * the same time the order of the calls.
  */
 import type { Selectable } from "kysely";
 import { sql } from "kysely";
@@ -94,7 +95,7 @@ async function react({ tx, world, message, report }: Received): Promise<void> {
 /** An edit or a deletion, which only the sender can make. What was deleted stays deleted. */
 async function changeOwn(received: Received): Promise<void> {
   const { tx, message, report } = received;
-  const { occurred_at: at } = report;
+  const { change_id, occurred_at: at } = report;
   if (message.direction !== "inbound" || message.deleted_at !== null) {
     return;
   }
@@ -103,10 +104,12 @@ async function changeOwn(received: Received): Promise<void> {
     emitEdited(received, { edited_at: message.edited_at, deleted_at: at });
     return;
   }
-  const isOlder = message.edited_at !== null && Date.parse(message.edited_at) >= Date.parse(at);
+  const age = message.edited_at === null ? 1 : Date.parse(at) - Date.parse(message.edited_at);
+  const ids = age === 0 ? (message.content.edit_ids ?? []) : [];
   const content = editedContent(message, report.change);
-  if (content && !isOlder) {
-    await update(tx, message, { content: JSON.stringify(content), edited_at: at });
+  if (content && age >= 0 && !ids.includes(change_id)) {
+    const edited = { ...content, edit_ids: [...ids, change_id] };
+    await update(tx, message, { content: JSON.stringify(edited), edited_at: at });
     emitEdited(received, { edited_at: at, deleted_at: null, text: content.text });
   }
 }
