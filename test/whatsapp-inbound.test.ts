@@ -1,4 +1,5 @@
 /** What webhooks of Meta do: files, originals, hidden and changed numbers, other numbers of the app, locked accounts. */
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
@@ -11,10 +12,12 @@ import {
   createWhatsAppInbox,
   credentials,
   deliver,
+  envelope,
   type GraphApi,
   type Inbox,
   inboundText,
   messagesChange,
+  postWebhook,
   useWhatsApp,
 } from "./support/whatsapp.ts";
 
@@ -110,6 +113,47 @@ describe("a file", () => {
     expect((await app.fetch(url, { key: null })).status).toBe(404);
     const originals = await app.server.database.queries.selectFrom("message_originals").selectAll().execute();
     expect(JSON.stringify(originals)).not.toContain("plans");
+  });
+});
+
+describe("a message in whose last attempt the process died", () => {
+  const from = "14155550142";
+  const dead = () =>
+    app.server.database.queries
+      .selectFrom("dead_jobs")
+      .select("payload")
+      .where("name", "=", "message.receive")
+      .orderBy("died_at")
+      .execute();
+
+  /** Delivers messages, the attempts at the first of which are over. Returns what has moved to the dead-letter queue. */
+  async function die(...all: readonly object[]) {
+    const before = await dead();
+    await postWebhook(app, inbox, { body: JSON.stringify(envelope(messagesChange({ messages: all }))) });
+    await sql`
+      update jobs set attempts = 8 where id = (select min(id) from jobs where name = 'message.receive')
+    `.execute(app.server.database.queries);
+    await app.runDueJobs();
+    return (await dead()).slice(before.length);
+  }
+
+  test("is stored without its file, before what the person wrote next", async () => {
+    expect(await die(image("1003383421387256", { from }), inboundText("next", { from }))).toHaveLength(1);
+    const { conversation_id } = await newest();
+    const { data } = await app.call(messages.list_messages, { conversation_id });
+    expect(data.map(({ type }) => type)).toEqual(["text", "unsupported"]);
+    const { id: message_id = "" } = data[1] ?? {};
+    const { data: first } = await app.call(messages.get_message, { conversation_id, message_id });
+    expect(first.unsupported).toMatchObject({ type: "image", original: { image: { caption: "Look" } } });
+  });
+
+  test("stays in the dead-letter queue if it can't be stored", async () => {
+    const fault = sql`alter table messages add constraint fault check (content #>> '{text,body}' <> 'fault')`;
+    await fault.execute(app.server.database.queries);
+    const moved = await die(inboundText("fault", { from }), inboundText("after", { from }));
+    await sql`alter table messages drop constraint fault`.execute(app.server.database.queries);
+    expect(moved).toMatchObject([{ payload: { message: { content: { text: { body: "fault" } } } } }]);
+    expect(await newest()).toMatchObject({ text: { body: "after" } });
   });
 });
 

@@ -56,24 +56,57 @@ export const receiveMessageJob = defineJob({
   isKeptByErasure: true,
 
   async run(payload, world, attempt) {
-    const { organization_id, inbox_id, message } = payload;
+    const { message } = payload;
     if (message.file !== null && (await isKnown(world, payload))) {
       return undefined;
     }
-    const inbox = await getOrDefaultInbox(world.database.queries, organization_id, inbox_id);
-    const { channel, phone_number: to } = inbox;
+    const inbox = await findInbox(world, payload);
+    const { channel } = inbox;
     const file = message.file === null ? null : await fetchFile(world, { ...payload, channel }, attempt);
-    const isLost = message.file !== null && file === null;
-    const content = isLost ? unsupported(message.content) : withFile(world, message.content, file);
-    const { original, file: _, ...sent } = message;
-    const arrival = {
-      file,
-      original: content.type === "unsupported" ? original : null,
-    };
-    await receiveMessage(world, { organization_id, channel, to, ...sent, content }, arrival);
+    await store(world, payload, { inbox, file });
     return undefined;
   },
+
+  /** The provider does not repeat it, so it is stored even if the process died in each attempt, as while it copied the file. */
+  async exhausted(payload, world) {
+    try {
+      await store(world, payload, { inbox: await findInbox(world, payload), file: null });
+    } catch (error) {
+      // Thrown, it would be tried again without end, and what the person wrote next would wait.
+      const { organization_id, message } = payload;
+      const { channel_message_id } = message;
+      world.log.error(
+        { err: error, organization_id, channel_message_id },
+        "A received message could not be stored",
+      );
+    }
+  },
 });
+
+async function findInbox(world: World, { organization_id, inbox_id }: Payload) {
+  return getOrDefaultInbox(world.database.queries, organization_id, inbox_id);
+}
+
+interface Fetched {
+  readonly inbox: Awaited<ReturnType<typeof findInbox>>;
+  readonly file: ReceivedFile | null;
+}
+
+async function store(
+  world: World,
+  { organization_id, message }: Payload,
+  { inbox, file }: Fetched,
+): Promise<void> {
+  const { channel, phone_number: to } = inbox;
+  const isLost = message.file !== null && file === null;
+  const content = isLost ? unsupported(message.content) : withFile(world, message.content, file);
+  const { original, file: _, ...sent } = message;
+  const arrival = {
+    file,
+    original: content.type === "unsupported" ? original : null,
+  };
+  await receiveMessage(world, { organization_id, channel, to, ...sent, content }, arrival);
+}
 
 /** A repeated report must not fetch the file again. */
 async function isKnown(world: World, { organization_id, message }: Payload): Promise<boolean> {
