@@ -29,7 +29,10 @@ interface Received {
   readonly report: MessageChange;
 }
 
-/** Undefined if the message that it is about is not known. */
+/**
+ * Undefined if the message that it is about is not known, or if nobody is known who could have edited or deleted it: the
+ * person's new number may be reported later than what comes from it.
+ */
 export async function receiveChange(
   world: World,
   report: MessageChange,
@@ -38,14 +41,15 @@ export async function receiveChange(
     const { organization_id: organization, from: phone_number, identities } = report;
     const sender = await findContact(tx, { organization, phone_number, identities, now: world.now() });
     const message = await lockMessage(tx, report);
-    if (!message) {
+    const isReaction = report.change.type === "reaction";
+    // Without a sender or a recipient, its contact has been erased.
+    const isErased = message?.from === null;
+    if (!message || !(sender || isReaction || isErased)) {
       return undefined;
     }
-    const isReaction = report.change.type === "reaction";
     // A person who hides the number may react to what was sent to it; who edits a message has written it.
     const isOfContact = sender ? sender.id === message.contact_id : isReaction;
-    // Without a sender or a recipient, its contact has been erased.
-    if (message.from !== null && isOfContact) {
+    if (!isErased && isOfContact) {
       await (isReaction ? react : changeOwn)({ tx, world, message, report });
     }
     return { message_id: message.id, conversation_id: message.conversation_id };

@@ -41,7 +41,7 @@ export const changeMessageJob = defineJob({
       const { type } = change.change;
       world.log.warn(
         { organization_id, channel_message_id, type },
-        "A change of an unknown message was dropped",
+        "A change of an unknown message, or by an unknown person, was dropped",
       );
       return undefined;
     }
