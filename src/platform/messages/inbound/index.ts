@@ -7,6 +7,7 @@ import { fail } from "../../../../tools/errors.ts";
 import { coalesce } from "../../../database/coalesce.ts";
 import { afterCommit, type Transaction } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
+import { onlyRow } from "../../../database/query/index.ts";
 import type { ChannelCallbacks, InboundMessage } from "../../../ports/channel.ts";
 import { changeContact, findOrCreateContact } from "../../contacts/index.ts";
 import { findOrCreateConversation, recordInbound } from "../../conversations/index.ts";
@@ -77,15 +78,11 @@ async function storeSome(
     return [await storeAlone(world, first)];
   }
   try {
-    const names = await world.database.transaction(async (tx) => {
-      const stored: StoredNames[] = [];
-      for (const one of received) {
-        stored.push(await store(tx, world, one));
-      }
-      return stored;
-    });
+    const names = await world.database.transaction((tx) => storeAll(tx, world, received));
     return names.map((value) => ({ status: "fulfilled", value }));
-  } catch {
+  } catch (error) {
+    const organization_id = first?.inbound.organization_id;
+    world.log.debug({ err: error, organization_id }, "Messages that arrived together are stored one by one");
     // The one that failed fails again, with its error.
     const results: PromiseSettledResult<StoredNames>[] = [];
     for (const one of received) {
@@ -96,11 +93,35 @@ async function storeSome(
 }
 
 async function storeAlone(world: World, received: Received): Promise<PromiseSettledResult<StoredNames>> {
-  const [result] = await Promise.allSettled([world.database.transaction((tx) => store(tx, world, received))]);
+  const names = world.database.transaction(async (tx) => onlyRow(await storeAll(tx, world, [received])));
+  const [result] = await Promise.allSettled([names]);
   return result;
 }
 
-async function store(tx: Transaction, world: World, { inbound, arrival }: Received): Promise<StoredNames> {
+async function storeAll(
+  tx: Transaction,
+  world: World,
+  received: readonly Received[],
+): Promise<readonly StoredNames[]> {
+  const stored: Stored[] = [];
+  for (const one of received) {
+    stored.push(await store(tx, world, one));
+  }
+  // Last: a confirmation changes the wallet's balance, and sending locks a conversation before it. In another order,
+  // the two could deadlock.
+  for (const { applyWords } of stored) {
+    await applyWords?.();
+  }
+  return stored.map(({ names }) => names);
+}
+
+interface Stored {
+  readonly names: StoredNames;
+  /** Only of a text that was not known: changes the consent if it is a stop or start word. */
+  readonly applyWords?: () => Promise<void>;
+}
+
+async function store(tx: Transaction, world: World, { inbound, arrival }: Received): Promise<Stored> {
   const { organization_id: organization } = inbound;
   const now = world.now();
   const change = { tx, world, now, actor: system };
@@ -120,7 +141,7 @@ async function store(tx: Transaction, world: World, { inbound, arrival }: Receiv
     if (arrival?.file) {
       throw new Error("The message was stored meanwhile, with another copy of its file.");
     }
-    return findExisting(tx, inbound);
+    return { names: await findExisting(tx, inbound) };
   }
   if (arrival?.original) {
     await storeOriginal(change, arrival.original, { organization_id: organization, message_id });
@@ -128,14 +149,16 @@ async function store(tx: Transaction, world: World, { inbound, arrival }: Receiv
   const isBlocked = contact.blocked_at !== null;
   await recordInbound(change, conversation, { at: inbound.occurred_at, isBlocked });
   afterCommit(tx, () => getWaiters(world).notify(organization, conversation.id));
-  emitReceived(tx, world, inbound, { message_id, conversation_id: conversation.id });
-  if (inbound.content.type === "text") {
-    const to = inbound.from ?? inbound.identities?.bsuid ?? null;
-    const text = inbound.content.text.body;
-    const at = inbound.occurred_at;
-    await applyConsentWords(change, { inbox, contact, conversation, text, to, at });
+  const names = { message_id, conversation_id: conversation.id };
+  emitReceived(tx, world, inbound, names);
+  if (inbound.content.type !== "text") {
+    return { names };
   }
-  return { message_id, conversation_id: conversation.id };
+  const to = inbound.from ?? inbound.identities?.bsuid ?? null;
+  const text = inbound.content.text.body;
+  const at = inbound.occurred_at;
+  const applyWords = () => applyConsentWords(change, { inbox, contact, conversation, text, to, at });
+  return { names, applyWords };
 }
 
 async function storeOriginal(
