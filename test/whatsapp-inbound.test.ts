@@ -1,4 +1,4 @@
-/** What webhooks of Meta do: files, originals, hidden and changed numbers, other numbers of the app, locked accounts. */
+/** What webhooks of Meta do: files, originals, hidden numbers, other numbers of the app, locked accounts. */
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
@@ -168,108 +168,14 @@ test("the original of an unsupported message is kept for 7 days", async () => {
   expect((await newest()).unsupported).toEqual({ type: "order", original: null });
 });
 
-describe("a person", () => {
-  const contactOf = async () => {
-    const { data } = await app.call(conversations.get_conversation, { id: (await newest()).conversation_id });
-    return (await app.call(contacts.get_contact, { id: data.contact_id })).data;
-  };
-
-  test("who hides the number is known by the channel's id, with the username", async () => {
-    const user_id = "US.24817305912873645000";
-    const profile = { name: "Ann", username: "ann.lee" };
-    const message = inboundText("Hi", { from: undefined, from_user_id: user_id });
-    await deliver(app, inbox, messagesChange({ contacts: [{ profile, user_id }], messages: [message] }));
-    expect(await contactOf()).toMatchObject({ name: "Ann", bsuid: user_id, username: "ann.lee" });
-  });
-
-  const moved = (from: string, to: string) =>
-    inboundText("", {
-      type: "system",
-      from,
-      system: { type: "user_changed_number", wa_id: to, user_id: `US.${to}`, body: "changed" },
-    });
-
-  test("with a new number and id keeps the conversation", async () => {
-    const old = { from: "14155550150", from_user_id: "US.1350" };
-    await deliver(app, inbox, messagesChange({ messages: [inboundText("before", old)] }));
-    const before = await contactOf();
-    const system = moved("14155550150", "14155550151");
-    const now = { from: "14155550151", from_user_id: "US.14155550151" };
-    await deliver(app, inbox, messagesChange({ messages: [system, inboundText("after", now)] }));
-    await deliver(app, inbox, messagesChange({ messages: [system] }));
-    expect(await contactOf()).toMatchObject({
-      id: before.id,
-      phone_number: "+14155550151",
-      bsuid: "US.14155550151",
-    });
-    // Somebody else may get the former number.
-    const next = { from: "14155550150", from_user_id: "US.9999" };
-    await deliver(app, inbox, messagesChange({ messages: [inboundText("hello", next)] }));
-    expect((await contactOf()).id).not.toBe(before.id);
-  });
-
-  test("keeps it in each order of the reports before, of and after the change", async () => {
-    const numbers = (last: number) => [`1415555${last}`, `1415555${last + 1}`] as const;
-    const texts = async () => {
-      const { conversation_id } = await newest();
-      const { data } = await app.call(messages.list_messages, { conversation_id });
-      return data.map(({ type, text }) => text?.body ?? type);
-    };
-    const [a, b] = numbers(2000);
-    const written = [inboundText("after", { from: b }), moved(a, b), inboundText("before", { from: a })];
-    await deliver(app, inbox, messagesChange({ messages: written }));
-    await app.advanceTime(2_000);
-    expect(await texts()).toEqual(["after", "before"]);
-
-    // The change waits for a file, what comes after it for the change.
-    const responses = [{ status: 500, body: "" }];
-    graph.routes["GET 2004"] = () => responses.pop() ?? { body: { url: `${graph.url}/file/content` } };
-    const [c, d] = numbers(3000);
-    const [e] = numbers(3010);
-    const reports = [image("2004", { from: c }), moved(c, d), inboundText("one", { from: d })];
-    for (const report of [...reports, moved(d, e), inboundText("two", { from: e })]) {
-      await deliver(app, inbox, messagesChange({ messages: [report] }));
-    }
-    await attemptAll();
-    expect(await texts()).toEqual(["two", "one", "image"]);
-  });
-
-  test("keeps an edit from the new number that comes before the change", async () => {
-    const [from, to] = ["14155554020", "14155554021"];
-    const own = inboundText("Helo", { from });
-    await deliver(app, inbox, messagesChange({ messages: [own] }));
-    const message = { type: "text", text: { body: "Hello" } };
-    const edit = { type: "edit", edit: { original_message_id: own.id, message } };
-    await deliver(app, inbox, messagesChange({ messages: [inboundText("", { from: to, ...edit })] }));
-    await deliver(app, inbox, messagesChange({ messages: [moved(from, to)] }));
-    await app.advanceTime(2_000);
-    expect(await newest()).toMatchObject({ text: { body: "Hello" } });
-  });
-
-  test("keeps the choice about marketing that comes with the change", async () => {
-    const [from, to] = ["14155554000", "14155554001"];
-    await deliver(app, inbox, messagesChange({ messages: [inboundText("before", { from })] }));
-    const before = await contactOf();
-    const user_preferences = [
-      { wa_id: to, category: "marketing_messages", value: "stop", timestamp: 1772998030 },
-    ];
-    const preference = { ...messagesChange({ user_preferences }), field: "user_preferences" };
-    await deliver(app, inbox, preference, messagesChange({ messages: [moved(from, to)] }));
-    const { data } = await app.call(contacts.get_contact, { id: before.id });
-    expect(data).toMatchObject({ phone_number: `+${to}`, opted_out: true });
-  });
-
-  test("without a new number or id in the report stays as it is", async () => {
-    const from = "14155554010";
-    await deliver(app, inbox, messagesChange({ messages: [inboundText("before", { from })] }));
-    const system = { type: "user_changed_number", body: "changed" };
-    const report = inboundText("", { type: "system", from, system });
-    await deliver(app, inbox, messagesChange({ messages: [report] }));
-    await attemptAll();
-    expect(await contactOf()).toMatchObject({ phone_number: `+${from}` });
-    const dead = await app.server.database.queries.selectFrom("dead_jobs").select("name").execute();
-    expect(dead.map(({ name }) => name)).not.toContain("contact.move");
-  });
+test("a person who hides the number is known by the channel's id, with the username", async () => {
+  const user_id = "US.24817305912873645000";
+  const profile = { name: "Ann", username: "ann.lee" };
+  const message = inboundText("Hi", { from: undefined, from_user_id: user_id });
+  await deliver(app, inbox, messagesChange({ contacts: [{ profile, user_id }], messages: [message] }));
+  const { data } = await app.call(conversations.get_conversation, { id: (await newest()).conversation_id });
+  const { data: contact } = await app.call(contacts.get_contact, { id: data.contact_id });
+  expect(contact).toMatchObject({ name: "Ann", bsuid: user_id, username: "ann.lee" });
 });
 
 test("what another number of the app receives goes to its inbox, whichever address it was sent to", async () => {

@@ -83,7 +83,7 @@ async function storeSome(
   } catch (error) {
     const organization_id = first?.inbound.organization_id;
     world.log.debug({ err: error, organization_id }, "Messages that arrived together are stored one by one");
-    // The one that failed fails again, with its error.
+    // The one that failed fails again, with its error, or was repeated.
     const results: PromiseSettledResult<StoredNames>[] = [];
     for (const one of received) {
       results.push(await storeAlone(world, one));
@@ -95,7 +95,22 @@ async function storeSome(
 async function storeAlone(world: World, received: Received): Promise<PromiseSettledResult<StoredNames>> {
   const names = world.database.transaction(async (tx) => onlyRow(await storeAll(tx, world, [received])));
   const [result] = await Promise.allSettled([names]);
-  return result;
+  return result.status === "rejected" && result.reason instanceof Repeated
+    ? { status: "fulfilled", value: result.reason.names }
+    : result;
+}
+
+/**
+ * Ends the transaction of a message that is stored already, and undoes what it changed: the sender, whose contact was
+ * erased or has another number since, must not become a new contact.
+ */
+class Repeated extends Error {
+  readonly names: StoredNames;
+
+  constructor(names: StoredNames) {
+    super("The message is stored already.");
+    this.names = names;
+  }
 }
 
 async function storeAll(
@@ -141,7 +156,7 @@ async function store(tx: Transaction, world: World, { inbound, arrival }: Receiv
     if (arrival?.file) {
       throw new Error("The message was stored meanwhile, with another copy of its file.");
     }
-    return { names: await findExisting(tx, inbound) };
+    throw new Repeated(await findExisting(tx, inbound));
   }
   if (arrival?.original) {
     await storeOriginal(change, arrival.original, { organization_id: organization, message_id });
