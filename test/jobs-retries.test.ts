@@ -146,6 +146,34 @@ test("a run that returns runAgainAt is not counted as an attempt", async () => {
   expect(await fixture.waiting()).toEqual([]);
 });
 
+test("a resumed lane runs the jobs that wait until that time, and none that runs with a lease until then", async () => {
+  const until = new Date(fixture.now().getTime() + minute);
+  const { runs, definition } = recordRuns(
+    "a.b",
+    async (payload) => {
+      if (payload === "waits") {
+        return undefined;
+      }
+      await fixture.database.transaction((tx) => jobs.resume(tx, "lane", until));
+      // Another process takes the one that waited.
+      expect(await other.runDue()).toBe(1);
+      return undefined;
+    },
+    { leaseMs: minute },
+  );
+  const other = fixture.create([definition], { processes: fixture.createProcess() });
+  const jobs = fixture.create([definition], { processes: fixture.createProcess() });
+  const later = new Date(until.getTime() - 1);
+  await fixture.enqueue(
+    jobs,
+    makeJob("a.b", "waits", { lane: "lane", runAt: until }),
+    makeJob("a.b", "waits for another time", { lane: "lane", runAt: later }),
+    makeJob("a.b", "runs", { lane: "lane" }),
+  );
+  await jobs.runDue();
+  expect(runs).toEqual(["runs", "waits"]);
+});
+
 test.each([Number.NaN, 8.64e15])("an invalid runAgainAt (%s) fails its own job and no other", async (ms) => {
   const { definition } = recordRuns("a.b", async () => ({ runAgainAt: new Date(ms) }), { maxAttempts: 1 });
   const other = recordRuns("c.d");
