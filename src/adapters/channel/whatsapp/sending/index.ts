@@ -23,10 +23,8 @@ const Sent = z.object({ messages: z.tuple([z.object({ id: z.string().min(1).max(
 
 /** Left for the request after the uploads. */
 const requestMs = 4_000;
-/** Until the next attempt after an upload that took too long. */
-const uploadRetryMs = 10_000;
-/** Until the next attempt without a connection. */
-const unreachableMs = 10_000;
+/** Until the next attempt at a message that was not handed over: no connection, or an upload that took too long. */
+const retryMs = 10_000;
 /** Attempts at a message that the API answers with an error that may pass. */
 const maxBriefTries = 3;
 /** As Meta's page on error 131056 recommends: 4^n seconds. */
@@ -54,13 +52,13 @@ async function send(
   }
   await startNow();
   if (signal.aborted) {
-    return { outcome: "busy", retryAfterMs: unreachableMs, failure: outOfTime };
+    return { outcome: "busy", retryAfterMs: retryMs, failure: outOfTime };
   }
   const path = `/${segment(account.phone_number_id)}/messages`;
   const api = { settings, token: account.access_token, signal };
   const answer = await ask(api, { method: "POST", path, json: toBody(message, ids) }).catch(unlessUnsent);
   if (answer === "unsent") {
-    return { outcome: "busy", retryAfterMs: unreachableMs, failure: unreachable };
+    return { outcome: "busy", retryAfterMs: retryMs, failure: unreachable };
   }
   if (answer.outcome === "rejected") {
     return react(message, answer.error);
@@ -122,7 +120,7 @@ async function uploadAll(
         title: "The file could not be uploaded to WhatsApp",
         detail: null,
       };
-      return { outcome: "busy", retryAfterMs: uploadRetryMs, failure };
+      return { outcome: "busy", retryAfterMs: retryMs, failure };
     }
     if (result.outcome === "rejected") {
       return react(message, result.error);
