@@ -88,7 +88,7 @@ export interface Attempt {
   readonly signal: AbortSignal;
   /**
    * Counts the job's start against the rate of its lane from now on, if it has counted for `maxAgeMs` or longer. To be
-   * called before the work that the rate limits, and again if that is 100 ms later: so much longer does a start count.
+   * called before the work that the rate limits, and again if that is 50 ms later: a start counts 100 ms longer than a second.
    */
   readonly startNow: (maxAgeMs: number) => Promise<void>;
   /** Reports that the lane's destination is failing: the lane starts fewer jobs until one ends without this call. */

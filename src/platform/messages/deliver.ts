@@ -33,8 +33,9 @@ type Payload = Readonly<z.infer<typeof Payload>>;
 /**
  * How old the start that counts against the inbox's rate may be. It is renewed early, before the claim, so that this is
  * rarely needed right before the request: a message whose process dies between the claim and the request ends as unconfirmed.
+ * A start counts 100 ms longer than a second; the rest of them is for the way to the channel.
  */
-const maxStartAgeMs = { atClaim: 30, atRequest: 100 };
+const maxStartAgeMs = { atClaim: 30, atRequest: 50 };
 
 /** How long an unconfirmed message waits for a receipt, and how often that is checked. */
 const confirmTimeoutMs = 24 * 3_600_000;

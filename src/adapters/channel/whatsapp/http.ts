@@ -98,11 +98,15 @@ export async function ask(api: Api, request: GraphRequest): Promise<GraphAnswer>
   throw new Error(`WhatsApp answered ${status} to ${method} ${withoutQuery(path)}.`);
 }
 
+/** The HTTP client, loaded with the first request because that takes long; by its default export, because of the bundler. */
+export async function loadClient() {
+  return (await import("undici")).default;
+}
+
 async function exchange(api: Api, request: GraphRequest) {
   const { settings, token, signal } = api;
   const { method, path, json, timeoutMs = settings.timeoutMs ?? defaultTimeoutMs } = request;
-  // Imported at the first request because it loads slowly; by its default export, because of the bundler.
-  const undici = (await import("undici")).default;
+  const undici = await loadClient();
   const answer = await undici.request(`${settings.baseUrl}/${settings.version}${path}`, {
     method,
     headers: {

@@ -10,7 +10,15 @@ import type { ChannelFailure, OutboundMessage, SendOptions, SendResult } from ".
 import type { Clock } from "../../../../ports/clock.ts";
 import type { ChannelFile } from "../../../../ports/message-content.ts";
 import { type Reaction, reactionTo, toFailure } from "../error-codes.ts";
-import { ask, type GraphError, isUnsent, parseAnswer, segment, type WhatsAppSettings } from "../http.ts";
+import {
+  ask,
+  type GraphError,
+  isUnsent,
+  loadClient,
+  parseAnswer,
+  segment,
+  type WhatsAppSettings,
+} from "../http.ts";
 import { toBody } from "./body.ts";
 import { createUploader, type Uploader } from "./upload.ts";
 
@@ -50,6 +58,7 @@ async function send(
   if (!(ids instanceof Map)) {
     return ids;
   }
+  await loadClient();
   await startNow();
   if (signal.aborted) {
     return { outcome: "busy", retryAfterMs: retryMs, failure: outOfTime };
