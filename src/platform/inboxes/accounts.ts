@@ -70,7 +70,7 @@ export async function lockInbox(tx: Transaction, { organization_id, inbox_id }: 
     .executeTakeFirst();
 }
 
-/** The secrets of an inbox's account as they are stored, which tell it from each other one; null if it has none. */
+/** The secrets of an inbox's account as they are stored: another account has others. Null if the inbox has none. */
 export async function readSecrets(
   tx: Transaction,
   { organization_id, inbox_id }: InboxName,

@@ -1,8 +1,8 @@
 /**
  * Whether an inbox can send. While it can't, its messages wait, and some of them try again after a while.
  *
- * All messages of a stop wait until the same time, `retry_at`: so they are told from those that wait for another reason,
- * such as a time that the channel demanded for one message, when the stop ends.
+ * All messages of a stop wait until the same time, `retry_at`. When the stop ends, this time tells them from messages that
+ * wait for another reason, such as a time that the channel demanded for one message.
  */
 import type { Selectable } from "kysely";
 import { z } from "zod";
@@ -34,8 +34,8 @@ interface SendFailure {
 }
 
 /**
- * Records that an inbox can't send; returns when to try again. If it has got another account since, which may be able to,
- * nothing is recorded and that is now.
+ * Records that an inbox can't send; returns when to try again. If the inbox has another account by now, nothing is
+ * recorded, and the message may be tried again at once.
  */
 export async function recordSendFailure(
   world: World,

@@ -86,7 +86,7 @@ interface FetchedLimits {
   readonly limits: NumberLimits;
 }
 
-/** Does nothing if the inbox has got another number since. */
+/** Does nothing if the inbox has another number by now. */
 async function storeLimits(
   world: World,
   { organization_id, inbox_id }: InboxName,

@@ -33,7 +33,7 @@ type Payload = Readonly<z.infer<typeof Payload>>;
 /**
  * How old the start that counts against the inbox's rate may be. It is renewed early, before the claim, so that this is
  * rarely needed right before the request: a message whose process dies between the claim and the request ends as unconfirmed.
- * A start counts 100 ms longer than a second; the rest of them is for the way to the channel.
+ * A start counts 100 ms longer than a second; what is left of them is for the way to the channel.
  */
 const maxStartAgeMs = { atClaim: 30, atRequest: 50 };
 

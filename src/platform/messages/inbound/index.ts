@@ -122,8 +122,8 @@ async function storeAll(
   for (const one of received) {
     stored.push(await store(tx, world, one));
   }
-  // Last: a confirmation changes the wallet's balance, and sending locks a conversation before it. In another order,
-  // the two could deadlock.
+  // At the end, because a confirmation changes the wallet's balance, which sending locks after a conversation. In another
+  // order, the two could deadlock.
   for (const { applyWords } of stored) {
     await applyWords?.();
   }

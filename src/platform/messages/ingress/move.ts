@@ -27,7 +27,7 @@ export const moveContactJob = defineJob({
   isKeptByErasure: true,
 
   async run({ organization_id, from, to }, world, { id }) {
-    if (await isWaitedFor(world, { key: personKey(organization_id, from), id })) {
+    if (await hasEarlierJob(world, { key: personKey(organization_id, from), id })) {
       return { runAgainAt: new Date(world.now().getTime() + waitMs) };
     }
     await world.database.transaction((tx) =>
@@ -38,7 +38,7 @@ export const moveContactJob = defineJob({
 });
 
 /** Whether a job that was added before this one has the key. */
-async function isWaitedFor(
+async function hasEarlierJob(
   { database }: World,
   { key, id }: { readonly key: string; readonly id: string },
 ): Promise<boolean> {
