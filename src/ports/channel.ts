@@ -260,6 +260,6 @@ export interface InboundMessage {
 export interface ChannelCallbacks {
   onReceipts(receipts: readonly Receipt[]): Promise<void>;
   onMessage(message: InboundMessage): Promise<{ message_id: string; conversation_id: string }>;
-  /** Undefined if the message that it is about is not known, or nobody who could have edited or deleted it. */
+  /** Undefined if the message is not known, or if the sender of an edit or a deletion is not. */
   onChange(change: MessageChange): Promise<{ message_id: string; conversation_id: string } | undefined>;
 }

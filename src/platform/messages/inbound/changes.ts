@@ -30,8 +30,8 @@ interface Received {
 }
 
 /**
- * Undefined if the message that it is about is not known, or if nobody is known who could have edited or deleted it: the
- * person's new number may be reported later than what comes from it.
+ * Undefined if the message is not known, or if the sender of an edit or a deletion is not: a number may be used before
+ * its owner's change to it is reported.
  */
 export async function receiveChange(
   world: World,
