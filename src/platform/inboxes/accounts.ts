@@ -44,18 +44,22 @@ export interface InboxName {
   readonly inbox_id: string;
 }
 
+/** The account of an inbox as it is stored, with the inbox's channel; undefined if it has none. */
+export async function findAccount(db: Queries, { organization_id, inbox_id }: InboxName) {
+  return selectAccounts(db)
+    .select(["secrets", "app_id"])
+    .where("inbox_accounts.organization_id", "=", organization_id)
+    .where("inbox_id", "=", inbox_id)
+    .executeTakeFirst();
+}
+
 /** The account of an inbox; undefined if it has none. */
 export async function readAccount(
   db: Queries,
   world: SealSecrets,
-  { organization_id, inbox_id }: InboxName,
+  name: InboxName,
 ): Promise<ChannelAccount | undefined> {
-  const row = await db
-    .selectFrom("inbox_accounts")
-    .select(["phone_number_id", "waba_id", "app_id", "secrets"])
-    .where("organization_id", "=", organization_id)
-    .where("inbox_id", "=", inbox_id)
-    .executeTakeFirst();
+  const row = await findAccount(db, name);
   return row && openAccount(world, row);
 }
 
@@ -70,25 +74,19 @@ export async function lockInbox(tx: Transaction, { organization_id, inbox_id }: 
     .executeTakeFirst();
 }
 
-/** The secrets of an inbox's account as they are stored: another account has others. Null if the inbox has none. */
-export async function readSecrets(
-  tx: Transaction,
-  { organization_id, inbox_id }: InboxName,
-): Promise<Sealed | null> {
-  const account = await tx
-    .selectFrom("inbox_accounts")
-    .select("secrets")
-    .where("organization_id", "=", organization_id)
-    .where("inbox_id", "=", inbox_id)
-    .executeTakeFirst();
-  return account?.secrets ?? null;
-}
-
 /** The inboxes of an organization with an account of this app. */
 export async function listAccounts(
   db: Queries,
   { organization_id, app_id }: { readonly organization_id: string; readonly app_id: string },
 ) {
+  return selectAccounts(db)
+    .select(["inbox_id", "phone_number"])
+    .where("inbox_accounts.organization_id", "=", organization_id)
+    .where("app_id", "=", app_id)
+    .execute();
+}
+
+function selectAccounts(db: Queries) {
   return db
     .selectFrom("inbox_accounts")
     .innerJoin("inboxes", (join) =>
@@ -96,10 +94,7 @@ export async function listAccounts(
         .onRef("inboxes.organization_id", "=", "inbox_accounts.organization_id")
         .onRef("inboxes.id", "=", "inbox_accounts.inbox_id"),
     )
-    .select(["inbox_id", "phone_number_id", "waba_id", "phone_number", "channel"])
-    .where("inbox_accounts.organization_id", "=", organization_id)
-    .where("app_id", "=", app_id)
-    .execute();
+    .select(["phone_number_id", "waba_id", "channel"]);
 }
 
 export async function storeAccount(

@@ -10,7 +10,7 @@ import { afterCommit, type Transaction } from "../../database/database.ts";
 import type { InboxHealth, Sealed, Tables } from "../../database/schema/index.ts";
 import type { ChannelFailure } from "../../ports/channel.ts";
 import { defineJob, emit, type World } from "../kernel/index.ts";
-import { type InboxName, lockInbox, readSecrets } from "./accounts.ts";
+import { findAccount, type InboxName, lockInbox } from "./accounts.ts";
 import { laneOf } from "./find.ts";
 
 /** Until the next attempt of an inbox that can't send. */
@@ -44,9 +44,9 @@ export async function recordSendFailure(
 ): Promise<Date> {
   return world.database.transaction(async (tx) => {
     await lockInbox(tx, name);
-    return (await readSecrets(tx, name)) === secrets
-      ? changeHealth({ tx, world }, name, failure)
-      : world.now();
+    const account = await findAccount(tx, name);
+    // Another account has other secrets, sealed anew.
+    return (account?.secrets ?? null) === secrets ? changeHealth({ tx, world }, name, failure) : world.now();
   });
 }
 

@@ -4,12 +4,12 @@
  */
 import { z } from "zod";
 import { InboxSettings } from "../../../tools/inboxes.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
+import type { Transaction } from "../../database/database.ts";
 import type { NumberLimits } from "../../database/schema/index.ts";
 import { newJob } from "../../jobs/job.ts";
 import type { ChannelAccount } from "../../ports/channel.ts";
 import { defineJob, defineScheduledJob, type World } from "../kernel/index.ts";
-import { type InboxName, lockInbox, openAccount } from "./accounts.ts";
+import { findAccount, type InboxName, lockInbox, openAccount } from "./accounts.ts";
 import { laneOf } from "./find.ts";
 
 const timeoutMs = 10_000;
@@ -54,7 +54,7 @@ export const readLimitsJob = defineJob({
   maxAttempts: 3,
 
   async run(name, world) {
-    const row = await readRow(world.database.queries, name);
+    const row = await findAccount(world.database.queries, name);
     const account = row && openAccount(world, row);
     const limits = account && (await fetchLimits(world, { channel: row.channel, account }));
     if (limits) {
@@ -64,21 +64,6 @@ export const readLimitsJob = defineJob({
     return undefined;
   },
 });
-
-/** The account of an inbox, and its channel. */
-async function readRow(db: Queries, { organization_id, inbox_id }: InboxName) {
-  return db
-    .selectFrom("inbox_accounts as account")
-    .innerJoin("inboxes as inbox", (join) =>
-      join
-        .onRef("inbox.organization_id", "=", "account.organization_id")
-        .onRef("inbox.id", "=", "account.inbox_id"),
-    )
-    .select(["channel", "phone_number_id", "waba_id", "app_id", "secrets"])
-    .where("account.organization_id", "=", organization_id)
-    .where("account.inbox_id", "=", inbox_id)
-    .executeTakeFirst();
-}
 
 interface FetchedLimits {
   /** The number that has them. */
@@ -94,7 +79,7 @@ async function storeLimits(
 ): Promise<void> {
   await world.database.transaction(async (tx) => {
     await lockInbox(tx, { organization_id, inbox_id });
-    const row = await readRow(tx, { organization_id, inbox_id });
+    const row = await findAccount(tx, { organization_id, inbox_id });
     if (row?.phone_number_id !== phone_number_id) {
       return;
     }
