@@ -6,7 +6,7 @@ import { readConfig } from "../../src/config/index.ts";
 import type { Modules } from "../../src/platform/index.ts";
 import type { Log } from "../../src/ports/log.ts";
 import type { InputOf, Operation, OutputOf } from "../../tools/contract/index.ts";
-import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { lendTestDatabase, type TestDatabase } from "./database.ts";
 
 export const ownerEmail = "owner@example.com";
 export const ownerPassword = "correct horse battery";
@@ -81,7 +81,7 @@ export function useTestApp(options?: TestAppOptions): TestApp {
 
 /** Starts an app on the database engine of this test run. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
-  const database = options.database ?? (await createTestDatabase());
+  const database = options.database ?? (await lendTestDatabase());
   const { config } = readConfig({
     ...database.env,
     TIDINGS_OWNER_EMAIL: ownerEmail,
@@ -97,6 +97,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const app = await startApp({
     config,
     log: options.log ?? silentLog,
+    ...(database.opened ? { database: database.opened } : {}),
     listen: { host: options.host ?? "127.0.0.1", port: 0 },
     ...(options.localKey ? { localKey: options.localKey } : {}),
     now,

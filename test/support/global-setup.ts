@@ -8,13 +8,15 @@ import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
 import { openDatabase } from "../../src/database/connect.ts";
 import { migrate } from "../../src/database/migrate.ts";
-import { runOnServer, withDatabase } from "./postgres.ts";
+import { connectTo, runOnServer, withDatabase } from "./postgres.ts";
 import { programPath } from "./process.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
     /** The embedded engine's folder, or the name of PostgreSQL's template database. */
     template: string;
+    /** Where the tests of this run create folders. */
+    folder: string;
   }
 }
 
@@ -25,10 +27,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
   built ??= build();
   const { env } = project.config;
   const url = env.TIDINGS_TEST_ENGINE === "postgres" ? env.TEST_DATABASE_URL : undefined;
-  const [template, remove] = url === undefined ? await makeFolder() : await makeDatabase(url);
+  const folder = await mkdtemp(join(tmpdir(), "tidings-test-"));
+  const template =
+    url === undefined ? join(folder, "template") : `tidings_test_${randomBytes(6).toString("hex")}`;
+  await (url === undefined ? fill(undefined, template) : createTemplate(url, template));
+  project.provide("folder", folder);
   project.provide("template", template);
   await built;
-  return remove;
+  return async () => {
+    await rm(folder, { recursive: true, force: true });
+    if (url !== undefined) {
+      await dropDatabases(url, template);
+    }
+  };
 }
 
 /** Builds the program, unless the last build is newer than every source. */
@@ -60,17 +71,20 @@ async function modifiedAt(path: string): Promise<number> {
 
 const log = { debug() {}, info() {}, warn() {}, error: console.error };
 
-async function makeFolder() {
-  const dataDir = await mkdtemp(join(tmpdir(), "tidings-template-"));
-  await fill(undefined, dataDir);
-  return [dataDir, () => rm(dataDir, { recursive: true, force: true })] as const;
-}
-
-async function makeDatabase(server: string) {
-  const name = `tidings_template_${randomBytes(6).toString("hex")}`;
+async function createTemplate(server: string, name: string): Promise<void> {
   await runOnServer(server, `create database ${name}`);
   await fill(withDatabase(server, name), tmpdir());
-  return [name, () => runOnServer(server, `drop database ${name} with (force)`)] as const;
+}
+
+/** Drops the template and its copies, whose names begin with its name. */
+async function dropDatabases(server: string, template: string): Promise<void> {
+  await using client = await connectTo(server);
+  const rows = await client.query(
+    `select datname from pg_database where starts_with(datname, '${template}')`,
+  );
+  for (const { datname } of rows) {
+    await client.query(`drop database ${datname} with (force)`);
+  }
 }
 
 async function fill(url: string | undefined, dataDir: string): Promise<void> {

@@ -1,15 +1,31 @@
-/** Creates and drops PostgreSQL databases for tests. */
+/** The PostgreSQL server of the tests, and statements on it. */
 import pg from "pg";
+
+/**
+ * The address of a server where this test may create databases. Undefined on the embedded engine: vitest.config.ts runs
+ * tests on PostgreSQL only if a server answers.
+ */
+export const serverUrl =
+  process.env.TIDINGS_TEST_ENGINE === "postgres" ? process.env.TEST_DATABASE_URL : undefined;
+
+/** For `test.runIf` and `describe.runIf`. */
+export const isOnPostgres = serverUrl !== undefined;
+
+/** A connection of its own, and statements without values on it. */
+export async function connectTo(url: string) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return {
+    // pg's rows are untyped.
+    query: async (text: string): Promise<Record<string, unknown>[]> => (await client.query(text)).rows,
+    [Symbol.asyncDispose]: () => client.end(),
+  };
+}
 
 /** Runs one statement on the server's maintenance database. */
 export async function runOnServer(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(url);
+  await client.query(statement);
 }
 
 /** Returns the URL of another database on the same server. */
