@@ -1,15 +1,15 @@
 /**
- * How the tests run: on PostgreSQL if one answers, where an app starts several times as fast, and on the embedded database
- * the files that depend on the engine. Without PostgreSQL every file runs on the embedded database. With
- * TEST_ALL_ON_BOTH, or if a project is named on the command line, each has every file, except that those about the embedded
- * engine itself never run on PostgreSQL.
+ * How the tests run: on PostgreSQL if a server answers, and those that are tagged `both` on the embedded database too.
+ * Without a server every test runs on the embedded database. With SOAK, every test runs on both.
  *
  * A test reads its engine from TIDINGS_TEST_ENGINE ("embedded" or "postgres"), and on PostgreSQL the
  * address of a server where it may create databases from TEST_DATABASE_URL.
  */
+import { readdirSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { Client } from "pg";
 import { defineConfig } from "vitest/config";
-import { embeddedOnly, engineDependent } from "./test/support/engine-dependent.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 
@@ -24,35 +24,60 @@ const shared = {
   hookTimeout: 60_000,
 };
 
-const everyFile = ["test/**/*.test.ts"];
-const isAllOnBoth = Boolean(process.env.TEST_ALL_ON_BOTH) || process.argv.includes("--project");
+const tags = [
+  {
+    name: "both",
+    description: "Also runs on the embedded database: its result may differ between the engines.",
+  },
+  { name: "embedded", description: "Runs on the embedded database alone." },
+  { name: "postgres", description: "Runs on PostgreSQL alone." },
+];
+
+const postgres = {
+  ...shared,
+  name: "postgres",
+  include: ["test/**/*.test.ts"],
+  env: { TIDINGS_TEST_ENGINE: "postgres", TEST_DATABASE_URL: server },
+  tags,
+  tagsFilter: ["!embedded"],
+};
 
 const embedded = {
   ...shared,
   name: "embedded",
   env: { TIDINGS_TEST_ENGINE: "embedded" },
+  tags,
+  include: ["test/**/*.test.ts"],
+  tagsFilter: ["!postgres"],
 };
 
-const postgres = {
-  ...shared,
-  name: "postgres",
-  include: everyFile,
-  exclude: [...embeddedOnly],
-  env: { TIDINGS_TEST_ENGINE: "postgres", TEST_DATABASE_URL: server },
+/** The embedded project beside PostgreSQL. Files without a tagged test are not loaded. */
+const embeddedBeside = {
+  ...embedded,
+  include: listTests().filter((file) =>
+    /(tags: "|@module-tag )(both|embedded)/.test(readFileSync(file, "utf8")),
+  ),
+  tagsFilter: ["both || embedded"],
 };
 
 export default defineConfig(async () => {
   const hasServer = await answers(server);
-  const include = hasServer && !isAllOnBoth ? [...embeddedOnly, ...engineDependent] : everyFile;
-  const projects = [{ ...embedded, include }, ...(hasServer ? [postgres] : [])];
+  const runsAll = Boolean(process.env.SOAK) || process.argv.includes("--project");
+  const projects = [hasServer && !runsAll ? embeddedBeside : embedded, ...(hasServer ? [postgres] : [])];
   return {
     test: {
-      // One more than the cores of a small machine: many tests wait for a process.
-      maxWorkers: 3,
+      // One more than the cores: many tests wait for a process.
+      maxWorkers: availableParallelism() + 1,
       projects: projects.map((test) => ({ test })),
     },
   };
 });
+
+function listTests(): string[] {
+  return readdirSync("test", { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".test.ts"))
+    .map((file) => join("test", file));
+}
 
 /** Whether PostgreSQL answers; if not, its project is left out, with one line that says so. */
 async function answers(connectionString: string): Promise<boolean> {

@@ -1,4 +1,8 @@
-/** The clock of a sandbox: what passes while it moves, what it refuses, and that it never goes back. */
+/**
+ * The clock of a sandbox: what passes while it moves, what it refuses, and that it never goes back.
+ *
+ * @module-tag embedded
+ */
 import { expect, test } from "vitest";
 import { ConfigError, readConfig } from "../src/config/index.ts";
 import { clock } from "../tools/clock.ts";

@@ -8,9 +8,9 @@ import { afterCommit, type Database, type Queries, type Transaction } from "../s
 import { vacuumChanged } from "../src/database/maintenance.ts";
 import { silentLog } from "./support/app.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
+import { serverUrl } from "./support/postgres.ts";
 
-const isEmbedded = process.env.TIDINGS_TEST_ENGINE !== "postgres";
-const server = process.env.TEST_DATABASE_URL ?? "";
+const server = serverUrl ?? "";
 
 let fresh: TestDatabase;
 let database: Database;
@@ -171,7 +171,7 @@ test("data survives closing and reopening; closing twice is allowed", async () =
   expect(await first(sql`select count(*) as count from notes`)).toEqual({ count: 1 });
 });
 
-describe.runIf(isEmbedded)("on the embedded engine", () => {
+describe("on the embedded engine", { tags: "embedded" }, () => {
   test("a query outside the open transaction fails instead of hanging", async () => {
     const inside = database.transaction(async (tx) => {
       await note(1).execute(tx);
@@ -217,7 +217,7 @@ describe.runIf(isEmbedded)("on the embedded engine", () => {
   });
 });
 
-describe.runIf(!isEmbedded)("on PostgreSQL", () => {
+describe("on PostgreSQL", { tags: "postgres" }, () => {
   test("a transaction whose connection the server terminates is retried", async () => {
     let tries = 0;
     await database.transaction(async (tx) => {

@@ -1,4 +1,8 @@
-/** The connection to the embedded engine, and what happens when it breaks. */
+/**
+ * The connection to the embedded engine, and what happens when it breaks.
+ *
+ * @module-tag embedded
+ */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";

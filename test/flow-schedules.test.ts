@@ -267,29 +267,26 @@ test("several schedules over 30 days fire at each of their times once", async ()
   expect(await helpers.count(monthly)).toBe(2);
 }, 180_000);
 
-test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
-  "of two processes, one fires each time",
-  async () => {
-    await using database = await createTestDatabase();
-    await using one = await startTestApp({ database, startsAt });
-    await using two = await startTestApp({ database, startsAt });
-    const { id: cohort_id } = await createBroadcastHelpers(one).fillCohort(150);
-    const helpers = createHelpers(one);
-    const { id } = await helpers.schedule({ trigger_schedule: "*/10 * * * *", settings: { cohort_id } }, [
-      { id: "end", node_type: "end" },
-    ]);
-    for (let step = 0; step < 3; step += 1) {
-      await Promise.all([one.advanceTime(10 * minute - 5_000), two.advanceTime(10 * minute - 5_000)]);
-      for (let settling = 0; settling < 5; settling += 1) {
-        await Promise.all([one.advanceTime(1_000), two.advanceTime(1_000)]);
-      }
+test("of two processes, one fires each time", { tags: "postgres" }, async () => {
+  await using database = await createTestDatabase();
+  await using one = await startTestApp({ database, startsAt });
+  await using two = await startTestApp({ database, startsAt });
+  const { id: cohort_id } = await createBroadcastHelpers(one).fillCohort(150);
+  const helpers = createHelpers(one);
+  const { id } = await helpers.schedule({ trigger_schedule: "*/10 * * * *", settings: { cohort_id } }, [
+    { id: "end", node_type: "end" },
+  ]);
+  for (let step = 0; step < 3; step += 1) {
+    await Promise.all([one.advanceTime(10 * minute - 5_000), two.advanceTime(10 * minute - 5_000)]);
+    for (let settling = 0; settling < 5; settling += 1) {
+      await Promise.all([one.advanceTime(1_000), two.advanceTime(1_000)]);
     }
-    await Promise.all([one.advanceTime(1_000), two.advanceTime(1_000)]);
-    await Promise.all([one.advanceTime(1_000), two.advanceTime(1_000)]);
-    const { rows } = await sql<{ due_at: string; started: number }>`
+  }
+  await Promise.all([one.advanceTime(1_000), two.advanceTime(1_000)]);
+  await Promise.all([one.advanceTime(1_000), two.advanceTime(1_000)]);
+  const { rows } = await sql<{ due_at: string; started: number }>`
     select to_char(due_at at time zone 'utc', 'HH24:MI') as due_at, started from flow_firings order by 1
   `.execute(one.server.database.queries);
-    expect(rows).toEqual(["08:10", "08:20", "08:30"].map((due_at) => ({ due_at, started: 150 })));
-    expect(await helpers.count(id)).toBe(450);
-  },
-);
+  expect(rows).toEqual(["08:10", "08:20", "08:30"].map((due_at) => ({ due_at, started: 150 })));
+  expect(await helpers.count(id)).toBe(450);
+});

@@ -80,20 +80,19 @@ describe("several processes", () => {
     expect(await jobs.runDue()).toBe(3);
   });
 
-  test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
-    "do not wait for one that has locked the rate, and serve the other lanes",
-    async () => {
-      const { jobs, runs } = await createPaced(10, replies(3), { pollMs: 3_600_000 });
-      await fixture.enqueue(jobs, makeJob("a.b", "other", { lane: "channel:ibx_2" }));
-      await fixture.database.transaction(async (tx) => {
-        await sql`select from paced_lanes where lane = ${lane} for update`.execute(tx);
-        jobs.start();
-        await expect.poll(() => runs).toEqual(["other"]);
-      });
-      // No commit wakes the worker.
-      await expect.poll(() => runs).toHaveLength(4);
-    },
-  );
+  test("do not wait for one that has locked the rate, and serve the other lanes", {
+    tags: "postgres",
+  }, async () => {
+    const { jobs, runs } = await createPaced(10, replies(3), { pollMs: 3_600_000 });
+    await fixture.enqueue(jobs, makeJob("a.b", "other", { lane: "channel:ibx_2" }));
+    await fixture.database.transaction(async (tx) => {
+      await sql`select from paced_lanes where lane = ${lane} for update`.execute(tx);
+      jobs.start();
+      await expect.poll(() => runs).toEqual(["other"]);
+    });
+    // No commit wakes the worker.
+    await expect.poll(() => runs).toHaveLength(4);
+  });
 });
 
 type Death = "before" | "after" | undefined;

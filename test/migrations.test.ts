@@ -8,10 +8,9 @@ import { migrate } from "../src/database/migrate.ts";
 import { migrations } from "../src/database/migrations/index.ts";
 import { silentLog } from "./support/app.ts";
 import { createTestDatabase } from "./support/database.ts";
-import { runOnServer, withDatabase } from "./support/postgres.ts";
+import { runOnServer, serverUrl, withDatabase } from "./support/postgres.ts";
 
-const isEmbedded = process.env.TIDINGS_TEST_ENGINE !== "postgres";
-const server = process.env.TEST_DATABASE_URL ?? "";
+const server = serverUrl ?? "";
 
 test("a failed migration is named in the error and rolled back", async () => {
   await using fresh = await createTestDatabase();
@@ -40,7 +39,7 @@ async function withInstances(count: number, use: (instances: readonly Database[]
   await runOnServer(server, `drop database ${name}`);
 }
 
-describe.runIf(!isEmbedded)("on PostgreSQL", () => {
+describe("on PostgreSQL", { tags: "postgres" }, () => {
   test("three instances migrate at once: one runs the migrations and none fails", async () => {
     await withInstances(3, async (instances) => {
       await Promise.all(instances.map((instance) => migrate(instance)));

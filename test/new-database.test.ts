@@ -1,4 +1,8 @@
-/** The archive of an empty database, from which the built program makes a new one. */
+/**
+ * The archive of an empty database, from which the built program makes a new one.
+ *
+ * @module-tag embedded
+ */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

@@ -5,7 +5,7 @@ import { conversations } from "../tools/conversations.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
-import { withDatabase } from "./support/postgres.ts";
+import { serverUrl, withDatabase } from "./support/postgres.ts";
 import { useRoutingApp } from "./support/routing.ts";
 import { openPhone } from "./support/simulator.ts";
 import {
@@ -145,7 +145,7 @@ test("deleting a policy while it is used fails no assignment", async () => {
   }
 });
 
-describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("with other processes on the database", () => {
+describe("with other processes on the database", { tags: "postgres" }, () => {
   test("a locked conversation is waited for, and the others are not delayed", async () => {
     const team = await createTeamWithPolicy({ Ada: { max_concurrent_chats: 10 } });
     const [locked = "", ...others] = await openConversations(3);
@@ -168,7 +168,7 @@ describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("with other proce
     const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(
       app.server.database.queries,
     );
-    const url = withDatabase(process.env.TEST_DATABASE_URL ?? "", rows[0]?.name ?? "");
+    const url = withDatabase(serverUrl ?? "", rows[0]?.name ?? "");
     return startTestApp({ env: { DATABASE_URL: url } });
   }
 
@@ -230,7 +230,7 @@ describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("with other proce
   });
 });
 
-describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("the rows of team members", () => {
+describe("the rows of team members", { tags: "postgres" }, () => {
   /** Locks the first member's row while `run` waits for it; returns whether the second row stays unlocked meanwhile. */
   async function leavesSecondRowUnlocked([first, second]: readonly string[], run: () => Promise<unknown>) {
     const { database } = app.server;

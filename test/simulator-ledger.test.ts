@@ -1,9 +1,5 @@
-/** The simulated channel's ledger, on both engines: atomic, shared between instances, without duplicates. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+/** The simulated channel's ledger: atomic, shared between instances, without duplicates. */
 import { sql } from "kysely";
-import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createSimulator } from "../src/adapters/channel/simulator/index.ts";
 import { createSimulatorStore } from "../src/adapters/channel/simulator/ledger.ts";
@@ -11,45 +7,30 @@ import type { DueReceipt } from "../src/adapters/channel/simulator/store.ts";
 import { createLog } from "../src/adapters/log/pino.ts";
 import { openDatabase } from "../src/database/connect.ts";
 import type { Database, Transaction } from "../src/database/database.ts";
-import { migrate } from "../src/database/migrate.ts";
 import { jobInsertion } from "../src/jobs/enqueue.ts";
 import type { NewJob } from "../src/jobs/job.ts";
 import type { Receipt } from "../src/ports/channel.ts";
+import { lendTestDatabase, type TestDatabase } from "./support/database.ts";
 import { outboundMessage, sendOptions } from "./support/simulator-memory.ts";
 
-const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
-const name = `tidings_simulator_${process.pid}`;
 const phone = "+14155550123";
 const now = () => new Date("2026-03-01T10:00:00.000Z");
 const log = createLog("silent");
+let lent: TestDatabase;
 let database: Database;
 
-const engines = {
-  async postgres() {
-    await administer(`create database ${name}`);
-    database = await openDatabase({ url: new URL(`/${name}`, server).href, dataDir: "", log });
-    return () => administer(`drop database ${name}`);
-  },
-  async embedded() {
-    const dataDir = await mkdtemp(join(tmpdir(), "tidings-simulator-"));
-    database = await openDatabase({ url: undefined, dataDir, log });
-    return () => rm(dataDir, { recursive: true });
-  },
-};
+beforeAll(async () => {
+  lent = await lendTestDatabase();
+  const { DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir = "" } = lent.env;
+  database = lent.opened ?? (await openDatabase({ url, dataDir, log }));
+});
 
-describe.each(["postgres", "embedded"] as const)("the ledger in the %s engine", (engine) => {
-  let remove: () => Promise<void>;
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  await lent[Symbol.asyncDispose]();
+});
 
-  beforeAll(async () => {
-    remove = await engines[engine]();
-    await migrate(database);
-  }, 60_000);
-
-  afterAll(async () => {
-    await database[Symbol.asyncDispose]();
-    await remove();
-  });
-
+describe("the ledger", { tags: "both" }, () => {
   beforeEach(async () => {
     await sql`truncate simulator_messages, simulator_faults, jobs`.execute(database.queries);
   });
@@ -194,13 +175,6 @@ async function dueJobs() {
   const jobs = await database.queries.selectFrom("jobs").selectAll().orderBy("id").execute();
   // Only the simulator adds jobs here.
   return jobs.map((job) => ({ ...job, payload: job.payload as DueReceipt }));
-}
-
-async function administer(statement: string): Promise<void> {
-  const client = new pg.Client(server);
-  await client.connect();
-  await client.query(statement);
-  await client.end();
 }
 
 function idOf(sent: object): { channel_message_id: string } {

@@ -210,25 +210,24 @@ describe("the work of a suspended organization", () => {
   });
 });
 
-test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
-  "a suspension holds at once in every process of the database, for requests and for jobs",
-  async () => {
-    await using database = await createTestDatabase();
-    await using one = await startTestApp({ database });
-    await using two = await startTestApp({ database });
-    const { id, key } = await createOrganizationFor(one, "Two processes");
-    await two.call(contacts.list_contacts, {}, { key });
-    const input = { to: "+14155550123", type: "text", text: { body: "hello" } } as const;
-    const { data: message } = await two.call(messages.send_message, input, { key });
-    await suspend(one, id);
-    expect(await expectFailure(two.call(contacts.list_contacts, {}, { key }))).toMatchObject(suspended);
-    await two.advanceTime(3_600_000);
-    await resume(one, id);
-    expect((await read(two, key, message)).status).toBe("queued");
-    await two.advanceTime(60_000);
-    expect((await read(one, key, message)).status).toBe("delivered");
-  },
-);
+test("a suspension holds at once in every process of the database, for requests and for jobs", {
+  tags: "postgres",
+}, async () => {
+  await using database = await createTestDatabase();
+  await using one = await startTestApp({ database });
+  await using two = await startTestApp({ database });
+  const { id, key } = await createOrganizationFor(one, "Two processes");
+  await two.call(contacts.list_contacts, {}, { key });
+  const input = { to: "+14155550123", type: "text", text: { body: "hello" } } as const;
+  const { data: message } = await two.call(messages.send_message, input, { key });
+  await suspend(one, id);
+  expect(await expectFailure(two.call(contacts.list_contacts, {}, { key }))).toMatchObject(suspended);
+  await two.advanceTime(3_600_000);
+  await resume(one, id);
+  expect((await read(two, key, message)).status).toBe("queued");
+  await two.advanceTime(60_000);
+  expect((await read(one, key, message)).status).toBe("delivered");
+});
 
 test("the credentials of a suspended organization are limited like those of others, not like guesses", async () => {
   await using limited = await startTestApp({

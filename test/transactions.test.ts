@@ -9,8 +9,6 @@ import { keepPlans, together } from "../src/database/transaction.ts";
 import { silentLog } from "./support/app.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
 
-const isEmbedded = process.env.TIDINGS_TEST_ENGINE !== "postgres";
-
 let fresh: TestDatabase;
 let database: Database;
 
@@ -165,7 +163,7 @@ describe("a batch", () => {
   });
 });
 
-describe.runIf(!isEmbedded)("on PostgreSQL", () => {
+describe("on PostgreSQL", { tags: "postgres" }, () => {
   test("a server that ends the connection between statements that were sent together stores no row", async () => {
     let tries = 0;
     const ended = database.transaction(async (tx) => {

@@ -143,32 +143,31 @@ test("a message stored by another process is returned too", async () => {
   expect(bodies((await answer).messages)).toEqual(["from elsewhere"]);
 });
 
-test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
-  "a message whose transaction began first and commits last is neither lost nor repeated",
-  async () => {
-    const { conversation_id } = await openPhone(app, "+14155550612").write("hello");
-    const after = await currentCursor();
-    const { database } = app.server;
-    const gate = new EventEmitter();
-    const isIn = once(gate, "in");
-    const slow = database.transaction(async (tx) => {
-      await insert(tx, conversation_id, "began first");
-      const mayCommit = once(gate, "commit");
-      gate.emit("in");
-      await mayCommit;
-    });
-    await isIn;
-    await database.transaction((tx) => insert(tx, conversation_id, "began second"));
-    const first = await wait({ conversation_id, after });
-    expect(bodies(first.messages)).toEqual(["began second"]);
-    const waiting = await startWaiting(() => wait({ conversation_id, after: first.cursor }));
-    gate.emit("commit");
-    await slow;
-    const second = await waiting.answer;
-    expect(bodies(second.messages)).toEqual(["began first"]);
-    expect((await wait({ after: second.cursor, timeout_seconds: 0 })).messages).toEqual([]);
-  },
-);
+test("a message whose transaction began first and commits last is neither lost nor repeated", {
+  tags: "postgres",
+}, async () => {
+  const { conversation_id } = await openPhone(app, "+14155550612").write("hello");
+  const after = await currentCursor();
+  const { database } = app.server;
+  const gate = new EventEmitter();
+  const isIn = once(gate, "in");
+  const slow = database.transaction(async (tx) => {
+    await insert(tx, conversation_id, "began first");
+    const mayCommit = once(gate, "commit");
+    gate.emit("in");
+    await mayCommit;
+  });
+  await isIn;
+  await database.transaction((tx) => insert(tx, conversation_id, "began second"));
+  const first = await wait({ conversation_id, after });
+  expect(bodies(first.messages)).toEqual(["began second"]);
+  const waiting = await startWaiting(() => wait({ conversation_id, after: first.cursor }));
+  gate.emit("commit");
+  await slow;
+  const second = await waiting.answer;
+  expect(bodies(second.messages)).toEqual(["began first"]);
+  expect((await wait({ after: second.cursor, timeout_seconds: 0 })).messages).toEqual([]);
+});
 
 test("a cursor of one's own making is rejected if it is older than a few minutes", () => {
   const cursorFrom = (minutes: number) => {

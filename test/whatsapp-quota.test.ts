@@ -15,7 +15,6 @@ import {
 } from "./support/whatsapp.ts";
 
 // The embedded database has one process.
-const isShared = process.env.TIDINGS_TEST_ENGINE === "postgres";
 const person = "+14155550123";
 
 let graph: GraphApi;
@@ -98,7 +97,7 @@ describe("the quota of a person", () => {
     expect(graph.sent()).toHaveLength(46);
   });
 
-  test.runIf(isShared)("holds over two processes", async () => {
+  test("holds over two processes", { tags: "postgres" }, async () => {
     await using other = await startOther();
     await write(40);
     await write(40, other);

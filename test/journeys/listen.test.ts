@@ -39,36 +39,35 @@ test("events are forwarded with a webhook's headers, and a restart of the servic
 }, 60_000);
 
 // With PostgreSQL the folder does not record where the service listens.
-test.runIf(process.env.TIDINGS_TEST_ENGINE === "embedded")(
-  "a service that is killed and returns at another port loses no event, and none is shown twice",
-  async () => {
-    await using receiver = await startWebhookReceiver();
-    await using foreign = await startUpstream([{ status: 404 }]);
-    const before = await serveAt("0");
-    const listening = start(["listen", "--forward-to", receiver.url], { PORT: new URL(foreign.url).port });
-    const [, secret = ""] = await listening.waitForOutput(/secret for this run: (whsec_\S+)/);
-    receiver.secret = secret;
-    await listening.waitForOutput(/Listening/);
-    await before.write("one");
-    await listening.waitForOutput(/message\.received/);
-    await before.write("two");
-    await before.process.end("SIGKILL");
-    await listening.waitForOutput(/Waiting for the service/);
-    const after = await serveAt("0");
-    await after.write("three");
-    await listening.waitForOutput(/(?:message\.received[\s\S]*){3}/);
-    await after.process.end("SIGTERM");
-    await listening.waitForOutput(/(?:Waiting for the service[\s\S]*){2}/);
-    expect(receiver.received.map(({ event }) => event.data.text)).toEqual([
-      { body: "one" },
-      { body: "two" },
-      { body: "three" },
-    ]);
-    expect(listening.stdout().match(/Waiting for the service/g)).toHaveLength(2);
-    expect(listening.stdout().match(/Listening/g)).toHaveLength(1);
-  },
-  60_000,
-);
+test("a service that is killed and returns at another port loses no event, and none is shown twice", {
+  tags: "embedded",
+  timeout: 60_000,
+}, async () => {
+  await using receiver = await startWebhookReceiver();
+  await using foreign = await startUpstream([{ status: 404 }]);
+  const before = await serveAt("0");
+  const listening = start(["listen", "--forward-to", receiver.url], { PORT: new URL(foreign.url).port });
+  const [, secret = ""] = await listening.waitForOutput(/secret for this run: (whsec_\S+)/);
+  receiver.secret = secret;
+  await listening.waitForOutput(/Listening/);
+  await before.write("one");
+  await listening.waitForOutput(/message\.received/);
+  await before.write("two");
+  await before.process.end("SIGKILL");
+  await listening.waitForOutput(/Waiting for the service/);
+  const after = await serveAt("0");
+  await after.write("three");
+  await listening.waitForOutput(/(?:message\.received[\s\S]*){3}/);
+  await after.process.end("SIGTERM");
+  await listening.waitForOutput(/(?:Waiting for the service[\s\S]*){2}/);
+  expect(receiver.received.map(({ event }) => event.data.text)).toEqual([
+    { body: "one" },
+    { body: "two" },
+    { body: "three" },
+  ]);
+  expect(listening.stdout().match(/Waiting for the service/g)).toHaveLength(2);
+  expect(listening.stdout().match(/Listening/g)).toHaveLength(1);
+});
 
 test("another program's answer at TIDINGS_BASE_URL does not end it, and it continues with the cursor", async () => {
   const events = (cursor: string) => ({ body: { data: { cursor, events: [] } } });

@@ -9,8 +9,6 @@ import { startUpstream, type Upstream } from "../support/scripted-service.ts";
 import { useProcesses, waitUntil } from "../support/served-process.ts";
 
 const { serve, start, env } = useProcesses();
-/** With PostgreSQL no process owns the folder. */
-const testEmbedded = test.runIf(process.env.TIDINGS_TEST_ENGINE === "embedded");
 
 /** A record as a crash leaves it behind: its process runs, and another program listens at its address. */
 async function recordForeignServer(folder: DataFolder, foreign: Upstream) {
@@ -38,7 +36,7 @@ async function expectNoKey(folder: DataFolder, foreign: Upstream): Promise<void>
   );
 }
 
-testEmbedded("tidings listen waits for the folder's own service", async () => {
+test("tidings listen waits for the folder's own service", { tags: "embedded" }, async () => {
   await using foreign = await startUpstream([{ status: 200, body: "It works!" }]);
   const folder = await openDataFolder(env().TIDINGS_DATA_DIR ?? "");
   await using record = await recordForeignServer(folder, foreign);
@@ -62,24 +60,23 @@ test("tidings listen sends no key to another program on the service's port", asy
   await expectNoKey(folder, foreign);
 });
 
-testEmbedded(
-  "tidings serve forwards nothing to a program that does not prove itself, and takes over after its owner",
-  async () => {
-    await using foreign = await startUpstream([{ status: 404 }]);
-    const folder = await openDataFolder(env().TIDINGS_DATA_DIR ?? "");
-    await using record = await recordForeignServer(folder, foreign);
-    const port = await findFreePort();
-    const serving = start(["serve"], { PORT: port });
-    await expectOneWarning(serving, foreign);
-    expect(serving.stdout()).not.toContain("REST");
-    await record.release();
-    const [, address] = await serving.waitForOutput(/REST\s+(\S+)\/v1/);
-    expect(address).toBe(`http://127.0.0.1:${port}`);
-    await expectNoKey(folder, foreign);
-  },
-);
+test("tidings serve forwards nothing to a program that does not prove itself, and takes over after its owner", {
+  tags: "embedded",
+}, async () => {
+  await using foreign = await startUpstream([{ status: 404 }]);
+  const folder = await openDataFolder(env().TIDINGS_DATA_DIR ?? "");
+  await using record = await recordForeignServer(folder, foreign);
+  const port = await findFreePort();
+  const serving = start(["serve"], { PORT: port });
+  await expectOneWarning(serving, foreign);
+  expect(serving.stdout()).not.toContain("REST");
+  await record.release();
+  const [, address] = await serving.waitForOutput(/REST\s+(\S+)\/v1/);
+  expect(address).toBe(`http://127.0.0.1:${port}`);
+  await expectNoKey(folder, foreign);
+});
 
-testEmbedded("a call of tidings mcp waits for the folder's own service", async () => {
+test("a call of tidings mcp waits for the folder's own service", { tags: "embedded" }, async () => {
   await using foreign = await startUpstream([{ body: { data: [] } }]);
   const folder = await openDataFolder(env().TIDINGS_DATA_DIR ?? "");
   await using record = await recordForeignServer(folder, foreign);

@@ -29,73 +29,70 @@ test("a key revoked in one process is rejected at the next request to every othe
   expect(failure).toMatchObject({ status: 401, code: "credential_invalid" });
 }, 90_000);
 
-test.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")(
-  "a wait in one process returns the messages that another one receives, each once",
-  async () => {
-    const [one, other] = [await serve(), await serve()];
-    const wait = async (after?: string, timeout_seconds = 20) =>
-      (await one.client.call(messages.wait_for_message, { after, timeout_seconds })).data;
-    let { cursor } = await wait(undefined, 0);
-    const sent = Array.from({ length: 40 }, (_, number) => `number ${number}`);
-    const write = (text: string, index: number) =>
-      fetch(`${(index % 2 === 0 ? one : other).address}/simulator/inbound`, {
-        method: "POST",
-        headers: { "x-api-key": ownerKey, "content-type": "application/json" },
-        body: JSON.stringify({ from: `+1415555${3000 + (index % 5)}`, text }),
-      });
-    const writing = Promise.all(sent.map(write));
-    const received: string[] = [];
-    while (received.length < sent.length) {
-      const answer = await wait(cursor);
-      received.push(...answer.messages.flatMap(({ text }) => text?.body ?? []));
-      cursor = answer.cursor;
-    }
-    await writing;
-    expect(received.sort()).toEqual(sent.sort());
-    const waiting = wait(cursor);
-    await write("from the other", 1);
-    expect((await waiting).messages).toMatchObject([{ text: { body: "from the other" } }]);
-  },
-  90_000,
-);
+test("a wait in one process returns the messages that another one receives, each once", {
+  tags: "postgres",
+  timeout: 90_000,
+}, async () => {
+  const [one, other] = [await serve(), await serve()];
+  const wait = async (after?: string, timeout_seconds = 20) =>
+    (await one.client.call(messages.wait_for_message, { after, timeout_seconds })).data;
+  let { cursor } = await wait(undefined, 0);
+  const sent = Array.from({ length: 40 }, (_, number) => `number ${number}`);
+  const write = (text: string, index: number) =>
+    fetch(`${(index % 2 === 0 ? one : other).address}/simulator/inbound`, {
+      method: "POST",
+      headers: { "x-api-key": ownerKey, "content-type": "application/json" },
+      body: JSON.stringify({ from: `+1415555${3000 + (index % 5)}`, text }),
+    });
+  const writing = Promise.all(sent.map(write));
+  const received: string[] = [];
+  while (received.length < sent.length) {
+    const answer = await wait(cursor);
+    received.push(...answer.messages.flatMap(({ text }) => text?.body ?? []));
+    cursor = answer.cursor;
+  }
+  await writing;
+  expect(received.sort()).toEqual(sent.sort());
+  const waiting = wait(cursor);
+  await write("from the other", 1);
+  expect((await waiting).messages).toMatchObject([{ text: { body: "from the other" } }]);
+});
 
-test.runIf(process.env.TIDINGS_TEST_ENGINE === "embedded")(
-  "two MCP servers on one folder: the first is killed, the second continues",
-  async () => {
-    const [first, second] = [await connect(), await connect()];
-    const created = await first.callTool({
-      name: "create_contact",
-      arguments: { phone_number: "+14155550212" },
-    });
-    expect(created).toMatchObject({ structuredContent: { data: { phone_number: "+14155550212" } } });
-    expect(await second.callTool({ name: "list_contacts", arguments: {} })).toMatchObject({
-      structuredContent: { meta: { total: 1 } },
-    });
-    process.kill((first.transport as StdioClientTransport).pid ?? 0, "SIGKILL");
-    const after = await second.callTool({
-      name: "create_contact",
-      arguments: { phone_number: "+14155550213" },
-    });
-    expect(after).toMatchObject({ structuredContent: { data: { phone_number: "+14155550213" } } });
-    expect(await second.callTool({ name: "list_contacts", arguments: {} })).toMatchObject({
-      structuredContent: { meta: { total: 2 } },
-    });
-    await second.close();
-  },
-  90_000,
-);
+test("two MCP servers on one folder: the first is killed, the second continues", {
+  tags: "embedded",
+  timeout: 90_000,
+}, async () => {
+  const [first, second] = [await connect(), await connect()];
+  const created = await first.callTool({
+    name: "create_contact",
+    arguments: { phone_number: "+14155550212" },
+  });
+  expect(created).toMatchObject({ structuredContent: { data: { phone_number: "+14155550212" } } });
+  expect(await second.callTool({ name: "list_contacts", arguments: {} })).toMatchObject({
+    structuredContent: { meta: { total: 1 } },
+  });
+  process.kill((first.transport as StdioClientTransport).pid ?? 0, "SIGKILL");
+  const after = await second.callTool({
+    name: "create_contact",
+    arguments: { phone_number: "+14155550213" },
+  });
+  expect(after).toMatchObject({ structuredContent: { data: { phone_number: "+14155550213" } } });
+  expect(await second.callTool({ name: "list_contacts", arguments: {} })).toMatchObject({
+    structuredContent: { meta: { total: 2 } },
+  });
+  await second.close();
+});
 
-test.runIf(process.env.TIDINGS_TEST_ENGINE === "embedded")(
-  "a second service on a folder forwards requests, and takes over",
-  async () => {
-    const [owner, follower] = [await serve(), await serve()];
-    const { data } = await follower.client.call(contacts.create_contact, { phone_number: "+14155550214" });
-    expect(await owner.client.call(contacts.get_contact, { id: data.id })).toEqual({ data });
-    await owner.process.end("SIGKILL");
-    expect(await follower.client.call(contacts.get_contact, { id: data.id })).toEqual({ data });
-  },
-  90_000,
-);
+test("a second service on a folder forwards requests, and takes over", {
+  tags: "embedded",
+  timeout: 90_000,
+}, async () => {
+  const [owner, follower] = [await serve(), await serve()];
+  const { data } = await follower.client.call(contacts.create_contact, { phone_number: "+14155550214" });
+  expect(await owner.client.call(contacts.get_contact, { id: data.id })).toEqual({ data });
+  await owner.process.end("SIGKILL");
+  expect(await follower.client.call(contacts.get_contact, { id: data.id })).toEqual({ data });
+});
 
 async function connect(): Promise<Client> {
   const client = new Client({ name: "test", version: "1.0.0" });
