@@ -10,6 +10,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { defineConfig } from "vitest/config";
+import { SummaryReporter } from "./test/support/summary-reporter.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 
@@ -68,6 +69,9 @@ export default defineConfig(async () => {
     test: {
       // One more than the cores: many tests wait for a process.
       maxWorkers: availableParallelism() + 1,
+      reporters: ["default", new SummaryReporter()],
+      // The summary names the slowest tests.
+      slowTestThreshold: 5_000,
       projects: projects.map((test) => ({ test })),
     },
   };
