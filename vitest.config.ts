@@ -13,6 +13,10 @@ import { defineConfig } from "vitest/config";
 import { SummaryReporter } from "./test/support/summary-reporter.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
+/** TEST_REPORT names a file for the results as JSON. */
+const reports: [string, { outputFile: string }][] = process.env.TEST_REPORT
+  ? [["json", { outputFile: process.env.TEST_REPORT }]]
+  : [];
 
 const shared = {
   globalSetup: ["test/support/global-setup.ts"],
@@ -69,7 +73,7 @@ export default defineConfig(async () => {
     test: {
       // One more than the cores: many tests wait for a process.
       maxWorkers: availableParallelism() + 1,
-      reporters: ["default", new SummaryReporter()],
+      reporters: ["default", new SummaryReporter(), ...reports],
       // The summary names the slowest tests.
       slowTestThreshold: 5_000,
       projects: projects.map((test) => ({ test })),

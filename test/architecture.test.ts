@@ -121,6 +121,19 @@ describe("modules", async () => {
   );
 });
 
+test("only test/support/postgres.ts connects the tests to PostgreSQL, so that they run without a server", async () => {
+  const connections = /new pg\.(?:Client|Pool)|TEST_DATABASE_URL/;
+  const connecting = (await readSources("test")).filter(({ text }) => connections.test(text));
+  expect(connecting.map(({ path }) => path).sort()).toEqual([
+    "test/architecture.test.ts",
+    // A client of the embedded engine.
+    "test/embedded.test.ts",
+    // Before the tests: it creates the template.
+    "test/support/global-setup.ts",
+    "test/support/postgres.ts",
+  ]);
+});
+
 /** By a trigger on another table of their owner. */
 const writtenByTriggers = ["ledger_balances"];
 

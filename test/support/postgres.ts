@@ -8,9 +8,6 @@ import pg from "pg";
 export const serverUrl =
   process.env.TIDINGS_TEST_ENGINE === "postgres" ? process.env.TEST_DATABASE_URL : undefined;
 
-/** For `test.runIf` and `describe.runIf`. */
-export const isOnPostgres = serverUrl !== undefined;
-
 /** A connection of its own, and statements without values on it. */
 export async function connectTo(url: string) {
   const client = new pg.Client({ connectionString: url });
