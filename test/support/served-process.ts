@@ -1,9 +1,11 @@
-/** Starts services as separate processes on a fresh database per test, and stops them after it. */
-import { afterEach, beforeEach } from "vitest";
+/** Starts services as separate processes on a fresh database, and stops them after the test or the tests of a file. */
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { type Client, createClient } from "../../src/client/index.ts";
 import { ownerKey } from "./app.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { startProcess, type TidingsProcess } from "./process.ts";
+
+type Settings = Readonly<Record<string, string>>;
 
 export interface ServedProcess {
   readonly process: TidingsProcess;
@@ -11,19 +13,51 @@ export interface ServedProcess {
   readonly client: Client;
 }
 
-/** Call this at the top of a test file. */
-export function useProcesses() {
-  let database: TestDatabase;
-  let running: TidingsProcess[];
+export interface Processes {
+  /** Starts the program with these arguments. */
+  start(args: string[], settings?: Settings): TidingsProcess;
+  serve(settings?: Settings): Promise<ServedProcess>;
+  /** The settings that select the database. */
+  env(): Settings;
+}
+
+/** A database for each test, and the processes on it. Call this at the top of a test file. */
+export function useProcesses(): Processes {
+  let current: OpenProcesses;
   beforeEach(async () => {
-    database = await createTestDatabase();
-    running = [];
+    current = await openProcesses();
   });
-  afterEach(async () => {
-    await Promise.all(running.map((process) => process.end("SIGKILL")));
-    await database[Symbol.asyncDispose]();
+  afterEach(() => current[Symbol.asyncDispose]());
+  return {
+    start: (args, settings) => current.start(args, settings),
+    serve: (settings) => current.serve(settings),
+    env: () => current.env(),
+  };
+}
+
+/** One service for the tests of a file or a `describe`, each of which must use data of its own. */
+export function useService(settings?: Settings) {
+  let processes: OpenProcesses;
+  let service: ServedProcess;
+  beforeAll(async () => {
+    processes = await openProcesses();
+    service = await processes.serve(settings);
   });
-  const start = (args: string[], settings: Readonly<Record<string, string>> = {}): TidingsProcess => {
+  afterAll(() => processes[Symbol.asyncDispose]());
+  return {
+    client: () => service.client,
+    address: () => service.address,
+    start: (args: string[]) => processes.start(args),
+    env: () => processes.env(),
+  };
+}
+
+type OpenProcesses = Processes & AsyncDisposable;
+
+async function openProcesses(): Promise<OpenProcesses> {
+  const database: TestDatabase = await createTestDatabase();
+  const running: TidingsProcess[] = [];
+  const start = (args: string[], settings: Settings = {}): TidingsProcess => {
     const process = startProcess(args, {
       ...database.env,
       ...{ TIDINGS_BOOTSTRAP_KEY: ownerKey, TIDINGS_RATE_LIMIT: "100000" },
@@ -34,13 +68,16 @@ export function useProcesses() {
   };
   return {
     start,
-    /** The settings that select the test's database. */
     env: () => database.env,
-    async serve(settings: Readonly<Record<string, string>> = {}): Promise<ServedProcess> {
+    async serve(settings = {}) {
       const process = start(["serve"], { PORT: "0", ...settings });
       const [, address = ""] = await process.waitForOutput(/REST\s+(http:\S+)\/v1/);
       await process.waitForOutput(/Over HTTP/);
       return { process, address, client: createClient({ baseUrl: address, key: ownerKey }) };
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(running.map((process) => process.end("SIGKILL")));
+      await database[Symbol.asyncDispose]();
     },
   };
 }
