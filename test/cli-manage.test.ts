@@ -14,8 +14,8 @@ import { useService } from "./support/served-process.ts";
 type Run = (...args: string[]) => ReturnType<typeof runCommand>;
 
 /** Runs commands on a database and a data folder. */
-function runOn(env: () => Readonly<Record<string, string>>) {
-  const run: Run = (...args) => runCommand(args, env());
+function runOn(env: () => Promise<Readonly<Record<string, string>>>) {
+  const run: Run = async (...args) => runCommand(args, await env());
   /** The data that a command prints with --json. */
   const runJson = async (...args: string[]) => {
     const { status, stdout, stderr } = await run(...args, "--json");
@@ -36,13 +36,14 @@ function newShop() {
   };
 }
 
-const service = useService({ TIDINGS_OPERATOR_KEY: operatorKey });
-const { run, runJson } = runOn(service.env);
+const serve = useService({ TIDINGS_OPERATOR_KEY: operatorKey });
+const { run, runJson } = runOn(async () => (await serve()).processes.env);
 
 describe("beside a running service", () => {
   test("an organization is created and listed, and its owner signs in", async () => {
+    const { client, processes } = await serve();
     const { name, email, args } = newShop();
-    const creating = service.start([...args, "--currency", "EUR", "--time-zone", "Europe/Berlin"]);
+    const creating = processes.start([...args, "--currency", "EUR", "--time-zone", "Europe/Berlin"]);
     const [status] = await once(creating.child, "close");
     expect({ status, stderr: creating.stderr() }).toEqual({ status: 0, stderr: "" });
     const read = (pattern: RegExp) => pattern.exec(creating.stdout())?.slice(1) ?? [];
@@ -50,9 +51,9 @@ describe("beside a running service", () => {
     const [shownEmail, password = ""] = read(/Owner +(\S+), password (\S+)$/m);
     const [key = ""] = read(/API key +(sk_live_\S+)$/m);
     expect([shownName, shownEmail]).toEqual([name, email]);
-    const { data } = await service.client().call(auth.whoami, {}, { key });
+    const { data } = await client.call(auth.whoami, {}, { key });
     expect(data.organization).toMatchObject({ id, currency: "EUR", time_zone: "Europe/Berlin" });
-    const session = await service.client().call(auth.login, { email, password });
+    const session = await client.call(auth.login, { email, password });
     expect(session.data.user).toMatchObject({ organization_id: id, role: "owner" });
     const listed = await run("orgs", "list", "--search", name.slice(2));
     expect(listed.stdout.split("\n")).toEqual([
@@ -69,11 +70,12 @@ describe("beside a running service", () => {
   });
 
   test("keys of an organization are made, listed and revoked; another's are not found", async () => {
+    const { client } = await serve();
     const { organization } = await runJson(...newShop().args);
     const at = ["--organization", organization.id];
     const key = await runJson("keys", "create", "--name", "Bot", "--scopes", "contacts.read", ...at);
     expect(key).toMatchObject({ organization_id: organization.id, scopes: ["contacts:read"] });
-    const whoami = () => service.client().call(auth.whoami, {}, { key: key.secret_key });
+    const whoami = () => client.call(auth.whoami, {}, { key: key.secret_key });
     expect((await whoami()).data.organization.id).toBe(organization.id);
     const keys = await runJson("keys", "list", ...at);
     expect(keys).toMatchObject([{ id: key.id, name: "Bot", is_active: true }, { name: "First key" }]);
@@ -85,7 +87,7 @@ describe("beside a running service", () => {
   });
 
   test("a user is created, and a reset of the password ends the sessions", async () => {
-    const client = service.client();
+    const { client } = await serve();
     const email = `${randomUUID()}@example.com`;
     const user = await runJson("users", "create", "--email", email, "--name", "Bea");
     expect(user).toMatchObject({ role: "agent" });
@@ -101,7 +103,7 @@ describe("beside a running service", () => {
 
   test("the commands work while the first organization is suspended", async () => {
     const first = (await runJson("orgs", "list")).at(-1);
-    const client = service.client();
+    const { client } = await serve();
     await client.call(operator.suspend_organization, { id: first.id, reason: "Test" }, asOperator);
     try {
       expect(await runJson("orgs", "list", "--status", "suspended")).toMatchObject([{ id: first.id }]);
@@ -112,8 +114,9 @@ describe("beside a running service", () => {
   });
 
   test("the route answers to the folder's own key alone", async () => {
+    const { address } = await serve();
     for (const key of [ownerKey, operatorKey, ""]) {
-      const answer = await fetch(`${service.address()}/data-folder/commands/list-organizations`, {
+      const answer = await fetch(`${address}/data-folder/commands/list-organizations`, {
         method: "POST",
         headers: { "x-api-key": key, "content-type": "application/json" },
         body: "{}",
@@ -149,7 +152,7 @@ describe("what a service rejects", () => {
 test("without a running service, an organization is created that the next service has", async () => {
   await using database = await createTestDatabase();
   await (await startTestApp({ database }))[Symbol.asyncDispose]();
-  const { organization, api_key } = await runOn(() => database.env).runJson(...newShop().args);
+  const { organization, api_key } = await runOn(async () => database.env).runJson(...newShop().args);
   await using app = await startTestApp({ database });
   const { data } = await app.call(auth.whoami, {}, { key: api_key.secret_key });
   expect(data.organization.id).toBe(organization.id);

@@ -1,5 +1,5 @@
-/** Starts services as separate processes on a fresh database, and stops them after the test or the tests of a file. */
-import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+/** Starts services as separate processes on a fresh database, for one test or for the tests of a file. */
+import { afterAll } from "vitest";
 import { type Client, createClient } from "../../src/client/index.ts";
 import { ownerKey } from "./app.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
@@ -13,49 +13,43 @@ export interface ServedProcess {
   readonly client: Client;
 }
 
-export interface Processes {
+export interface Processes extends AsyncDisposable {
+  readonly database: TestDatabase;
+  /** The settings that select the database. */
+  readonly env: Settings;
   /** Starts the program with these arguments. */
   start(args: string[], settings?: Settings): TidingsProcess;
   serve(settings?: Settings): Promise<ServedProcess>;
-  /** The settings that select the database. */
-  env(): Settings;
 }
 
-/** A database for each test, and the processes on it. Call this at the top of a test file. */
-export function useProcesses(): Processes {
-  let current: OpenProcesses;
-  beforeEach(async () => {
-    current = await openProcesses();
+export interface SharedService extends ServedProcess {
+  readonly processes: Processes;
+}
+
+/**
+ * A service for the tests of a file, each of which must use data of its own. It starts with the first test that needs
+ * it, and stops after the last test.
+ */
+export function useService(settings?: Settings): () => Promise<SharedService> {
+  let opening: Promise<Processes> | undefined;
+  let serving: Promise<SharedService> | undefined;
+  afterAll(async () => {
+    await (await opening)?.[Symbol.asyncDispose]();
   });
-  afterEach(() => current[Symbol.asyncDispose]());
-  return {
-    start: (args, settings) => current.start(args, settings),
-    serve: (settings) => current.serve(settings),
-    env: () => current.env(),
+  const serve = async (): Promise<SharedService> => {
+    opening = openProcesses();
+    const processes = await opening;
+    return { processes, ...(await processes.serve(settings)) };
+  };
+  return () => {
+    serving ??= serve();
+    return serving;
   };
 }
 
-/** One service for the tests of a file or a `describe`, each of which must use data of its own. */
-export function useService(settings?: Settings) {
-  let processes: OpenProcesses;
-  let service: ServedProcess;
-  beforeAll(async () => {
-    processes = await openProcesses();
-    service = await processes.serve(settings);
-  });
-  afterAll(() => processes[Symbol.asyncDispose]());
-  return {
-    client: () => service.client,
-    address: () => service.address,
-    start: (args: string[]) => processes.start(args),
-    env: () => processes.env(),
-  };
-}
-
-type OpenProcesses = Processes & AsyncDisposable;
-
-async function openProcesses(): Promise<OpenProcesses> {
-  const database: TestDatabase = await createTestDatabase();
+/** A database and the processes on it, for one test. */
+export async function openProcesses(): Promise<Processes> {
+  const database = await createTestDatabase();
   const running: TidingsProcess[] = [];
   const start = (args: string[], settings: Settings = {}): TidingsProcess => {
     const process = startProcess(args, {
@@ -67,8 +61,9 @@ async function openProcesses(): Promise<OpenProcesses> {
     return process;
   };
   return {
+    database,
     start,
-    env: () => database.env,
+    env: database.env,
     async serve(settings = {}) {
       const process = start(["serve"], { PORT: "0", ...settings });
       const [, address = ""] = await process.waitForOutput(/REST\s+(http:\S+)\/v1/);
