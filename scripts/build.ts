@@ -68,7 +68,7 @@ await rm(outdir, { recursive: true, force: true });
 await Promise.all([
   build({
     ...shared,
-    entryPoints: { tidings: "src/cli/main.ts" },
+    entryPoints: { tidings: "src/cli/tidings.ts" },
     banner: { js: `#!/usr/bin/env node\n${requireBanner}` },
     plugins: [embedValues(), excludeService()],
   }),

@@ -1,55 +1,77 @@
 /** The commands of the operator on the machine: organizations, keys and users, beside a running service and without one. */
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { auth } from "../tools/auth.ts";
 import { operator } from "../tools/operator.ts";
-import { operatorKey, ownerKey } from "./support/app.ts";
+import { operatorKey, ownerKey, startTestApp } from "./support/app.ts";
+import { runCommand } from "./support/command.ts";
+import { createTestDatabase } from "./support/database.ts";
 import { expectFailure } from "./support/expect-failure.ts";
-import { useProcesses } from "./support/served-process.ts";
+import { asOperator } from "./support/operator.ts";
+import { useService } from "./support/served-process.ts";
 
-const { serve, start } = useProcesses();
+type Run = (...args: string[]) => ReturnType<typeof runCommand>;
 
-async function run(...args: string[]) {
-  const process = start(args);
-  const status = await new Promise((resolve) => process.child.once("close", resolve));
-  return { status, stdout: process.stdout(), stderr: process.stderr() };
+/** Runs commands on a database and a data folder. */
+function runOn(env: () => Promise<Readonly<Record<string, string>>>) {
+  const run: Run = async (...args) => runCommand(args, await env());
+  /** The data that a command prints with --json. */
+  const runJson = async (...args: string[]) => {
+    const { status, stdout, stderr } = await run(...args, "--json");
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    return JSON.parse(stdout);
+  };
+  return { run, runJson };
 }
 
-/** The data that a command prints with --json. */
-async function runJson(...args: string[]) {
-  const { status, stdout, stderr } = await run(...args, "--json");
-  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-  return JSON.parse(stdout);
+/** The arguments that create an organization with a name and an owner of its own. */
+function newShop() {
+  const name = `Shop ${randomUUID()}`;
+  const email = `${randomUUID()}@shop.example`;
+  return {
+    name,
+    email,
+    args: ["orgs", "create", "--name", name, "--owner-email", email, "--owner-name", "Ada"],
+  };
 }
 
-const shop = ["orgs", "create", "--name", "Shop", "--owner-email", "ada@shop.example", "--owner-name", "Ada"];
+const serve = useService({ TIDINGS_OPERATOR_KEY: operatorKey });
+const { run, runJson } = runOn(async () => (await serve()).processes.env);
 
 describe("beside a running service", () => {
   test("an organization is created and listed, and its owner signs in", async () => {
-    const { client } = await serve();
-    const created = await run(...shop, "--currency", "EUR", "--time-zone", "Europe/Berlin");
-    expect(created).toMatchObject({ status: 0, stderr: "" });
-    const [, id = ""] = /Organization +(org_\w+), Shop$/m.exec(created.stdout) ?? [];
-    const [, password = ""] = /Owner +ada@shop\.example, password (\S+)$/m.exec(created.stdout) ?? [];
-    const [, key = ""] = /API key +(sk_live_\S+)$/m.exec(created.stdout) ?? [];
+    const { client, processes } = await serve();
+    const { name, email, args } = newShop();
+    const creating = processes.start([...args, "--currency", "EUR", "--time-zone", "Europe/Berlin"]);
+    const [status] = await once(creating.child, "close");
+    expect({ status, stderr: creating.stderr() }).toEqual({ status: 0, stderr: "" });
+    const read = (pattern: RegExp) => pattern.exec(creating.stdout())?.slice(1) ?? [];
+    const [id = "", shownName] = read(/Organization +(org_\w+), (.+)$/m);
+    const [shownEmail, password = ""] = read(/Owner +(\S+), password (\S+)$/m);
+    const [key = ""] = read(/API key +(sk_live_\S+)$/m);
+    expect([shownName, shownEmail]).toEqual([name, email]);
     const { data } = await client.call(auth.whoami, {}, { key });
     expect(data.organization).toMatchObject({ id, currency: "EUR", time_zone: "Europe/Berlin" });
-    const session = await client.call(auth.login, { email: "ada@shop.example", password });
+    const session = await client.call(auth.login, { email, password });
     expect(session.data.user).toMatchObject({ organization_id: id, role: "owner" });
-    const listed = await run("orgs", "list", "--search", "sho");
+    const listed = await run("orgs", "list", "--search", name.slice(2));
     expect(listed.stdout.split("\n")).toEqual([
       expect.stringMatching(/^ID +STATUS +USERS +INBOXES +CREATED +NAME$/),
-      expect.stringMatching(new RegExp(`^${id}  active +1 +1 +\\S+Z +Shop$`)),
+      expect.stringMatching(new RegExp(`^${id}  active +1 +1 +\\S+Z +${name}$`)),
       "",
     ]);
-    expect(await runJson("orgs", "list")).toMatchObject([
-      { id, name: "Shop", status: "active", users: 1 },
-      { name: "My organization" },
-    ]);
+    const all = (await runJson("orgs", "list")) as { id: string; name: string }[];
+    const first = all.findIndex((one) => one.name === "My organization");
+    expect(all.slice(0, first)).toContainEqual(
+      expect.objectContaining({ id, name, status: "active", users: 1 }),
+    );
+    expect(first).toBe(all.length - 1);
   });
 
   test("keys of an organization are made, listed and revoked; another's are not found", async () => {
     const { client } = await serve();
-    const { organization } = await runJson(...shop);
+    const { organization } = await runJson(...newShop().args);
     const at = ["--organization", organization.id];
     const key = await runJson("keys", "create", "--name", "Bot", "--scopes", "contacts.read", ...at);
     expect(key).toMatchObject({ organization_id: organization.id, scopes: ["contacts:read"] });
@@ -66,11 +88,12 @@ describe("beside a running service", () => {
 
   test("a user is created, and a reset of the password ends the sessions", async () => {
     const { client } = await serve();
-    const user = await runJson("users", "create", "--email", "bea@example.com", "--name", "Bea");
+    const email = `${randomUUID()}@example.com`;
+    const user = await runJson("users", "create", "--email", email, "--name", "Bea");
     expect(user).toMatchObject({ role: "agent" });
-    const login = (password: string) => client.call(auth.login, { email: "bea@example.com", password });
+    const login = (password: string) => client.call(auth.login, { email, password });
     const session = await login(user.password);
-    const reset = await run("users", "reset-password", "--email", "BEA@example.com");
+    const reset = await run("users", "reset-password", "--email", email.toUpperCase());
     const [, password = ""] = /Password +(\S+)$/m.exec(reset.stdout) ?? [];
     expect(await expectFailure(login(user.password))).toMatchObject({ code: "login_failed" });
     const ended = client.call(auth.whoami, {}, { key: session.data.access_token });
@@ -79,16 +102,19 @@ describe("beside a running service", () => {
   });
 
   test("the commands work while the first organization is suspended", async () => {
-    const { client } = await serve({ TIDINGS_OPERATOR_KEY: operatorKey });
-    const as = { key: operatorKey };
-    const [first] = await runJson("orgs", "list");
-    await client.call(operator.suspend_organization, { id: first.id, reason: "Test" }, as);
-    expect(await runJson("orgs", "list", "--status", "suspended")).toMatchObject([{ id: first.id }]);
-    await runJson(...shop);
+    const first = (await runJson("orgs", "list")).at(-1);
+    const { client } = await serve();
+    await client.call(operator.suspend_organization, { id: first.id, reason: "Test" }, asOperator);
+    try {
+      expect(await runJson("orgs", "list", "--status", "suspended")).toMatchObject([{ id: first.id }]);
+      await runJson(...newShop().args);
+    } finally {
+      await client.call(operator.resume_organization, { id: first.id }, asOperator);
+    }
   });
 
   test("the route answers to the folder's own key alone", async () => {
-    const { address } = await serve({ TIDINGS_OPERATOR_KEY: operatorKey });
+    const { address } = await serve();
     for (const key of [ownerKey, operatorKey, ""]) {
       const answer = await fetch(`${address}/data-folder/commands/list-organizations`, {
         method: "POST",
@@ -100,18 +126,10 @@ describe("beside a running service", () => {
   });
 });
 
-test("without a running service, an organization is created that the next service has", async () => {
-  await (await serve()).process.end("SIGTERM");
-  const { organization, api_key } = await runJson(...shop);
-  const { client } = await serve();
-  const { data } = await client.call(auth.whoami, {}, { key: api_key.secret_key });
-  expect(data.organization.id).toBe(organization.id);
-});
-
 describe("what a service rejects", () => {
   test("is explained, with the option, and exits with 2 if the arguments are at fault", async () => {
-    await serve();
-    expect(await run(...shop, "--currency", "Euro")).toEqual({
+    const { args } = newShop();
+    expect(await run(...args, "--currency", "Euro")).toEqual({
       ...{ status: 2, stdout: "" },
       stderr: "tidings: --currency: Send a three-letter currency code (ISO 4217), for example EUR.\n",
     });
@@ -119,8 +137,8 @@ describe("what a service rejects", () => {
     expect(await run(...user)).toMatchObject({
       ...{ status: 2, stderr: "tidings: --email: Send an e-mail address.\n" },
     });
-    await runJson(...shop);
-    expect(await run(...shop)).toMatchObject({
+    await runJson(...args);
+    expect(await run(...args)).toMatchObject({
       ...{ status: 1, stdout: "" },
       stderr: "tidings: A user with this e-mail address already exists. Use another address.\n",
     });
@@ -129,6 +147,15 @@ describe("what a service rejects", () => {
       stderr: "tidings: There is no organization with this id. Find it with: tidings orgs list\n",
     });
   });
+});
+
+test("without a running service, an organization is created that the next service has", async () => {
+  await using database = await createTestDatabase();
+  await (await startTestApp({ database }))[Symbol.asyncDispose]();
+  const { organization, api_key } = await runOn(async () => database.env).runJson(...newShop().args);
+  await using app = await startTestApp({ database });
+  const { data } = await app.call(auth.whoami, {}, { key: api_key.secret_key });
+  expect(data.organization.id).toBe(organization.id);
 });
 
 test.each([
@@ -142,7 +169,7 @@ test.each([
     "--role is an option of tidings users create, not of tidings users reset-password.",
   ],
 ])("%j exits with 2 and says what to do", async (args, message) => {
-  expect(await run(...args)).toEqual({ status: 2, stdout: "", stderr: `tidings: ${message}\n` });
+  expect(await runCommand(args)).toEqual({ status: 2, stdout: "", stderr: `tidings: ${message}\n` });
 });
 
 test.each([
@@ -154,7 +181,7 @@ test.each([
   ["users create", "--role <text>"],
   ["users reset-password", "--json "],
 ])("%s has a help of its own", async (command, text) => {
-  const { status, stdout } = await run(...command.split(" "), "--help");
+  const { status, stdout } = await runCommand([...command.split(" "), "--help"]);
   expect({ status, stdout }).toEqual({
     status: 0,
     stdout: expect.stringContaining(`Usage: tidings ${command}`),

@@ -1,6 +1,7 @@
 /** MCP on stdio: the program, the tool list while the key's scopes are unknown, and long lines. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { describe, expect, test, vi } from "vitest";
@@ -52,11 +53,15 @@ describe("the program on stdio", () => {
   }
 
   test("prints only JSON-RPC on stdout, even if libraries print", async () => {
-    const { child, printed, warnings, exited } = start({ NOISE: "hello from a library" });
-    child.stdin.write(lines(initialize, listing));
+    const preloaded = resolve("test/support/print-like-a-library.cjs");
+    const { child, printed, warnings, exited } = start({ NODE_OPTIONS: `--require=${preloaded}` });
+    child.stdin.write(lines(initialize));
+    await expect.poll(() => printed).toHaveLength(1);
+    child.kill("SIGUSR2");
+    await expect.poll(() => warnings.join("")).toContain("hello from a library\nhello again\n");
+    child.stdin.write(lines(listing));
     await expect.poll(() => printed).toHaveLength(2);
     expect(printed.map((line) => JSON.parse(line).jsonrpc)).toEqual(["2.0", "2.0"]);
-    expect(warnings.join("")).toContain("hello from a library");
     child.stdin.end();
     await exited;
     expect(printed).toHaveLength(2);

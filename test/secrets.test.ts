@@ -9,7 +9,7 @@ import { flows } from "../tools/flows/index.ts";
 import { users } from "../tools/users.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { ownerEmail, ownerPassword, silentLog, startTestApp, type TestApp } from "./support/app.ts";
-import { createTestDatabase, type TestDatabase } from "./support/database.ts";
+import { lendTestDatabase, type TestDatabase } from "./support/database.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./support/webhook-receiver.ts";
 import { createWhatsAppInbox, startGraphApi } from "./support/whatsapp.ts";
 
@@ -20,7 +20,7 @@ const createKey = { json: { name: "sealed", scopes: ["contacts:read"] }, idempot
 let database: TestDatabase;
 let receiver: WebhookReceiver;
 beforeEach(async () => {
-  [database, receiver] = await Promise.all([createTestDatabase(), startWebhookReceiver()]);
+  [database, receiver] = await Promise.all([lendTestDatabase(), startWebhookReceiver()]);
 });
 afterEach(() => Promise.all([database, receiver].map((used) => used[Symbol.asyncDispose]())));
 

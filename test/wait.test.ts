@@ -9,6 +9,7 @@ import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
 import { startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
+import { iterations } from "./support/iterations.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { openPhone } from "./support/simulator.ts";
 import { startWaiting } from "./support/waiting.ts";
@@ -111,10 +112,11 @@ test("many messages are returned in pages of 20, with short cursors", async () =
   expect(pages.flat()).toEqual(sent);
 });
 
-test("200 messages during two sequences of waits: each sequence returns every one once", async () => {
+const total = iterations(60, 200);
+
+test(`${total} messages during two sequences of waits: each sequence returns every one once`, async () => {
   const number = "+14155550610";
   const { conversation_id } = await openPhone(app, number).write("hello");
-  const total = 200;
   const collect = async (scope: Wait): Promise<(string | undefined)[]> => {
     const received: (string | undefined)[] = [];
     let { after } = scope;

@@ -1,6 +1,5 @@
 /** The command line: parses the arguments and runs the command. */
 import { parseArgs } from "node:util";
-import { startCompileCache } from "./compile-cache.ts";
 import {
   type EmulatorArguments,
   emulatorHelp,
@@ -75,10 +74,8 @@ const commands: Readonly<Record<string, Command>> = {
   ),
 };
 
-startCompileCache();
-await main(process.argv.slice(2)).catch(reportAndExit);
-
-async function main(args: string[]): Promise<void> {
+/** Parses the arguments and runs the command. @throws UsageError if they are at fault. */
+export async function main(args: string[]): Promise<void> {
   const {
     values: { help: wantsHelp, version: wantsVersion, ...options },
     positionals,
@@ -156,7 +153,8 @@ async function help(): Promise<void> {
   console.log(usage + rows.join("\n"));
 }
 
-function reportAndExit(error: unknown): void {
-  console.error(`tidings: ${error instanceof Error ? error.message : String(error)}`);
-  process.exit(error instanceof UsageError ? 2 : 1);
+/** What the program prints for an error, and the code with which it exits. */
+export function describeExit(error: unknown): { readonly message: string; readonly code: number } {
+  const reason = error instanceof Error ? error.message : String(error);
+  return { message: `tidings: ${reason}`, code: error instanceof UsageError ? 2 : 1 };
 }

@@ -2,12 +2,11 @@
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { messages } from "../../tools/messages/index.ts";
-import { useProcesses } from "../support/served-process.ts";
-
-const processes = useProcesses();
+import { openProcesses } from "../support/served-process.ts";
 
 /** Returns the telemetry files that a service has loaded after it has sent a message. */
 async function readLoadedFiles(env: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  await using processes = await openProcesses();
   const { client, process } = await processes.serve({
     NODE_OPTIONS: `--require=${resolve("test/support/report-loaded-telemetry.cjs")}`,
     ...env,
@@ -18,11 +17,11 @@ async function readLoadedFiles(env: Readonly<Record<string, string>>): Promise<r
   return JSON.parse(files);
 }
 
-test("without settings no telemetry is loaded", async () => {
+test.concurrent("without settings no telemetry is loaded", async () => {
   expect(await readLoadedFiles({})).toEqual([]);
 });
 
-test("with the metrics setting metrics are loaded, and traces are not", async () => {
+test.concurrent("with the metrics setting metrics are loaded, and traces are not", async () => {
   const files = await readLoadedFiles({ TIDINGS_METRICS_TOKEN: "a-token-of-the-operator" });
   expect(files.some((file) => file.includes("prom-client"))).toBe(true);
   // prom-client itself loads the OpenTelemetry API, for exemplars.

@@ -1,35 +1,40 @@
 /** `tidings listen`: events reach a local program, signed, also after a restart of the service. */
-import { expect, test } from "vitest";
-import { ownerKey } from "../support/app.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { openDataFolder } from "../../src/cli/data-folder.ts";
+import { ownerKey, startTestApp } from "../support/app.ts";
+import { lendTestDatabase } from "../support/database.ts";
+import { startProcess } from "../support/process.ts";
 import { startUpstream } from "../support/scripted-service.ts";
-import { useProcesses, waitUntil } from "../support/served-process.ts";
+import { openProcesses, waitUntil } from "../support/served-process.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
-const { serve, start } = useProcesses();
-
-async function serveAt(PORT: string) {
-  const { process, address } = await serve({ PORT });
-  const write = (text: string) =>
-    fetch(`${address}/simulator/inbound`, {
-      method: "POST",
-      headers: { "x-api-key": ownerKey, "content-type": "application/json" },
-      body: JSON.stringify({ from: "+14155550161", text }),
-    });
-  return { process, write, port: new URL(address).port };
+/** Writes to the service at this address as a contact. */
+async function write(address: string, text: string): Promise<void> {
+  const answer = await fetch(`${address}/simulator/inbound`, {
+    method: "POST",
+    headers: { "x-api-key": ownerKey, "content-type": "application/json" },
+    body: JSON.stringify({ from: "+14155550161", text }),
+  });
+  expect(answer.ok).toBe(true);
 }
 
 test("events are forwarded with a webhook's headers, and a restart of the service loses none", async () => {
   await using receiver = await startWebhookReceiver();
-  const before = await serveAt("0");
-  const listening = start(["listen", "--forward-to", receiver.url], { PORT: before.port });
+  await using database = await lendTestDatabase();
+  const { env } = database;
+  const localKey = await (await openDataFolder(env.TIDINGS_DATA_DIR ?? "")).credential();
+  const before = await startTestApp({ database, localKey });
+  const port = Number(new URL(before.address).port);
+  const listening = startProcess(["listen", "--forward-to", receiver.url], { ...env, PORT: String(port) });
+  onTestFinished(() => listening.end("SIGKILL"));
   const [, secret = ""] = await listening.waitForOutput(/secret for this run: (whsec_\S+)/);
   receiver.secret = secret;
   await listening.waitForOutput(/Listening/);
-  await before.write("one");
+  await write(before.address, "one");
   await listening.waitForOutput(/message\.received {2}evt_\w+ {2}200 {2}\d+ ms/);
-  await before.process.end("SIGTERM");
-  const after = await serveAt(before.port);
-  await after.write("two");
+  await before[Symbol.asyncDispose]();
+  await using after = await startTestApp({ database, localKey, port });
+  await write(after.address, "two");
   await listening.waitForOutput(/(?:message\.received[\s\S]*){2}/);
   expect(receiver.received.map(({ event }) => event.data.text)).toEqual([{ body: "one" }, { body: "two" }]);
   expect(receiver.received[0]?.headers).toMatchObject({ "webhook-id": receiver.received[0]?.event.id });
@@ -45,18 +50,21 @@ test("a service that is killed and returns at another port loses no event, and n
 }, async () => {
   await using receiver = await startWebhookReceiver();
   await using foreign = await startUpstream([{ status: 404 }]);
-  const before = await serveAt("0");
-  const listening = start(["listen", "--forward-to", receiver.url], { PORT: new URL(foreign.url).port });
+  await using processes = await openProcesses();
+  const before = await processes.serve();
+  const listening = processes.start(["listen", "--forward-to", receiver.url], {
+    PORT: new URL(foreign.url).port,
+  });
   const [, secret = ""] = await listening.waitForOutput(/secret for this run: (whsec_\S+)/);
   receiver.secret = secret;
   await listening.waitForOutput(/Listening/);
-  await before.write("one");
+  await write(before.address, "one");
   await listening.waitForOutput(/message\.received/);
-  await before.write("two");
+  await write(before.address, "two");
   await before.process.end("SIGKILL");
   await listening.waitForOutput(/Waiting for the service/);
-  const after = await serveAt("0");
-  await after.write("three");
+  const after = await processes.serve();
+  await write(after.address, "three");
   await listening.waitForOutput(/(?:message\.received[\s\S]*){3}/);
   await after.process.end("SIGTERM");
   await listening.waitForOutput(/(?:Waiting for the service[\s\S]*){2}/);
@@ -77,7 +85,8 @@ test("another program's answer at TIDINGS_BASE_URL does not end it, and it conti
     events("c2"),
   ]);
   const settings = { TIDINGS_BASE_URL: upstream.url, TIDINGS_API_KEY: ownerKey };
-  const listening = start(["listen", "--forward-to", "http://127.0.0.1:1/"], settings);
+  const listening = startProcess(["listen", "--forward-to", "http://127.0.0.1:1/"], settings);
+  onTestFinished(() => listening.end("SIGKILL"));
   await listening.waitForOutput(/Listening[\s\S]*Waiting for the service/);
   await waitUntil(() => upstream.requests.length >= 4);
   expect(upstream.requests.slice(0, 4).map(({ path }) => new URL(path, upstream.url).search)).toEqual([

@@ -1,14 +1,14 @@
 /** The key of the data folder reaches no server that has not proved that it has this key. */
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { type DataFolder, openDataFolder } from "../../src/cli/data-folder.ts";
-import { programPath, type TidingsProcess } from "../support/process.ts";
+import { startTestApp } from "../support/app.ts";
+import { lendTestDatabase } from "../support/database.ts";
+import { programPath, startProcess, type TidingsProcess } from "../support/process.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { startUpstream, type Upstream } from "../support/scripted-service.ts";
-import { useProcesses, waitUntil } from "../support/served-process.ts";
-
-const { serve, start, env } = useProcesses();
+import { openProcesses, waitUntil } from "../support/served-process.ts";
 
 /** A record as a crash leaves it behind: its process runs, and another program listens at its address. */
 async function recordForeignServer(folder: DataFolder, foreign: Upstream) {
@@ -37,25 +37,30 @@ async function expectNoKey(folder: DataFolder, foreign: Upstream): Promise<void>
 }
 
 test("tidings listen waits for the folder's own service", { tags: "embedded" }, async () => {
+  await using processes = await openProcesses();
   await using foreign = await startUpstream([{ status: 200, body: "It works!" }]);
-  const folder = await openDataFolder(env().TIDINGS_DATA_DIR ?? "");
+  const folder = await openDataFolder(processes.env.TIDINGS_DATA_DIR ?? "");
   await using record = await recordForeignServer(folder, foreign);
-  const listening = start(["listen", "--forward-to", "http://127.0.0.1:1/"], { PORT: "1" });
+  const listening = processes.start(["listen", "--forward-to", "http://127.0.0.1:1/"], { PORT: "1" });
   await expectOneWarning(listening, foreign);
   await record.release();
-  await serve();
+  await processes.serve();
   await listening.waitForOutput(/Listening/);
   await expectNoKey(folder, foreign);
 });
 
 test("tidings listen sends no key to another program on the service's port", async () => {
+  await using database = await lendTestDatabase();
   await using foreign = await startUpstream([{ status: 404 }]);
-  const folder = await openDataFolder(env().TIDINGS_DATA_DIR ?? "");
-  const { port: PORT } = new URL(foreign.url);
-  const listening = start(["listen", "--forward-to", "http://127.0.0.1:1/"], { PORT });
+  const { env } = database;
+  const folder = await openDataFolder(env.TIDINGS_DATA_DIR ?? "");
+  const port = Number(new URL(foreign.url).port);
+  const settings = { ...env, PORT: String(port) };
+  const listening = startProcess(["listen", "--forward-to", "http://127.0.0.1:1/"], settings);
+  onTestFinished(() => listening.end("SIGKILL"));
   await expectOneWarning(listening, foreign);
   await foreign[Symbol.asyncDispose]();
-  await serve({ PORT });
+  await using _service = await startTestApp({ database, localKey: await folder.credential(), port });
   await listening.waitForOutput(/Listening/);
   await expectNoKey(folder, foreign);
 });
@@ -63,11 +68,12 @@ test("tidings listen sends no key to another program on the service's port", asy
 test("tidings serve forwards nothing to a program that does not prove itself, and takes over after its owner", {
   tags: "embedded",
 }, async () => {
+  await using processes = await openProcesses();
   await using foreign = await startUpstream([{ status: 404 }]);
-  const folder = await openDataFolder(env().TIDINGS_DATA_DIR ?? "");
+  const folder = await openDataFolder(processes.env.TIDINGS_DATA_DIR ?? "");
   await using record = await recordForeignServer(folder, foreign);
   const port = await findFreePort();
-  const serving = start(["serve"], { PORT: port });
+  const serving = processes.start(["serve"], { PORT: port });
   await expectOneWarning(serving, foreign);
   expect(serving.stdout()).not.toContain("REST");
   await record.release();
@@ -77,11 +83,12 @@ test("tidings serve forwards nothing to a program that does not prove itself, an
 });
 
 test("a call of tidings mcp waits for the folder's own service", { tags: "embedded" }, async () => {
+  await using processes = await openProcesses();
   await using foreign = await startUpstream([{ body: { data: [] } }]);
-  const folder = await openDataFolder(env().TIDINGS_DATA_DIR ?? "");
+  const folder = await openDataFolder(processes.env.TIDINGS_DATA_DIR ?? "");
   await using record = await recordForeignServer(folder, foreign);
   const client = new Client({ name: "test", version: "1.0.0" });
-  const settings = { ...process.env, ...env(), TIDINGS_LOG_LEVEL: "error" } as Record<string, string>;
+  const settings = { ...process.env, ...processes.env, TIDINGS_LOG_LEVEL: "error" } as Record<string, string>;
   const transport = new StdioClientTransport({
     ...{ command: process.execPath, args: [programPath, "mcp"], env: settings, stderr: "ignore" },
   });

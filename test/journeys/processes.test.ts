@@ -8,18 +8,27 @@ import { messages } from "../../tools/messages/index.ts";
 import { ownerKey } from "../support/app.ts";
 import { expectFailure } from "../support/expect-failure.ts";
 import { programPath } from "../support/process.ts";
-import { useProcesses } from "../support/served-process.ts";
+import { openProcesses, type Processes, type ServedProcess, useService } from "../support/served-process.ts";
 
-const { serve, env: settings } = useProcesses();
+const serve = useService();
+let starting: Promise<ServedProcess> | undefined;
+
+/** On one database; the tests that use them share them. */
+async function serveTwo(): Promise<readonly [ServedProcess, ServedProcess]> {
+  const one = await serve();
+  starting ??= one.processes.serve();
+  return [one, await starting];
+}
 
 test("SIGTERM ends an idle service with exit code 0", async () => {
-  const { process } = await serve();
+  await using processes = await openProcesses();
+  const { process } = await processes.serve();
   await process.end("SIGTERM");
   expect(process.child.exitCode).toBe(0);
 });
 
 test("a key revoked in one process is rejected at the next request to every other", async () => {
-  const [one, other] = [await serve(), await serve()];
+  const [one, other] = await serveTwo();
   const input = { name: "short", scopes: ["contacts:read"] };
   const { data } = await one.client.call(apiKeys.create_api_key, input);
   const key = data.secret_key;
@@ -33,7 +42,7 @@ test("a wait in one process returns the messages that another one receives, each
   tags: "postgres",
   timeout: 90_000,
 }, async () => {
-  const [one, other] = [await serve(), await serve()];
+  const [one, other] = await serveTwo();
   const wait = async (after?: string, timeout_seconds = 20) =>
     (await one.client.call(messages.wait_for_message, { after, timeout_seconds })).data;
   let { cursor } = await wait(undefined, 0);
@@ -62,7 +71,8 @@ test("two MCP servers on one folder: the first is killed, the second continues",
   tags: "embedded",
   timeout: 90_000,
 }, async () => {
-  const [first, second] = [await connect(), await connect()];
+  await using processes = await openProcesses();
+  const [first, second] = [await connect(processes), await connect(processes)];
   const created = await first.callTool({
     name: "create_contact",
     arguments: { phone_number: "+14155550212" },
@@ -87,16 +97,17 @@ test("a second service on a folder forwards requests, and takes over", {
   tags: "embedded",
   timeout: 90_000,
 }, async () => {
-  const [owner, follower] = [await serve(), await serve()];
+  await using processes = await openProcesses();
+  const [owner, follower] = [await processes.serve(), await processes.serve()];
   const { data } = await follower.client.call(contacts.create_contact, { phone_number: "+14155550214" });
   expect(await owner.client.call(contacts.get_contact, { id: data.id })).toEqual({ data });
   await owner.process.end("SIGKILL");
   expect(await follower.client.call(contacts.get_contact, { id: data.id })).toEqual({ data });
 });
 
-async function connect(): Promise<Client> {
+async function connect(processes: Processes): Promise<Client> {
   const client = new Client({ name: "test", version: "1.0.0" });
-  const env = { ...process.env, ...settings(), TIDINGS_LOG_LEVEL: "error" } as Record<string, string>;
+  const env = { ...process.env, ...processes.env, TIDINGS_LOG_LEVEL: "error" } as Record<string, string>;
   const args = [programPath, "mcp"];
   await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: "ignore" }));
   return client;

@@ -45,6 +45,8 @@ interface TestAppOptions extends Pick<AppOptions, "replaceAuthority"> {
   readonly localKey?: string;
   /** Where it listens; by default on loopback. */
   readonly host?: string;
+  /** By default any that is free. */
+  readonly port?: number;
 }
 
 /** Starts an app before the tests of a file or a `describe`, and stops it after them. */
@@ -98,7 +100,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     config,
     log: options.log ?? silentLog,
     ...(database.opened ? { database: database.opened } : {}),
-    listen: { host: options.host ?? "127.0.0.1", port: 0 },
+    listen: { host: options.host ?? "127.0.0.1", port: options.port ?? 0 },
     ...(options.localKey ? { localKey: options.localKey } : {}),
     now,
     runsJobs: options.runsJobs ?? false,

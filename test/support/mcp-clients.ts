@@ -13,6 +13,7 @@ import { createMcpHttpHandler, type McpAdmission, type McpHttpOptions } from "..
 import { allScopes, readCredential, type Scope } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import { silentLog } from "./app.ts";
+import { programPath } from "./process.ts";
 import {
   type RecordedRequest,
   type ScriptedResponse,
@@ -154,8 +155,8 @@ export async function postRequest(
 export function stdioProgram(upstream: Upstream, key: string) {
   return {
     command: process.execPath,
-    args: ["--import", "tsx", "test/support/mcp-stdio.ts"],
-    env: { PATH: process.env.PATH ?? "", TIDINGS_URL: upstream.url, TIDINGS_KEY: key },
+    args: [programPath, "mcp"],
+    env: { PATH: process.env.PATH ?? "", TIDINGS_BASE_URL: upstream.url, TIDINGS_API_KEY: key },
     stderr: "pipe" as const,
   };
 }
