@@ -118,7 +118,7 @@ test("a PDF of 300 pages does not block the thread of the service", async () => 
 
 describe("a hostile file is refused with its reason:", () => {
   const bomb = () => {
-    const packed = deflateSync(Buffer.alloc(200_000_000, " "), { level: 9 });
+    const packed = deflateSync(Buffer.alloc(200_000_000, " "), { level: 1 });
     const stream = `<< /Length ${packed.length} /Filter /FlateDecode >>\nstream\n${packed.toString("latin1")}\nendstream`;
     const file = createPdf([["x"]]).toString("latin1");
     return Buffer.from(

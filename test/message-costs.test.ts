@@ -80,7 +80,7 @@ test("a message of a broadcast costs at most three statements from the execution
 
 /**
  * All messages wait before the first is stored. How many of them share a transaction, and how many ends a poll, depends on
- * how fast the machine is in each moment: so the least of three backlogs counts.
+ * how fast the machine is in each moment: so the least of up to three backlogs counts.
  */
 test("a received message of a backlog costs at most nine statements, twelve of a new person", async () => {
   await using graph = await startGraphApi();
@@ -96,7 +96,8 @@ test("a received message of a backlog costs at most nine statements, twelve of a
   };
   const first: number[] = [];
   const second: number[] = [];
-  for (const backlog of [0, 1, 2]) {
+  const isDone = () => Math.min(...first) <= 12 && Math.min(...second) <= 9;
+  for (let backlog = 0; backlog < 3 && !isDone(); backlog += 1) {
     first.push(await receive(backlog));
     second.push(await receive(backlog));
   }

@@ -1,8 +1,8 @@
-/** Finds out when a priority has its next job to claim. */
+/** Finds out whether a priority has a job to claim, and when it has its next one. */
 import { sql } from "kysely";
 import type { Queries } from "../../database/database.ts";
 import type { Priority } from "../job.ts";
-import { lanesIn, rangeOf } from "../priority.ts";
+import { type LaneRange, lanesIn, rangeOf } from "../priority.ts";
 import { nextStart } from "./pace.ts";
 
 /**
@@ -29,4 +29,15 @@ export async function nextDueAt(
   `.execute(queries);
   const time = rows[0]?.at;
   return time ? new Date(time) : undefined;
+}
+
+/** Which priorities have a due job; not every such job can be claimed. */
+export async function findDue(queries: Queries, now: Date): Promise<Readonly<Record<Priority, boolean>>> {
+  const hasDue = ({ after, end }: LaneRange) => sql`exists (
+    select from jobs where lane > ${after} and lane < ${end} and run_at <= ${now.toISOString()}
+  )`;
+  const { rows } = await sql<Record<Priority, boolean>>`
+    select ${hasDue(rangeOf("normal"))} as normal, ${hasDue(rangeOf("bulk"))} as bulk
+  `.execute(queries);
+  return rows[0] ?? { normal: false, bulk: false };
 }

@@ -16,7 +16,7 @@ import type { Capacity } from "../lanes.ts";
 import { laneNameOf, lanesIn, rangeOf } from "../priority.ts";
 import { recordStarts, roomInLane } from "./pace.ts";
 
-export { nextDueAt } from "./due.ts";
+export { findDue, nextDueAt } from "./due.ts";
 export { moveStart } from "./move-start.ts";
 export { setPace } from "./pace.ts";
 
