@@ -7,6 +7,7 @@ import {
   type MessageCharge,
 } from "../src/platform/messages/charge/charge.ts";
 import type { LedgerAccount } from "../tools/wallet.ts";
+import { randomRuns } from "./support/iterations.ts";
 
 // Few small amounts, so that they are often equal, and some of any size.
 const amount = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 10 ** 12 }));
@@ -83,7 +84,7 @@ test("100,000 random sequences move what the charge says, and settle it at most 
         return run.isLegal && run.settlements <= 1;
       });
     }),
-    { numRuns: 100_000 },
+    randomRuns(5_000, 100_000),
   );
   expect(longest).toBe(20);
 });

@@ -1,14 +1,14 @@
 /** The chatbot add-on over 90 days, against a table that was written by hand. */
 import { beforeAll, expect, test } from "vitest";
-import { modules } from "../src/platform/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { createAddonTenant } from "./support/chatbot-addon.ts";
+import { modulesWithRareUpkeep } from "./support/rare-upkeep.ts";
 import { createWorldProbe } from "./support/world.ts";
 
 const dayMs = 24 * 3_600_000;
 const { probe, readWorld } = createWorldProbe();
 const app = useTestApp({
-  enabledModules: { ...modules, probe },
+  enabledModules: { ...modulesWithRareUpkeep("billing"), probe },
   env: { TIDINGS_WALLET: "block" },
   // The last day of a month: the periods end on February 28, March 31 and April 30.
   startsAt: new Date("2027-01-31T10:00:00.000Z"),

@@ -14,13 +14,14 @@ import { createTestDatabase } from "./support/database.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { chain, createFlowHelpers, say } from "./support/flows.ts";
 import { asOperator } from "./support/operator.ts";
+import { modulesWithRareUpkeep } from "./support/rare-upkeep.ts";
 import { openPhone, setFaults } from "./support/simulator.ts";
 import { createUserWithRole, signIn } from "./support/users.ts";
 import { credentials } from "./support/whatsapp.ts";
 
 const env = { TIDINGS_SANDBOX_CLOCK: "on" };
 const [hour, day] = [3_600_000, 86_400_000];
-const app = useTestApp({ env, runsJobs: true });
+const app = useTestApp({ env, runsJobs: true, enabledModules: modulesWithRareUpkeep() });
 
 const move = async (where: { to: string } | { by: string }, as: TestApp = app) =>
   (await as.call(clock.move_clock, where, asOperator)).data;

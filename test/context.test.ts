@@ -10,6 +10,7 @@ import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
 import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
+import { iterations } from "./support/iterations.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { openPhone } from "./support/simulator.ts";
 import { createTemplateHelpers } from "./support/templates.ts";
@@ -160,8 +161,12 @@ test("allowed actions are accepted and others rejected, in every state and with 
   const keys = await Promise.all(scopeSets.map(keyWith));
   let number = 4155550700;
   const mismatches: object[] = [];
-  for (const state of states) {
+  for (const [place, state] of states.entries()) {
     for (const [index, key] of keys.entries()) {
+      // All scopes, and one of the other sets; with SOAK each of them.
+      if (index < keys.length - 1 && (index - place) % iterations(keys.length - 1, 1) !== 0) {
+        continue;
+      }
       number += 1;
       const target = await createInState(state, `+1${number}`);
       for (const action of (await read(target.id, key)).actions) {

@@ -11,6 +11,7 @@ import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
+import { randomRuns } from "./support/iterations.ts";
 import { openPhone } from "./support/simulator.ts";
 import { createTeamWithMembers, findWrongChatCounts } from "./support/teams.ts";
 
@@ -40,7 +41,7 @@ test("100,000 random sequences reach no illegal state and make no forbidden tran
         return after;
       }, start);
     }),
-    { numRuns: 100_000 },
+    randomRuns(5_000, 100_000),
   );
 });
 
@@ -173,6 +174,6 @@ test("after random API calls every chat count equals a recount", async () => {
       await app.runDueJobs();
       expect(await findWrongChatCounts(app)).toEqual([]);
     }),
-    { numRuns: 6 },
+    randomRuns(2, 6),
   );
 }, 120_000);

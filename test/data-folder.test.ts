@@ -8,6 +8,7 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { openDataFolder } from "../src/cli/data-folder.ts";
+import { iterations } from "./support/iterations.ts";
 
 const onLost = () => undefined;
 /** This process as the owner, before it listens. */
@@ -98,7 +99,7 @@ async function rewriteOwner(generation: number, change: object): Promise<void> {
 test("of eight processes that claim at once one becomes the owner, and another one after it is killed, 20 times", async () => {
   let contenders = await Promise.all(Array.from({ length: 8 }, startContender));
   const folder = await openDataFolder(dir);
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < iterations(4, 20); round += 1) {
     const winners = await race(contenders);
     expect(winners).toHaveLength(1);
     expect(await folder.owner()).toMatchObject({ pid: winners[0]?.pid });

@@ -8,12 +8,12 @@ import { once } from "node:events";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { protocol } from "@electric-sql/pglite";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type Embedded, startEmbedded } from "../src/database/embedded/index.ts";
 import type { PortStream } from "../src/database/embedded/port-stream.ts";
+import { bundleProgram } from "./support/bundle.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
 
 let fresh: TestDatabase;
@@ -179,8 +179,8 @@ test("when the engine crashes, its thread ends, running and later statements fai
 
 test("of three processes that open a folder at once one succeeds, and when it is killed the folder can be opened", async () => {
   await using copy = await createTestDatabase();
-  const holder = fileURLToPath(new URL("./support/engine-holder.ts", import.meta.url));
-  const processes = [1, 2, 3].map(() => fork(holder, [folderOf(copy)], { execArgv: ["--import", "tsx"] }));
+  await using holder = await bundleProgram("test/support/engine-holder.ts");
+  const processes = [1, 2, 3].map(() => fork(holder.path, [folderOf(copy)]));
   const answers = await Promise.all(
     processes.map(async (child) => String((await once(child, "message"))[0])),
   );

@@ -6,6 +6,7 @@ import { messages } from "../tools/messages/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { chain, createFlowHelpers, say, textsOf } from "./support/flows.ts";
+import { iterations } from "./support/iterations.ts";
 import { openPhone } from "./support/simulator.ts";
 
 const app = useTestApp();
@@ -25,7 +26,7 @@ const question = (timeout: string) => [
 
 test("a reply and the time-out at the same moment: exactly one of them wins", async () => {
   await create(question("10m"), { trigger_keyword: "race" });
-  for (let round = 0; round < 6; round += 1) {
+  for (let round = 0; round < iterations(2, 6); round += 1) {
     const phone = openPhone(app, nextNumber());
     const { conversation_id } = await phone.write("race");
     await settle();

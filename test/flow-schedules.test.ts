@@ -12,6 +12,8 @@ import { createBroadcastHelpers } from "./support/broadcasts.ts";
 import { createTestDatabase } from "./support/database.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createFlowHelpers, say, textsOf } from "./support/flows.ts";
+import { iterations } from "./support/iterations.ts";
+import { modulesWithRareUpkeep } from "./support/rare-upkeep.ts";
 import { openPhone } from "./support/simulator.ts";
 
 const startsAt = new Date("2026-03-02T08:00:00Z");
@@ -207,11 +209,11 @@ describe("after a time that was missed", () => {
 });
 
 test("after a crash between two batches, the rest starts once", async () => {
-  const database = await createTestDatabase();
-  await using _ = database;
+  const people = iterations(150, 250);
+  await using database = await createTestDatabase();
   const { cohort, id } = await (async () => {
     await using first = await startTestApp({ database, startsAt });
-    const filled = await createBroadcastHelpers(first).fillCohort(250);
+    const filled = await createBroadcastHelpers(first).fillCohort(people);
     const flow = await createHelpers(first).schedule(
       { trigger_schedule: "0 9 * * *", settings: { cohort_id: filled.id } },
       [{ id: "tag", node_type: "add_tag", action_config: { tag: "seen" } }],
@@ -233,17 +235,20 @@ test("after a crash between two batches, the rest starts once", async () => {
     await second.advanceTime(2_000);
   }
   const helpers = createHelpers(second);
-  expect(await helpers.count(id)).toBe(250);
+  expect(await helpers.count(id)).toBe(people);
   const { rows } = await sql<{ status: string; started: number }>`
     select status, started from flow_firings`.execute(second.server.database.queries);
-  expect(rows).toEqual([{ status: "completed", started: 250 }]);
+  expect(rows).toEqual([{ status: "completed", started: people }]);
   const tagged = await second.call(contacts.list_contacts, { tag: "seen" });
-  expect(tagged.meta.total).toBe(250);
-  expect(cohort.contact_count).toBe(250);
+  expect(tagged.meta.total).toBe(people);
+  expect(cohort.contact_count).toBe(people);
 });
 
 test("several schedules over 30 days fire at each of their times once", async () => {
-  await using own = await startTestApp({ startsAt: new Date("2026-03-15T00:00:00Z") });
+  const days = iterations(4, 30);
+  // A Sunday on which the clocks of Berlin change, before the end of a month.
+  const startsAt = new Date("2026-03-29T00:00:00Z");
+  await using own = await startTestApp({ startsAt, enabledModules: modulesWithRareUpkeep() });
   const helpers = createHelpers(own);
   const { id: cohort_id } = await createBroadcastHelpers(own).fillCohort(2);
   const settings = { cohort_id };
@@ -254,29 +259,32 @@ test("several schedules over 30 days fire at each of their times once", async ()
   const weekdays = await create("0 9 * * 1-5", "Asia/Kolkata");
   const often = await create("0 */6 * * *", "America/New_York");
   const monthly = await create("0 12 1 * *", "Australia/Lord_Howe");
-  const end = own.now().getTime() + 30 * 24 * hour;
+  const end = own.now().getTime() + days * 24 * hour;
   while (own.now().getTime() < end) {
     const { rows } = await sql<{ due: string }>`select min(next_run_at) as due from flows`.execute(
       own.server.database.queries,
     );
     await own.advanceTime(Math.min(Date.parse(rows[0]?.due ?? ""), end) - own.now().getTime());
   }
-  expect(await helpers.count(daily)).toBe(2 * 30);
-  expect(await helpers.count(weekdays)).toBe(2 * 21);
-  expect(await helpers.count(often)).toBe(2 * 120);
+  expect(await helpers.count(daily)).toBe(2 * days);
+  expect(await helpers.count(weekdays)).toBe(2 * iterations(3, 21));
+  expect(await helpers.count(often)).toBe(2 * 4 * days);
   expect(await helpers.count(monthly)).toBe(2);
 }, 180_000);
 
 test("of two processes, one fires each time", { tags: "postgres" }, async () => {
+  // More than one batch.
+  const people = iterations(110, 150);
+  const times = ["08:10", "08:20", "08:30"].slice(0, iterations(2, 3));
   await using database = await createTestDatabase();
   await using one = await startTestApp({ database, startsAt });
   await using two = await startTestApp({ database, startsAt });
-  const { id: cohort_id } = await createBroadcastHelpers(one).fillCohort(150);
+  const { id: cohort_id } = await createBroadcastHelpers(one).fillCohort(people);
   const helpers = createHelpers(one);
   const { id } = await helpers.schedule({ trigger_schedule: "*/10 * * * *", settings: { cohort_id } }, [
     { id: "end", node_type: "end" },
   ]);
-  for (let step = 0; step < 3; step += 1) {
+  for (let step = 0; step < times.length; step += 1) {
     await Promise.all([one.advanceTime(10 * minute - 5_000), two.advanceTime(10 * minute - 5_000)]);
     for (let settling = 0; settling < 5; settling += 1) {
       await Promise.all([one.advanceTime(1_000), two.advanceTime(1_000)]);
@@ -287,6 +295,6 @@ test("of two processes, one fires each time", { tags: "postgres" }, async () => 
   const { rows } = await sql<{ due_at: string; started: number }>`
     select to_char(due_at at time zone 'utc', 'HH24:MI') as due_at, started from flow_firings order by 1
   `.execute(one.server.database.queries);
-  expect(rows).toEqual(["08:10", "08:20", "08:30"].map((due_at) => ({ due_at, started: 150 })));
-  expect(await helpers.count(id)).toBe(450);
+  expect(rows).toEqual(times.map((due_at) => ({ due_at, started: people })));
+  expect(await helpers.count(id)).toBe(times.length * people);
 });

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { advanceStatus, type MessageProgress } from "../src/platform/messages/states.ts";
+import { randomRuns } from "./support/iterations.ts";
 
 const queued: MessageProgress = {
   status: "queued",
@@ -36,7 +37,7 @@ test("100,000 random sequences reach no illegal state", () => {
         (times.failed_at !== null) === (status === "failed"),
       ].every(Boolean);
     }),
-    { numRuns: 100_000 },
+    randomRuns(5_000, 100_000),
   );
 });
 
@@ -51,7 +52,7 @@ test("times are in the order of the states, whatever the clocks of their receipt
       const times = [sent_at, delivered_at, read_at].filter((time) => time !== null);
       return times.join() === [...times].sort().join();
     }),
-    { numRuns: 10_000 },
+    randomRuns(2_000, 10_000),
   );
 });
 

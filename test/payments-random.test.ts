@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PaymentStatus } from "../tools/payments.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
+import { randomRuns } from "./support/iterations.ts";
 import { createShop } from "./support/payments.ts";
 import { type Razorpay, startRazorpay } from "./support/razorpay.ts";
 
@@ -125,6 +126,6 @@ test("one payment is credited, its refunds are debited, and the others are retur
       const kept = captured.reduce((total, payment) => total + amountMinor - payment.amount_refunded, 0);
       expect(end.credited - end.refunded).toBe(kept);
     }),
-    { numRuns: 6 },
+    randomRuns(2, 6),
   );
 });

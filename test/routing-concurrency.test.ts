@@ -5,6 +5,7 @@ import { conversations } from "../tools/conversations.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
+import { iterations } from "./support/iterations.ts";
 import { serverUrl, withDatabase } from "./support/postgres.ts";
 import { useRoutingApp } from "./support/routing.ts";
 import { openPhone } from "./support/simulator.ts";
@@ -134,7 +135,7 @@ test("many concurrent messages are distributed by weight, within one", async () 
 
 test("deleting a policy while it is used fails no assignment", async () => {
   const team = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 100 } });
-  for (let round = 0; round < 6; round += 1) {
+  for (let round = 0; round < iterations(3, 6); round += 1) {
     const policy = await createPolicy(team, { strategy: "weighted" });
     const ids = await writeMany(3);
     await Promise.all([
@@ -181,7 +182,7 @@ describe("with other processes on the database", { tags: "postgres" }, () => {
       queries,
     );
     const ids: string[] = [];
-    for (let round = 0; round < 6; round += 1) {
+    for (let round = 0; round < iterations(3, 6); round += 1) {
       const open = ids.slice(-8);
       const [mine, theirs] = await Promise.all([
         openConversations(5, app),
@@ -212,7 +213,7 @@ describe("with other processes on the database", { tags: "postgres" }, () => {
       const to_agent = users[(users.indexOf(from_agent) + 1) % users.length] ?? "";
       await at.call(conversations.transfer_conversation, { id, from_agent, to_agent });
     };
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0; round < iterations(2, 4); round += 1) {
       const [leaving = ""] = ids.splice(0, 1);
       const [mine, theirs] = await Promise.all([
         openConversations(4, app),

@@ -16,6 +16,7 @@ import {
   type TemplateState,
 } from "../src/platform/templates/states.ts";
 import type { ReviewedTemplate } from "../src/ports/template-authority.ts";
+import { randomRuns } from "./support/iterations.ts";
 
 const hourMs = 3_600_000;
 const versionOf = (body: string) => ({
@@ -174,7 +175,7 @@ test("100,000 random sequences reach no illegal state", () => {
         return isKept && isAllowed && isLegal(model);
       });
     }),
-    { numRuns: 100_000 },
+    randomRuns(5_000, 100_000),
   );
 });
 

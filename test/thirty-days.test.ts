@@ -10,6 +10,7 @@ import { startTestApp } from "./support/app.ts";
 import { createBroadcastHelpers } from "./support/broadcasts.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createFlowHelpers } from "./support/flows.ts";
+import { modulesWithRareUpkeep } from "./support/rare-upkeep.ts";
 import { openPhone } from "./support/simulator.ts";
 import { createUserWithRole, signIn } from "./support/users.ts";
 import { startWebhookReceiver } from "./support/webhook-receiver.ts";
@@ -62,6 +63,7 @@ test("every schedule, retry and expiry of thirty days has its time", async () =>
   await using app = await startTestApp({
     startsAt: new Date(start),
     env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" },
+    enabledModules: modulesWithRareUpkeep(),
   });
   await using receiver = await startWebhookReceiver();
   const { create } = createFlowHelpers(app);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { isSigned } from "../src/adapters/channel/whatsapp/webhook/signature.ts";
 import vectors from "./fixtures/whatsapp/hub-signature-vectors.json" with { type: "json" };
 import type { TestApp } from "./support/app.ts";
+import { iterations } from "./support/iterations.ts";
 import {
   credentials,
   deliver,
@@ -70,9 +71,11 @@ describe("a signature", () => {
     const signature = signatureOf(body);
     const before = [await count("messages"), await count("jobs")];
     const statuses = new Set<number>();
-    for (let index = 0; index < 1_000; index += 1) {
+    const changes = iterations(200, 1_000);
+    for (let index = 0; index < changes; index += 1) {
       const changed = Buffer.from(body);
-      const at = index % body.length;
+      // From the beginning to the end of the body.
+      const at = Math.floor((index * body.length) / changes);
       changed.writeUInt8(changed.readUInt8(at) ^ (1 + (index % 255)), at);
       statuses.add((await post(changed, signature)).status);
     }
@@ -102,13 +105,20 @@ describe("a request", () => {
     const before = await count("jobs");
     const { status } = await post(JSON.stringify(envelope(messagesChange({ messages }))));
     expect([status, (await count("jobs")) - before]).toEqual([200, 1_000]);
+    const run = iterations(50, 1_000);
+    const { queries } = app.server.database;
+    const added = queries.selectFrom("jobs").select("id").where("schedule", "is", null).orderBy("id", "desc");
+    await queries
+      .deleteFrom("jobs")
+      .where("id", "in", added.limit(1_000 - run))
+      .execute();
     await app.runDueJobs();
     const stored = await app.server.database.queries
       .selectFrom("messages")
       .select("id")
       .where("from", "like", "+1415666%")
       .execute();
-    expect(stored.length).toBe(1_000);
+    expect(stored.length).toBe(run);
   }, 240_000);
 
   test("with more than 1,000 updates, or more than 3 MB, is refused", async () => {

@@ -1,10 +1,10 @@
 /** Flows that call an HTTP endpoint, and their runs. */
 import type { Modules } from "../../src/platform/index.ts";
-import { modules } from "../../src/platform/index.ts";
 import type { SendRequest, Web, WebResponse } from "../../src/ports/web.ts";
 import { flows } from "../../tools/flows/index.ts";
 import type { TestApp } from "./app.ts";
 import { createFlowHelpers, type NewNode, say, textsOf } from "./flows.ts";
+import { modulesWithRareUpkeep } from "./rare-upkeep.ts";
 import { openPhone } from "./simulator.ts";
 import { createWorldProbe } from "./world.ts";
 
@@ -54,7 +54,7 @@ export function createCallHelpers(app: TestApp) {
 /** Lets a test take the place of the web between the job and the endpoint. */
 export function createWebProbe() {
   const { probe, readWorld } = createWorldProbe();
-  const enabledModules: Modules = { ...modules, probe };
+  const enabledModules: Modules = { ...modulesWithRareUpkeep("flows"), probe };
   return {
     enabledModules,
     readWorld,
