@@ -1,0 +1,42 @@
+/** The SQL of `sql` templates, with every expression, comment and text replaced by characters of the same number. */
+import { type ESTree, Visitor } from "vite";
+import type { Source } from "./source.ts";
+
+export interface SqlText {
+  /** A value is `${`, characters U+0001 and `}`. */
+  readonly text: string;
+  /** The offset of the text in the source. */
+  readonly start: number;
+}
+
+/** A value in a `SqlText`, as a part of a regular expression. */
+export const value = String.raw`\$\{\x01*\}`;
+
+export function findSql({ program, text }: Source): SqlText[] {
+  const found: SqlText[] = [];
+  new Visitor({
+    TaggedTemplateExpression({ tag, quasi }) {
+      if (tag.type === "Identifier" && tag.name === "sql") {
+        found.push({ start: quasi.start, text: withoutComments(withoutValues(quasi, text)) });
+      }
+    },
+  }).visit(program);
+  return found;
+}
+
+function withoutValues({ start, end, quasis }: ESTree.TemplateLiteral, text: string): string {
+  // The span of a part includes the delimiters around it.
+  const parts = quasis.map((part, index) => {
+    const next = quasis[index + 1]?.start ?? part.end;
+    return text.slice(part.start, part.end) + "\x01".repeat(next - part.end);
+  });
+  const whole = parts.join("");
+  if (whole.length !== end - start) {
+    throw new Error("The parts of a template do not cover it.");
+  }
+  return whole;
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/--.*|'[^'\n]*'/g, (match) => " ".repeat(match.length));
+}

@@ -1,0 +1,65 @@
+/**
+ * Removes the condition on the organization from a statement, of Kysely's builder or of a `sql` template.
+ *
+ * Left out as equivalent, since ids are unique in the whole database: joins on the organization and an id, and statements
+ * about a row that was read before (its `organization_id`) and one of that row's ids.
+ */
+import type { Edit } from "../mutation.ts";
+import { findChains, type Link } from "./kysely.ts";
+import { type Source, stringOf } from "./source.ts";
+import { findSql, type SqlText, value } from "./sql.ts";
+
+export function findTenantConditions(source: Source): Edit[] {
+  const built = findChains(source).flatMap((chain) => findInChain(chain, source.text));
+  const written = findSql(source).flatMap((sql) => findInSql(sql, source.text));
+  return [...built, ...written];
+}
+
+const column = /^(?:\w+\.)?organization_id$/;
+const conditions = new Set(["where", "on", "having"]);
+
+function findInChain(chain: readonly Link[], text: string): Edit[] {
+  const compared = chain.filter(({ name }) => conditions.has(name));
+  const isOfRow = compared.some(({ node }) => isId(stringOf(node.arguments[0]) ?? ""));
+  return compared
+    .filter(({ node }) => column.test(stringOf(node.arguments[0]) ?? ""))
+    .filter(({ node: { arguments: parts } }) => {
+      const organization = parts[2];
+      return organization && !(isOfRow && isReadBefore(text.slice(organization.start, organization.end)));
+    })
+    .map(({ node, object }) => ({ start: object.end, end: node.end, replacement: "" }));
+}
+
+const condition = new RegExp(
+  String.raw`(?<=\b(?:where|and|on)\s+|\()(?:\w+\.)?organization_id\s*=\s*(?:any\(${value}(?:::[\w[\]]+)?\)|${value}|organizations\.id)`,
+  "g",
+);
+
+function findInSql(sql: SqlText, text: string): Edit[] {
+  const isOfRow = [...sql.text.matchAll(/([\w.]+)\s*=\s*(?:any\()?\$\{/g)].some(([, name = ""]) =>
+    isId(name),
+  );
+  return [...sql.text.matchAll(condition)]
+    .map((match) => {
+      const start = sql.start + match.index;
+      return { start, end: start + match[0].length, replacement: "true" };
+    })
+    .filter(({ start, end }) => {
+      const [, organization = ""] = /\$\{(.*)\}/s.exec(text.slice(start, end)) ?? [];
+      return !(isOfRow && isReadBefore(organization));
+    });
+}
+
+/** By this project's names: `organization` is the caller's, `organization_id` that of a row or of a job's payload. */
+function isReadBefore(organization: string): boolean {
+  return /(?:^|\.)organization_id$/.test(organization.trim());
+}
+
+/** Whether a column is an id that this service gives, which no two organizations share. */
+function isId(name: string): boolean {
+  const [, own = name] = name.split(".");
+  return (
+    /^(?:\w+_)?id$/.test(own) &&
+    !/^(?:organization|processor|external|channel|phone_number|waba|app)_/.test(own)
+  );
+}

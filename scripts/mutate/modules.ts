@@ -1,0 +1,35 @@
+/** The modules: the entries of src/platform and src/adapters, and further folders of src; with their sources. */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { SourceFile } from "./find/index.ts";
+
+/** Of these, each entry is a module. */
+const divided = ["platform", "adapters"];
+const whole = ["jobs", "database", "http", "mcp", "client", "config", "emulators"];
+
+/** Landed migrations never change, and the rest has types only. */
+const excluded = /^src\/(?:database\/(?:migrations|schema)\/|adapters\/channel\/whatsapp\/contract\.ts$)/;
+
+/** By the name of the module, such as `platform/contacts` or `jobs`. */
+export function readModules(root: string): Map<string, SourceFile[]> {
+  const entries = divided.flatMap((folder) =>
+    readdirSync(join(root, "src", folder)).map((entry) => `${folder}/${entry}`),
+  );
+  return new Map(
+    [...entries, ...whole].map((entry) => {
+      const module = entry.replace(/\.ts$/, "");
+      return [module, listSources(root, join("src", entry)).map((file) => readSource(root, module, file))];
+    }),
+  );
+}
+
+function listSources(root: string, path: string): string[] {
+  const files = statSync(join(root, path)).isDirectory()
+    ? readdirSync(join(root, path), { recursive: true, encoding: "utf8" }).map((name) => join(path, name))
+    : [path];
+  return files.filter((file) => file.endsWith(".ts") && !excluded.test(file)).sort();
+}
+
+function readSource(root: string, module: string, file: string): SourceFile {
+  return { file, module, text: readFileSync(join(root, file), "utf8") };
+}

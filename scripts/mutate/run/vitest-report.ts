@@ -1,0 +1,58 @@
+/** What vitest's report and its output say about a run. */
+import { readFileSync } from "node:fs";
+import { relative } from "node:path";
+import { z } from "zod";
+
+const reportSchema = z.object({
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      status: z.string(),
+      startTime: z.number(),
+      endTime: z.number(),
+      message: z.string(),
+      assertionResults: z.array(z.object({ status: z.string(), fullName: z.string() })),
+    }),
+  ),
+});
+
+export type VitestReport = z.infer<typeof reportSchema>["testResults"];
+
+/** Empty if vitest did not come as far as its report. The names are relative to the tree. */
+export function readReport(path: string, tree: string): VitestReport {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    return [];
+  }
+  return reportSchema
+    .parse(JSON.parse(text))
+    .testResults.map((one) => ({ ...one, name: relative(tree, one.name) }));
+}
+
+/** The files of which every test passed, with their milliseconds. */
+export function passedFiles(report: VitestReport): Map<string, number> {
+  return new Map(
+    report
+      .filter(({ status }) => status === "passed")
+      .map(({ name, startTime, endTime }) => [name, Math.round(endTime - startTime)]),
+  );
+}
+
+/** The first failure of a run that failed, in one line. */
+export function describeFailure(report: VitestReport, output: string): string {
+  for (const { name, assertionResults } of report) {
+    const test = assertionResults.find(({ status }) => status === "failed");
+    if (test) {
+      return `${name}: ${test.fullName}`;
+    }
+  }
+  if (/scripts\/build\.ts/.test(output)) {
+    return "does not build";
+  }
+  const file = report.find(({ status }) => status === "failed");
+  const lines = (file?.message || output).split("\n").map((line) => line.trim());
+  const reason = lines.find((line) => /\w*Error\b/.test(line)) ?? lines.find((line) => line !== "") ?? "";
+  return `${file?.name ?? "vitest"}: ${reason.slice(0, 160)}`;
+}

@@ -1,0 +1,120 @@
+/** Runs test files with vitest in the copy, and ends every process of the run. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { embeddedOnly } from "../../../test/support/engine-dependent.ts";
+import type { Copy } from "./copy.ts";
+import { prepareProgram } from "./program.ts";
+import type { TestServer } from "./test-database.ts";
+import { describeFailure, passedFiles, readReport } from "./vitest-report.ts";
+
+export interface Workplace {
+  readonly copy: Copy;
+  readonly server: TestServer;
+  /** Aborted by Ctrl+C. */
+  readonly signal: AbortSignal;
+}
+
+export interface TestRun {
+  readonly files: readonly string[];
+  /** Whether the first failure ends the run. */
+  readonly isBailing: boolean;
+  readonly limitMs: number;
+}
+
+export interface TestReport {
+  readonly outcome: "passed" | "failed" | "timed out";
+  /** What failed first. */
+  readonly failure: string | null;
+  /** The files of which every test passed, with their milliseconds. */
+  readonly passed: ReadonlyMap<string, number>;
+}
+
+/** Files about the embedded engine run on that, all others on the server if there is one. */
+export async function runTests(place: Workplace, run: TestRun): Promise<TestReport> {
+  prepareProgram(place.copy.tree, run.files);
+  const { project } = place.server;
+  const isEmbedded = (file: string) => project === "embedded" || embeddedOnly.includes(file);
+  const parts = [
+    [project, run.files.filter((file) => !isEmbedded(file))],
+    ["embedded", run.files.filter(isEmbedded)],
+  ] as const;
+  let report: TestReport = { outcome: "passed", failure: null, passed: new Map() };
+  for (const [name, files] of parts) {
+    if (files.length > 0 && !(run.isBailing && report.outcome !== "passed")) {
+      const next = await runProject(place, name, { ...run, files });
+      const worse = report.outcome === "passed" ? next : report;
+      report = { ...worse, passed: new Map([...report.passed, ...next.passed]) };
+    }
+  }
+  return report;
+}
+
+async function runProject(place: Workplace, project: string, run: TestRun): Promise<TestReport> {
+  const { copy, server, signal } = place;
+  const reportFile = join(copy.temporary, "report.json");
+  rmSync(reportFile, { force: true });
+  const args = ["run", "--project", project, ...(run.isBailing ? ["--bail", "1"] : [])];
+  const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${reportFile}`];
+  const child = spawn(
+    process.execPath,
+    ["node_modules/vitest/vitest.mjs", ...args, ...reporters, ...run.files],
+    {
+      cwd: copy.tree,
+      env: { ...process.env, ...server.env, TMPDIR: copy.temporary, NO_COLOR: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+      // A process group of its own, which is ended as a whole.
+      detached: true,
+    },
+  );
+  const output = collect(child);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(run.limitMs)]);
+  const code = await waitFor(child, limit);
+  signal.throwIfAborted();
+  await server.clean();
+  if (code === null) {
+    return { outcome: "timed out", failure: null, passed: new Map() };
+  }
+  const report = readReport(reportFile, copy.tree);
+  const failure = code === 0 ? null : describeFailure(report, output());
+  return { outcome: code === 0 ? "passed" : "failed", failure, passed: passedFiles(report) };
+}
+
+/** @returns what the process has written. */
+function collect({ stdout, stderr }: ChildProcess): () => string {
+  let text = "";
+  for (const stream of [stdout, stderr]) {
+    stream?.on("data", (chunk) => {
+      text += String(chunk);
+    });
+  }
+  return () => text;
+}
+
+/** The exit code; null if the limit ended the run. */
+async function waitFor(child: ChildProcess, limit: AbortSignal): Promise<number | null> {
+  const end = () => endGroup(child);
+  limit.addEventListener("abort", end);
+  if (limit.aborted) {
+    end();
+  }
+  try {
+    const [code] = await once(child, "exit");
+    return limit.aborted ? null : Number(code ?? 1);
+  } finally {
+    limit.removeEventListener("abort", end);
+    // Processes that a test started and left.
+    end();
+  }
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) {
+      process.kill(-pid, "SIGKILL");
+    }
+  } catch {
+    // Every process of the group has ended.
+  }
+}
