@@ -3,8 +3,8 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, test } from "vitest";
 import { type DataFolder, openDataFolder } from "../../src/cli/data-folder.ts";
+import { ownPort } from "../support/own-port.ts";
 import { programPath, type TidingsProcess } from "../support/process.ts";
-import { startReceiver } from "../support/receiver.ts";
 import { startUpstream, type Upstream } from "../support/scripted-service.ts";
 import { useProcesses, waitUntil } from "../support/served-process.ts";
 
@@ -18,11 +18,6 @@ async function recordForeignServer(folder: DataFolder, foreign: Upstream) {
   await ownership?.publish(foreign.url);
   const release = async () => ownership?.release();
   return { release, [Symbol.asyncDispose]: release };
-}
-
-async function findFreePort(): Promise<string> {
-  await using receiver = await startReceiver();
-  return String(receiver.port);
 }
 
 async function expectOneWarning({ stderr }: TidingsProcess, foreign: Upstream): Promise<void> {
@@ -51,9 +46,9 @@ testEmbedded("tidings listen waits for the folder's own service", async () => {
 });
 
 test("tidings listen sends no key to another program on the service's port", async () => {
-  await using foreign = await startUpstream([{ status: 404 }]);
+  await using foreign = await startUpstream([{ status: 404 }], ownPort);
   const folder = await openDataFolder(env().TIDINGS_DATA_DIR ?? "");
-  const { port: PORT } = new URL(foreign.url);
+  const PORT = String(ownPort);
   const listening = start(["listen", "--forward-to", "http://127.0.0.1:1/"], { PORT });
   await expectOneWarning(listening, foreign);
   await foreign[Symbol.asyncDispose]();
@@ -68,13 +63,12 @@ testEmbedded(
     await using foreign = await startUpstream([{ status: 404 }]);
     const folder = await openDataFolder(env().TIDINGS_DATA_DIR ?? "");
     await using record = await recordForeignServer(folder, foreign);
-    const port = await findFreePort();
-    const serving = start(["serve"], { PORT: port });
+    const serving = start(["serve"], { PORT: "0" });
     await expectOneWarning(serving, foreign);
     expect(serving.stdout()).not.toContain("REST");
     await record.release();
     const [, address] = await serving.waitForOutput(/REST\s+(\S+)\/v1/);
-    expect(address).toBe(`http://127.0.0.1:${port}`);
+    expect((await folder.owner())?.address).toBe(address);
     await expectNoKey(folder, foreign);
   },
 );
