@@ -138,10 +138,14 @@ test("search ignores accents and the order of words", async () => {
 });
 
 test("a list is paged, newest first, with its total", async () => {
-  const all = await app.call(contacts.list_contacts, {});
+  const { total } = (await app.call(contacts.list_contacts, {})).meta;
+  const numbers = ["+14155550126", "+14155550127", "+14155550128", "+14155550129"];
+  for (const phone_number of numbers) {
+    await app.call(contacts.create_contact, { phone_number });
+  }
   const second = await app.call(contacts.list_contacts, { page: 2, per_page: 2 });
-  expect(second.meta).toEqual({ page: 2, per_page: 2, total: all.meta.total });
-  expect(second.data).toEqual(all.data.slice(2, 4));
+  expect(second.meta).toEqual({ page: 2, per_page: 2, total: total + 4 });
+  expect(second.data.map(({ phone_number }) => phone_number)).toEqual(["+14155550127", "+14155550126"]);
   expect((await app.call(contacts.list_contacts, { per_page: 5000 })).meta.per_page).toBe(100);
 });
 

@@ -34,9 +34,10 @@ async function inboxOf({ data }: Awaited<ReturnType<typeof send>>): Promise<stri
 
 test("inboxes are listed oldest first, with their number in E.164 form", async () => {
   const { data, meta } = await app.call(inboxes.list_inboxes, {});
-  expect(data.map(({ id }) => id)).toEqual([first, second]);
+  // Those of other tests are newer.
+  expect(data.slice(0, 2).map(({ id }) => id)).toEqual([first, second]);
   expect(data[1]).toMatchObject({ phone_number: secondNumber, channel: "simulator", platform: "whatsapp" });
-  expect(meta).toEqual({ total: 2 });
+  expect(meta).toEqual({ total: data.length });
 });
 
 test("a number that has an inbox is rejected with the inbox's id; another organization may have it too", async () => {
