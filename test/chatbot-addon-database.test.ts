@@ -19,7 +19,12 @@ const [tenants, rounds] = [24, 12];
 const prices = { costPerUnit: 250_000, monthlyFee: 2_000_000 };
 
 const { probe, readWorld } = createWorldProbe();
-const app = useTestApp({ enabledModules: { ...modules, probe }, env: { TIDINGS_WALLET: "block" } });
+const app = useTestApp({
+  enabledModules: { ...modules, probe },
+  env: { TIDINGS_WALLET: "block" },
+  // The months of the periods, and so the states that are seen, depend on it.
+  startsAt: new Date("2027-01-31T10:00:00.000Z"),
+});
 
 type Tenant = Awaited<ReturnType<typeof createAddonTenant>>;
 
