@@ -1,6 +1,7 @@
 /** `tidings listen`: events reach a local program, signed, also after a restart of the service. */
 import { expect, test } from "vitest";
 import { ownerKey } from "../support/app.ts";
+import { ownPort } from "../support/own-port.ts";
 import { startUpstream } from "../support/scripted-service.ts";
 import { useProcesses, waitUntil } from "../support/served-process.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
@@ -20,7 +21,7 @@ async function serveAt(PORT: string) {
 
 test("events are forwarded with a webhook's headers, and a restart of the service loses none", async () => {
   await using receiver = await startWebhookReceiver();
-  const before = await serveAt("0");
+  const before = await serveAt(String(ownPort));
   const listening = start(["listen", "--forward-to", receiver.url], { PORT: before.port });
   const [, secret = ""] = await listening.waitForOutput(/secret for this run: (whsec_\S+)/);
   receiver.secret = secret;
