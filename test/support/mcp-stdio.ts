@@ -14,6 +14,8 @@ const { ended } = serveOverStdio({
   version: "0.0.0",
   log,
   discoverAccess: () => discoverAccess(client, log),
+  // A busy machine needs more time than a person waits for a list.
+  listWaitMs: 30_000,
   toolFilter: createToolFilter(tools, { ...defaultToolFilterSettings, ...JSON.parse(NARROWING) }),
 });
 if (NOISE) {
