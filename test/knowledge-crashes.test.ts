@@ -137,6 +137,7 @@ test("an unchanged or hardly changed source computes few vectors, and a new mode
   expect(texts).toHaveLength(sections);
   expect((await byVectors()).results).toHaveLength(5);
   Object.assign(world, { embedder });
+  await app.call(knowledgeBase.delete_document, { id });
 });
 
 test("another organization's passages, which match better, take no place among the results", async () => {
@@ -170,4 +171,5 @@ test("a model that fails leaves a document that is found by its words, until it 
   await app.advanceTime(2 * minute);
   const row = app.server.database.queries.selectFrom("knowledge_chunks").select("model");
   expect(await row.where("document_id", "=", data.id).execute()).toEqual([{ model: embedder.model }]);
+  await app.call(knowledgeBase.delete_document, { id: data.id });
 });

@@ -53,6 +53,9 @@ test("a template that is deleted while a sync reads the list is not added again"
 
 test("a template that the authority lists twice is applied once", async () => {
   const { id, name } = await approve({ name: "twice" });
+  // After this sync only the quality is new.
+  list(reviewed({ name }));
+  await sync();
   const twice = [reviewed({ name, quality_rating: "RED" }), reviewed({ name, quality_rating: "GREEN" })];
   authority.replace({
     list: async ({ cursor }) => ({ templates: twice, next: cursor === null ? "2" : null }),
@@ -146,10 +149,8 @@ test("an inbox whose authority fails does not keep the others from their sync", 
 test("a template that vanished at the authority is created there again by its next submission", async () => {
   const { id, name, external_id } = await approve({ name: "vanished" });
   const inbox = await readInbox();
-  await authority.simulated.delete(
-    { inbox, external_id: external_id ?? "", name },
-    AbortSignal.timeout(1_000),
-  );
+  const { signal } = new AbortController();
+  await authority.simulated.delete({ inbox, external_id: external_id ?? "", name }, signal);
   await sync();
   expect(await get(id)).toMatchObject({ missing_at_authority: true, is_sendable: false });
   await app.call(templates.update_template, { id, template_data: { body: "Hello." } });
