@@ -144,12 +144,13 @@ test("another organization's passages, which match better, take no place among t
   const { key } = await createOrganizationFor(app, "Other");
   const add = (content: string, options = {}) =>
     app.call(knowledgeBase.add_document, { name: "x", source_type: "markdown", content }, options);
-  await add("The kakapo sleeps by day.", { key });
+  const theirs = await add("The kakapo sleeps by day.", { key });
   const { data } = await add("A kakapo is rare.");
   await app.runDueJobs();
   expect(await countByWord("kakapo sleeps by day", 1)).toBe(1);
   await app.call(knowledgeBase.delete_document, { id: data.id });
   expect(await countByWord("kakapo sleeps by day")).toBe(0);
+  await app.call(knowledgeBase.delete_document, { id: theirs.data.id }, { key });
 });
 
 test("a model that fails leaves a document that is found by its words, until it answers again", async () => {

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import type { ReviewedTemplate } from "../src/ports/template-authority.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { templates } from "../tools/templates/index.ts";
-import { useTestApp } from "./support/app.ts";
+import { startTestApp, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createReplaceableAuthority, createTemplateHelpers } from "./support/templates.ts";
 
@@ -131,6 +131,8 @@ test("a language with a hyphen is the one with an underscore", async () => {
 });
 
 test("an inbox whose authority fails does not keep the others from their sync", async () => {
+  const authority = createReplaceableAuthority();
+  await using app = await startTestApp({ replaceAuthority: authority.replaceAuthority });
   const { data: second } = await app.call(inboxes.create_inbox, {
     name: "Two",
     phone_number: "+14155550179",
@@ -141,7 +143,8 @@ test("an inbox whose authority fails does not keep the others from their sync", 
         ? { templates: [reviewed({ name: "of_second" })], next: null }
         : Promise.reject(new Error("down")),
   });
-  expect(await expectFailure(sync())).toMatchObject({ status: 503, code: "authority_unavailable" });
+  const failure = await expectFailure(app.call(templates.sync_templates, {}));
+  expect(failure).toMatchObject({ status: 503, code: "authority_unavailable" });
   const { data } = await app.call(templates.list_templates, { search: "of_second" });
   expect(data).toMatchObject([{ inbox_id: second.id, status: "approved" }]);
 });
