@@ -1,11 +1,11 @@
 /** Billing: the subscription to a plan, and the chatbot add-on. */
 import { sql } from "kysely";
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { modules } from "../src/platform/index.ts";
 import { billing, operatorBilling } from "../tools/billing.ts";
 import { organization as organizations } from "../tools/organization.ts";
 import { operatorWallet } from "../tools/wallet.ts";
-import { startTestApp, useTestApp } from "./support/app.ts";
+import { startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { createAddonTenant } from "./support/chatbot-addon.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { asOperator, createOrganizationFor } from "./support/operator.ts";
@@ -16,7 +16,11 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 describe("a subscription", () => {
-  const app = useTestApp({ startsAt: new Date("2027-01-31T10:00:00.000Z") });
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startTestApp({ startsAt: new Date("2027-01-31T10:00:00.000Z") });
+  });
+  afterEach(() => app[Symbol.asyncDispose]());
   const read = async (key?: string) =>
     (await app.call(billing.get_subscription, {}, key === undefined ? {} : { key })).data;
   const stored = async () => {
@@ -50,7 +54,7 @@ describe("a subscription", () => {
   });
 
   test("rolls on over several periods at once, and shows the present one before the job has run", async () => {
-    await app.advanceTime(153 * dayMs);
+    await app.advanceTime(181 * dayMs);
     // As a service leaves it that was stopped for months.
     await sql`
       update subscriptions set period = 0, current_period_end = '2027-02-28T10:00:00Z'
@@ -71,7 +75,7 @@ describe("a subscription", () => {
     expect(own.id).not.toBe((await read()).id);
     const change = { id: shop.id, plan_type: "scale", billing_cycle: "annual" } as const;
     const { data } = await app.call(operatorBilling.update_subscription, change, asOperator);
-    expect(data).toMatchObject({ plan_type: "scale", billing_cycle: "annual", days_until_expiry: 366 });
+    expect(data).toMatchObject({ plan_type: "scale", billing_cycle: "annual", days_until_expiry: 365 });
     expect(await read(shop.key)).toEqual(data);
     expect((await app.call(operatorBilling.find_subscription, { id: shop.id }, asOperator)).data).toEqual(
       data,
@@ -106,18 +110,22 @@ const { probe, readWorld } = createWorldProbe();
 const enabledModules = { ...modules, probe };
 
 describe("the chatbot add-on, with TIDINGS_WALLET=block", () => {
-  const app = useTestApp({ enabledModules, env: { TIDINGS_WALLET: "block" } });
+  // No month of the tests' time ends on another day.
+  const startsAt = new Date("2027-03-10T10:00:00.000Z");
+  const app = useTestApp({ enabledModules, env: { TIDINGS_WALLET: "block" }, startsAt });
   const createTenant = () => createAddonTenant(app, readWorld);
 
   test("exists once; a later one has no trial and needs its fee", async () => {
     const { subscribe, cancel, read, add, readWallet } = await createTenant();
     expect(await expectFailure(read())).toMatchObject({ status: 404, code: "addon_not_found" });
     const first = await subscribe(0.01, 2);
+    const inAMonth = app.now();
+    inAMonth.setUTCMonth(inAMonth.getUTCMonth() + 1);
     expect(first).toEqual({
       id: expect.stringMatching(/^addon_/),
       ...{ addon_type: "chatbot", status: "trialing", billing_unit: "per_message" },
       ...{ cost_per_unit: 0.01, monthly_fee: 2, trial_units_remaining: 100, grace_period_days: 7 },
-      next_billing_date: expect.any(String),
+      next_billing_date: inAMonth.toISOString(),
       activated_at: app.now().toISOString(),
     });
     expect(await expectFailure(subscribe(0.02))).toMatchObject({

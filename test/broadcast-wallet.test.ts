@@ -78,6 +78,11 @@ test("the price of all recipients is held, and released of those who are cancell
 });
 
 test("a failed message releases its part, and a retry holds it again", async () => {
+  const countCharges = async () =>
+    (await app.call(wallet.list_ledger_entries, { type: "charge" })).data.filter(
+      ({ amount }) => amount === price,
+    ).length;
+  const before = await countCharges();
   await leave(5);
   await setFaults(app, { failures: [{ code: 131016 }] });
   const { id } = await create(content);
@@ -94,8 +99,7 @@ test("a failed message releases its part, and a retry holds it again", async () 
   expect(await read()).toMatchObject({ available: 0, held: 5 * price });
   await deliver();
   expect(await read()).toMatchObject({ available: 0, held: 0 });
-  const charges = (await app.call(wallet.list_ledger_entries, { type: "charge" })).data;
-  expect(charges.filter(({ amount }) => amount === price).length).toBe(8);
+  expect(await countCharges()).toBe(before + 5);
 });
 
 test("a scheduled broadcast that the wallet can't pay fails at its time", async () => {

@@ -208,23 +208,34 @@ async function readOpenApi(): Promise<OpenApi> {
 test.each(operations)("%s is in OpenAPI", async (_name, { method, path }) => {
   openApi ??= readOpenApi();
   const { paths } = await openApi;
-  expect(paths[path]?.[method.toLowerCase()]).toBeDefined();
+  expect(paths[path]).toHaveProperty(method.toLowerCase());
 });
 
 test.each(operations)(
   "%s rejects other methods and bodies in the common envelope",
   async (_name, operation) => {
-    const answer = await app.fetch(operation.path.replace(/\{\w+\}/g, "x"), {
-      method: operation.method === "GET" ? "DELETE" : operation.method,
-      headers: { "content-type": "text/plain" },
-      ...(operation.method === "GET" ? {} : { body: "hello" }),
+    const path = withoutNames(operation.path);
+    // No route has both methods but those of one thing, and this one does not exist.
+    const isDeletable = operations.some(
+      ([, one]) => one.method === "DELETE" && withoutNames(one.path) === path,
+    );
+    const isRead = operation.method === "GET";
+    const answer = await app.fetch(path, {
+      method: isRead ? "DELETE" : operation.method,
+      ...(isRead ? {} : { headers: { "content-type": "text/plain" }, body: "hello" }),
     });
-    expect([404, 405, 415, 400]).toContain(answer.status);
+    const status = isDeletable ? 404 : 405;
+    expect(answer.status).toBe(isRead ? status : 415);
     expect(await answer.json()).toMatchObject({
-      error: { code: expect.any(String), request_id: expect.any(String) },
+      error: { code: expect.stringMatching(/^[a-z_]+$/), request_id: answer.headers.get("x-request-id") },
     });
   },
 );
+
+/** With an id that does not exist in the place of each name. */
+function withoutNames(path: string): string {
+  return path.replace(/\{\w+\}/g, "x");
+}
 
 const keys = new Map<string, string>();
 

@@ -23,6 +23,8 @@ const { probe, readWorld } = createWorldProbe();
 const app = useTestApp({
   enabledModules: { ...modulesWithRareUpkeep("billing"), probe },
   env: { TIDINGS_WALLET: "block" },
+  // The months of the periods, and so the states that are seen, depend on it.
+  startsAt: new Date("2027-01-31T10:00:00.000Z"),
 });
 
 type Tenant = Awaited<ReturnType<typeof createAddonTenant>>;

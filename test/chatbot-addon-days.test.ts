@@ -82,7 +82,6 @@ beforeAll(async () => {
 });
 
 test("90 days of trial, use, an empty wallet, grace, suspension, top-ups and cancellation", async () => {
-  const startedAt = Date.now();
   let day = 0;
   for (const row of table) {
     const [dayOfRow, action] = row;
@@ -102,8 +101,7 @@ test("90 days of trial, use, an empty wallet, grace, suspension, top-ups and can
   // 12 + 8 + 3 + 5 + 4 + 2 + 2 beyond the trial.
   expect((await tenant.listEntries("usage")).map(({ amount }) => amount)).toEqual(Array(36).fill(0.1));
   expect(await tenant.readWallet()).toMatchObject({ spent: 9.6, balance: 1.5, held: 0 });
-  expect(Date.now() - startedAt).toBeLessThan(30_000);
-}, 60_000);
+});
 
 function dateOf(time: string | null): string | null {
   return time?.slice(0, 10) ?? null;

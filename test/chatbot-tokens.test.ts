@@ -11,7 +11,9 @@ import { openPhone } from "./support/simulator.ts";
 import { createWorldProbe } from "./support/world.ts";
 
 const { probe, readWorld } = createWorldProbe();
-const app = useTestApp({ enabledModules: { ...modules, probe } });
+// A month never ends in the middle of a test.
+const startsAt = new Date("2027-03-10T10:00:00.000Z");
+const app = useTestApp({ enabledModules: { ...modules, probe }, startsAt });
 const bot = createChatbotHelpers(app);
 const question = "What are your opening hours?";
 

@@ -203,4 +203,6 @@ test("a country of a new number is found after the number was added", async () =
   await phone.write("hi");
   expect(await namesOf({ attribute: "phone_number", operator: "ends_with", value: "699" })).toHaveLength(1);
   expect((await preview(inGermany)).contact_count).toBe(4);
+  const [added] = (await app.call(contacts.list_contacts, { search: "+4915112345699" })).data;
+  await app.call(contacts.delete_contact, { id: added?.id ?? "" });
 });

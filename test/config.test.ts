@@ -282,14 +282,20 @@ test("a database password with invalid percent-encoding is still a secret", () =
   expect(appSecrets(traced)).toContain("s3cr3t-word");
 });
 
-test("no error message repeats a value", () => {
+test("no error message repeats a value, and only settings of any text have none", () => {
+  const accepted: string[] = [];
   for (const { name } of settings) {
     try {
       readConfig({ [name]: `\0${secret}` });
+      accepted.push(name);
     } catch (error) {
       expect(String(error)).not.toContain(secret);
     }
   }
+  expect(accepted).toEqual([
+    ...["TIDINGS_DATA_DIR", "TIDINGS_SECRET", "TIDINGS_PREVIOUS_SECRET", "TIDINGS_OWNER_PASSWORD"],
+    ...["TIDINGS_GEOIP_FILE", "TIDINGS_UPLOAD_ROOT", "TIDINGS_S3_REGION"],
+  ]);
 });
 
 test("every setting has a description", () => {

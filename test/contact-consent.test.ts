@@ -1,5 +1,5 @@
 /** Stop and start words: a message that is one opts a contact out of marketing or in again, confirmed once. */
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
@@ -109,10 +109,15 @@ test("the confirmation does not count as an answer: the conversation still waits
 
 test("an inbox can have its own words and replies", async () => {
   const settings = { stop_words: ["Chega!"], start_words: ["Volta"], start_reply: "" };
-  await app.server.database.queries
-    .updateTable("inboxes")
-    .set({ settings: JSON.stringify(settings) })
-    .execute();
+  const { queries } = app.server.database;
+  const set = (one: object) =>
+    queries
+      .updateTable("inboxes")
+      .set({ settings: JSON.stringify(one) })
+      .execute();
+  const before = await queries.selectFrom("inboxes").select("settings").executeTakeFirstOrThrow();
+  onTestFinished(async () => void (await set(before.settings)));
+  await set(settings);
   expect(await writeAll(newNumber(), "stop")).toMatchObject({ opted_out: false, replies: [] });
   const number = newNumber();
   const out = await writeAll(number, "chega");

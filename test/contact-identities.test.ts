@@ -92,7 +92,7 @@ describe("a contact without a visible number", () => {
 
   test("is answered by user id, which the channel receives", async () => {
     const phone = openPhone(app, "US.6");
-    await phone.write("hi", { ...hidden, user_id: "US.6" });
+    await phone.write("hi", { from: undefined, user_id: "US.6" });
     const answer = { to: "US.6", type: "text", text: { body: "welcome" } } as const;
     const { data } = await app.call(messages.send_message, answer);
     expect(data).toMatchObject({ to: "US.6", status: "queued" });
@@ -125,9 +125,9 @@ describe("a contact without a visible number", () => {
 
   test("is one contact when several messages arrive at once", async () => {
     const writing = Array.from({ length: 10 }, () =>
-      openPhone(app, "US.6").write("hi", {
+      openPhone(app, "US.10").write("hi", {
         from: undefined,
-        user_id: "US.6",
+        user_id: "US.10",
         username: "six",
         wa_id: "14155550206",
       }),

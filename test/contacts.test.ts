@@ -110,7 +110,7 @@ test("search finds parts of a name or number, and takes wildcards literally", as
   expect(await find("100%")).toEqual(["Zoë 100%"]);
   expect(await find("1_0%")).toEqual([]);
   expect(await find("ë 10")).toEqual(["Zoë 100%"]);
-  expect(await find("z")).toEqual(["Zoë 100%"]);
+  expect(await find("%")).toEqual(["Zoë 100%"]);
   await app.call(contacts.create_contact, { phone_number: "+8613800138000", name: "李小明" });
   expect(await find("明")).toEqual(["李小明"]);
   expect(await find("李明")).toEqual([]);
@@ -138,10 +138,14 @@ test("search ignores accents and the order of words", async () => {
 });
 
 test("a list is paged, newest first, with its total", async () => {
-  const all = await app.call(contacts.list_contacts, {});
+  const { total } = (await app.call(contacts.list_contacts, {})).meta;
+  const numbers = ["+14155550126", "+14155550127", "+14155550128", "+14155550129"];
+  for (const phone_number of numbers) {
+    await app.call(contacts.create_contact, { phone_number });
+  }
   const second = await app.call(contacts.list_contacts, { page: 2, per_page: 2 });
-  expect(second.meta).toEqual({ page: 2, per_page: 2, total: all.meta.total });
-  expect(second.data).toEqual(all.data.slice(2, 4));
+  expect(second.meta).toEqual({ page: 2, per_page: 2, total: total + 4 });
+  expect(second.data.map(({ phone_number }) => phone_number)).toEqual(["+14155550127", "+14155550126"]);
   expect((await app.call(contacts.list_contacts, { per_page: 5000 })).meta.per_page).toBe(100);
 });
 

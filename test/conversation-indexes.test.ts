@@ -34,19 +34,19 @@ test.each([
   [
     "an inbox",
     "conversations_inbox",
-    sql`inbox_id = 'inb_rare' order by last_message_at desc nulls last, id desc limit 25`,
+    () => sql`inbox_id = 'inb_rare' order by last_message_at desc nulls last, id desc limit 25`,
   ],
-  ["the count of an inbox", "conversations_inbox", sql`inbox_id = 'inb_rare'`],
+  ["the count of an inbox", "conversations_inbox", () => sql`inbox_id = 'inb_rare'`],
   [
     "expired windows",
     "conversations_user_message",
-    sql`last_user_message_at <= ${new Date(Date.now() - 24 * 3_600_000).toISOString()}`,
+    () => sql`last_user_message_at <= ${new Date(app.now().getTime() - 24 * 3_600_000).toISOString()}`,
   ],
 ])("%s", async (_, index, condition) => {
   const { queries } = app.server.database;
   const { rows } = await sql<{ "QUERY PLAN": string }>`
     explain select id from conversations
-    where organization_id = (select id from organizations) and erased_at is null and ${condition}
+    where organization_id = (select id from organizations) and erased_at is null and ${condition()}
   `.execute(queries);
   expect(rows.map((row) => row["QUERY PLAN"]).join("\n")).toContain(index);
 });

@@ -181,11 +181,11 @@ describe("an error", () => {
   });
 
   test.each([
-    ["http_timeout", "hang"],
-    ["http_unreachable", "break"],
-  ] as const)("is %s, if the endpoint does %s", async (code, response) => {
+    ["http_timeout", "hang", "1s"],
+    ["http_unreachable", "break", "20s"],
+  ] as const)("is %s, if the endpoint does %s", async (code, response, timeout) => {
     upstream.respond = () => response;
-    const nodes = callNodes({ url: upstream.url, body: "x", timeout: "1s", save_as: "answer" });
+    const nodes = callNodes({ url: upstream.url, body: "x", timeout, save_as: "answer" });
     const { run, texts } = await runOnce(nodes);
     expect([run?.path[1]?.error, texts, run?.variables]).toEqual([code, ["failed"], {}]);
     expect(upstream.requests).toHaveLength(1);

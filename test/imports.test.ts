@@ -212,12 +212,12 @@ test("an import continues when the key that started it is revoked", async () => 
 });
 
 test("a contact that is imported and tagged at the same time keeps all tags", async () => {
-  const upload_id = await upload("phone,tags\n+14155550175,imported\n");
+  const upload_id = await upload("phone,tags\n+14155550175,from file\n");
   await app.call(imports.import_contacts, { upload_id });
   const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550175" });
   await Promise.all([
     app.runDueJobs(),
     ...["a", "b", "c"].map((tag) => app.call(contacts.tag_contact, { id: data.id, add: [tag] })),
   ]);
-  expect((await find("+14155550175"))?.tags.toSorted()).toEqual(["a", "b", "c", "imported"]);
+  expect((await find("+14155550175"))?.tags.toSorted()).toEqual(["a", "b", "c", "from file"]);
 });

@@ -34,9 +34,10 @@ async function inboxOf({ data }: Awaited<ReturnType<typeof send>>): Promise<stri
 
 test("inboxes are listed oldest first, with their number in E.164 form", async () => {
   const { data, meta } = await app.call(inboxes.list_inboxes, {});
-  expect(data.map(({ id }) => id)).toEqual([first, second]);
+  // Those of other tests are newer.
+  expect(data.slice(0, 2).map(({ id }) => id)).toEqual([first, second]);
   expect(data[1]).toMatchObject({ phone_number: secondNumber, channel: "simulator", platform: "whatsapp" });
-  expect(meta).toEqual({ total: 2 });
+  expect(meta).toEqual({ total: data.length });
 });
 
 test("a number that has an inbox is rejected with the inbox's id; another organization may have it too", async () => {
@@ -102,6 +103,9 @@ test("a contact who writes to a second inbox has a conversation there, and is an
 
 test("a message is sent from the given inbox, else that of the latest message, else the first", async () => {
   const to = "+14155550213";
+  const countInSecond = async () =>
+    (await app.call(conversations.list_conversations, { inbox_id: second })).meta.total;
+  const before = await countInSecond();
   expect(await inboxOf(await send(to))).toBe(first);
   await app.advanceTime(1000);
   expect(await inboxOf(await send(to, { inbox_id: second }))).toBe(second);
@@ -110,8 +114,7 @@ test("a message is sent from the given inbox, else that of the latest message, e
   await app.advanceTime(1000);
   await openPhone(app, to).write("to the first");
   expect(await inboxOf(await send(to))).toBe(first);
-  const { meta } = await app.call(conversations.list_conversations, { inbox_id: second });
-  expect(meta.total).toBeGreaterThan(0);
+  expect(await countInSecond()).toBe(before + 1);
 });
 
 test("an unknown inbox is rejected, and nothing is stored", async () => {

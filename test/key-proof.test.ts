@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from "node:http";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { createVerifier } from "../src/cli/verify-server.ts";
 import { startTestApp, useTestApp } from "./support/app.ts";
+import { ownPort } from "./support/own-port.ts";
 import { startReceiver } from "./support/receiver.ts";
 
 const key = `sk_live_${"k".repeat(43)}`;
@@ -86,7 +87,7 @@ test("an app without the key of a data folder has no such route", async () => {
 
 test("a server is asked once as long as it runs, and its successor at the address again", async () => {
   const verify = verifierFor(key);
-  const real = await listen(0, (request, response) => response.end(prove(request.url, real.address)));
+  const real = await listen((request, response) => response.end(prove(request.url, real.address)));
   const requests = vi.fn();
   real.server.on("request", requests);
   expect([await verify(real.address), await verify(real.address)]).toEqual([real.address, real.address]);
@@ -94,14 +95,12 @@ test("a server is asked once as long as it runs, and its successor at the addres
 
   await real.stop();
   await expect.poll(() => verify(real.address)).toBeUndefined();
-  const other = await listen(real.port, (_, response) => response.end("ok"));
+  const other = await listen((_, response) => response.end("ok"));
   expect(await verify(real.address)).toBeUndefined();
   expect(warn).toHaveBeenCalledTimes(1);
   await other.stop();
 
-  const returned = await listen(real.port, (request, response) =>
-    response.end(prove(request.url, real.address)),
-  );
+  const returned = await listen((request, response) => response.end(prove(request.url, real.address)));
   expect(await verify(real.address)).toBe(real.address);
   await returned.stop();
 });
@@ -127,14 +126,13 @@ function writeForever(response: Parameters<RequestListener>[1]): void {
   response.once("drain", () => writeForever(response));
 }
 
-async function listen(port: number, answer: RequestListener) {
+/** Always at the same port. */
+async function listen(answer: RequestListener) {
   const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  const bound = server.address();
-  const used = typeof bound === "object" && bound !== null ? bound.port : port;
+  await new Promise<void>((resolve) => server.listen(ownPort, "127.0.0.1", resolve));
   const stop = async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   };
-  return { server, port: used, address: `http://127.0.0.1:${used}`, stop };
+  return { server, address: `http://127.0.0.1:${ownPort}`, stop };
 }

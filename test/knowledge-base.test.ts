@@ -77,7 +77,8 @@ test("a PDF is found with its page, from an upload and from an address", async (
   pages.set("/birds.pdf", [200, { "content-type": "application/pdf" }, file]);
   const fetched = await add({ source_type: "pdf", source_url: addressOf("/birds.pdf") });
   expect(fetched).toMatchObject({ status: "ready", pages: 2 });
-  const found = await search("quetzal");
+  // Those of other tests are found by meaning alone, after these.
+  const found = (await search("quetzal")).slice(0, 2);
   expect(found.map(({ document_id }) => document_id).sort()).toEqual([uploaded.id, fetched.id].sort());
 });
 

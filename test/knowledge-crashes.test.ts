@@ -137,18 +137,20 @@ test("an unchanged or hardly changed source computes few vectors, and a new mode
   expect(texts).toHaveLength(sections);
   expect((await byVectors()).results).toHaveLength(5);
   Object.assign(world, { embedder });
+  await app.call(knowledgeBase.delete_document, { id });
 });
 
 test("another organization's passages, which match better, take no place among the results", async () => {
   const { key } = await createOrganizationFor(app, "Other");
   const add = (content: string, options = {}) =>
     app.call(knowledgeBase.add_document, { name: "x", source_type: "markdown", content }, options);
-  await add("The kakapo sleeps by day.", { key });
+  const theirs = await add("The kakapo sleeps by day.", { key });
   const { data } = await add("A kakapo is rare.");
   await app.runDueJobs();
   expect(await countByWord("kakapo sleeps by day", 1)).toBe(1);
   await app.call(knowledgeBase.delete_document, { id: data.id });
   expect(await countByWord("kakapo sleeps by day")).toBe(0);
+  await app.call(knowledgeBase.delete_document, { id: theirs.data.id }, { key });
 });
 
 test("a model that fails leaves a document that is found by its words, until it answers again", async () => {
@@ -170,4 +172,5 @@ test("a model that fails leaves a document that is found by its words, until it 
   await app.advanceTime(2 * minute);
   const row = app.server.database.queries.selectFrom("knowledge_chunks").select("model");
   expect(await row.where("document_id", "=", data.id).execute()).toEqual([{ model: embedder.model }]);
+  await app.call(knowledgeBase.delete_document, { id: data.id });
 });

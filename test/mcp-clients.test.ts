@@ -82,6 +82,7 @@ describe.each(clientKinds)("a client of %s", (_, open) => {
   });
 
   test("is given every sufficient scope", async () => {
+    await reader.listTools();
     const call = { name: "upload_file", arguments: { file_name: "a.txt", content_base64: "aGk=" } };
     const text = textOf(await reader.callTool(call));
     expect(text).toContain("one of inbox:write, contacts:write, templates:create, broadcasts:create.");

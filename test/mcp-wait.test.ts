@@ -11,6 +11,7 @@ import { allScopes } from "../tools/contract/index.ts";
 import { messages } from "../tools/messages/index.ts";
 import { type ConnectedClient, clientKinds, connectClient, serveMcpHttp } from "./support/mcp-clients.ts";
 import type { Upstream } from "./support/scripted-service.ts";
+import { waitUntil } from "./support/served-process.ts";
 
 const answer = { data: { messages: [], cursor: "c", is_timed_out: true } };
 /** The pending responses of the service, by the cursor of their wait or the id of their broadcast. */
@@ -105,12 +106,13 @@ async function expectProgress(
   const received: Progress[] = [];
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   const result = call(params, { onprogress: (progress) => received.push(progress) });
-  await expect.poll(() => waiting.has(after)).toBe(true);
-  for (const progress of [5, 10]) {
+  await waitUntil(() => waiting.has(after));
+  for (const [index, progress] of [5, 10].entries()) {
     vi.advanceTimersByTime(5_000);
-    await expect
-      .poll(() => received.at(-1))
-      .toMatchObject({ progress, total: 20, message: `Waiting: ${20 - progress} s left` });
+    await waitUntil(() => received.length > index);
+    expect(received[index]).toMatchObject({
+      ...{ progress, total: 20, message: `Waiting: ${20 - progress} s left` },
+    });
   }
   waiting.get(after)?.end(JSON.stringify(answer));
   expect(await result).toMatchObject({ structuredContent: answer });
@@ -122,9 +124,9 @@ const counts = (sent: number, failed: number, total = 20_000) => ({
   ...{ execution_status: "processing", is_timed_out: true },
 });
 
-/** Answers the slice that waits, after its time. */
+/** Answers the slice that waits, after its time. A poll of `expect`, unlike `waitUntil`, would advance the timers. */
 async function endSlice(id: string, data: object, ms = 5_000): Promise<void> {
-  await expect.poll(() => waiting.has(id)).toBe(true);
+  await waitUntil(() => waiting.has(id));
   if (ms > 0) {
     vi.advanceTimersByTime(ms);
   }

@@ -65,6 +65,7 @@ test("send_message returns what the specification shows", async () => {
 });
 
 test("a list result includes its paging", async () => {
+  await app.call(contacts.upsert_contact, { phone_number: "+14155550163" });
   const answer = await app.call(mcp.call_mcp_tool, { name: "list_contacts", arguments: { per_page: "1" } });
   expect(answer).toMatchObject({
     data: [{ id: expect.stringMatching(/^con_/) }],

@@ -1,7 +1,7 @@
 /** Migrations: all or nothing, once by several processes, and beside processes of the previous version. */
 import { randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openDatabase } from "../src/database/connect.ts";
 import type { Database, Queries } from "../src/database/database.ts";
 import { migrate } from "../src/database/migrate.ts";
@@ -62,8 +62,8 @@ describe("on PostgreSQL", { tags: "postgres" }, () => {
       const { migrating } = await old.transaction(async (tx) => {
         await sql`insert into notes values (1)`.execute(tx);
         const migrating = migrate(next, { "0001-more": { up } });
-        await vi.waitFor(async () => expect(await countWaiting(old)).toBe(1));
-        await vi.waitFor(async () => expect(await countWaiting(old)).toBe(0));
+        await expect.poll(() => countWaiting(old)).toBe(1);
+        await expect.poll(() => countWaiting(old)).toBe(0);
         return { migrating };
       });
       await migrating;

@@ -105,7 +105,7 @@ describe("an organization", () => {
       ...{ limits: {}, users: 1, inboxes: 1 },
       created_at: app.now().toISOString(),
     });
-    expect(data.owner).toEqual({ id: expect.any(String), email: "ada@example.net", name: "Ada" });
+    expect(data.owner).toEqual({ id: expect.stringMatching(/^usr_/), email: "ada@example.net", name: "Ada" });
     const { user } = await signIn(app, "ada@example.net", "a long enough password");
     expect(user).toMatchObject({ id: data.owner.id, role: "owner", organization_id: data.organization.id });
     const { data: described } = await app.call(auth.whoami, {}, { key: data.api_key.secret_key });

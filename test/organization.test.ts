@@ -8,7 +8,7 @@ import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
 import { organization } from "../tools/organization.ts";
 import { uploads } from "../tools/uploads.ts";
-import { useTestApp } from "./support/app.ts";
+import { startTestApp, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 
@@ -69,9 +69,12 @@ describe("the settings", () => {
   });
 
   test("have a currency, which whoami shows, and a default language", async () => {
+    // No message of another test has fixed its currency.
+    await using own = await startTestApp();
+    const update = (changes: object) => own.call(organization.update_organization, changes);
     const { data } = await update({ currency: "eur", default_language: "pt_BR" });
     expect(data).toMatchObject({ currency: "EUR", default_language: "pt_BR" });
-    expect((await app.call(auth.whoami, {})).data.organization).toMatchObject({ currency: "EUR" });
+    expect((await own.call(auth.whoami, {})).data.organization).toMatchObject({ currency: "EUR" });
     expect((await update({ default_language: null })).data).toMatchObject({
       currency: "EUR",
       default_language: null,

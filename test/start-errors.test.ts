@@ -25,7 +25,8 @@ test.each([
 /** The output of a command that must end with an error before it opens anything. */
 async function start(command: string, env: Record<string, string>): Promise<string> {
   const { child, stdout, stderr } = startProcess([command], { ...env, TIDINGS_DATA_DIR: "/dev/null/none" });
-  const [code] = await once(child, "exit");
+  // Unlike "exit", it comes after the whole output.
+  const [code] = await once(child, "close");
   expect([code, stdout()]).toEqual([1, ""]);
   return stderr();
 }

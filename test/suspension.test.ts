@@ -215,7 +215,7 @@ test("a suspension holds at once in every process of the database, for requests 
 }, async () => {
   await using database = await createTestDatabase();
   await using one = await startTestApp({ database });
-  await using two = await startTestApp({ database });
+  await using two = await startTestApp({ database, startsAt: one.now() });
   const { id, key } = await createOrganizationFor(one, "Two processes");
   await two.call(contacts.list_contacts, {}, { key });
   const input = { to: "+14155550123", type: "text", text: { body: "hello" } } as const;

@@ -17,6 +17,7 @@ beforeEach(async () => {
 });
 
 const body = "Hello.";
+const { signal } = new AbortController();
 let created = 0;
 
 const create = async () => {
@@ -40,7 +41,7 @@ const inbox = async () => {
 async function listAtAuthority(name: string): Promise<readonly ReviewedTemplate[]> {
   const { templates: found } = await authority.simulated.list(
     { inbox: await inbox(), name, cursor: null },
-    AbortSignal.timeout(1_000),
+    signal,
   );
   return found;
 }
@@ -114,7 +115,7 @@ test("a submission that the authority rejects at once is a draft again", async (
   const { id, name } = await create();
   const version = { category: "utility" as const, template_data: { body }, variables: [] };
   const template = { inbox: await inbox(), name, language: "en", external_id: null, ...version };
-  await authority.simulated.submit(template, AbortSignal.timeout(1_000));
+  await authority.simulated.submit(template, signal);
   const failure = await expectFailure(submit(id));
   expect(failure).toMatchObject({ status: 422, code: "template_refused" });
   expect(await get(id)).toMatchObject({ status: "draft", external_id: null });
@@ -218,8 +219,8 @@ test("an approved template is not submitted or deleted while messages wait for i
   const template = { name, language: "en" };
   await app.call(messages.send_message, { to: "+14155550102", type: "template", template });
   await app.call(templates.update_template, { id, template_data: { body: "Hello again." } });
-  for (const call of [submit(id), app.call(templates.delete_template, { id })]) {
-    expect(await expectFailure(call)).toMatchObject({
+  for (const call of [() => submit(id), () => app.call(templates.delete_template, { id })]) {
+    expect(await expectFailure(call())).toMatchObject({
       status: 409,
       code: "template_in_use",
       error: { count: 1 },
@@ -273,7 +274,7 @@ test("250 templates of the authority are added once, although a page fails", asy
   const shared = { inbox: await inbox(), language: "en", external_id: null };
   for (let number = 0; number < 250; number += 1) {
     const template = { ...shared, name: `theirs_${number}` };
-    await authority.simulated.submit({ ...template, ...version }, AbortSignal.timeout(1_000));
+    await authority.simulated.submit({ ...template, ...version }, signal);
   }
   let pages = 0;
   authority.replace({
@@ -288,6 +289,7 @@ test("250 templates of the authority are added once, although a page fails", asy
   const [one, two] = await Promise.all([sync(), sync()]);
   const list = await app.call(templates.list_templates, { search: "theirs_" });
   expect(list.meta.total).toBe(250);
-  expect([one.synced, two.synced].every((count) => count >= 250)).toBe(true);
+  const { total } = (await app.call(templates.list_templates, {})).meta;
+  expect([one.synced, two.synced]).toEqual([total, total]);
   expect(await sync()).toMatchObject({ updated: 0 });
 });

@@ -121,7 +121,7 @@ test.each([0, 1, 2])(
     });
     await expect(broken).rejects.toThrow();
     spy.mockRestore();
-    await vi.waitFor(async () => expect(await readNotes()).toEqual([]));
+    await expect.poll(readNotes).toEqual([]);
   },
 );
 

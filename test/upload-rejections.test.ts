@@ -1,4 +1,5 @@
 /** Rejected and interrupted uploads: the error of each, and that nothing stays stored. */
+import { once } from "node:events";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -183,8 +184,8 @@ describe("a rejected file is not stored", () => {
     const before = [await listFiles(), await listRows()];
     for (const share of [0.2, 0.9]) {
       await abortUpload(2_000_000, share);
+      await expect.poll(async () => [await listFiles(), await listRows()]).toEqual(before);
     }
-    await expect.poll(async () => [await listFiles(), await listRows()]).toEqual(before);
   });
 
   test("the row and file of an upload interrupted by a crash are deleted after an hour", async () => {
@@ -232,7 +233,7 @@ describe("an invalid form", () => {
       body,
     });
     expect(await answer.json()).toMatchObject({ error: { type: "invalid_request" } });
-    expect([400, 413, 415]).toContain(answer.status);
+    expect(answer.status).toBe(400);
     expect([await listFiles(), await listRows()]).toEqual(before);
     expect((await send(multipartForm({ bytes: png }))).status).toBe(201);
   });
@@ -259,7 +260,7 @@ test("partial files of a killed process are deleted, also while the next one kee
   }
 });
 
-/** Sends a share of a form and ends the connection. */
+/** Sends a share of a form, and ends the connection once a part of the file is stored. */
 async function abortUpload(length: number, share: number): Promise<void> {
   const head = `--x\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\nContent-Type: image/png\r\n\r\n`;
   const body = Buffer.concat([Buffer.from(head), png, Buffer.alloc(length)]);
@@ -268,11 +269,11 @@ async function abortUpload(length: number, share: number): Promise<void> {
     "content-type": "multipart/form-data; boundary=x",
     "content-length": body.length,
   };
-  await new Promise<void>((resolve) => {
-    const sent = request(`${app.address}/v1/uploads`, { method: "POST", headers });
-    sent.on("error", () => resolve());
-    sent.write(body.subarray(0, Math.floor(body.length * share)), () =>
-      setTimeout(() => sent.destroy(new Error("gone")), 100),
-    );
-  });
+  const before = (await listFiles()).length;
+  const sent = request(`${app.address}/v1/uploads`, { method: "POST", headers });
+  const failed = once(sent, "error");
+  sent.write(body.subarray(0, Math.floor(body.length * share)));
+  await expect.poll(async () => (await listFiles()).length).toBe(before + 1);
+  sent.destroy(new Error("gone"));
+  await failed;
 }

@@ -4,21 +4,25 @@ import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
 import { organization } from "../tools/organization.ts";
 import { operatorWallet } from "../tools/wallet.ts";
-import { useTestApp } from "./support/app.ts";
+import { startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { asOperator, createOrganizationFor } from "./support/operator.ts";
 import { openPhone } from "./support/simulator.ts";
 import { createWalletHelpers, price, setPrices } from "./support/wallet.ts";
 
 describe("with TIDINGS_WALLET=block", () => {
-  const app = useTestApp({ env: { TIDINGS_WALLET: "block" } });
-  const { add, read, send, list } = createWalletHelpers(app);
+  const env = { TIDINGS_WALLET: "block" };
+  const app = useTestApp({ env });
+  const { add, read, send } = createWalletHelpers(app);
   beforeAll(() => setPrices(app));
 
   test("a simulated inbox rejects nothing, unless its setting wallet is enforced", async () => {
+    await using own = await startTestApp({ env });
+    await setPrices(own);
+    const { send, list } = createWalletHelpers(own);
     expect((await send()).status).toBe("queued");
-    await app.advanceTime(1_000);
-    await enforce();
+    await own.advanceTime(1_000);
+    await enforce(own);
     const failure = await expectFailure(send());
     expect(failure).toMatchObject({
       status: 402,
@@ -29,6 +33,7 @@ describe("with TIDINGS_WALLET=block", () => {
   });
 
   test("messages are accepted while there is money for them, also many at once", async () => {
+    await enforce();
     const before = await read();
     await add(-before.available + 10 * price);
     const results = await Promise.allSettled(Array.from({ length: 25 }, () => send()));
@@ -67,9 +72,9 @@ describe("with TIDINGS_WALLET=block", () => {
     expect(failure).toMatchObject({ status: 422, code: "price_unknown" });
   });
 
-  async function enforce() {
-    const [inbox] = (await app.call(inboxes.list_inboxes, {})).data;
-    await app.call(inboxes.update_inbox, { id: inbox?.id ?? "", settings: { wallet: "enforced" } });
+  async function enforce(at: TestApp = app) {
+    const [inbox] = (await at.call(inboxes.list_inboxes, {})).data;
+    await at.call(inboxes.update_inbox, { id: inbox?.id ?? "", settings: { wallet: "enforced" } });
   }
 });
 

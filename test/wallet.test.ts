@@ -186,9 +186,12 @@ test("the price is nothing in a currency without prices", async () => {
 
 test("the balances are the sums of the entries, and the audit reports any difference", async () => {
   const id = await organizationId();
+  await send();
   expect(await findDifferences(world.database.queries, id)).toEqual([]);
-  await sql`update ledger_balances set wallet = wallet - 5, spent = spent + 5
-    where part = (select min(part) from ledger_balances)`.execute(world.database.queries);
+  await sql`update ledger_balances set wallet = wallet - 5, spent = spent + 5 where organization_id = ${id}
+    and part = (select min(part) from ledger_balances where organization_id = ${id})`.execute(
+    world.database.queries,
+  );
   const differences = await findDifferences(world.database.queries, id);
   expect(
     differences.map(({ account, balance, sum_of_entries }) => [account, balance - sum_of_entries]),

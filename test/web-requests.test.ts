@@ -2,9 +2,8 @@
 import { setMaxListeners } from "node:events";
 import type { RequestListener } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { certificate, certificateKey } from "./support/certificate.ts";
 import { startReceiver } from "./support/receiver.ts";
 import { openWeb, requestDefaults, textOf, useConnectionAttempts } from "./support/web.ts";
@@ -50,7 +49,8 @@ describe("a request", () => {
     expect(receiver.connections).toBeLessThanOrEqual(2);
   });
 
-  test("closes an idle connection soon, without a keep-alive header of the host", async () => {
+  test("closes a connection that was idle for a second, without a keep-alive header of the host", async () => {
+    const timers = vi.spyOn(globalThis, "setTimeout");
     await using web = openWeb();
     let [opened, closed] = [0, 0];
     const server = createServer((socket) => {
@@ -64,7 +64,8 @@ describe("a request", () => {
     const { port } = server.address() as AddressInfo; // it listens on a TCP port
     expect(await web.send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 200 });
     expect([opened, closed]).toEqual([1, 0]);
-    await expect.poll(() => closed, { timeout: 1_900 }).toBe(1);
+    await expect.poll(() => closed).toBe(1);
+    expect(timers.mock.calls.map(([, ms]) => ms)).toContain(1_000);
     server.close();
   });
 
@@ -97,9 +98,7 @@ describe("a request", () => {
     await using web = openWeb();
     const url = `http://127.0.0.1:${receiver.port}/`;
     const late = { outcome: "failed", reason: "timeout", detail: "127.0.0.1 did not answer in time." };
-    const sent = await web.send(url, { timeoutMs: 60 });
-    expect(sent).toMatchObject(late);
-    expect("ms" in sent && sent.ms).toBeLessThan(1_000);
+    expect(await web.send(url, { timeoutMs: 60 })).toMatchObject(late);
     expect(await web.download(url, { timeoutMs: 60 })).toMatchObject(late);
   });
 
@@ -107,20 +106,17 @@ describe("a request", () => {
     await using web = openWeb({ resolve: () => new Promise(() => undefined) });
     const answer = await web.send("http://silent.example.com/", { timeoutMs: 40 });
     expect(answer).toMatchObject({ reason: "timeout" });
-    expect("ms" in answer && answer.ms).toBeLessThan(1_000);
     expect(attempts.addresses).toEqual([]);
   });
 
   test("is not sent if its time ended before the connection was made", async () => {
     await using receiver = await startReceiver();
     let answer = (_: string[]) => {};
-    await using web = openWeb({ resolve: () => new Promise((resolve) => (answer = resolve)) });
+    const addresses = new Promise<string[]>((resolve) => (answer = resolve));
+    await using web = openWeb({ resolve: () => addresses });
     const url = `http://slow.example.com:${receiver.port}/`;
     expect(await web.send(url, { timeoutMs: 40 })).toMatchObject({ reason: "timeout" });
     const next = web.send(url);
-    await sleep(20);
-    answer(["127.0.0.1"]);
-    await sleep(20);
     answer(["127.0.0.1"]);
     expect(await next).toMatchObject({ outcome: "answered" });
     expect(receiver.requests).toBe(1);
@@ -195,8 +191,8 @@ describe("a request", () => {
       setImmediate(() => response.socket?.destroy());
     });
     await using odd = await startReceiver(({ socket }) => socket.end("220 mail.example.com ESMTP\r\n"));
-    const gone = await startReceiver();
-    await gone[Symbol.asyncDispose]();
+    // No service has this port.
+    const gone = { port: 1 };
     await using web = openWeb();
     const reasons = [breaking, short, odd, gone].map(async ({ port }) => {
       const answer = await web.send(`http://127.0.0.1:${port}/`);

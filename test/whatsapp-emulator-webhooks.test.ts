@@ -8,6 +8,7 @@ import {
   errorOf,
   type Json,
   phone_number_id,
+  startAt,
   useEmulator,
 } from "./support/whatsapp-emulator.ts";
 
@@ -257,7 +258,7 @@ describe("a customer's message", () => {
     const shown = async () => (await control("GET", `/customers/${customer}/messages`)).body;
     expect(await shown()).toMatchObject({
       typing: [phone_number_id],
-      data: [{ read_at: expect.any(String) }],
+      data: [{ read_at: new Date(startAt).toISOString() }],
     });
     await advance(26_000);
     expect((await shown()).typing).toEqual([]);

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openDataFolder } from "../../src/cli/data-folder.ts";
 import { ownerKey, startTestApp } from "../support/app.ts";
 import { lendTestDatabase } from "../support/database.ts";
+import { ownPort } from "../support/own-port.ts";
 import { startProcess } from "../support/process.ts";
 import { startUpstream } from "../support/scripted-service.ts";
 import { openProcesses, waitUntil } from "../support/served-process.ts";
@@ -23,9 +24,8 @@ test("events are forwarded with a webhook's headers, and a restart of the servic
   await using database = await lendTestDatabase();
   const { env } = database;
   const localKey = await (await openDataFolder(env.TIDINGS_DATA_DIR ?? "")).credential();
-  const before = await startTestApp({ database, localKey });
-  const port = Number(new URL(before.address).port);
-  const listening = startProcess(["listen", "--forward-to", receiver.url], { ...env, PORT: String(port) });
+  const before = await startTestApp({ database, localKey, port: ownPort });
+  const listening = startProcess(["listen", "--forward-to", receiver.url], { ...env, PORT: String(ownPort) });
   onTestFinished(() => listening.end("SIGKILL"));
   const [, secret = ""] = await listening.waitForOutput(/secret for this run: (whsec_\S+)/);
   receiver.secret = secret;
@@ -33,7 +33,7 @@ test("events are forwarded with a webhook's headers, and a restart of the servic
   await write(before.address, "one");
   await listening.waitForOutput(/message\.received {2}evt_\w+ {2}200 {2}\d+ ms/);
   await before[Symbol.asyncDispose]();
-  await using after = await startTestApp({ database, localKey, port });
+  await using after = await startTestApp({ database, localKey, port: ownPort });
   await write(after.address, "two");
   await listening.waitForOutput(/(?:message\.received[\s\S]*){2}/);
   expect(receiver.received.map(({ event }) => event.data.text)).toEqual([{ body: "one" }, { body: "two" }]);

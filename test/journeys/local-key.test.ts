@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { type DataFolder, openDataFolder } from "../../src/cli/data-folder.ts";
 import { startTestApp } from "../support/app.ts";
 import { lendTestDatabase } from "../support/database.ts";
+import { ownPort } from "../support/own-port.ts";
 import { programPath, startProcess, type TidingsProcess } from "../support/process.ts";
-import { startReceiver } from "../support/receiver.ts";
 import { startUpstream, type Upstream } from "../support/scripted-service.ts";
 import { openProcesses, waitUntil } from "../support/served-process.ts";
 
@@ -16,11 +16,6 @@ async function recordForeignServer(folder: DataFolder, foreign: Upstream) {
   await ownership?.publish(foreign.url);
   const release = async () => ownership?.release();
   return { release, [Symbol.asyncDispose]: release };
-}
-
-async function findFreePort(): Promise<string> {
-  await using receiver = await startReceiver();
-  return String(receiver.port);
 }
 
 async function expectOneWarning({ stderr }: TidingsProcess, foreign: Upstream): Promise<void> {
@@ -51,16 +46,15 @@ test("tidings listen waits for the folder's own service", { tags: "embedded" }, 
 
 test("tidings listen sends no key to another program on the service's port", async () => {
   await using database = await lendTestDatabase();
-  await using foreign = await startUpstream([{ status: 404 }]);
+  await using foreign = await startUpstream([{ status: 404 }], ownPort);
   const { env } = database;
   const folder = await openDataFolder(env.TIDINGS_DATA_DIR ?? "");
-  const port = Number(new URL(foreign.url).port);
-  const settings = { ...env, PORT: String(port) };
+  const settings = { ...env, PORT: String(ownPort) };
   const listening = startProcess(["listen", "--forward-to", "http://127.0.0.1:1/"], settings);
   onTestFinished(() => listening.end("SIGKILL"));
   await expectOneWarning(listening, foreign);
   await foreign[Symbol.asyncDispose]();
-  await using _service = await startTestApp({ database, localKey: await folder.credential(), port });
+  await using _service = await startTestApp({ database, localKey: await folder.credential(), port: ownPort });
   await listening.waitForOutput(/Listening/);
   await expectNoKey(folder, foreign);
 });
@@ -72,13 +66,12 @@ test("tidings serve forwards nothing to a program that does not prove itself, an
   await using foreign = await startUpstream([{ status: 404 }]);
   const folder = await openDataFolder(processes.env.TIDINGS_DATA_DIR ?? "");
   await using record = await recordForeignServer(folder, foreign);
-  const port = await findFreePort();
-  const serving = processes.start(["serve"], { PORT: port });
+  const serving = processes.start(["serve"], { PORT: "0" });
   await expectOneWarning(serving, foreign);
   expect(serving.stdout()).not.toContain("REST");
   await record.release();
   const [, address] = await serving.waitForOutput(/REST\s+(\S+)\/v1/);
-  expect(address).toBe(`http://127.0.0.1:${port}`);
+  expect((await folder.owner())?.address).toBe(address);
   await expectNoKey(folder, foreign);
 });
 

@@ -1,14 +1,18 @@
 /** The routing of one customer: by skill, escalation to a higher tier, transfer, and reopening. */
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { contacts } from "../../tools/contacts.ts";
 import { conversations } from "../../tools/conversations.ts";
 import { routing } from "../../tools/routing.ts";
 import { teams } from "../../tools/teams.ts";
-import { useTestApp } from "../support/app.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
 import { openPhone } from "../support/simulator.ts";
 import { type CreatedTeam, createTeamWithMembers, findWrongChatCounts } from "../support/teams.ts";
 
-const app = useTestApp();
+let app: TestApp;
+beforeEach(async () => {
+  app = await startTestApp();
+});
+afterEach(() => app[Symbol.asyncDispose]());
 
 const get = async (id: string) => (await app.call(conversations.get_conversation, { id })).data;
 const latestDecision = async (id: string) => (await app.call(routing.list_routing_decisions, { id })).data[0];

@@ -23,6 +23,11 @@ export function startProcess(args: string[], env: Readonly<Record<string, string
   const written = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk) => (written.stdout += String(chunk)));
   child.stderr.on("data", (chunk) => (written.stderr += String(chunk)));
+  // Only then is the output complete: the process may exit before all of it has been read.
+  let isClosed = false;
+  child.once("close", () => {
+    isClosed = true;
+  });
   return {
     child,
     stdout: () => written.stdout,
@@ -33,10 +38,10 @@ export function startProcess(args: string[], env: Readonly<Record<string, string
         if (match) {
           return match;
         }
-        if (child.exitCode !== null) {
+        if (isClosed) {
           throw new Error(`the process exited with ${child.exitCode}: ${written.stderr}`);
         }
-        await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
+        await Promise.race([once(child.stdout, "data"), once(child, "close")]);
       }
     },
     async end(signal) {

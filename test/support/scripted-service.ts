@@ -26,8 +26,11 @@ export interface Upstream extends AsyncDisposable {
   respond: Respond;
 }
 
-/** Responds from a list, whose last response repeats, or with a function of the request. */
-export async function startUpstream(script: readonly ScriptedResponse[] | Respond): Promise<Upstream> {
+/** Responds from a list, whose last response repeats, or with a function of the request; by default on a free port. */
+export async function startUpstream(
+  script: readonly ScriptedResponse[] | Respond,
+  atPort = 0,
+): Promise<Upstream> {
   const requests: RecordedRequest[] = [];
   const next = () =>
     (script as readonly ScriptedResponse[])[Math.min(requests.length, script.length) - 1] ?? {};
@@ -51,7 +54,7 @@ export async function startUpstream(script: readonly ScriptedResponse[] | Respon
       response.end(typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body));
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(atPort, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo; // it listens on a TCP port
   return Object.assign(upstream, {
     url: `http://127.0.0.1:${port}`,

@@ -146,9 +146,10 @@ export async function storeResponse(
 function remainingSubjects({ organization_id }: IdempotencyKey, body: unknown) {
   const ids = JSON.stringify(body).match(/(?<=")(?:con|conv)_[0-9a-z]{26}(?=")/g) ?? [];
   return sql<string[]>`array(
-    select subject from unnest(${[...new Set(ids)]}::text[]) as subject
+    select named.subject from unnest(${[...new Set(ids)]}::text[]) as named (subject)
     where not exists (
-      select from erasures where organization_id = ${organization_id} and erasures.subject = subject
+      select from erasures
+      where erasures.organization_id = ${organization_id} and erasures.subject = named.subject
     )
   )`;
 }
