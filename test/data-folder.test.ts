@@ -130,9 +130,7 @@ test("followers see the owner's address, and when it ends", async () => {
   await ownership?.publish("http://127.0.0.1:3000");
   expect(await folder.owner()).toEqual({ pid: process.pid, address: "http://127.0.0.1:3000" });
 
-  const ended = folder.waitForOwnerEnd(new AbortController().signal);
-  await ownership?.release();
-  await ended;
+  await Promise.all([folder.waitForOwnerEnd(new AbortController().signal), ownership?.release()]);
   expect(await folder.owner()).toBeUndefined();
 });
 

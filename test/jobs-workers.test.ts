@@ -11,6 +11,7 @@ import { z } from "zod";
 import type { Database } from "../src/database/database.ts";
 import type { JobDefinition } from "../src/jobs/job.ts";
 import { anyPayload, makeJob, useJobsFixture } from "./support/jobs-fixture.ts";
+import { meanwhile } from "./support/meanwhile.ts";
 
 const minute = 60_000;
 const killedWorker = fileURLToPath(new URL("./support/crash-worker.ts", import.meta.url));
@@ -99,17 +100,19 @@ test("a worker that lost its lease changes nothing of the job that another worke
   };
   const [first, second] = [fixture.create([definition]), fixture.create([definition])];
   await fixture.enqueue(first, makeJob("a.b"));
-  const runs = [first.runDue()];
-  await expect.poll(() => ends).toHaveLength(1);
-  fixture.advance(2 * minute);
-  runs.push(second.runDue());
-  await expect.poll(() => ends).toHaveLength(2);
-  const before = await fixture.waiting();
-  ends[0]?.();
-  await runs[0];
-  expect(await fixture.waiting()).toEqual(before);
-  ends[1]?.();
-  await runs[1];
+  const firstRun = first.runDue();
+  await meanwhile(firstRun, async () => {
+    await expect.poll(() => ends).toHaveLength(1);
+    fixture.advance(2 * minute);
+    await meanwhile(second.runDue(), async () => {
+      await expect.poll(() => ends).toHaveLength(2);
+      const before = await fixture.waiting();
+      ends[0]?.();
+      await firstRun;
+      expect(await fixture.waiting()).toEqual(before);
+      ends[1]?.();
+    });
+  });
   expect((await fixture.waiting())[0]?.attempts).toBe(2);
 });
 

@@ -154,6 +154,8 @@ describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("with other proce
     await app.server.database.transaction(async (tx) => {
       await sql`select id from conversations where id = ${locked} for update`.execute(tx);
       settled = app.runDueJobs();
+      // It is awaited after the commit.
+      settled.catch(() => undefined);
       for (const id of others) {
         await expect.poll(() => agentOf(id)).toBe(team.users.Ada);
       }
@@ -243,6 +245,8 @@ describe.runIf(process.env.TIDINGS_TEST_ENGINE === "postgres")("the rows of team
     const unlocked = await database.transaction(async (tx) => {
       await lock(first).execute(tx);
       running = run();
+      // It is awaited after the commit.
+      running.catch(() => undefined);
       await expect.poll(async () => (await waiting.execute(database.queries)).rows.length).toBe(1);
       return lock(second).execute(tx);
     });

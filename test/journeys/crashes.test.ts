@@ -55,10 +55,10 @@ test("kill -9 while writes are acknowledged: all of them are stored", async () =
     );
     acknowledged.push(data.id);
   };
-  const writing = Array.from({ length: 400 }, (_, number) => write(number));
+  const writing = Promise.allSettled(Array.from({ length: 400 }, (_, number) => write(number)));
   await waitUntil(() => acknowledged.length >= 200);
   await before.process.end("SIGKILL");
-  await Promise.allSettled(writing);
+  await writing;
 
   const after = await serve();
   for (const id of acknowledged) {

@@ -3,6 +3,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, test } from "vitest";
 import { type DataFolder, openDataFolder } from "../../src/cli/data-folder.ts";
+import { meanwhile } from "../support/meanwhile.ts";
 import { programPath, type TidingsProcess } from "../support/process.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { startUpstream, type Upstream } from "../support/scripted-service.ts";
@@ -89,10 +90,11 @@ testEmbedded("a call of tidings mcp waits for the folder's own service", async (
     ...{ command: process.execPath, args: [programPath, "mcp"], env: settings, stderr: "ignore" },
   });
   await client.connect(transport);
-  const call = client.callTool({ name: "list_contacts", arguments: {} });
-  await waitUntil(() => foreign.requests.length >= 3);
-  await record.release();
-  expect(await call).toMatchObject({ structuredContent: { data: [] } });
+  const answer = await meanwhile(client.callTool({ name: "list_contacts", arguments: {} }), async () => {
+    await waitUntil(() => foreign.requests.length >= 3);
+    await record.release();
+  });
+  expect(answer).toMatchObject({ structuredContent: { data: [] } });
   expect((await folder.owner())?.pid).toBe(transport.pid);
   await client.close();
   await expectNoKey(folder, foreign);

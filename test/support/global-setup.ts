@@ -25,9 +25,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   built ??= build();
   const { env } = project.config;
   const url = env.TIDINGS_TEST_ENGINE === "postgres" ? env.TEST_DATABASE_URL : undefined;
-  const [template, remove] = url === undefined ? await makeFolder() : await makeDatabase(url);
+  const [[template, remove]] = await Promise.all([
+    url === undefined ? makeFolder() : makeDatabase(url),
+    built,
+  ]);
   project.provide("template", template);
-  await built;
   return remove;
 }
 
