@@ -14,6 +14,7 @@ import { createClient } from "../src/client/index.ts";
 import { readConfig } from "../src/config/index.ts";
 import type { Queries } from "../src/database/database.ts";
 import { compareMembers, storeContacts } from "../test/support/cohort-members.ts";
+import { meanwhile } from "../test/support/meanwhile.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { cohorts } from "../tools/cohorts/index.ts";
 import { uploads } from "../tools/uploads.ts";
@@ -188,15 +189,15 @@ async function buildFromFile({ address, jobs }: Running): Promise<void> {
     const input = { name: kind, type: "csv", query: {}, upload_id: upload.id } as const;
     const { data: cohort } = await client.call(cohorts.create_cohort, input);
     const begun = performance.now();
-    const running = jobs.runDue();
     const progress: number[] = [];
-    for (let isBuilding = true; isBuilding; ) {
-      const { data } = await client.call(cohorts.get_cohort, { id: cohort.id });
-      progress.push(data.lines_read);
-      isBuilding = data.status === "building";
-      await new Promise((resolve) => setTimeout(resolve, 500));
-    }
-    await running;
+    await meanwhile(jobs.runDue(), async () => {
+      for (let isBuilding = true; isBuilding; ) {
+        const { data } = await client.call(cohorts.get_cohort, { id: cohort.id });
+        progress.push(data.lines_read);
+        isBuilding = data.status === "building";
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    });
     const { data } = await client.call(cohorts.get_cohort, { id: cohort.id });
     const { status, contact_count, lines_read, lines_rejected, errors } = data;
     const seconds = ((performance.now() - begun) / 1_000).toFixed(1);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, createClient } from "../src/client/index.ts";
+import { meanwhile } from "../test/support/meanwhile.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
@@ -30,16 +31,16 @@ async function run(engine: string, env: Record<string, string>): Promise<void> {
   const acknowledged = { contacts: [] as string[], messages: [] as string[] };
   const start = () => startService(port, key, { ...env, TIDINGS_DATA_DIR: dataDir });
   let { child } = await start();
-  const ended = write(client, acknowledged);
-  for (let kill = 1; kill <= kills; kill += 1) {
-    await pollUntil(
-      () => acknowledged.contacts.length + acknowledged.messages.length > (writes / (kills + 1)) * kill,
-    );
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    ({ child } = await start());
-  }
-  await ended;
+  await meanwhile(write(client, acknowledged), async () => {
+    for (let kill = 1; kill <= kills; kill += 1) {
+      await pollUntil(
+        () => acknowledged.contacts.length + acknowledged.messages.length > (writes / (kills + 1)) * kill,
+      );
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      ({ child } = await start());
+    }
+  });
   await report(engine, client, acknowledged);
   await client.close();
   child.kill("SIGKILL");

@@ -96,11 +96,13 @@ async function fill(env: Record<string, string>): Promise<void> {
 async function compare(engine: string, { baseUrl }: BenchService): Promise<void> {
   const quiet = await readAlone(baseUrl, seconds);
   const stop = new AbortController();
-  const load = startLoad(baseUrl, stop.signal);
-  await sleep(1_000);
-  const loaded = await readAlone(baseUrl, seconds);
-  stop.abort();
-  const counts = await load;
+  const readLoaded = async () => {
+    await sleep(1_000);
+    const read = await readAlone(baseUrl, seconds);
+    stop.abort();
+    return read;
+  };
+  const [counts, loaded] = await Promise.all([startLoad(baseUrl, stop.signal), readLoaded()]);
   const allowed = Math.max(limit.factor * quiet.p99, limit.ms);
   console.log(`\n${engine}`);
   console.log(

@@ -16,6 +16,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { CallFailure, createClient, NoResponseError } from "../src/client/index.ts";
 import { openDatabase } from "../src/database/connect.ts";
+import { meanwhile } from "../test/support/meanwhile.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { uploads } from "../tools/uploads.ts";
 import { webhooks } from "../tools/webhooks.ts";
@@ -125,10 +126,11 @@ async function cut(): Promise<void> {
   calls.push(...sent);
   receiver.hold();
   const requests = sent.map(request);
-  await moments[findings.kills % moments.length]?.(sent, requests);
-  await stop("SIGKILL");
-  findings.kills += 1;
-  await Promise.all(requests);
+  await meanwhile(Promise.all(requests), async () => {
+    await moments[findings.kills % moments.length]?.(sent, requests);
+    await stop("SIGKILL");
+    findings.kills += 1;
+  });
   receiver.release();
   for (const call of sent) {
     call.isCut = call.answer === undefined && receiver.countOf(call.number) > 0;

@@ -60,10 +60,7 @@ await clientOf(0).call(organization.update_organization, { currency: "INR" });
 const outcomes = new Map<string, number>();
 let [next, ended, killed] = [0, 0, 0];
 
-const working = Promise.all(Array.from({ length: atOnce }, work));
-const killing = killAll();
-await working;
-await killing;
+await Promise.all([...Array.from({ length: atOnce }, work), killAll()]);
 await settle();
 const failed = await report();
 for (const { child } of services) {

@@ -147,19 +147,24 @@ async function measureStrategy(service: Service, run: Run, index: number) {
   const { data: policy } = Created.parse(created);
   await analyze(database.queries);
   const ended = new AbortController();
-  const watch = watchCapacity(database, team.id, ended.signal);
   const options = { database, team: team.id, handleMs: run.handleMs, signal: ended.signal };
-  const closing = closeConversations(options, (id) => call("update_conversation", { id, status: "closed" }));
-  const startedAt = performance.now();
-  await sendMessages({ count: conversations, perSecond }, (n) =>
-    receiveMessage(`+1415${index + 2}${String(n).padStart(6, "0")}`),
-  );
-  const sendMs = performance.now() - startedAt;
-  await waitUntil(async () => (await listAssignments(database, team.id)).length >= conversations);
-  ended.abort();
-  await closing;
+  const send = async () => {
+    const startedAt = performance.now();
+    await sendMessages({ count: conversations, perSecond }, (n) =>
+      receiveMessage(`+1415${index + 2}${String(n).padStart(6, "0")}`),
+    );
+    const sendMs = performance.now() - startedAt;
+    await waitUntil(async () => (await listAssignments(database, team.id)).length >= conversations);
+    ended.abort();
+    return sendMs;
+  };
+  const [sendMs, capacityReport] = await Promise.all([
+    send(),
+    watchCapacity(database, team.id, ended.signal),
+    closeConversations(options, (id) => call("update_conversation", { id, status: "closed" })),
+  ]);
   const assignments = await listAssignments(database, team.id);
-  report(run, { sendMs, capacityReport: await watch, users, weights, assignments });
+  report(run, { sendMs, capacityReport, users, weights, assignments });
   await call("delete_routing_policy", { id: policy.id });
 }
 

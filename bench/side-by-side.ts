@@ -63,14 +63,20 @@ const { data: webhook } = await old.client.call(webhooks.create_webhook, {
   ...{ url: receiver.url, events: webhookEvents },
 });
 receiver.secret = webhook.signing_secret;
-const loads = [repeatEvery(1_000 / rate.outbound, send), repeatEvery(1_000 / rate.inbound, write)];
-await sleep(aloneMs);
-const recent = await start("dist/tidings.js", 39_442);
-await sleep(seconds * 1_000);
-await stop(old);
-await sleep(aloneMs);
-isLoading = false;
-await Promise.all(loads);
+const deploy = async () => {
+  await sleep(aloneMs);
+  const started = await start("dist/tidings.js", 39_442);
+  await sleep(seconds * 1_000);
+  await stop(old);
+  await sleep(aloneMs);
+  isLoading = false;
+  return started;
+};
+const [recent] = await Promise.all([
+  deploy(),
+  repeatEvery(1_000 / rate.outbound, send),
+  repeatEvery(1_000 / rate.inbound, write),
+]);
 await report();
 await stop(recent);
 await rm(dataDir, { recursive: true });
@@ -99,7 +105,10 @@ async function repeatEvery(ms: number, run: (number: number) => Promise<void>): 
   const running: Promise<void>[] = [];
   const begin = performance.now();
   while (isLoading) {
-    running.push(run(running.length));
+    const one = run(running.length);
+    // Its failure is reported at the end.
+    one.catch(() => undefined);
+    running.push(one);
     await sleep(Math.max(0, begin + running.length * ms - performance.now()));
   }
   await Promise.all(running);

@@ -52,17 +52,19 @@ async function measure(name: string, count: number): Promise<void> {
   const base = await residentMb(child.pid);
   let peak = base;
   let isOver = false;
-  const watching = (async () => {
+  const watch = async () => {
     while (!isOver) {
       peak = Math.max(peak, await residentMb(child.pid));
       await sleep(10);
     }
-  })();
-  const start = performance.now();
-  const statuses = await Promise.all(Array.from({ length: count }, () => upload(limit)));
-  const seconds = (performance.now() - start) / 1000;
-  isOver = true;
-  await watching;
+  };
+  const uploadAll = async () => {
+    const start = performance.now();
+    const answers = await Promise.all(Array.from({ length: count }, () => upload(limit)));
+    isOver = true;
+    return { statuses: answers, seconds: (performance.now() - start) / 1000 };
+  };
+  const [{ statuses, seconds }] = await Promise.all([uploadAll(), watch()]);
   const speed = (count * 32) / seconds;
   const growth = `${base.toFixed(0)} → ${peak.toFixed(0)} MB (+${(peak - base).toFixed(0)})`;
   console.log(

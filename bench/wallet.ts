@@ -14,6 +14,7 @@ import { CallFailure, type Client } from "../src/client/index.ts";
 import { openDatabase } from "../src/database/connect.ts";
 import type { Database } from "../src/database/database.ts";
 import { findDifferences } from "../src/platform/wallet/audit.ts";
+import { meanwhile } from "../test/support/meanwhile.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
@@ -114,25 +115,25 @@ async function run({ engine, env, ports, sends, kills, ...options }: Run): Promi
     }
   };
   const price = (await firstPrice(client, () => add(1, 0))) ?? 0;
-  const sending = Promise.all(
-    Array.from({ length: atOnce }, (_, index) => sendAll(clients[index % clients.length] ?? client)),
-  );
-  const sampling = sample();
-  for (let kill = 1; kill <= kills; kill += 1) {
-    await pollUntil(() => next > (sends / (kills + 1)) * kill);
-    const service = services[kill % services.length];
-    if (service) {
-      service.child.kill("SIGKILL");
-      await once(service.child, "exit");
-      service.child = (await start(service.port)).child;
+  const killAll = async () => {
+    for (let kill = 1; kill <= kills; kill += 1) {
+      await pollUntil(() => next > (sends / (kills + 1)) * kill);
+      const service = services[kill % services.length];
+      if (service) {
+        service.child.kill("SIGKILL");
+        await once(service.child, "exit");
+        service.child = (await start(service.port)).child;
+      }
+      // Less than the messages of a step cost.
+      await add(Number((price * (sends / (kills + 1)) * 0.7).toFixed(6)), kill);
     }
-    // Less than the messages of a step cost.
-    await add(Number((price * (sends / (kills + 1)) * 0.7).toFixed(6)), kill);
-  }
-  await sending;
-  await pollUntil(async () => (await client.call(wallet.get_wallet, {})).data.held === 0);
-  isDone = true;
-  await sampling;
+  };
+  await meanwhile(sample(), async () => {
+    const senders = Array.from({ length: atOnce }, (_, index) => clients[index % clients.length] ?? client);
+    await Promise.all([...senders.map(sendAll), killAll()]);
+    await pollUntil(async () => (await client.call(wallet.get_wallet, {})).data.held === 0);
+    isDone = true;
+  });
   const { data: end } = await client.call(wallet.get_wallet, {});
   for (const { child } of services) {
     child.kill("SIGKILL");

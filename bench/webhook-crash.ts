@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "../src/client/index.ts";
+import { meanwhile } from "../test/support/meanwhile.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { pollUntil, startService } from "./support/service.ts";
@@ -31,15 +32,14 @@ const arrivals = new Map<string, string[]>();
 const receiver = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on("data", (chunk: Buffer) => chunks.push(chunk));
-  request.on("end", async () => {
+  request.on("end", () => {
     const { id, data } = JSON.parse(Buffer.concat(chunks).toString()) as {
       id: string;
       data: { message_id: string };
     };
     arrivals.set(data.message_id, [...(arrivals.get(data.message_id) ?? []), id]);
     // Long enough for a kill between the arrival and its record.
-    await sleep(20);
-    response.end("ok");
+    setTimeout(() => response.end("ok"), 20);
   });
 });
 await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
@@ -64,14 +64,14 @@ await client.call(webhooks.create_webhook, {
   events: ["message.received"],
 });
 const acknowledged = new Set<string>();
-const writing = Promise.all(Array.from({ length: 8 }, write));
-for (let kill = 1; kill <= kills; kill += 1) {
-  await pollUntil(() => arrivals.size > (wanted / (kills + 1)) * kill);
-  child.kill("SIGKILL");
-  await once(child, "exit");
-  ({ child } = await start());
-}
-await writing;
+await meanwhile(Promise.all(Array.from({ length: 8 }, write)), async () => {
+  for (let kill = 1; kill <= kills; kill += 1) {
+    await pollUntil(() => arrivals.size > (wanted / (kills + 1)) * kill);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    ({ child } = await start());
+  }
+});
 // Jobs that were claimed at a kill are taken over within seconds, or when their lease expires, within a minute.
 const end = Date.now() + 120_000;
 await pollUntil(async () => isComplete() || Date.now() > end || (await sleep(200, false)));

@@ -87,9 +87,8 @@ describe("a wait", () => {
     const { id } = await createDraft(phoneNumbers(3, 607), { name: "Ann" });
     await execute(id);
     expect(await wait(id, 0)).toMatchObject({ is_timed_out: true, total: 3, pending: 3, sent: 0 });
-    const waiting = wait(id);
-    await deliver();
-    expect(await waiting).toMatchObject({
+    const [answer] = await Promise.all([wait(id), deliver()]);
+    expect(answer).toMatchObject({
       ...{ is_timed_out: false, execution_status: "completed", total: 3, pending: 0, sent: 3, failed: 0 },
     });
   });
@@ -98,9 +97,8 @@ describe("a wait", () => {
     const { id } = await createDraft(phoneNumbers(1, 608), { name: "Ann" });
     expect(await wait(id)).toMatchObject({ is_timed_out: false, execution_status: "draft" });
     await execute(id);
-    const waiting = wait(id);
-    await app.call(broadcasts.pause_broadcast, { id });
-    expect(await waiting).toMatchObject({ is_timed_out: false, execution_status: "paused", pending: 1 });
+    const [answer] = await Promise.all([wait(id), app.call(broadcasts.pause_broadcast, { id })]);
+    expect(answer).toMatchObject({ is_timed_out: false, execution_status: "paused", pending: 1 });
   });
 });
 

@@ -5,9 +5,14 @@ import * as fs from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
 import { build } from "esbuild";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { openDataFolder } from "../src/cli/data-folder.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { type DataFolder, openDataFolder } from "../src/cli/data-folder.ts";
+import { openInstance } from "../src/cli/instance.ts";
+import { readConfig } from "../src/config/index.ts";
+import { exitedThreadId } from "../src/database/embedded/port-stream.ts";
+import { silentLog } from "./support/app.ts";
 import { iterations } from "./support/iterations.ts";
 
 const onLost = () => undefined;
@@ -131,9 +136,30 @@ test("followers see the owner's address, and when it ends", async () => {
   await ownership?.publish("http://127.0.0.1:3000");
   expect(await folder.owner()).toEqual({ pid: process.pid, address: "http://127.0.0.1:3000" });
 
-  const ended = folder.waitForOwnerEnd(new AbortController().signal);
-  await ownership?.release();
-  await ended;
+  await Promise.all([folder.waitForOwnerEnd(new AbortController().signal), ownership?.release()]);
+  expect(await folder.owner()).toBeUndefined();
+});
+
+test("a start that fails ends its database engine before it gives the folder up", async () => {
+  const spy = vi.spyOn(Worker.prototype, "once");
+  const folder = await openDataFolder(dir);
+  await fs.writeFile(join(dir, "credential"), "damaged");
+  const threadIds: (number | undefined)[] = [];
+  const claim: DataFolder["claim"] = async (options) => {
+    const ownership = await folder.claim(options);
+    const release = async () => {
+      // The contexts of a spy are the objects on which it was called.
+      threadIds.push((spy.mock.contexts[0] as Worker | undefined)?.threadId);
+      await ownership?.release();
+    };
+    return ownership && { ...ownership, release };
+  };
+  const opening = openInstance({
+    ...{ config: readConfig({ TIDINGS_DATA_DIR: dir }).config, folder: { ...folder, claim }, log: silentLog },
+    ...{ listen: { host: "127.0.0.1", port: 0 }, onLost, onFirstStart() {} },
+  });
+  await expect(opening).rejects.toThrow("does not contain a key");
+  expect(threadIds).toEqual([exitedThreadId]);
   expect(await folder.owner()).toBeUndefined();
 });
 

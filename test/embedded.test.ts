@@ -15,6 +15,7 @@ import { type Embedded, startEmbedded } from "../src/database/embedded/index.ts"
 import type { PortStream } from "../src/database/embedded/port-stream.ts";
 import { bundleProgram } from "./support/bundle.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
+import { meanwhile } from "./support/meanwhile.ts";
 
 let fresh: TestDatabase;
 let engine: Embedded;
@@ -70,8 +71,8 @@ test("500 named statements that are sent at once are answered in order", async (
   const selected = Array.from({ length: 500 }, (_, id) =>
     client.query({ name: "select", text: "select text from notes where id = $1", values: [id] }),
   );
-  await Promise.all(inserted);
-  const texts = (await Promise.all(selected)).map(({ rows }) => rows[0].text);
+  const [, results] = await Promise.all([Promise.all(inserted), Promise.all(selected)]);
+  const texts = results.map(({ rows }) => rows[0].text);
   expect(texts).toEqual(Array.from({ length: 500 }, (_, id) => `text ${id}`));
 });
 
@@ -154,10 +155,10 @@ test("a connection that breaks in a failed transaction is replaced", async () =>
 test("a second connection waits until the first has ended", async () => {
   await client.query("begin");
   await client.query(insert(1, "a"));
-  const waiting = connect();
-  await client.query("commit");
-  await client.end();
-  client = await waiting;
+  client = await meanwhile(connect(), async () => {
+    await client.query("commit");
+    await client.end();
+  });
   expect(await count()).toBe(1);
 });
 
@@ -187,16 +188,17 @@ test("of three processes that open a folder at once one succeeds, and when it is
   const inUse = expect.stringContaining("is already in use");
   expect(answers.toSorted()).toEqual([inUse, inUse, "open"]);
 
-  const exits = processes.map((child) => child.exitCode === null && once(child, "exit"));
+  const exits = Promise.all(processes.map((child) => child.exitCode === null && once(child, "exit")));
   for (const child of processes) {
     child.kill("SIGKILL");
   }
-  await using reopened = await startEmbedded({
-    ...{ dataDir: folderOf(copy), ownership: undefined, onFailure() {} },
+  await meanwhile(exits, async () => {
+    await using reopened = await startEmbedded({
+      ...{ dataDir: folderOf(copy), ownership: undefined, onFailure() {} },
+    });
+    const reader = await connect({}, reopened);
+    expect((await reader.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
   });
-  const reader = await connect({}, reopened);
-  expect((await reader.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
-  await Promise.all(exits);
 });
 
 test("an engine whose folder another process has taken over is stopped", async () => {

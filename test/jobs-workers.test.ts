@@ -12,6 +12,7 @@ import type { JobDefinition } from "../src/jobs/job.ts";
 import { bundleProgram } from "./support/bundle.ts";
 import { iterations } from "./support/iterations.ts";
 import { anyPayload, makeJob, useJobsFixture } from "./support/jobs-fixture.ts";
+import { meanwhile } from "./support/meanwhile.ts";
 
 const minute = 60_000;
 const fixture = useJobsFixture();
@@ -103,17 +104,19 @@ test("a worker that lost its lease changes nothing of the job that another worke
   };
   const [first, second] = [fixture.create([definition]), fixture.create([definition])];
   await fixture.enqueue(first, makeJob("a.b"));
-  const runs = [first.runDue()];
-  await expect.poll(() => ends).toHaveLength(1);
-  fixture.advance(2 * minute);
-  runs.push(second.runDue());
-  await expect.poll(() => ends).toHaveLength(2);
-  const before = await fixture.waiting();
-  ends[0]?.();
-  await runs[0];
-  expect(await fixture.waiting()).toEqual(before);
-  ends[1]?.();
-  await runs[1];
+  const firstRun = first.runDue();
+  await meanwhile(firstRun, async () => {
+    await expect.poll(() => ends).toHaveLength(1);
+    fixture.advance(2 * minute);
+    await meanwhile(second.runDue(), async () => {
+      await expect.poll(() => ends).toHaveLength(2);
+      const before = await fixture.waiting();
+      ends[0]?.();
+      await firstRun;
+      expect(await fixture.waiting()).toEqual(before);
+      ends[1]?.();
+    });
+  });
   expect((await fixture.waiting())[0]?.attempts).toBe(2);
 });
 

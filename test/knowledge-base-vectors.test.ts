@@ -11,6 +11,7 @@ import {
   searchVectors,
   type VectorKey,
 } from "../src/platform/knowledge-base/retrieval/index.ts";
+import { meanwhile } from "./support/meanwhile.ts";
 
 const model = "small";
 
@@ -121,14 +122,14 @@ describe("the cache", () => {
   test("starts a second load for a version that came during the first, whose late end changes nothing", async () => {
     const { loads, load } = createScriptedLoader();
     const cache = createVectorCache({ load });
-    const old = cache.read(request);
-    const current = cache.read({ ...request, version: 2 });
-    const same = cache.read({ ...request, version: 2 });
-    expect(loads).toHaveLength(2);
-    loads[1]?.end(createRows(2, 4, 2));
-    expect([(await current).ids.length, (await same).ids.length]).toEqual([2, 2]);
-    loads[0]?.end(createRows(1, 4, 1));
-    expect((await old).ids).toHaveLength(1);
+    const old = await meanwhile(cache.read(request), async () => {
+      const newer = [cache.read({ ...request, version: 2 }), cache.read({ ...request, version: 2 })];
+      expect(loads).toHaveLength(2);
+      loads[1]?.end(createRows(2, 4, 2));
+      expect((await Promise.all(newer)).map(({ ids }) => ids.length)).toEqual([2, 2]);
+      loads[0]?.end(createRows(1, 4, 1));
+    });
+    expect(old.ids).toHaveLength(1);
     expect((await cache.read({ ...request, version: 2 })).ids).toHaveLength(2);
     expect(loads).toHaveLength(2);
   });
@@ -138,12 +139,15 @@ describe("the cache", () => {
     const cache = createVectorCache({ load });
     const old = cache.read(request);
     const current = cache.read({ ...request, version: 2 });
+    // When the first load has ended, the second one is still shared.
+    const same = old.then(() => {
+      const read = cache.read({ ...request, version: 2 });
+      loads[1]?.end(createRows(2, 4, 2));
+      return read;
+    });
     loads[0]?.end(createRows(1, 4, 1));
-    await old;
-    // The first load has ended; the second one is still shared.
-    const same = cache.read({ ...request, version: 2 });
-    loads[1]?.end(createRows(2, 4, 2));
-    expect([(await current).ids.length, (await same).ids.length, loads.length]).toEqual([2, 2, 2]);
+    const sets = await Promise.all([current, same]);
+    expect([...sets.map(({ ids }) => ids.length), loads.length]).toEqual([2, 2, 2]);
   });
 
   test("passes on the error of a load, and loads again", async () => {

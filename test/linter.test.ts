@@ -77,6 +77,7 @@ const habits: Readonly<Record<string, readonly [path: string, source: string]>> 
   noDefaultExport: ["src/habit-default.ts", "export default 1;"],
   noEnum: ["src/habit-enum.ts", "export enum Kind { One }"],
   noProcessEnv: ["src/habit-env.ts", "export const home = process.env.HOME;"],
+  noFloatingPromises: ["src/habit-promise.ts", "const load = async () => 1;\nload();"],
   noImportCycles: ["tools/cycle-a.ts", 'import type { B } from "./cycle-b.ts";\nexport type A = B;'],
 };
 

@@ -1,7 +1,8 @@
 /** The log is written to stderr and contains no secret. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { createLazyLog } from "../src/cli/lazy-log.ts";
 
 const run = promisify(execFile);
 
@@ -21,4 +22,13 @@ test("secrets are redacted by pattern and by value", async () => {
   expect(stdout).toBe("");
   expect(stderr).toContain("[secret]");
   expect(stderr).not.toMatch(/sk_live_0123456789|own.{1,3} secret|eyJhbGciOi/);
+});
+
+test("a log whose library can't be loaded prints the messages of warnings and errors", async () => {
+  const print = vi.spyOn(console, "error").mockReturnValue();
+  const log = createLazyLog("debug", [], () => Promise.reject(new Error("it was replaced")));
+  log.info({}, "an entry");
+  log.warn({ key: "sk_live_0123456789" }, "a warning");
+  log.error({}, "an error");
+  await expect.poll(() => print.mock.calls).toEqual([["tidings: a warning"], ["tidings: an error"]]);
 });

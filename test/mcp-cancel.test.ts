@@ -1,7 +1,5 @@
 /** Cancellation: a cancelled read is cancelled at the service too; a write, once sent, is not. */
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
 import { createClient } from "../src/client/index.ts";
@@ -9,6 +7,7 @@ import { createMcpHttpHandler } from "../src/mcp/http.ts";
 import { allScopes } from "../tools/contract/index.ts";
 import { silentLog } from "./support/app.ts";
 import { postRequest } from "./support/mcp-clients.ts";
+import { startReceiver } from "./support/receiver.ts";
 
 type Call = { readonly name: string; readonly arguments: Record<string, unknown> };
 type StartCall = (url: URL, call: Call, signal: AbortSignal) => Promise<unknown>;
@@ -37,17 +36,18 @@ test.each(Object.entries(revisions))(
   async (_, startCall) => {
     /** The service's requests, which it never answers. */
     const hanging: ServerResponse[] = [];
-    await using service = await listen((response) => void hanging.push(response));
-    const client = createClient({ baseUrl: service.url });
+    await using service = await startReceiver((_, response) => hanging.push(response));
+    const client = createClient({ baseUrl: `http://127.0.0.1:${service.port}` });
     const handler = createMcpHttpHandler({ client, version: "0.0.0", log: silentLog });
     const identity = { credentialId: "key_1", scopes: new Set(allScopes), count: () => undefined };
     const admission = { maxMessages: 100, identify: async () => identity };
-    await using endpoint = await listen((response, request) => void handler(request, response, admission));
+    await using endpoint = await startReceiver((request, response) => handler(request, response, admission));
+    const url = new URL(`http://127.0.0.1:${endpoint.port}/mcp`);
 
     const cancel = async (call: Call): Promise<ServerResponse | undefined> => {
       const controller = new AbortController();
       const before = hanging.length;
-      const calling = startCall(new URL("/mcp", endpoint.url), call, controller.signal);
+      const calling = startCall(url, call, controller.signal);
       calling.catch(() => undefined);
       await expect.poll(() => hanging.length).toBe(before + 1);
       controller.abort();
@@ -69,18 +69,3 @@ test.each(Object.entries(revisions))(
     await client.close();
   },
 );
-
-type Handle = (response: ServerResponse, request: IncomingMessage) => void;
-
-async function listen(handle: Handle) {
-  const server = createServer((request, response) => handle(response, request)).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo; // it listens on a TCP port
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}

@@ -14,6 +14,7 @@ import { allScopes } from "../tools/contract/index.ts";
 import { maxUploadBytes } from "../tools/uploads.ts";
 import { silentLog } from "./support/app.ts";
 import { clientInfo, stdioProgram, useMcpServer } from "./support/mcp-clients.ts";
+import { meanwhile } from "./support/meanwhile.ts";
 
 const server = useMcpServer();
 
@@ -56,28 +57,31 @@ describe("the program on stdio", () => {
   test("prints only JSON-RPC on stdout, even if libraries print", async () => {
     const preloaded = resolve("test/support/print-like-a-library.cjs");
     const { child, printed, warnings, exited } = start({ NODE_OPTIONS: `--require=${preloaded}` });
-    child.stdin.write(lines(initialize));
-    await expect.poll(() => printed).toHaveLength(1);
-    child.kill("SIGUSR2");
-    await expect.poll(() => warnings.join("")).toContain("hello from a library\nhello again\n");
-    child.stdin.write(lines(listing));
-    await expect.poll(() => printed).toHaveLength(2);
-    expect(printed.map((line) => JSON.parse(line).jsonrpc)).toEqual(["2.0", "2.0"]);
-    child.stdin.end();
-    await exited;
+    await meanwhile(exited, async () => {
+      child.stdin.write(lines(initialize));
+      await expect.poll(() => printed).toHaveLength(1);
+      child.kill("SIGUSR2");
+      await expect.poll(() => warnings.join("")).toContain("hello from a library\nhello again\n");
+      child.stdin.write(lines(listing));
+      await expect.poll(() => printed).toHaveLength(2);
+      expect(printed.map((line) => JSON.parse(line).jsonrpc)).toEqual(["2.0", "2.0"]);
+      child.stdin.end();
+    });
     expect(printed).toHaveLength(2);
   });
 
   test("exits soon after its input ends, even with a call running", async () => {
     const { child, printed, exited } = start();
     child.stdin.write(lines(initialize));
-    await expect.poll(() => printed).toHaveLength(1);
-    server.upstream.respond = () => "hang";
-    const params = { name: "send_message", arguments: { to: "+14155550123", body: "hi" } };
-    child.stdin.write(lines({ jsonrpc: "2.0", id: 3, method: "tools/call", params }));
-    await expect.poll(() => server.upstream.requests.at(-1)?.path).toBe("/v1/messages");
-    child.stdin.end();
-    expect(await exited).toEqual([0, null]);
+    const outcome = await meanwhile(exited, async () => {
+      await expect.poll(() => printed).toHaveLength(1);
+      server.upstream.respond = () => "hang";
+      const params = { name: "send_message", arguments: { to: "+14155550123", body: "hi" } };
+      child.stdin.write(lines({ jsonrpc: "2.0", id: 3, method: "tools/call", params }));
+      await expect.poll(() => server.upstream.requests.at(-1)?.path).toBe("/v1/messages");
+      child.stdin.end();
+    });
+    expect(outcome).toEqual([0, null]);
     // The call did not end before: its answer would have been printed.
     expect(printed).toHaveLength(1);
   });
@@ -92,10 +96,12 @@ describe("the program on stdio", () => {
   test("exits when its output is closed", async () => {
     const { child, printed, exited } = start();
     child.stdin.write(lines(initialize));
-    await expect.poll(() => printed).toHaveLength(1);
-    child.stdout.destroy();
-    child.stdin.write(lines(listing));
-    expect(await exited).toEqual([0, null]);
+    const outcome = await meanwhile(exited, async () => {
+      await expect.poll(() => printed).toHaveLength(1);
+      child.stdout.destroy();
+      child.stdin.write(lines(listing));
+    });
+    expect(outcome).toEqual([0, null]);
   });
 });
 
@@ -180,12 +186,13 @@ function openWithoutService() {
 test("a line that is too long is rejected before it ends, and the next one is read", async () => {
   const { stdin, received, ended } = openWithoutService();
   const chunk = Buffer.alloc(1_000_000, "x");
-  for (let size = 0; size <= maxLineBytes; size += chunk.length) {
-    await new Promise((resolve) => stdin.write(chunk, resolve));
-  }
-  expect(received).toMatchObject([{ jsonrpc: "2.0", id: null, error: { code: -32_600 } }]);
-  stdin.end(`\n${lines(initialize)}`);
-  await ended;
+  await meanwhile(ended, async () => {
+    for (let size = 0; size <= maxLineBytes; size += chunk.length) {
+      await new Promise((resolve) => stdin.write(chunk, resolve));
+    }
+    expect(received).toMatchObject([{ jsonrpc: "2.0", id: null, error: { code: -32_600 } }]);
+    stdin.end(`\n${lines(initialize)}`);
+  });
   expect(received).toHaveLength(2);
   expect(received[1]).toMatchObject({ id: 1, result: { serverInfo: { name: "tidings" } } });
 });
@@ -198,10 +205,13 @@ test("the largest uploadable file fits in a line", async () => {
   };
   stdin.write(lines(initialize));
   stdin.write(lines({ jsonrpc: "2.0", id: 2, method: "tools/call", params }));
-  await expect.poll(() => received).toHaveLength(2);
-  expect(received[1]).toMatchObject({ id: 2, error: { message: expect.stringContaining("no_such_tool") } });
-  stdin.end();
-  await ended;
+  await meanwhile(ended, async () => {
+    await expect.poll(() => received).toHaveLength(2);
+    expect(received[1]).toMatchObject({
+      ...{ id: 2, error: { message: expect.stringContaining("no_such_tool") } },
+    });
+    stdin.end();
+  });
 });
 
 test("a line separator inside a message does not end it", async () => {

@@ -10,6 +10,7 @@ import { contacts } from "../tools/contacts.ts";
 import { allScopes } from "../tools/contract/index.ts";
 import { messages } from "../tools/messages/index.ts";
 import { type ConnectedClient, clientKinds, connectClient, serveMcpHttp } from "./support/mcp-clients.ts";
+import { meanwhile } from "./support/meanwhile.ts";
 import type { Upstream } from "./support/scripted-service.ts";
 import { waitUntil } from "./support/served-process.ts";
 
@@ -105,17 +106,19 @@ async function expectProgress(
 ): Promise<void> {
   const received: Progress[] = [];
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
-  const result = call(params, { onprogress: (progress) => received.push(progress) });
-  await waitUntil(() => waiting.has(after));
-  for (const [index, progress] of [5, 10].entries()) {
-    vi.advanceTimersByTime(5_000);
-    await waitUntil(() => received.length > index);
-    expect(received[index]).toMatchObject({
-      ...{ progress, total: 20, message: `Waiting: ${20 - progress} s left` },
-    });
-  }
-  waiting.get(after)?.end(JSON.stringify(answer));
-  expect(await result).toMatchObject({ structuredContent: answer });
+  const calling = call(params, { onprogress: (progress) => received.push(progress) });
+  const result = await meanwhile(calling, async () => {
+    await waitUntil(() => waiting.has(after));
+    for (const [index, progress] of [5, 10].entries()) {
+      vi.advanceTimersByTime(5_000);
+      await waitUntil(() => received.length > index);
+      expect(received[index]).toMatchObject({
+        ...{ progress, total: 20, message: `Waiting: ${20 - progress} s left` },
+      });
+    }
+    waiting.get(after)?.end(JSON.stringify(answer));
+  });
+  expect(result).toMatchObject({ structuredContent: answer });
   expect(received).toHaveLength(2);
 }
 
@@ -145,15 +148,16 @@ test.each(overHttp)("the counts of a broadcast are reported every 5 s: %s", asyn
   slices.length = 0;
   vi.useFakeTimers({ toFake: ["performance"] });
   const options = { onprogress: (progress: Progress) => received.push(progress) };
-  const result = callOf(client, kind)(waitForBroadcast("counted"), options);
-  await endSlice("counted", counts(0, 0, 0));
-  await endSlice("counted", counts(1_200, 0));
-  // Unchanged: not reported, because each value must be greater than the last.
-  await endSlice("counted", counts(1_200, 0));
-  await endSlice("counted", counts(2_500, 12));
   const last = counts(3_000, 12);
-  await endSlice("counted", last, 2_000);
-  expect(await result).toMatchObject({ structuredContent: { data: last } });
+  const result = await meanwhile(callOf(client, kind)(waitForBroadcast("counted"), options), async () => {
+    await endSlice("counted", counts(0, 0, 0));
+    await endSlice("counted", counts(1_200, 0));
+    // Unchanged: not reported, because each value must be greater than the last.
+    await endSlice("counted", counts(1_200, 0));
+    await endSlice("counted", counts(2_500, 12));
+    await endSlice("counted", last, 2_000);
+  });
+  expect(result).toMatchObject({ structuredContent: { data: last } });
   expect(slices).toEqual(["5", "5", "5", "5", "2"]);
   expect(received).toEqual([
     { progress: 0, message: "Not started" },
@@ -170,9 +174,11 @@ test.each([
   const client = await connectClient(url);
   slices.length = 0;
   vi.useFakeTimers({ toFake: ["performance"] });
-  const result = callOf(client, "v2")(waitForBroadcast("ended"), { onprogress: () => undefined });
-  await endSlice("ended", data, ms);
-  expect(await result).toMatchObject({ structuredContent: { data } });
+  const [result] = await Promise.all([
+    callOf(client, "v2")(waitForBroadcast("ended"), { onprogress: () => undefined }),
+    endSlice("ended", data, ms),
+  ]);
+  expect(result).toMatchObject({ structuredContent: { data } });
   expect(slices).toHaveLength(1);
   await client.close();
 });
@@ -180,9 +186,11 @@ test.each([
 test("without progress a broadcast is waited for with one call", async () => {
   const client = await connectClient(url);
   slices.length = 0;
-  const result = callOf(client, "v2")(waitForBroadcast("plain"), {});
-  await endSlice("plain", counts(9, 0), 0);
-  expect(await result).toMatchObject({ structuredContent: { data: counts(9, 0) } });
+  const [result] = await Promise.all([
+    callOf(client, "v2")(waitForBroadcast("plain"), {}),
+    endSlice("plain", counts(9, 0), 0),
+  ]);
+  expect(result).toMatchObject({ structuredContent: { data: counts(9, 0) } });
   expect(slices).toEqual(["22"]);
   await client.close();
 });

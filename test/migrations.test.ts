@@ -62,6 +62,8 @@ describe("on PostgreSQL", { tags: "postgres" }, () => {
       const { migrating } = await old.transaction(async (tx) => {
         await sql`insert into notes values (1)`.execute(tx);
         const migrating = migrate(next, { "0001-more": { up } });
+        // It is awaited after the commit.
+        migrating.catch(() => undefined);
         await expect.poll(() => countWaiting(old)).toBe(1);
         await expect.poll(() => countWaiting(old)).toBe(0);
         return { migrating };

@@ -5,6 +5,7 @@ import { createLanguageModel } from "../src/adapters/models/openai/index.ts";
 import { readConfig } from "../src/config/index.ts";
 import { modules } from "../src/platform/index.ts";
 import { startTestApp } from "./support/app.ts";
+import { meanwhile } from "./support/meanwhile.ts";
 import { chatAnswer, errorAnswer, type ModelService, startModelService } from "./support/model-service.ts";
 import { createWorldProbe } from "./support/world.ts";
 
@@ -154,9 +155,10 @@ describe("an answer", () => {
     const controller = new AbortController();
     service.answerNext("hang");
     const completion = openChat().complete({ ...question, signal: controller.signal });
-    await expect.poll(() => service.requests.length).toBe(1);
-    controller.abort(new Error("the caller left"));
-    await expect(completion).rejects.toThrow("the caller left");
+    await meanwhile(expect(completion).rejects.toThrow("the caller left"), async () => {
+      await expect.poll(() => service.requests.length).toBe(1);
+      controller.abort(new Error("the caller left"));
+    });
   });
 });
 

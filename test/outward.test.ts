@@ -9,6 +9,7 @@ import { uploads } from "../tools/uploads.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
+import { meanwhile } from "./support/meanwhile.ts";
 import { startReceiver } from "./support/receiver.ts";
 import { startWebhookReceiver } from "./support/webhook-receiver.ts";
 
@@ -110,86 +111,88 @@ test("a repeated key gets the stored response, and the third party is called onc
 
 test("the intent is committed before the call, and a second request meanwhile is rejected", async () => {
   const held = holdCalls();
-  const first = order("b", "twin");
-  await held.isRunning();
-  expect(await intents()).toMatchObject([{ operation: "create_order", intent: { name: "b" } }]);
-  const second = await order("b", "twin");
-  expect({ status: second.status, after: second.headers.get("retry-after") }).toEqual({
-    status: 409,
-    after: "1",
+  const first = await meanwhile(order("b", "twin"), async () => {
+    await held.isRunning();
+    expect(await intents()).toMatchObject([{ operation: "create_order", intent: { name: "b" } }]);
+    const second = await order("b", "twin");
+    expect({ status: second.status, after: second.headers.get("retry-after") }).toEqual({
+      status: 409,
+      after: "1",
+    });
+    expect(await second.json()).toMatchObject({ error: { code: "request_in_progress" } });
+    held.release();
   });
-  expect(await second.json()).toMatchObject({ error: { code: "request_in_progress" } });
-  held.release();
-  expect((await first).status).toBe(200);
+  expect(first.status).toBe(200);
   expect((await order("b", "twin")).headers.get("idempotency-replayed")).toBe("true");
   expect(orders.calls.filter((name) => name === "b")).toHaveLength(1);
 });
 
 test("a call whose process died is looked up, and its result is the response", async () => {
   const held = holdCalls();
-  const dead = order("c", "found");
-  await held.isRunning();
-  await passLeases();
-  orders.found.set("c", { id: "order c" });
-  const repeated = await order("c", "found");
-  expect(await repeated.json()).toEqual({ data: { id: "order c", by: "First key" } });
-  held.release();
-  await dead;
+  await meanwhile(order("c", "found"), async () => {
+    await held.isRunning();
+    await passLeases();
+    orders.found.set("c", { id: "order c" });
+    const repeated = await order("c", "found");
+    expect(await repeated.json()).toEqual({ data: { id: "order c", by: "First key" } });
+    held.release();
+  });
   expect(orders.calls.filter((name) => name === "c")).toHaveLength(1);
   expect(await intents()).toEqual([]);
 });
 
 test("a look-up that finds a caller's mistake answers it, for every request with the key", async () => {
   const held = holdCalls();
-  const dead = order("rejected", "rejected");
-  await held.isRunning();
-  await passLeases();
-  orders.found.get = () => {
-    throw fail("inbox_not_found");
-  };
-  try {
-    await app.advanceTime(60_000);
-  } finally {
-    orders.found = new Map();
-  }
-  const repeated = await order("rejected", "rejected");
-  expect({ status: repeated.status, body: await repeated.json() }).toMatchObject({
-    status: 404,
-    body: { error: { code: "inbox_not_found" } },
+  await meanwhile(order("rejected", "rejected"), async () => {
+    await held.isRunning();
+    await passLeases();
+    orders.found.get = () => {
+      throw fail("inbox_not_found");
+    };
+    try {
+      await app.advanceTime(60_000);
+    } finally {
+      orders.found = new Map();
+    }
+    const repeated = await order("rejected", "rejected");
+    expect({ status: repeated.status, body: await repeated.json() }).toMatchObject({
+      status: 404,
+      body: { error: { code: "inbox_not_found" } },
+    });
+    expect(await intents()).toEqual([]);
+    held.release();
   });
-  expect(await intents()).toEqual([]);
-  held.release();
-  await dead;
 });
 
 test("a call that can't be looked up has an unknown outcome, for every request with its key", async () => {
   const held = holdCalls();
-  const dead = order("d", "unknown");
-  await held.isRunning();
-  await passLeases();
-  const repeated = await order("d", "unknown");
-  expect({ status: repeated.status, body: await repeated.json() }).toMatchObject({
-    status: 409,
-    body: { error: { code: "outcome_unknown" } },
+  const slow = await meanwhile(order("d", "unknown"), async () => {
+    await held.isRunning();
+    await passLeases();
+    const repeated = await order("d", "unknown");
+    expect({ status: repeated.status, body: await repeated.json() }).toMatchObject({
+      status: 409,
+      body: { error: { code: "outcome_unknown" } },
+    });
+    held.release();
   });
   // The process was only slow: its own caller gets the response that was stored meanwhile.
-  held.release();
-  expect(await (await dead).json()).toMatchObject({ error: { code: "outcome_unknown" } });
+  expect(await slow.json()).toMatchObject({ error: { code: "outcome_unknown" } });
   expect(await (await order("d", "unknown")).json()).toMatchObject({ error: { code: "outcome_unknown" } });
   expect(orders.calls.filter((name) => name === "d")).toHaveLength(1);
 });
 
 test("a call that is not repeated is ended by a job", async () => {
   const held = holdCalls();
-  const dead = order("e", "job");
-  await held.isRunning();
-  await passLeases();
-  orders.found.set("e", { id: "order e" });
-  await app.advanceTime(60_000);
-  expect(await intents()).toEqual([]);
-  expect(await (await order("e", "job")).json()).toEqual({ data: { id: "order e", by: "First key" } });
-  held.release();
-  await dead;
+  await meanwhile(order("e", "job"), async () => {
+    await held.isRunning();
+    await passLeases();
+    orders.found.set("e", { id: "order e" });
+    await app.advanceTime(60_000);
+    expect(await intents()).toEqual([]);
+    expect(await (await order("e", "job")).json()).toEqual({ data: { id: "order e", by: "First key" } });
+    held.release();
+  });
 });
 
 test("a failure that states that nothing happened is stored if it is permanent, and frees the key if not", async () => {
@@ -254,16 +257,18 @@ test("an upload by address is fetched once, and rejected while it is fetched", a
   });
   const url = `http://127.0.0.1:${receiver.port}/people.csv`;
   const upload = () => app.call(uploads.upload_file, { url }, { idempotencyKey: "by address" });
-  const first = upload();
-  await expect.poll(() => requests).toBe(1);
-  const headers = { "idempotency-key": "by address" };
-  const twin = await app.fetch("/v1/uploads", { method: "POST", json: { url }, headers });
-  expect(await twin.json()).toMatchObject({ error: { code: "request_in_progress" } });
-  // The client repeats a request that is in progress until there is a response.
-  const repeated = upload();
-  resolve();
-  const { data } = await first;
-  expect((await repeated).data.id).toBe(data.id);
+  const repeatMeanwhile = async () => {
+    await expect.poll(() => requests).toBe(1);
+    const headers = { "idempotency-key": "by address" };
+    const twin = await app.fetch("/v1/uploads", { method: "POST", json: { url }, headers });
+    expect(await twin.json()).toMatchObject({ error: { code: "request_in_progress" } });
+    // The client repeats a request that is in progress until there is a response.
+    const repeated = upload();
+    resolve();
+    return repeated;
+  };
+  const [first, repeated] = await Promise.all([upload(), repeatMeanwhile()]);
+  expect(repeated.data.id).toBe(first.data.id);
   expect({ requests, intents: await intents() }).toEqual({ requests: 1, intents: [] });
 });
 

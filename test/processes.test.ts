@@ -5,6 +5,7 @@ import type { Database } from "../src/database/database.ts";
 import type { Attempt, JobDefinition } from "../src/jobs/job.ts";
 import type { Processes } from "../src/jobs/processes/index.ts";
 import { anyPayload, makeJob, useJobsFixture } from "./support/jobs-fixture.ts";
+import { meanwhile } from "./support/meanwhile.ts";
 
 const second = 1_000;
 const fixture = useJobsFixture();
@@ -32,6 +33,8 @@ async function claimInProcess({ definition, attempts }: HangingJob) {
   const jobs = fixture.create([definition], { processes });
   await fixture.enqueue(jobs, makeJob("a.b"));
   const run = jobs.runDue();
+  // The test awaits it later.
+  run.catch(() => undefined);
   await expect.poll(() => attempts).toHaveLength(1);
   return { processes, jobs, run };
 }
@@ -118,16 +121,16 @@ describe("the jobs of a process", () => {
     const other = createSecond(failing);
     await other.processes.beat();
     await beatFor(5, other.processes);
-    const run = other.jobs.runDue();
-    await expect.poll(() => failing.attempts).toHaveLength(2);
-    const before = await fixture.waiting();
-    failing.ends[0]?.();
-    await blocked.run;
-    await blocked.processes.beat();
-    expect(await fixture.waiting()).toEqual(before);
-    expect(await processIds()).toEqual([blocked.processes.id, other.processes.id].sort());
-    failing.ends[1]?.();
-    await run;
+    await meanwhile(other.jobs.runDue(), async () => {
+      await expect.poll(() => failing.attempts).toHaveLength(2);
+      const before = await fixture.waiting();
+      failing.ends[0]?.();
+      await blocked.run;
+      await blocked.processes.beat();
+      expect(await fixture.waiting()).toEqual(before);
+      expect(await processIds()).toEqual([blocked.processes.id, other.processes.id].sort());
+      failing.ends[1]?.();
+    });
   });
 
   test("are left to it after an outage of the database, in which no heartbeat was written", async () => {

@@ -103,6 +103,8 @@ test("a receipt that arrives while its message is being stored as sent is applie
       ...{ type: "delivered", occurred_at: at(1) },
     };
     parked = receiveReceipts(world, [receipt]);
+    // It is awaited after the commit.
+    parked.catch(() => undefined);
     // Time for the receipt to be parked, which it may not be before this transaction has ended.
     for (let query = 0; query < 50; query += 1) {
       await tx.selectFrom("messages").select("id").where("id", "=", message.id).execute();

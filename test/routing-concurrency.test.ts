@@ -153,6 +153,8 @@ describe("with other processes on the database", { tags: "postgres" }, () => {
     await app.server.database.transaction(async (tx) => {
       await sql`select id from conversations where id = ${locked} for update`.execute(tx);
       settled = app.runDueJobs();
+      // It is awaited after the commit.
+      settled.catch(() => undefined);
       for (const id of others) {
         await expect.poll(() => agentOf(id)).toBe(team.users.Ada);
       }
@@ -242,6 +244,8 @@ describe("the rows of team members", { tags: "postgres" }, () => {
     const unlocked = await database.transaction(async (tx) => {
       await lock(first).execute(tx);
       running = run();
+      // It is awaited after the commit.
+      running.catch(() => undefined);
       await expect.poll(async () => (await waiting.execute(database.queries)).rows.length).toBe(1);
       return lock(second).execute(tx);
     });

@@ -7,6 +7,7 @@ import { modules } from "../src/platform/index.ts";
 import { defineJob, implement } from "../src/platform/kernel/index.ts";
 import { startTestApp } from "./support/app.ts";
 import { multipartForm, png } from "./support/files.ts";
+import { meanwhile } from "./support/meanwhile.ts";
 
 test("a job that the shutdown ends is not started again by the same process", async () => {
   let attempts = 0;
@@ -60,10 +61,11 @@ test("a job that the shutdown ends is not started again by the same process", as
   );
   const app = await startTestApp({ enabledModules: { ...modules, starter }, runsJobs: true });
   await app.fetch("/start-job", { method: "POST" });
-  const open = app.fetch("/stay-open", { method: "POST" });
-  await expect.poll(() => isOpen && attempts).toBe(1);
-  await app[Symbol.asyncDispose]();
-  expect((await open).status).toBe(204);
+  const answer = await meanwhile(app.fetch("/stay-open", { method: "POST" }), async () => {
+    await expect.poll(() => isOpen && attempts).toBe(1);
+    await app[Symbol.asyncDispose]();
+  });
+  expect(answer.status).toBe(204);
   expect(attempts).toBe(1);
 });
 

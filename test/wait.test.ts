@@ -10,6 +10,7 @@ import { messages } from "../tools/messages/index.ts";
 import { startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { iterations } from "./support/iterations.ts";
+import { meanwhile } from "./support/meanwhile.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { openPhone } from "./support/simulator.ts";
 import { startWaiting } from "./support/waiting.ts";
@@ -67,9 +68,11 @@ test("a wait after a sent message returns the reply", async () => {
   const to = "+14155550607";
   await openPhone(app, to).write("before");
   const { data } = await app.call(messages.send_message, { to, type: "text", text: { body: "well?" } });
-  const waiting = wait({ conversation_id: data.conversation_id, after: data.id });
-  await openPhone(app, to).write("well!");
-  expect(bodies((await waiting).messages)).toEqual(["well!"]);
+  const [answer] = await Promise.all([
+    wait({ conversation_id: data.conversation_id, after: data.id }),
+    openPhone(app, to).write("well!"),
+  ]);
+  expect(bodies(answer.messages)).toEqual(["well!"]);
 });
 
 test.each([
@@ -130,10 +133,12 @@ test(`${total} messages during two sequences of waits: each sequence returns eve
   const start = await currentCursor();
   const collecting = Promise.all([collect({ after: start }), collect({ after: start, conversation_id })]);
   const sent = Array.from({ length: total }, (_, index) => `number ${index}`);
-  for (let index = 0; index < total; index += 10) {
-    await Promise.all(sent.slice(index, index + 10).map((body) => openPhone(app, number).write(body)));
-  }
-  for (const received of await collecting) {
+  const collected = await meanwhile(collecting, async () => {
+    for (let index = 0; index < total; index += 10) {
+      await Promise.all(sent.slice(index, index + 10).map((body) => openPhone(app, number).write(body)));
+    }
+  });
+  for (const received of collected) {
     expect([...received].sort()).toEqual([...sent].sort());
   }
 });
@@ -159,14 +164,16 @@ test("a message whose transaction began first and commits last is neither lost n
     gate.emit("in");
     await mayCommit;
   });
-  await isIn;
-  await database.transaction((tx) => insert(tx, conversation_id, "began second"));
-  const first = await wait({ conversation_id, after });
-  expect(bodies(first.messages)).toEqual(["began second"]);
-  const waiting = await startWaiting(() => wait({ conversation_id, after: first.cursor }));
-  gate.emit("commit");
-  await slow;
-  const second = await waiting.answer;
+  const steps = async () => {
+    await isIn;
+    await database.transaction((tx) => insert(tx, conversation_id, "began second"));
+    const first = await wait({ conversation_id, after });
+    expect(bodies(first.messages)).toEqual(["began second"]);
+    const { answer } = await startWaiting(() => wait({ conversation_id, after: first.cursor }));
+    gate.emit("commit");
+    return answer;
+  };
+  const [second] = await Promise.all([steps(), slow]);
   expect(bodies(second.messages)).toEqual(["began first"]);
   expect((await wait({ after: second.cursor, timeout_seconds: 0 })).messages).toEqual([]);
 });

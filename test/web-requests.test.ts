@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test, vi } from "vitest";
 import { certificate, certificateKey } from "./support/certificate.ts";
+import { meanwhile } from "./support/meanwhile.ts";
 import { startReceiver } from "./support/receiver.ts";
 import { openWeb, requestDefaults, textOf, useConnectionAttempts } from "./support/web.ts";
 
@@ -171,16 +172,18 @@ describe("a request", () => {
     await using web = openWeb();
     const url = `http://127.0.0.1:${receiver.port}/`;
     const controller = new AbortController();
-    const aborted = web.send(url, { signal: controller.signal });
-    await expect.poll(() => receiver.requests).toBe(1);
-    controller.abort();
-    expect(await aborted).toMatchObject({ outcome: "failed", reason: "aborted" });
+    const aborted = await meanwhile(web.send(url, { signal: controller.signal }), async () => {
+      await expect.poll(() => receiver.requests).toBe(1);
+      controller.abort();
+    });
+    expect(aborted).toMatchObject({ outcome: "failed", reason: "aborted" });
     expect(await web.send(url, { signal: AbortSignal.abort() })).toMatchObject({ reason: "aborted" });
     expect(receiver.requests).toBe(1);
-    const running = web.send(url);
-    await expect.poll(() => receiver.requests).toBe(2);
-    await web.web[Symbol.asyncDispose]();
-    expect(await running).toMatchObject({ outcome: "failed", reason: "aborted" });
+    const running = await meanwhile(web.send(url), async () => {
+      await expect.poll(() => receiver.requests).toBe(2);
+      await web.web[Symbol.asyncDispose]();
+    });
+    expect(running).toMatchObject({ outcome: "failed", reason: "aborted" });
     expect(await web.send(url)).toMatchObject({ outcome: "failed", reason: "aborted" });
   });
 
@@ -215,14 +218,15 @@ describe("a request", () => {
     const stuck = Array.from({ length: 100 }, () =>
       web.send(`http://127.0.0.1:${receiver.port}/hangs`, { signal: stop.signal }),
     );
-    await expect.poll(() => receiver.requests).toBe(100);
-    const answers = [healthy, receiver].flatMap(({ port }) =>
-      Array.from({ length: 20 }, () => web.send(`http://127.0.0.1:${port}/`)),
-    );
-    const outcomes = (await Promise.all(answers)).map(({ outcome }) => outcome);
-    expect(new Set(outcomes)).toEqual(new Set(["answered"]));
-    stop.abort();
-    await Promise.all(stuck);
+    await meanwhile(Promise.all(stuck), async () => {
+      await expect.poll(() => receiver.requests).toBe(100);
+      const answers = [healthy, receiver].flatMap(({ port }) =>
+        Array.from({ length: 20 }, () => web.send(`http://127.0.0.1:${port}/`)),
+      );
+      const outcomes = (await Promise.all(answers)).map(({ outcome }) => outcome);
+      expect(new Set(outcomes)).toEqual(new Set(["answered"]));
+      stop.abort();
+    });
   });
 
   test("ends even if its consumer stops or fails", async () => {

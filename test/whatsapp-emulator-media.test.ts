@@ -1,7 +1,7 @@
 /** Files of the WhatsApp emulator: upload, address, download and deletion, and files that are fetched from a link. */
 import type { RequestListener } from "node:http";
 import { fileTypeFromBuffer } from "file-type";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Receiver, startReceiver } from "./support/receiver.ts";
 import {
   app_id,
@@ -39,6 +39,17 @@ describe("files", () => {
     await emulator.send({ type: "image", image: { id } });
     await emulator.advance(1_000);
     expect(emulator.statuses()[0].errors[0].code).toBe(131053);
+  });
+
+  test("whose declared type is no valid header are answered with an error, and the emulator goes on", async () => {
+    const print = vi.spyOn(console, "error").mockReturnValue();
+    const emulator = current();
+    const id = await upload(emulator, "image/png; name=фото");
+    const { body } = await emulator.graph("GET", id);
+    const answer = await fetch(body.url, { headers: { authorization: "Bearer EAAemulator" } });
+    expect(answer.status).toBe(500);
+    expect(print).toHaveBeenCalledOnce();
+    expect((await emulator.graph("GET", id)).status).toBe(200);
   });
 
   test.each(["image", "video", "audio", "document", "sticker"] as const)(

@@ -5,6 +5,7 @@ import { inboxes } from "../tools/inboxes.ts";
 import { payments } from "../tools/payments.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
+import { meanwhile } from "./support/meanwhile.ts";
 import {
   createWhatsAppInbox,
   credentials,
@@ -165,15 +166,15 @@ test("a repeated creation whose credentials can't be read any more is rejected, 
   });
   const input = { name: "A", channel: "whatsapp" as const, phone_number: whatsAppNumber, credentials };
   const create = () => own.call(inboxes.create_inbox, input, { idempotencyKey: "one" });
-  const cutOff = expectFailure(create());
-  await isAsked;
-  await sql`
-    update outward_calls set running_until = ${own.now().toISOString()}::timestamptz - interval '1 second',
-      intent = jsonb_set(intent, '{account,secrets}', '"lost"')
-  `.execute(own.server.database.queries);
-  expect(await expectFailure(create())).toMatchObject({ status: 422, code: "credentials_rejected" });
-  await silent[Symbol.asyncDispose]();
-  await cutOff;
+  await meanwhile(expectFailure(create()), async () => {
+    await isAsked;
+    await sql`
+      update outward_calls set running_until = ${own.now().toISOString()}::timestamptz - interval '1 second',
+        intent = jsonb_set(intent, '{account,secrets}', '"lost"')
+    `.execute(own.server.database.queries);
+    expect(await expectFailure(create())).toMatchObject({ status: 422, code: "credentials_rejected" });
+    await silent[Symbol.asyncDispose]();
+  });
   const channels = (await own.call(inboxes.list_inboxes, {})).data.map(({ channel }) => channel);
   expect(channels).not.toContain("whatsapp");
 });

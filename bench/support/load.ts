@@ -49,7 +49,10 @@ export async function runOpenLoop(
     if (dueAt > performance.now()) {
       await sleep(dueAt - performance.now());
     }
-    running.push(calls.run(dueAt));
+    const run = calls.run(dueAt);
+    // Its failure is reported at the end.
+    run.catch(() => undefined);
+    running.push(run);
   }
   await Promise.all(running);
   return calls.result(startedAt);

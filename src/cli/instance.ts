@@ -90,15 +90,20 @@ function createEmbeddedInstance(options: InstanceOptions): Instance {
     }
     release = () => ownership.release();
     const listenOn = isFollower ? { host: "127.0.0.1", port: 0 } : listen;
+    // The engine opens in its thread while this one loads the code of the service.
+    const opening = openDatabase({
+      ...{ url: undefined, dataDir: folder.path, ownership, log, onFailure: onLost },
+    });
     try {
-      // The engine opens in its thread while this one loads the code of the service.
       const [database, { startApp }, localKey] = await Promise.all([
-        openDatabase({ url: undefined, dataDir: folder.path, ownership, log, onFailure: onLost }),
+        opening,
         import("../app.ts"),
         folder.credential(),
       ]);
       app = await startApp({ config, log, database, listen: listenOn, localKey, onFirstStart, runsJobs });
     } catch (error) {
+      // Before another process, or the next attempt of this one, opens an engine on the same folder.
+      await opening.then((database) => database[Symbol.asyncDispose]()).catch(() => undefined);
       await ownership.release();
       throw error;
     }

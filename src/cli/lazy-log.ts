@@ -1,11 +1,24 @@
 /** A log that loads its library with the first entry: most runs of `tidings mcp` log nothing. */
 import type { Log } from "../ports/log.ts";
 
-export function createLazyLog(level: string, secrets: readonly string[]): Log {
+type Load = () => Promise<Pick<typeof import("../adapters/log/pino.ts"), "createLog">>;
+
+/**
+ * If the library can't be loaded, for example because an update has replaced it while the program runs, the messages of
+ * warnings and errors are printed without their facts.
+ */
+export function createLazyLog(
+  level: string,
+  secrets: readonly string[],
+  load: Load = () => import("../adapters/log/pino.ts"),
+): Log {
   let loading: Promise<Log> | undefined;
   const write = (method: keyof Log) => (facts: object, message: string) => {
-    loading ??= import("../adapters/log/pino.ts").then(({ createLog }) => createLog(level, secrets));
-    void loading.then((log) => log[method](facts, message));
+    loading ??= load().then(({ createLog }) => createLog(level, secrets));
+    loading.then(
+      (log) => log[method](facts, message),
+      () => (method === "warn" || method === "error") && console.error(`tidings: ${message}`),
+    );
   };
   return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
 }

@@ -5,6 +5,7 @@ import { createLog } from "../adapters/log/pino.ts";
 import { appSecrets, type Config, readConfig } from "../config/index.ts";
 import { createToolFilter, tools } from "../mcp/tool-list/index.ts";
 import type { BootstrapResult } from "../platform/bootstrap.ts";
+import type { Log } from "../ports/log.ts";
 import { toAddress } from "./address.ts";
 import { openDataFolder } from "./data-folder.ts";
 import { describeFirstStart } from "./first-start.ts";
@@ -33,7 +34,7 @@ export async function runServe(): Promise<void> {
     const instanceAddress = await opened.address();
     return [opened, opened.role === "owner" ? instanceAddress : await serveProxy(opened, config)] as const;
   });
-  stopOnSignal(instance);
+  stopOnSignal(instance, log);
   console.log(
     startMessage(address, instance, { dataDir: folder.path, isEmbedded: config.databaseUrl === undefined }),
   );
@@ -83,15 +84,20 @@ async function explainListenError<Result>(
 }
 
 /** The first signal shuts down gracefully; the second exits at once. */
-function stopOnSignal(instance: Instance): void {
+function stopOnSignal(instance: Instance, log: Log): void {
   let isStopping = false;
-  const stop = async () => {
+  const stop = () => {
     if (isStopping) {
       process.exit(1);
     }
     isStopping = true;
-    await instance[Symbol.asyncDispose]();
-    process.exit(0);
+    instance[Symbol.asyncDispose]().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, "could not stop cleanly");
+        process.exit(1);
+      },
+    );
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);

@@ -57,10 +57,14 @@ export function startCallDeadline(timeoutMs: number, caller: AbortSignal | undef
   };
 }
 
-async function race<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted();
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+/** The promise is observed even if the signal has aborted: its failure must not end the process. */
+function race<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) {
+      abort();
+    }
+    promise.then(resolve, reject);
   });
-  return Promise.race([promise, aborted]);
 }

@@ -205,7 +205,8 @@ function addJsonParser(app: FastifyInstance): void {
       done(null, {});
       return;
     }
-    parse(request, text, done);
+    // It reports its result to `done` alone.
+    void parse(request, text, done);
   };
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {

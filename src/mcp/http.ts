@@ -47,9 +47,9 @@ export interface McpHttpHandler {
 
 export function createMcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
   const { log } = options;
-  // At the start, so that the first request is not slow.
+  // At the start, so that the first request is not slow. A failure is that of each call.
   preloadSchemas();
-  void loadArguments();
+  loadArguments().catch(() => undefined);
   const onerror = (error: Error) => log.debug({ err: error }, "an MCP request was rejected");
   const factory = createServerFactory(options, ({ authInfo }) => toCaller(authInfo));
   const handler = createMcpHandler(factory, { onerror });

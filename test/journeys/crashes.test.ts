@@ -58,10 +58,10 @@ test("kill -9 while writes are acknowledged: all of them are stored", async () =
     );
     acknowledged.push(data.id);
   };
-  const writing = Array.from({ length: count }, (_, number) => write(number));
+  const writing = Promise.allSettled(Array.from({ length: count }, (_, number) => write(number)));
   await waitUntil(() => acknowledged.length >= count / 2);
   await before.process.end("SIGKILL");
-  await Promise.allSettled(writing);
+  await writing;
 
   await using after = await startTestApp({ database: processes.database });
   for (const id of acknowledged) {

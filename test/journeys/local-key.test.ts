@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type DataFolder, openDataFolder } from "../../src/cli/data-folder.ts";
 import { startTestApp } from "../support/app.ts";
 import { lendTestDatabase } from "../support/database.ts";
+import { meanwhile } from "../support/meanwhile.ts";
 import { ownPort } from "../support/own-port.ts";
 import { programPath, startProcess, type TidingsProcess } from "../support/process.ts";
 import { startUpstream, type Upstream } from "../support/scripted-service.ts";
@@ -86,10 +87,11 @@ test("a call of tidings mcp waits for the folder's own service", { tags: "embedd
     ...{ command: process.execPath, args: [programPath, "mcp"], env: settings, stderr: "ignore" },
   });
   await client.connect(transport);
-  const call = client.callTool({ name: "list_contacts", arguments: {} });
-  await waitUntil(() => foreign.requests.length >= 3);
-  await record.release();
-  expect(await call).toMatchObject({ structuredContent: { data: [] } });
+  const answer = await meanwhile(client.callTool({ name: "list_contacts", arguments: {} }), async () => {
+    await waitUntil(() => foreign.requests.length >= 3);
+    await record.release();
+  });
+  expect(answer).toMatchObject({ structuredContent: { data: [] } });
   expect((await folder.owner())?.pid).toBe(transport.pid);
   await client.close();
   await expectNoKey(folder, foreign);

@@ -7,6 +7,7 @@ import { contacts } from "../../tools/contacts.ts";
 import { messages } from "../../tools/messages/index.ts";
 import { ownerKey } from "../support/app.ts";
 import { expectFailure } from "../support/expect-failure.ts";
+import { meanwhile } from "../support/meanwhile.ts";
 import { programPath } from "../support/process.ts";
 import { openProcesses, type Processes, type ServedProcess, useService } from "../support/served-process.ts";
 
@@ -53,18 +54,17 @@ test("a wait in one process returns the messages that another one receives, each
       headers: { "x-api-key": ownerKey, "content-type": "application/json" },
       body: JSON.stringify({ from: `+1415555${3000 + (index % 5)}`, text }),
     });
-  const writing = Promise.all(sent.map(write));
   const received: string[] = [];
-  while (received.length < sent.length) {
-    const answer = await wait(cursor);
-    received.push(...answer.messages.flatMap(({ text }) => text?.body ?? []));
-    cursor = answer.cursor;
-  }
-  await writing;
+  await meanwhile(Promise.all(sent.map(write)), async () => {
+    while (received.length < sent.length) {
+      const answer = await wait(cursor);
+      received.push(...answer.messages.flatMap(({ text }) => text?.body ?? []));
+      cursor = answer.cursor;
+    }
+  });
   expect(received.sort()).toEqual(sent.sort());
-  const waiting = wait(cursor);
-  await write("from the other", 1);
-  expect((await waiting).messages).toMatchObject([{ text: { body: "from the other" } }]);
+  const [last] = await Promise.all([wait(cursor), write("from the other", 1)]);
+  expect(last.messages).toMatchObject([{ text: { body: "from the other" } }]);
 });
 
 test("two MCP servers on one folder: the first is killed, the second continues", {

@@ -30,10 +30,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const folder = await mkdtemp(join(tmpdir(), "tidings-test-"));
   const template =
     url === undefined ? join(folder, "template") : `tidings_test_${randomBytes(6).toString("hex")}`;
-  await (url === undefined ? fill(undefined, template) : createTemplate(url, template));
+  await Promise.all([url === undefined ? fill(undefined, template) : createTemplate(url, template), built]);
   project.provide("folder", folder);
   project.provide("template", template);
-  await built;
   return async () => {
     await rm(folder, { recursive: true, force: true });
     if (url !== undefined) {

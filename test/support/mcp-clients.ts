@@ -1,6 +1,6 @@
 /** The MCP server in front of a scripted service, and every kind of client that connects to it. */
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from "@modelcontextprotocol/client";
 import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/stdio";
@@ -14,6 +14,7 @@ import { allScopes, readCredential, type Scope } from "../../tools/contract/inde
 import { fail } from "../../tools/errors.ts";
 import { silentLog } from "./app.ts";
 import { programPath } from "./process.ts";
+import { listenerOf } from "./receiver.ts";
 import {
   type RecordedRequest,
   type ScriptedResponse,
@@ -113,8 +114,7 @@ export async function serveMcpHttp(
     log: silentLog,
     ...options,
   });
-  const listener = (request: IncomingMessage, response: ServerResponse) =>
-    handler(request, response, admit(request));
+  const listener = listenerOf((request, response) => handler(request, response, admit(request)));
   const server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo; // it listens on a TCP port

@@ -5,6 +5,7 @@
  */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { listenerOf } from "./receiver.ts";
 
 export interface RecordedRequest {
   readonly path: string;
@@ -25,7 +26,7 @@ export type ScriptedFault = "hang" | "stall" | "drop";
 export async function startModelService() {
   const requests: RecordedRequest[] = [];
   const script: (ScriptedAnswer | ScriptedFault)[] = [];
-  const server = createServer(async (request, response) => {
+  const answerRequest = listenerOf(async (request, response) => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of request) {
       chunks.push(chunk);
@@ -39,6 +40,7 @@ export async function startModelService() {
     requests.push(recorded);
     respond(response, script.shift() ?? { body: answerTo(recorded) });
   });
+  const server = createServer(answerRequest);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo; // it listens on a TCP port
   return {

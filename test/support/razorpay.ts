@@ -7,6 +7,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Answer, handle, refuse, type Store, type StoredPayment } from "./razorpay-api.ts";
+import { listenerOf } from "./receiver.ts";
 
 export const razorpayKeys = {
   keyId: "rzp_test_tidings",
@@ -26,7 +27,7 @@ export async function startRazorpay(options: Partial<Pick<Store, "knowsUniqueRec
   };
   const faults: { readonly request: string; readonly fault: Fault }[] = [];
   const requests: string[] = [];
-  const server = createServer(async (request, response) => {
+  const answerRequest = listenerOf(async (request, response) => {
     const line = `${request.method} ${new URL(request.url ?? "", "http://x").pathname}`;
     requests.push(line);
     const index = faults.findIndex((one) => line.startsWith(one.request));
@@ -35,6 +36,7 @@ export async function startRazorpay(options: Partial<Pick<Store, "knowsUniqueRec
     const answer = () => (isAuthorized(request) ? handle(store, request, body) : unauthorized);
     respond(response, found?.fault, answer);
   });
+  const server = createServer(answerRequest);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo; // it listens on a TCP port
   const find = (payment_id: string): StoredPayment => {

@@ -1,5 +1,11 @@
 /** A local HTTP server that counts connections and requests, and answers as the test defines. */
-import { createServer, type RequestListener, type Server } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 
@@ -14,16 +20,33 @@ interface ReceiverOptions {
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
+/** May be async. */
+export type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+/** A failure of `answer` fails the run of the tests, unless the client left while it sent the request. */
+export function listenerOf(answer: Answer): RequestListener {
+  return async (request, response) => {
+    try {
+      await answer(request, response);
+    } catch (error) {
+      response.destroy();
+      if (!request.readableAborted) {
+        throw error;
+      }
+    }
+  };
+}
+
 export async function startReceiver(
-  answer: RequestListener = (_, response) => response.end("ok"),
+  answer: Answer = (_, response) => response.end("ok"),
   { host = "127.0.0.1", tls }: ReceiverOptions = {},
 ): Promise<Receiver> {
   let connections = 0;
   let requests = 0;
-  const listen: RequestListener = (request, response) => {
+  const listen = listenerOf((request, response) => {
     requests += 1;
-    answer(request, response);
-  };
+    return answer(request, response);
+  });
   const server: Server = tls ? createTlsServer(tls, listen) : createServer(listen);
   server.on("connection", () => {
     connections += 1;

@@ -1,6 +1,7 @@
 /** A scripted service that records its requests. */
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
+import { listenerOf } from "./receiver.ts";
 
 export interface RecordedRequest {
   readonly method: string;
@@ -35,7 +36,7 @@ export async function startUpstream(
   const next = () =>
     (script as readonly ScriptedResponse[])[Math.min(requests.length, script.length) - 1] ?? {};
   const upstream = { requests, respond: typeof script === "function" ? script : next };
-  const server = createServer(async (request, response) => {
+  const answerRequest = listenerOf(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) {
       chunks.push(chunk);
@@ -54,6 +55,7 @@ export async function startUpstream(
       response.end(typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body));
     }
   });
+  const server = createServer(answerRequest);
   await new Promise<void>((resolve) => server.listen(atPort, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo; // it listens on a TCP port
   return Object.assign(upstream, {

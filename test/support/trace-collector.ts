@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { listenerOf } from "./receiver.ts";
 
 export interface CollectedSpan {
   readonly traceId: string;
@@ -22,7 +23,7 @@ export interface TraceCollector extends AsyncDisposable {
 export async function startTraceCollector({ isSilent = false } = {}): Promise<TraceCollector> {
   const spans: CollectedSpan[] = [];
   const texts: string[] = [];
-  const server = createServer(async (request, response) => {
+  const receive = listenerOf(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) {
       chunks.push(chunk);
@@ -33,7 +34,8 @@ export async function startTraceCollector({ isSilent = false } = {}): Promise<Tr
     if (!isSilent) {
       response.writeHead(200, { "content-type": "application/json" }).end("{}");
     }
-  }).listen(0, "127.0.0.1");
+  });
+  const server = createServer(receive).listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -52,7 +52,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
       response.writeHead(status, headers).end(answer);
     }
   };
-  const server = await startReceiver((request, response) => void receive(request, response));
+  const server = await startReceiver(receive);
   const receiver: WebhookReceiver = Object.assign(state, {
     url: `http://127.0.0.1:${server.port}/hooks`,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

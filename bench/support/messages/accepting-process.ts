@@ -1,4 +1,5 @@
 /** A process of the service without workers, from the sources of the checkout in BENCH_CHECKOUT. */
+import { once } from "node:events";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as App from "../../../src/app.ts";
@@ -14,7 +15,6 @@ const app = await startApp({
   log: { debug() {}, info() {}, warn() {}, error: console.error },
   runsJobs: false,
 });
-process.once("SIGTERM", async () => {
-  await app[Symbol.asyncDispose]();
-  process.exit(0);
-});
+await once(process, "SIGTERM");
+await app[Symbol.asyncDispose]();
+process.exit(0);

@@ -32,15 +32,23 @@ const { organization_id, hash } = apiKey;
 const sentBy = JSON.stringify({ type: "api_key", id: apiKey.id, name: "Bootstrap" });
 let sent = 0;
 
-process.on("message", async ({ ms }: YardstickLoad) => {
-  process.send?.(await runClosedLoop({ connections, ms }, storeMessage));
+process.on("message", ({ ms }: YardstickLoad) => {
+  runClosedLoop({ connections, ms }, storeMessage).then((result) => process.send?.(result), exitWith);
 });
-process.on("disconnect", async () => {
-  await pool.end();
-  await engine?.[Symbol.asyncDispose]();
-  process.exit(0);
+process.on("disconnect", () => {
+  close().then(() => process.exit(0), exitWith);
 });
 process.send?.("ready");
+
+async function close(): Promise<void> {
+  await pool.end();
+  await engine?.[Symbol.asyncDispose]();
+}
+
+function exitWith(error: unknown): void {
+  console.error(error);
+  process.exit(1);
+}
 
 async function storeMessage(): Promise<boolean> {
   const number = sent++;

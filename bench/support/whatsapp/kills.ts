@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Client } from "../../../src/client/index.ts";
+import { meanwhile } from "../../../test/support/meanwhile.ts";
 import { messages } from "../../../tools/messages/index.ts";
 import { templates } from "../../../tools/templates/index.ts";
 import { pollUntil } from "../service.ts";
@@ -26,14 +27,14 @@ export async function measureKills(kills: number): Promise<void> {
     persons.filter((index) => !isTemplate(index)),
   );
   const startedAt = performance.now();
-  const sending = sendAll(deployment);
-  for (let kill = 1; kill <= kills; kill += 1) {
-    await pollUntil(async () => (await countBegun(deployment)) > (sends / (kills + 1)) * kill);
-    // At any moment, not always just after a claim.
-    await sleep(Math.random() * 100);
-    await deployment.restart(kill % clients.length);
-  }
-  const accepted = await sending;
+  const accepted = await meanwhile(sendAll(deployment), async () => {
+    for (let kill = 1; kill <= kills; kill += 1) {
+      await pollUntil(async () => (await countBegun(deployment)) > (sends / (kills + 1)) * kill);
+      // At any moment, not always just after a claim.
+      await sleep(Math.random() * 100);
+      await deployment.restart(kill % clients.length);
+    }
+  });
   await untilSettled(deployment, accepted);
   await passDay(deployment);
   const seconds = (performance.now() - startedAt) / 1_000;

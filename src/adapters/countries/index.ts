@@ -10,6 +10,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import ipaddr from "ipaddr.js";
 import type { Countries } from "../../ports/countries.ts";
+import { loadOnce } from "../load-once.ts";
 import type { Table } from "./table.ts";
 
 export interface CountrySettings {
@@ -22,11 +23,7 @@ export interface CountrySettings {
 /** @throws if the operator's file can't be read, or has no countries. */
 export async function openCountries({ file, fallback }: CountrySettings): Promise<Countries> {
   const ownTable = file === undefined ? undefined : await openOwnTable(file);
-  let loading: Promise<Table> | undefined;
-  const loadBundled = () => {
-    loading ??= loadTable(findBundledTable());
-    return loading;
-  };
+  const loadBundled = loadOnce(async () => loadTable(findBundledTable()));
   return {
     async countryOf(address) {
       const publicAddress = toPublicAddress(address);

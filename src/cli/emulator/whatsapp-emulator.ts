@@ -5,12 +5,17 @@ import type { readEmulatorOptions } from "./options.ts";
 export async function runWhatsappEmulator(options: ReturnType<typeof readEmulatorOptions>): Promise<void> {
   const emulator = await startEmulator(options);
   const { settings, url } = emulator;
-  const stop = async () => {
-    await emulator[Symbol.asyncDispose]();
-    process.exit(0);
+  const stop = () => {
+    emulator[Symbol.asyncDispose]().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error(error);
+        process.exit(1);
+      },
+    );
   };
-  process.on("SIGINT", () => void stop());
-  process.on("SIGTERM", () => void stop());
+  process.on("SIGINT", stop);
+  process.on("SIGTERM", stop);
   console.log(`WhatsApp Cloud API emulator
 
   Graph API        ${url}/v25.0

@@ -6,8 +6,9 @@
  */
 import { readFile } from "node:fs/promises";
 import type { Embedder } from "../../../ports/embedder.ts";
+import { loadOnce } from "../../load-once.ts";
 import { embedText } from "./sentence.ts";
-import { readWordTable, type WordTable } from "./table.ts";
+import { readWordTable } from "./table.ts";
 
 /** Raise it with every change of the vectors: stored ones of another version are embedded again. */
 const version = 1;
@@ -22,11 +23,7 @@ const textsAtOnce = 50;
 const near = { words: 0.6, questions: 0.7 } as const;
 
 export function createEnglishEmbedder(): Embedder {
-  let loading: Promise<WordTable> | undefined;
-  const load = () => {
-    loading ??= readFile(file).then(readWordTable);
-    return loading;
-  };
+  const load = loadOnce(async () => readWordTable(await readFile(file)));
   return {
     model: `tidings-english-${version}`,
     near,

@@ -13,7 +13,10 @@ import { requireProof, requireToken } from "./token.ts";
 
 export function createHttpServer(world: World): Server {
   return createServer((request, response) => {
-    void respond(world, request, response);
+    respond(world, request, response).catch((error: unknown) => {
+      // Its answer can't be written, for example with the type that was declared for a file.
+      write(response, toAnswer(world, error), versionOf(request.url));
+    });
   });
 }
 
