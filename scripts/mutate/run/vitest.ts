@@ -1,9 +1,8 @@
 /** Runs test files with vitest in the copy, and ends every process of the run. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { embeddedOnly } from "../../../test/support/engine-dependent.ts";
 import type { Copy } from "./copy.ts";
 import { prepareProgram } from "./program.ts";
 import type { TestServer } from "./test-database.ts";
@@ -35,7 +34,9 @@ export interface TestReport {
 export async function runTests(place: Workplace, run: TestRun): Promise<TestReport> {
   prepareProgram(place.copy.tree, run.files);
   const { project } = place.server;
-  const isEmbedded = (file: string) => project === "embedded" || embeddedOnly.includes(file);
+  const isTagged = (file: string) =>
+    readFileSync(join(place.copy.tree, file), "utf8").includes("@module-tag embedded");
+  const isEmbedded = (file: string) => project === "embedded" || isTagged(file);
   const parts = [
     [project, run.files.filter((file) => !isEmbedded(file))],
     ["embedded", run.files.filter(isEmbedded)],
@@ -69,8 +70,7 @@ async function runProject(place: Workplace, project: string, run: TestRun): Prom
     },
   );
   const output = collect(child);
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(run.limitMs)]);
-  const code = await waitFor(child, limit);
+  const code = await waitFor(child, run.limitMs, signal);
   signal.throwIfAborted();
   await server.clean();
   if (code === null) {
@@ -93,17 +93,24 @@ function collect({ stdout, stderr }: ChildProcess): () => string {
 }
 
 /** The exit code; null if the limit ended the run. */
-async function waitFor(child: ChildProcess, limit: AbortSignal): Promise<number | null> {
+async function waitFor(child: ChildProcess, limitMs: number, signal: AbortSignal): Promise<number | null> {
+  let isTimeUp = false;
   const end = () => endGroup(child);
-  limit.addEventListener("abort", end);
-  if (limit.aborted) {
+  // Not AbortSignal.timeout(): Node 20 may collect the timer of a signal that is only a part of AbortSignal.any().
+  const timer = setTimeout(() => {
+    isTimeUp = true;
+    end();
+  }, limitMs);
+  signal.addEventListener("abort", end);
+  if (signal.aborted) {
     end();
   }
   try {
     const [code] = await once(child, "exit");
-    return limit.aborted ? null : Number(code ?? 1);
+    return isTimeUp ? null : Number(code ?? 1);
   } finally {
-    limit.removeEventListener("abort", end);
+    clearTimeout(timer);
+    signal.removeEventListener("abort", end);
     // Processes that a test started and left.
     end();
   }
