@@ -51,7 +51,7 @@ async function byStatus(id: string) {
   return found;
 }
 
-test("recipients are listed by each status that they have", async () => {
+test("recipients are listed by each status that they have", { tags: "both" }, async () => {
   const numbers = phoneNumbers(5, 505);
   const [first = "", second = "", failing = "", busy = "", optedOut = ""] = numbers;
   const { id, people } = await createDraft(numbers);
@@ -87,7 +87,7 @@ test("recipients are listed by each status that they have", async () => {
   ]);
 });
 
-test("pages follow each other, also of one status", async () => {
+test("pages follow each other, also of one status", { tags: "both" }, async () => {
   const { id } = await createDraft(phoneNumbers(7, 506));
   await execute(id);
   for (const status of [undefined, "pending", "delivered"] as const) {
@@ -160,7 +160,7 @@ describe("the CSV", () => {
     expect(await read(id, "?status=read")).toEqual([]);
   });
 
-  test("is read in batches, each recipient once", async () => {
+  test("is read in batches, each recipient once", { tags: "both" }, async () => {
     const { id } = await createDraft(phoneNumbers(1, 509));
     await sql`
       insert into broadcast_recipients (organization_id, broadcast_id, contact_id, "to", status, reason)

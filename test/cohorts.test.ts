@@ -65,7 +65,7 @@ describe("a query selects", () => {
   });
 });
 
-test("a preview counts each condition, and saves nothing", async () => {
+test("a preview counts each condition, and saves nothing", { tags: "both" }, async () => {
   const { contact_count, funnel } = await preview({ and: [inGermany, vip, silent] });
   expect(contact_count).toBe(1);
   expect(funnel).toEqual([
@@ -83,7 +83,7 @@ test("without contacts:read the people of a preview are masked", async () => {
   expect(sample).toEqual([{ id: null, phone_number: "+49******02", name: "B***", tags: [] }]);
 });
 
-test("conditions of one group are about one conversation", async () => {
+test("conditions of one group are about one conversation", { tags: "both" }, async () => {
   const open = { attribute: "conversation.status", operator: "eq", value: "open" };
   const favorite = { attribute: "conversation.is_favorite", operator: "eq", value: true };
   const { funnel, contact_count } = await preview({ and: [open, vip, favorite] });

@@ -59,7 +59,7 @@ describe("two spellings of one number", () => {
     expect(data.phone_number).toBe("+525512340003");
   });
 
-  test("that write at the same time make one contact", async () => {
+  test("that write at the same time make one contact", { tags: "both" }, async () => {
     const spellings = ["+5511987650004", "+551187650004"];
     const writing = Array.from({ length: 12 }, (_, index) =>
       openPhone(app, spellings[index % 2] ?? "").write("oi"),
@@ -123,7 +123,7 @@ describe("a contact without a visible number", () => {
     expect((await app.call(contacts.list_contacts, { search: "0205" })).meta.total).toBe(1);
   });
 
-  test("is one contact when several messages arrive at once", async () => {
+  test("is one contact when several messages arrive at once", { tags: "both" }, async () => {
     const writing = Array.from({ length: 10 }, () =>
       openPhone(app, "US.10").write("hi", {
         from: undefined,

@@ -1,4 +1,8 @@
-/** Pages and totals of a search of contacts: of words that are common, rare, or in the names of the oldest contacts. */
+/**
+ * Pages and totals of a search of contacts: of words that are common, rare, or in the names of the oldest contacts.
+ *
+ * @module-tag both
+ */
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";

@@ -1,4 +1,8 @@
-/** Lists of conversations read an index, whatever the filter: explained on many conversations. */
+/**
+ * Lists of conversations read an index, whatever the filter: explained on many conversations.
+ *
+ * @module-tag both
+ */
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import { useTestApp } from "./support/app.ts";

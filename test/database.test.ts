@@ -1,4 +1,8 @@
-/** The guarantees of the database layer, on both engines. */
+/**
+ * The guarantees of the database layer, on both engines.
+ *
+ * @module-tag both
+ */
 import { Worker } from "node:worker_threads";
 import { sql } from "kysely";
 import pg from "pg";

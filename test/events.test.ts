@@ -1,4 +1,8 @@
-/** Events: recorded in the transaction that causes them, delivered to each listener in order, retried until it succeeds. */
+/**
+ * Events: recorded in the transaction that causes them, delivered to each listener in order, retried until it succeeds.
+ *
+ * @module-tag both
+ */
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { newJob } from "../src/jobs/job.ts";

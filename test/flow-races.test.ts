@@ -24,7 +24,7 @@ const question = (timeout: string) => [
   { ...say("Too late", "late"), parent_node_id: "ask", connection_type: "timeout" } as const,
 ];
 
-test("a reply and the time-out at the same moment: exactly one of them wins", async () => {
+test("a reply and the time-out at the same moment: exactly one of them wins", { tags: "both" }, async () => {
   await create(question("10m"), { trigger_keyword: "race" });
   for (let round = 0; round < iterations(2, 6); round += 1) {
     const phone = openPhone(app, nextNumber());
@@ -49,7 +49,9 @@ test("a reply and the time-out at the same moment: exactly one of them wins", as
   }
 });
 
-test("several flows match: the highest priority first, then the oldest, and one that may wait", async () => {
+test("several flows match: the highest priority first, then the oldest, and one that may wait", {
+  tags: "both",
+}, async () => {
   await create([say("low")], { trigger_keyword: "many", priority: -1 });
   const busy = await create(question("1h"), { trigger_keyword: "many", priority: 5, name: "First" });
   await create(question("1h"), { trigger_keyword: "many", priority: 4, name: "Second" });

@@ -1,4 +1,8 @@
-/** An idempotency key: one effect, and the same response to every repetition. */
+/**
+ * An idempotency key: one effect, and the same response to every repetition.
+ *
+ * @module-tag both
+ */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { createSealedCodec, hashRequest } from "../src/platform/kernel/call/idempotency.ts";

@@ -101,7 +101,7 @@ test.each([
   expect(report).toMatchObject({ status: "failed", created: 0, failure: expect.stringContaining(reason) });
 });
 
-test("an interrupted import continues after its last batch", async () => {
+test("an interrupted import continues after its last batch", { tags: "both" }, async () => {
   const text = Array.from({ length: 500 }, (_, index) => `+1415556${String(index).padStart(4, "0")}`);
   const { data } = await app.call(imports.import_contacts, {
     upload_id: await upload(`phone\n${text.join("\n")}\n`),
@@ -135,7 +135,9 @@ test("another tenant's upload, or one that is not CSV, is rejected", async () =>
   await expect(none).rejects.toMatchObject({ status: 400, code: "one_source_needed" });
 });
 
-test("of two rows with the same number the second updates the first, in any spelling", async () => {
+test("of two rows with the same number the second updates the first, in any spelling", {
+  tags: "both",
+}, async () => {
   const report = await importText(
     "phone,name,tags,city\n+5511912345670,Ann,vip,Oslo\n+551112345670,Bea,,\n+55 11 91234-5670,Eve,VIP;new,Bergen\n",
   );
@@ -211,7 +213,7 @@ test("an import continues when the key that started it is revoked", async () => 
   expect(await finish(started.data.id)).toMatchObject({ status: "done", created: 1 });
 });
 
-test("a contact that is imported and tagged at the same time keeps all tags", async () => {
+test("a contact that is imported and tagged at the same time keeps all tags", { tags: "both" }, async () => {
   const upload_id = await upload("phone,tags\n+14155550175,from file\n");
   await app.call(imports.import_contacts, { upload_id });
   const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550175" });

@@ -1,4 +1,8 @@
-/** Lanes: fair sharing of the slots between lanes, and lanes whose destination fails. */
+/**
+ * Lanes: fair sharing of the slots between lanes, and lanes whose destination fails.
+ *
+ * @module-tag both
+ */
 import { setImmediate as yieldToOthers } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { Lanes } from "../src/jobs/lanes.ts";

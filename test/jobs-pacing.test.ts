@@ -61,7 +61,7 @@ describe("a lane with a rate", () => {
     expect(await jobs.runDue()).toBe(3);
   });
 
-  test("delays no other lane, and lanes without a rate have none", async () => {
+  test("delays no other lane, and lanes without a rate have none", { tags: "both" }, async () => {
     const { jobs } = await createPaced(1, replies(500));
     const others = makeMany(200, (n) => makeJob("a.b", n, { lane: `channel:ibx_${2 + (n % 2)}` }));
     await fixture.enqueue(jobs, ...others);
@@ -85,7 +85,9 @@ describe("a lane with a rate", () => {
     expect(runs).toHaveLength(4);
   });
 
-  test("keeps its starts when the rate changes, and starts all jobs without one", async () => {
+  test("keeps its starts when the rate changes, and starts all jobs without one", {
+    tags: "both",
+  }, async () => {
     const { jobs, pace } = await createPaced(10, replies(300));
     expect(await runEachTenth(jobs, 5)).toEqual([3, 3, 3, 1, 0]);
     await pace(15);
@@ -132,7 +134,9 @@ describe("a lane with a rate", () => {
 });
 
 describe("the bulk jobs of a lane with a rate", () => {
-  test("are spread over the second, and leave a fortieth of the rate to replies", async () => {
+  test("are spread over the second, and leave a fortieth of the rate to replies", {
+    tags: "both",
+  }, async () => {
     const { jobs, runs } = await createPaced(
       80,
       makeMany(500, (n) => makeBulk(`bulk ${n}`)),
@@ -176,7 +180,7 @@ describe("the bulk jobs of a lane with a rate", () => {
     expect(runs).toHaveLength(15);
   });
 
-  test("reach a rate of one a second", async () => {
+  test("reach a rate of one a second", { tags: "both" }, async () => {
     const { jobs } = await createPaced(
       1,
       makeMany(5, (n) => makeBulk(n)),
@@ -194,6 +198,7 @@ describe("a worker", () => {
     ["bulk", 10, 100],
   ] as const)(
     "polls again when the rate allows the next %s job, not before",
+    { tags: "both" },
     async (priority, started, waitMs) => {
       await createPaced(
         80,
@@ -211,7 +216,9 @@ describe("a worker", () => {
     },
   );
 
-  test("does not poll for the rate of a lane whose jobs can't start for another reason", async () => {
+  test("does not poll for the rate of a lane whose jobs can't start for another reason", {
+    tags: "both",
+  }, async () => {
     const { jobs } = await createPaced(80);
     const newer = fixture.create([recordRuns("a.newer").definition]);
     await fixture.enqueue(newer, ...makeMany(100, (n) => makeJob("a.newer", n, { lane })));

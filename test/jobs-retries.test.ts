@@ -1,4 +1,8 @@
-/** Jobs that fail, that run again later, and that have a schedule. */
+/**
+ * Jobs that fail, that run again later, and that have a schedule.
+ *
+ * @module-tag both
+ */
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { z } from "zod";

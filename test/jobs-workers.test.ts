@@ -17,7 +17,9 @@ import { meanwhile } from "./support/meanwhile.ts";
 const minute = 60_000;
 const fixture = useJobsFixture();
 
-test("three workers run each of 2,000 jobs once; jobs of one key run in order, never at once", async () => {
+test("three workers run each of 2,000 jobs once; jobs of one key run in order, never at once", {
+  tags: "both",
+}, async () => {
   const done: number[] = [];
   const keys = new Map<number, number[]>();
   const busy = new Set<number>();
@@ -120,7 +122,9 @@ test("a worker that lost its lease changes nothing of the job that another worke
   expect((await fixture.waiting())[0]?.attempts).toBe(2);
 });
 
-test("a worker never runs the same job or key twice at once, even if its leases expired or an earlier job appears", async () => {
+test("a worker never runs the same job or key twice at once, even if its leases expired or an earlier job appears", {
+  tags: "both",
+}, async () => {
   const started: unknown[] = [];
   const definition: JobDefinition = {
     name: "a.b",
@@ -205,7 +209,9 @@ test("after the grace period jobs are aborted: those that end keep their attempt
   expect(second).toMatchObject({ attempts: 1, run_at: leaseEnd });
 });
 
-test("an outage of the database is logged once and survived, and jobs that ended during it do not run again", async () => {
+test("an outage of the database is logged once and survived, and jobs that ended during it do not run again", {
+  tags: "both",
+}, async () => {
   let isDown = false;
   let runs = 0;
   let failures = 0;

@@ -1,4 +1,8 @@
-/** Jobs: enqueued in a transaction, run after its commit, in order within a key. */
+/**
+ * Jobs: enqueued in a transaction, run after its commit, in order within a key.
+ *
+ * @module-tag both
+ */
 import { setImmediate as yieldToOthers } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, test } from "vitest";

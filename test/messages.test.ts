@@ -105,7 +105,9 @@ test.each([
   expect(await answer.json()).toMatchObject({ error: { code: "invalid_request", param: field } });
 });
 
-test("messages of one conversation reach the phone in the order in which they were sent", async () => {
+test("messages of one conversation reach the phone in the order in which they were sent", {
+  tags: "both",
+}, async () => {
   const bodies = Array.from({ length: 30 }, (_, number) => `number ${number}`);
   for (const body of bodies) {
     await text("+14155550146", body);
@@ -128,7 +130,7 @@ test("a rejection by the channel fails the message with its error", async () => 
   });
 });
 
-test("a send to a busy channel is retried until it is accepted, once", async () => {
+test("a send to a busy channel is retried until it is accepted, once", { tags: "both" }, async () => {
   await setFaults(app, { failures: [{ code: 130429, share: 1 }] });
   const sent = await text("+14155550148");
   await app.advanceTime(1000);
@@ -179,7 +181,7 @@ test("a message that the channel accepted from a process that died is sent, as s
   expect((await reload(sent)).status).toBe("sent");
 });
 
-test("a message claimed before a crash is not sent to a contact erased since", async () => {
+test("a message claimed before a crash is not sent to a contact erased since", { tags: "both" }, async () => {
   const to = "+14155550154";
   const sent = await text(to);
   await simulateCrashAfterClaim(sent.data.id);
@@ -191,7 +193,9 @@ test("a message claimed before a crash is not sent to a contact erased since", a
   expect(await openPhone(app, to).listMessages()).toEqual([]);
 });
 
-test("a message claimed before a crash is not sent after its window has closed", async () => {
+test("a message claimed before a crash is not sent after its window has closed", {
+  tags: "both",
+}, async () => {
   const to = "+14155550155";
   await setRule("strict");
   await openPhone(app, to).write("hi");
@@ -228,7 +232,7 @@ test("an unapproved template is rejected with its name", async () => {
   expect(failure.message).toContain("order_update");
 });
 
-test("an inbound message received twice is stored once", async () => {
+test("an inbound message received twice is stored once", { tags: "both" }, async () => {
   const first = await openPhone(app, "+14155550151").write("hi", { channel_message_id: "sim_same" });
   const second = await openPhone(app, "+14155550151").write("hi", { channel_message_id: "sim_same" });
   expect(second).toEqual(first);

@@ -1,4 +1,8 @@
-/** Migrations: all or nothing, once by several processes, and beside processes of the previous version. */
+/**
+ * Migrations: all or nothing, once by several processes, and beside processes of the previous version.
+ *
+ * @module-tag both
+ */
 import { randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { describe, expect, test } from "vitest";

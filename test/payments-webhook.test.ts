@@ -60,7 +60,7 @@ test("an authorized payment is captured by us", async () => {
   expect(await shop.balance()).toBe(20);
 });
 
-test("an event that arrives again is stored and handled once", async () => {
+test("an event that arrives again is stored and handled once", { tags: "both" }, async () => {
   const shop = await start();
   const { processor_payment_id: id } = razorpay.pay(shop.order_id);
   const event = razorpay.webhook("payment.captured", id, "evt_once");
@@ -73,7 +73,7 @@ test("an event that arrives again is stored and handled once", async () => {
   expect(await shop.entries()).toEqual(["top_up 20"]);
 });
 
-test("events of every kind, in the wrong order and again, credit once", async () => {
+test("events of every kind, in the wrong order and again, credit once", { tags: "both" }, async () => {
   const shop = await start();
   const { processor_payment_id: id } = razorpay.pay(shop.order_id, { status: "failed" });
   const failed = razorpay.webhook("payment.failed", id);
@@ -98,7 +98,7 @@ test("the body is not believed: what counts is what the processor answers", asyn
   expect((await shop.list()).payments).toMatchObject([{ status: "failed" }]);
 });
 
-test("partial refunds and the last one debit the wallet once each", async () => {
+test("partial refunds and the last one debit the wallet once each", { tags: "both" }, async () => {
   const shop = await start();
   const { processor_payment_id: id } = razorpay.pay(shop.order_id);
   await deliver(razorpay.webhook("payment.captured", id));
@@ -127,7 +127,7 @@ test("a refund event that names only the payment is handled", async () => {
   expect(await shop.balance()).toBe(0);
 });
 
-test("a second payment of a paid order is refunded", async () => {
+test("a second payment of a paid order is refunded", { tags: "both" }, async () => {
   const shop = await start();
   for (let number = 0; number < 2; number += 1) {
     const { processor_payment_id: id } = razorpay.pay(shop.order_id);
@@ -200,7 +200,9 @@ describe("the processor's own example", () => {
   );
 });
 
-test("an event of an unknown order or of another kind is accepted and ignored", async () => {
+test("an event of an unknown order or of another kind is accepted and ignored", {
+  tags: "both",
+}, async () => {
   const before = await countEvents();
   const bodies = [
     { event: "payment.captured", payload: { payment: { entity: { id: "pay_x", order_id: "order_x" } } } },

@@ -94,7 +94,7 @@ describe("the jobs of a process", () => {
     expect(fixture.logged).toEqual(["A process died; the jobs that it had claimed are due again"]);
   });
 
-  test("whose event loop was blocked for two seconds are left to it", async () => {
+  test("whose event loop was blocked for two seconds are left to it", { tags: "both" }, async () => {
     const job = createHangingJob();
     const blocked = await claimInProcess(job);
     const other = createSecond(job);
@@ -133,7 +133,9 @@ describe("the jobs of a process", () => {
     });
   });
 
-  test("are left to it after an outage of the database, in which no heartbeat was written", async () => {
+  test("are left to it after an outage of the database, in which no heartbeat was written", {
+    tags: "both",
+  }, async () => {
     const job = createHangingJob();
     const alive = await claimInProcess(job);
     const other = createSecond(job);
@@ -146,7 +148,7 @@ describe("the jobs of a process", () => {
     await endRuns(job, alive.run);
   });
 
-  test("whose clock is behind are left to it", async () => {
+  test("whose clock is behind are left to it", { tags: "both" }, async () => {
     const job = createHangingJob();
     const slow = fixture.createProcess({ now: () => new Date(fixture.now().getTime() - 60 * second) });
     const jobs = fixture.create([job.definition], { processes: slow });

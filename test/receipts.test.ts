@@ -1,4 +1,8 @@
-/** Receipts of a channel: their times, the events that they cause, and those that arrive before their message. */
+/**
+ * Receipts of a channel: their times, the events that they cause, and those that arrive before their message.
+ *
+ * @module-tag both
+ */
 import { beforeAll, expect, test } from "vitest";
 import { modules } from "../src/platform/index.ts";
 import type { World } from "../src/platform/kernel/index.ts";

@@ -37,7 +37,9 @@ async function createTeamWithPolicy(
   return team;
 }
 
-test("conversations routed together get the same agents as one after the other", async () => {
+test("conversations routed together get the same agents as one after the other", {
+  tags: "both",
+}, async () => {
   const team = await createTeamWithPolicy({
     Ada: { max_concurrent_chats: 2 },
     Bob: { max_concurrent_chats: 1 },
@@ -71,7 +73,9 @@ test("a contact who writes twice before being routed is routed once", async () =
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
-test("as many waiting conversations as there is capacity are assigned together, the oldest first", async () => {
+test("as many waiting conversations as there is capacity are assigned together, the oldest first", {
+  tags: "both",
+}, async () => {
   const team = await createTeamWithPolicy({ Ada: { max_concurrent_chats: 1 } });
   const [served = "", ...waiting] = await openConversations(5);
   await app.runDueJobs();
@@ -109,7 +113,9 @@ test("a conversation that can't be routed does not block others", async () => {
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
-test("many concurrent messages exceed no capacity, and round robin stays even", async () => {
+test("many concurrent messages exceed no capacity, and round robin stays even", {
+  tags: "both",
+}, async () => {
   const capacity = { max_concurrent_chats: 4 };
   const team = await createTeamWithMembers(app, {}, { Ada: capacity, Bob: capacity, Cyd: capacity });
   await createPolicy(team, { strategy: "round_robin" });

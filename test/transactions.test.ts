@@ -1,4 +1,8 @@
-/** Transactions whose statements are sent together, and batches of work, on both engines. */
+/**
+ * Transactions whose statements are sent together, and batches of work, on both engines.
+ *
+ * @module-tag both
+ */
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";

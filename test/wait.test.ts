@@ -98,7 +98,7 @@ test("another tenant's message is not a valid cursor, and its messages are not r
   expect((await wait({ after, timeout_seconds: 0 }, { key: other.key })).messages).toEqual([]);
 });
 
-test("many messages are returned in pages of 20, with short cursors", async () => {
+test("many messages are returned in pages of 20, with short cursors", { tags: "both" }, async () => {
   let after = await currentCursor();
   const sent = Array.from({ length: 45 }, (_, number) => `burst ${number}`);
   for (const body of sent) {
@@ -117,7 +117,9 @@ test("many messages are returned in pages of 20, with short cursors", async () =
 
 const total = iterations(60, 200);
 
-test(`${total} messages during two sequences of waits: each sequence returns every one once`, async () => {
+test(`${total} messages during two sequences of waits: each sequence returns every one once`, {
+  tags: "both",
+}, async () => {
   const number = "+14155550610";
   const { conversation_id } = await openPhone(app, number).write("hello");
   const collect = async (scope: Wait): Promise<(string | undefined)[]> => {
@@ -150,33 +152,38 @@ test("a message stored by another process is returned too", async () => {
   expect(bodies((await answer).messages)).toEqual(["from elsewhere"]);
 });
 
-test("a message whose transaction began first and commits last is neither lost nor repeated", {
-  tags: "postgres",
-}, async () => {
-  const { conversation_id } = await openPhone(app, "+14155550612").write("hello");
-  const after = await currentCursor();
-  const { database } = app.server;
-  const gate = new EventEmitter();
-  const isIn = once(gate, "in");
-  const slow = database.transaction(async (tx) => {
-    await insert(tx, conversation_id, "began first");
-    const mayCommit = once(gate, "commit");
-    gate.emit("in");
-    await mayCommit;
-  });
-  const steps = async () => {
-    await isIn;
-    await database.transaction((tx) => insert(tx, conversation_id, "began second"));
-    const first = await wait({ conversation_id, after });
-    expect(bodies(first.messages)).toEqual(["began second"]);
-    const { answer } = await startWaiting(() => wait({ conversation_id, after: first.cursor }));
-    gate.emit("commit");
-    return answer;
-  };
-  const [second] = await Promise.all([steps(), slow]);
-  expect(bodies(second.messages)).toEqual(["began first"]);
-  expect((await wait({ after: second.cursor, timeout_seconds: 0 })).messages).toEqual([]);
-});
+test(
+  "a message whose transaction began first and commits last is neither lost nor repeated",
+  { tags: "both" },
+  {
+    tags: "postgres",
+  },
+  async () => {
+    const { conversation_id } = await openPhone(app, "+14155550612").write("hello");
+    const after = await currentCursor();
+    const { database } = app.server;
+    const gate = new EventEmitter();
+    const isIn = once(gate, "in");
+    const slow = database.transaction(async (tx) => {
+      await insert(tx, conversation_id, "began first");
+      const mayCommit = once(gate, "commit");
+      gate.emit("in");
+      await mayCommit;
+    });
+    const steps = async () => {
+      await isIn;
+      await database.transaction((tx) => insert(tx, conversation_id, "began second"));
+      const first = await wait({ conversation_id, after });
+      expect(bodies(first.messages)).toEqual(["began second"]);
+      const { answer } = await startWaiting(() => wait({ conversation_id, after: first.cursor }));
+      gate.emit("commit");
+      return answer;
+    };
+    const [second] = await Promise.all([steps(), slow]);
+    expect(bodies(second.messages)).toEqual(["began first"]);
+    expect((await wait({ after: second.cursor, timeout_seconds: 0 })).messages).toEqual([]);
+  },
+);
 
 test("a cursor of one's own making is rejected if it is older than a few minutes", () => {
   const cursorFrom = (minutes: number) => {

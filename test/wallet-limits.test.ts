@@ -32,7 +32,9 @@ describe("with TIDINGS_WALLET=block", () => {
     expect(await list("hold")).toHaveLength(1);
   });
 
-  test("messages are accepted while there is money for them, also many at once", async () => {
+  test("messages are accepted while there is money for them, also many at once", {
+    tags: "both",
+  }, async () => {
     await enforce();
     const before = await read();
     await add(-before.available + 10 * price);

@@ -94,7 +94,7 @@ test("the price is corrected if the channel names the price after the delivery",
   expect(await entriesOf(id)).toEqual([`hold ${price}`, `charge ${price}`, "correction 0.021"]);
 });
 
-test("the price is charged once, however often its receipts arrive", async () => {
+test("the price is charged once, however often its receipts arrive", { tags: "both" }, async () => {
   await setFaults(app, { doubled_receipts: 1, swapped_receipts: 1 });
   const { id } = await send();
   await app.advanceTime(5_000);
@@ -184,7 +184,9 @@ test("the price is nothing in a currency without prices", async () => {
   expect(entries).toEqual([]);
 });
 
-test("the balances are the sums of the entries, and the audit reports any difference", async () => {
+test("the balances are the sums of the entries, and the audit reports any difference", {
+  tags: "both",
+}, async () => {
   const id = await organizationId();
   await send();
   expect(await findDifferences(world.database.queries, id)).toEqual([]);
@@ -216,7 +218,9 @@ test("the audit reports an organization that has lost all its balances", async (
   });
 });
 
-test("an entry can't be changed or deleted, nor an account lose what no other gets", async () => {
+test("an entry can't be changed or deleted, nor an account lose what no other gets", {
+  tags: "both",
+}, async () => {
   const queries = world.database.queries;
   await expect(sql`update ledger_entries set amount = 1`.execute(queries)).rejects.toThrow("never changed");
   await expect(sql`delete from ledger_entries`.execute(queries)).rejects.toThrow("never changed");
