@@ -62,7 +62,7 @@ const embeddedBeside = {
   include: listTests().filter((file) =>
     /(tags: "|@module-tag )(both|embedded)/.test(readFileSync(file, "utf8")),
   ),
-  tagsFilter: ["both || embedded"],
+  tagsFilter: ["(both || embedded) && !postgres"],
 };
 
 export default defineConfig(async () => {

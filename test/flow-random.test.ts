@@ -106,37 +106,35 @@ const moves: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
 const expected = new Set(["flow_disabled", "flow_run_active", "flow_not_startable", "contact_blocked"]);
 let people = 0;
 
-test(
-  "states, steps, waits and messages of runs agree after every action",
-  { tags: "both" },
-  async () => {
-    const sequences = fc.array(fc.constantFrom(...Object.keys(actions)), {
-      ...{ minLength: 5, maxLength: 30, size: "max" },
-    });
-    await fc.assert(
-      fc.asyncProperty(sequences, async (sequence) => {
-        const number = `+1415551${String(++people).padStart(4, "0")}`;
-        const { conversation_id } = await openPhone(app, number).write("hello");
-        const { data } = await app.call(conversations.get_conversation, { id: conversation_id });
-        const subject = { number, conversation_id, contact_id: data.contact_id };
-        let before = new Map<string, Run>();
-        for (const name of sequence) {
-          await actions[name]?.(subject).catch(ignoreExpected);
-          await app.advanceTime(second);
-          before = await expectAgreement(subject, before, name);
-        }
-        await actions.unblock?.(subject);
-        await app.advanceTime(31 * day);
-        await app.advanceTime(31 * day);
-        const ended = await expectAgreement(subject, before, "the end");
-        expect([...ended.values()].filter(({ status }) => status === "waiting")).toEqual([]);
-      }),
-      // The sequences of this seed have every action.
-      randomRuns(3, 20, 65),
-    );
-  },
-  180_000,
-);
+test("states, steps, waits and messages of runs agree after every action", {
+  tags: "both",
+  timeout: 180_000,
+}, async () => {
+  const sequences = fc.array(fc.constantFrom(...Object.keys(actions)), {
+    ...{ minLength: 5, maxLength: 30, size: "max" },
+  });
+  await fc.assert(
+    fc.asyncProperty(sequences, async (sequence) => {
+      const number = `+1415551${String(++people).padStart(4, "0")}`;
+      const { conversation_id } = await openPhone(app, number).write("hello");
+      const { data } = await app.call(conversations.get_conversation, { id: conversation_id });
+      const subject = { number, conversation_id, contact_id: data.contact_id };
+      let before = new Map<string, Run>();
+      for (const name of sequence) {
+        await actions[name]?.(subject).catch(ignoreExpected);
+        await app.advanceTime(second);
+        before = await expectAgreement(subject, before, name);
+      }
+      await actions.unblock?.(subject);
+      await app.advanceTime(31 * day);
+      await app.advanceTime(31 * day);
+      const ended = await expectAgreement(subject, before, "the end");
+      expect([...ended.values()].filter(({ status }) => status === "waiting")).toEqual([]);
+    }),
+    // The sequences of this seed have every action.
+    randomRuns(3, 20, 65),
+  );
+});
 
 function ignoreExpected(error: unknown): void {
   if (!(error instanceof CallFailure) || !expected.has(error.code)) {

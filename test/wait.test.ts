@@ -152,38 +152,33 @@ test("a message stored by another process is returned too", async () => {
   expect(bodies((await answer).messages)).toEqual(["from elsewhere"]);
 });
 
-test(
-  "a message whose transaction began first and commits last is neither lost nor repeated",
-  { tags: "both" },
-  {
-    tags: "postgres",
-  },
-  async () => {
-    const { conversation_id } = await openPhone(app, "+14155550612").write("hello");
-    const after = await currentCursor();
-    const { database } = app.server;
-    const gate = new EventEmitter();
-    const isIn = once(gate, "in");
-    const slow = database.transaction(async (tx) => {
-      await insert(tx, conversation_id, "began first");
-      const mayCommit = once(gate, "commit");
-      gate.emit("in");
-      await mayCommit;
-    });
-    const steps = async () => {
-      await isIn;
-      await database.transaction((tx) => insert(tx, conversation_id, "began second"));
-      const first = await wait({ conversation_id, after });
-      expect(bodies(first.messages)).toEqual(["began second"]);
-      const { answer } = await startWaiting(() => wait({ conversation_id, after: first.cursor }));
-      gate.emit("commit");
-      return answer;
-    };
-    const [second] = await Promise.all([steps(), slow]);
-    expect(bodies(second.messages)).toEqual(["began first"]);
-    expect((await wait({ after: second.cursor, timeout_seconds: 0 })).messages).toEqual([]);
-  },
-);
+test("a message whose transaction began first and commits last is neither lost nor repeated", {
+  tags: "postgres",
+}, async () => {
+  const { conversation_id } = await openPhone(app, "+14155550612").write("hello");
+  const after = await currentCursor();
+  const { database } = app.server;
+  const gate = new EventEmitter();
+  const isIn = once(gate, "in");
+  const slow = database.transaction(async (tx) => {
+    await insert(tx, conversation_id, "began first");
+    const mayCommit = once(gate, "commit");
+    gate.emit("in");
+    await mayCommit;
+  });
+  const steps = async () => {
+    await isIn;
+    await database.transaction((tx) => insert(tx, conversation_id, "began second"));
+    const first = await wait({ conversation_id, after });
+    expect(bodies(first.messages)).toEqual(["began second"]);
+    const { answer } = await startWaiting(() => wait({ conversation_id, after: first.cursor }));
+    gate.emit("commit");
+    return answer;
+  };
+  const [second] = await Promise.all([steps(), slow]);
+  expect(bodies(second.messages)).toEqual(["began first"]);
+  expect((await wait({ after: second.cursor, timeout_seconds: 0 })).messages).toEqual([]);
+});
 
 test("a cursor of one's own making is rejected if it is older than a few minutes", () => {
   const cursorFrom = (minutes: number) => {
