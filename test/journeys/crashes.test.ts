@@ -25,21 +25,24 @@ test("kill -9 while messages are queued: none is lost or sent twice", async () =
     const { data } = await before.client.call(messages.send_message, text(number), { timeoutMs: 20_000 });
     accepted.push(data.id);
   });
+  const readShown = async (address: string) => {
+    const path = `/simulator/phones/${encodeURIComponent(to)}/messages?limit=200`;
+    const answer = await fetch(address + path, { headers });
+    return ((await answer.json()) as { data: { token: string; status: string }[] }).data;
+  };
   await Promise.race([Promise.all(sending), waitUntil(() => accepted.length >= (2 * count) / 3)]);
+  // Some were sent before, so that a second sending would be seen.
+  await waitUntil(async () => (await readShown(before.address)).length > 2);
   await before.process.end("SIGKILL");
   await Promise.allSettled(sending);
 
   // Its clock is ahead, so that no claim of the dead process still holds: not even on a message that was being sent.
   const startsAt = new Date(Date.now() + 10 * minute);
   await using after = await startTestApp({ database: processes.database, startsAt });
-  const shown = async () => {
-    const answer = await after.fetch(`/simulator/phones/${encodeURIComponent(to)}/messages?limit=200`);
-    return ((await answer.json()) as { data: { token: string; status: string }[] }).data;
-  };
   for (let minutes = 0; minutes < 10; minutes += 1) {
     await after.advanceTime(minute);
   }
-  const tokens = (await shown()).map(({ token }) => token);
+  const tokens = (await readShown(after.address)).map(({ token }) => token);
   expect(accepted.filter((id) => !tokens.includes(id))).toEqual([]);
   expect(new Set(tokens).size).toBe(tokens.length);
 });

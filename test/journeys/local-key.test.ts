@@ -76,7 +76,9 @@ test("tidings serve forwards nothing to a program that does not prove itself, an
   await expectNoKey(folder, foreign);
 });
 
-test("a call of tidings mcp waits for the folder's own service", { tags: "embedded" }, async () => {
+test("a call of tidings mcp waits for the folder's own service", {
+  tags: "embedded",
+}, async () => {
   await using processes = await openProcesses();
   await using foreign = await startUpstream([{ body: { data: [] } }]);
   const folder = await openDataFolder(processes.env.TIDINGS_DATA_DIR ?? "");
