@@ -217,10 +217,11 @@ describe("the chatbot add-on, with TIDINGS_WALLET=block", () => {
   });
 
   test("is active again with the payment that pays what it owes", async () => {
-    const { key, subscribe, answers, read } = await createTenant();
+    const { key, subscribe, answers, leaveTrialUnits, read } = await createTenant();
     const { order, pay, verify } = createPaymentHelpers(app, { key });
     await subscribe(1);
-    await answers(103);
+    await leaveTrialUnits(1);
+    await answers(4);
     expect((await read()).status).toBe("grace");
     const { order_id } = await order(3);
     await verify(await pay(order_id));
@@ -230,11 +231,12 @@ describe("the chatbot add-on, with TIDINGS_WALLET=block", () => {
 
 test("with a credit limit the add-on is active again at once when the wallet is credited, within a minute when the limit rises", async () => {
   await using app = await startTestApp({ enabledModules, env: { TIDINGS_WALLET: "credit_limit" } });
-  const { id, subscribe, answers, read, add } = await createAddonTenant(app, readWorld);
-  await subscribe(0.01);
-  await answers(101);
+  const { id, subscribe, answers, leaveTrialUnits, read, add } = await createAddonTenant(app, readWorld);
+  await subscribe(0.1);
+  await leaveTrialUnits(1);
+  await answers(2);
   expect((await read()).status).toBe("grace");
-  await add(0.01);
+  await add(0.1);
   expect((await read()).status).toBe("active");
   await answers(1);
   expect((await read()).status).toBe("grace");
@@ -242,7 +244,7 @@ test("with a credit limit the add-on is active again at once when the wallet is 
   await app.advanceTime(60_000);
   expect((await read()).status).toBe("active");
   // Taking money out brings nothing back.
-  await answers(100);
+  await answers(10);
   expect((await read()).status).toBe("grace");
   await add(-1);
   expect((await read()).status).toBe("grace");
@@ -250,9 +252,11 @@ test("with a credit limit the add-on is active again at once when the wallet is 
 
 test("with TIDINGS_WALLET=off the wallet pays everything, below zero too", async () => {
   await using app = await startTestApp({ enabledModules });
-  const { subscribe, answers, read, cancel, readWallet } = await createAddonTenant(app, readWorld);
+  const tenant = await createAddonTenant(app, readWorld);
+  const { subscribe, answers, leaveTrialUnits, read, cancel, readWallet } = tenant;
   await subscribe(0.5, 7);
-  await answers(110);
+  await leaveTrialUnits(1);
+  await answers(11);
   await app.advanceTime(32 * dayMs);
   expect((await read()).status).toBe("active");
   expect((await readWallet()).available).toBe(-12);

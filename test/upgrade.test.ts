@@ -1,6 +1,6 @@
 /** Databases that landed versions wrote open with this version: nothing is lost, and queued work is done once. */
 import { sql } from "kysely";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Queries } from "../src/database/database.ts";
 import { migrations } from "../src/database/migrations/index.ts";
 import { createClock, startEmulator } from "../src/emulators/whatsapp/index.ts";
@@ -24,9 +24,15 @@ import { startWebhookReceiver } from "./support/webhook-receiver.ts";
 
 const [minute, hour] = [60_000, 3_600_000];
 
+/** The tests of a version use the same app one after the other, because opening a dump takes most of their time. */
 describe.each(dumpNames)("a database of version %s", (name) => {
+  let opened: OpenedDump;
+  beforeAll(async () => {
+    opened = await openDump(name);
+  });
+  afterAll(() => opened[Symbol.asyncDispose]());
+
   test("is migrated and read as it was written", async () => {
-    await using opened = await openDump(name);
     const { app, record, key } = opened;
     expect(await migrationsOf(app.server.database.queries)).toEqual(Object.keys(migrations));
     const answers: Record<string, unknown> = {};
@@ -37,7 +43,6 @@ describe.each(dumpNames)("a database of version %s", (name) => {
   });
 
   test("has its queued work done, with each message and event sent once", async () => {
-    await using opened = await openDump(name);
     const { app, record, key } = opened;
     const dead = await countDeadJobs(app.server.database.queries);
     await using receivers = await redirectWebhooks(opened);
@@ -70,7 +75,6 @@ describe.each(dumpNames)("a database of version %s", (name) => {
   });
 
   test("replays stored answers, and sends and receives new messages", async () => {
-    await using opened = await openDump(name);
     const { app, record, key } = opened;
     const { path, idempotency_key, body, answer } = record.request;
     const headers = { "idempotency-key": idempotency_key };
@@ -90,7 +94,6 @@ describe.each(dumpNames)("a database of version %s", (name) => {
   });
 
   test("erases a contact from the rows that the version wrote", async () => {
-    await using opened = await openDump(name);
     const { app, record, key } = opened;
     const { to, conversation_id } = record.queued_message;
     const { data } = await app.call(conversations.get_conversation, { id: conversation_id }, { key });

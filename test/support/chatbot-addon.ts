@@ -32,6 +32,15 @@ export async function createAddonTenant(app: TestApp, readWorld: (app: TestApp) 
       const results = await Promise.all(Array.from({ length: count }, () => answer()));
       return results.filter(Boolean).length;
     },
+    /** As after so many answers that this number of units of the trial remains. */
+    async leaveTrialUnits(trial_units_remaining: number): Promise<void> {
+      const { queries } = app.server.database;
+      await queries
+        .updateTable("chatbot_addons")
+        .set({ trial_units_remaining })
+        .where("organization_id", "=", id)
+        .execute();
+    },
     read: async () => (await app.call(billing.get_chatbot_addon, {}, { key })).data,
     cancel: async () => (await app.call(billing.cancel_chatbot_addon, {}, { key })).data,
     async subscribe(
