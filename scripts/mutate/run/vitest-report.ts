@@ -53,6 +53,8 @@ export function describeFailure(report: VitestReport, output: string): string {
   }
   const file = report.find(({ status }) => status === "failed");
   const lines = (file?.message || output).split("\n").map((line) => line.trim());
-  const reason = lines.find((line) => /\w*Error\b/.test(line)) ?? lines.find((line) => line !== "") ?? "";
+  // Headings are between lines of "⎯".
+  const texts = lines.filter((line) => line !== "" && !line.includes("⎯"));
+  const reason = texts.find((line) => /Error\b/.test(line)) ?? texts[0] ?? "";
   return `${file?.name ?? "vitest"}: ${reason.slice(0, 160)}`;
 }

@@ -69,8 +69,7 @@ async function runProject(place: Workplace, project: string, run: TestRun): Prom
     },
   );
   const output = collect(child);
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(run.limitMs)]);
-  const code = await waitFor(child, limit);
+  const code = await waitFor(child, run.limitMs, signal);
   signal.throwIfAborted();
   await server.clean();
   if (code === null) {
@@ -93,17 +92,24 @@ function collect({ stdout, stderr }: ChildProcess): () => string {
 }
 
 /** The exit code; null if the limit ended the run. */
-async function waitFor(child: ChildProcess, limit: AbortSignal): Promise<number | null> {
+async function waitFor(child: ChildProcess, limitMs: number, signal: AbortSignal): Promise<number | null> {
+  let isTimeUp = false;
   const end = () => endGroup(child);
-  limit.addEventListener("abort", end);
-  if (limit.aborted) {
+  // Not AbortSignal.timeout(): Node 20 may collect the timer of a signal that is only a part of AbortSignal.any().
+  const timer = setTimeout(() => {
+    isTimeUp = true;
+    end();
+  }, limitMs);
+  signal.addEventListener("abort", end);
+  if (signal.aborted) {
     end();
   }
   try {
     const [code] = await once(child, "exit");
-    return limit.aborted ? null : Number(code ?? 1);
+    return isTimeUp ? null : Number(code ?? 1);
   } finally {
-    limit.removeEventListener("abort", end);
+    clearTimeout(timer);
+    signal.removeEventListener("abort", end);
     // Processes that a test started and left.
     end();
   }
