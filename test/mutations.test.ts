@@ -13,6 +13,7 @@ import {
   operators,
 } from "../scripts/mutate/mutation.ts";
 import { readReasons } from "../scripts/mutate/report.ts";
+import { describeFailure } from "../scripts/mutate/run/vitest-report.ts";
 import { readTests, testsFor } from "../scripts/mutate/tests.ts";
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: they are templates of the sources that are mutated.
@@ -138,6 +139,9 @@ describe("dropped-tenant-condition", () => {
     expect(
       mutate("dropped-tenant-condition", "sql`a join b on a.organization_id = b.organization_id`;"),
     ).toEqual([]);
+    const joined =
+      "sql`a join orders on orders.organization_id = ${organization} and orders.id = a.order_id`;";
+    expect(mutate("dropped-tenant-condition", joined)).toEqual([]);
     expect(
       mutate("dropped-tenant-condition", "sql`update a set organization_id = ${organization}`;"),
     ).toEqual([]);
@@ -203,10 +207,19 @@ test("a mutation's id depends on its function and its line, not on the lines bef
   expect(new Set(idsOf(`${text}if (a) {}\nif (a) {}`)).size).toBe(3);
 });
 
+test("a run that ended without a failure is not described, so that it counts as no result", () => {
+  expect(describeFailure([], "RUN  v4 /tmp/tree")).toBeUndefined();
+  expect(describeFailure([], "⎯ Unhandled Error ⎯\nTypeError: a is undefined")).toBe(
+    "vitest: TypeError: a is undefined",
+  );
+  expect(describeFailure([], "Error: Command failed: node scripts/build.ts")).toBe("does not build");
+});
+
 describe("the choice of 60", () => {
   const modules = readModules(".");
   const sources = [...modules.values()].flat();
-  const all = sources.flatMap((source) => findMutations(source, readColumns(".")));
+  const tables = readColumns(".");
+  const all = sources.flatMap((source) => findMutations(source, tables));
   const chooseFrom = (found: readonly Mutation[], choice: Partial<Choice> = {}) =>
     choose(found, { seed: 1, count: 60, ...choice }).map(({ id }) => id);
   const chosen = choose(all, { seed: 1, count: 60 });

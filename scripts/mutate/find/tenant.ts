@@ -40,6 +40,7 @@ function findInSql(sql: SqlText, text: string): Edit[] {
     isId(name),
   );
   return [...sql.text.matchAll(condition)]
+    .filter((match) => !isJoin(sql.text.slice(match.index + match[0].length)))
     .map((match) => {
       const start = sql.start + match.index;
       return { start, end: start + match[0].length, replacement: "true" };
@@ -48,6 +49,12 @@ function findInSql(sql: SqlText, text: string): Edit[] {
       const [, organization = ""] = /\$\{(.*)\}/s.exec(text.slice(start, end)) ?? [];
       return !(isOfRow && isReadBefore(organization));
     });
+}
+
+/** Whether the condition is followed by one on an id and a column, such as `and contacts.id = member.contact_id`. */
+function isJoin(rest: string): boolean {
+  const [, name] = /^\s+and\s+([\w.]+)\s*=\s*\w+\.\w+/.exec(rest) ?? [];
+  return name !== undefined && isId(name);
 }
 
 /** By this project's names: `organization` is the caller's, `organization_id` that of a row or of a job's payload. */

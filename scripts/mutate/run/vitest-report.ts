@@ -40,8 +40,8 @@ export function passedFiles(report: VitestReport): Map<string, number> {
   );
 }
 
-/** The first failure of a run that failed, in one line. */
-export function describeFailure(report: VitestReport, output: string): string {
+/** The first failure of a run that failed, in one line; undefined if neither the report nor the output names one. */
+export function describeFailure(report: VitestReport, output: string): string | undefined {
   for (const { name, assertionResults } of report) {
     const test = assertionResults.find(({ status }) => status === "failed");
     if (test) {
@@ -53,8 +53,8 @@ export function describeFailure(report: VitestReport, output: string): string {
   }
   const file = report.find(({ status }) => status === "failed");
   const lines = (file?.message || output).split("\n").map((line) => line.trim());
-  // Headings are between lines of "⎯".
-  const texts = lines.filter((line) => line !== "" && !line.includes("⎯"));
-  const reason = texts.find((line) => /Error\b/.test(line)) ?? texts[0] ?? "";
-  return `${file?.name ?? "vitest"}: ${reason.slice(0, 160)}`;
+  // Headings have lines of "⎯" around them.
+  const named = lines.find((line) => /Error\b/.test(line) && !line.includes("⎯"));
+  const reason = named ?? lines.find((line) => /error|fail/i.test(line));
+  return reason && `${file?.name ?? "vitest"}: ${reason.slice(0, 160)}`;
 }

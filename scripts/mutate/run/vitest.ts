@@ -78,6 +78,9 @@ async function runProject(place: Workplace, project: string, run: TestRun): Prom
   }
   const report = readReport(reportFile, copy.tree);
   const failure = code === 0 ? null : describeFailure(report, output());
+  if (failure === undefined) {
+    throw new Error(`vitest ended without a result. Its output:\n${output().slice(-2_000)}`);
+  }
   return { outcome: code === 0 ? "passed" : "failed", failure, passed: passedFiles(report) };
 }
 
@@ -106,8 +109,12 @@ async function waitFor(child: ChildProcess, limitMs: number, signal: AbortSignal
     end();
   }
   try {
-    const [code] = await once(child, "exit");
-    return isTimeUp ? null : Number(code ?? 1);
+    const [code, endedBy] = await once(child, "exit");
+    if (code === null && !isTimeUp && !signal.aborted) {
+      // By somebody else, or by the system for want of memory: that says nothing about the mutation.
+      throw new Error(`vitest was ended by ${endedBy}.`);
+    }
+    return isTimeUp ? null : Number(code);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", end);
