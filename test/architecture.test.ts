@@ -188,8 +188,8 @@ describe("every file", async () => {
     expect(sources.filter(({ text }) => !text.startsWith("/**")).map(({ path }) => path)).toEqual([]);
   });
 
-  test("has at most 300 lines", () => {
-    expect(sources.filter(({ text }) => linesOf(text) > 300).map(({ path }) => path)).toEqual([]);
+  test("has at most 350 lines", () => {
+    expect(sources.filter(({ text }) => linesOf(text) > 350).map(({ path }) => path)).toEqual([]);
   });
 
   test("of the product has no switch", () => {

@@ -1,8 +1,4 @@
-/**
- * Cohort queries in SQL: they select the contacts that the evaluator in memory selects, and hold no value.
- *
- * @module-tag both
- */
+/** Cohort queries in SQL: they select the contacts that the evaluator in memory selects, and hold no value. */
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { useTestApp } from "./support/app.ts";

@@ -179,9 +179,7 @@ async function addToCohort(): Promise<void> {
 describe("after an erasure", () => {
   afterEach(() => setFaults(app, {}));
 
-  test("no column of any table holds the number or a text of the contact, whichever operation wrote it", {
-    tags: "both",
-  }, async () => {
+  test("no column of any table holds the number or a text of the contact, whichever operation wrote it", async () => {
     await using receiver = await startWebhookReceiver();
     const { data: webhook } = await app.call(webhooks.create_webhook, {
       url: receiver.url,

@@ -213,7 +213,7 @@ describe("after a time that was missed", () => {
   });
 });
 
-test("after a crash between two batches, the rest starts once", { tags: "both" }, async () => {
+test("after a crash between two batches, the rest starts once", async () => {
   const people = iterations(150, 250);
   await using database = await createTestDatabase();
   const { cohort, id } = await (async () => {

@@ -70,7 +70,7 @@ test("a Markdown document is found by its words, with its place", { tags: "both"
   expect(first?.score).toBeLessThanOrEqual(0.9);
 });
 
-test("a PDF is found with its page, from an upload and from an address", { tags: "both" }, async () => {
+test("a PDF is found with its page, from an upload and from an address", async () => {
   const file = createPdf([["Contents"], ["The quetzal flies at noon."]]);
   const uploaded = await add({ source_type: "pdf", upload_id: await upload("birds.pdf", file) });
   expect(uploaded).toMatchObject({ status: "ready", pages: 2, chunk_count: 1 });
@@ -97,7 +97,7 @@ test("a page on the web is read after redirects, and again on a refresh", async 
   ]);
 });
 
-test("a refresh that fails keeps what was found, and says why", { tags: "both" }, async () => {
+test("a refresh that fails keeps what was found, and says why", async () => {
   pages.set("/news", html("<p>The narwhal has arrived.</p>"));
   const document = await add({ source_type: "url", source_url: addressOf("/news") });
   pages.set("/news", [503, {}, ""]);
@@ -109,9 +109,7 @@ test("a refresh that fails keeps what was found, and says why", { tags: "both" }
   expect((await search("narwhal"))[0]?.document_id).toBe(document.id);
 });
 
-test("a document is renamed and its source replaced; deleted, it is no longer found", {
-  tags: "both",
-}, async () => {
+test("a document is renamed and its source replaced; deleted, it is no longer found", async () => {
   const { id } = await add({ content: "The axolotl eats worms." });
   await app.call(knowledgeBase.update_document, {
     id,
@@ -232,7 +230,7 @@ describe("QA pairs", () => {
   });
 });
 
-test("another organization's documents and pairs are never found or changed", { tags: "both" }, async () => {
+test("another organization's documents and pairs are never found or changed", async () => {
   const { key } = await createOrganizationFor(app, "Other");
   const theirs = { name: "Secret", source_type: "markdown", content: "The kakapo sleeps by day." } as const;
   const { data: document } = await app.call(knowledgeBase.add_document, theirs, { key });

@@ -33,22 +33,18 @@ const number = (n: number) => `+1415555${String(1000 + n)}`;
 // The first use of a key in a minute is recorded.
 beforeAll(() => send("+14155550199"));
 
-test("a message to a known contact is accepted after four waits, five with an idempotency key", {
-  tags: "both",
-}, async () => {
+test("a message to a known contact is accepted after four waits, five with an idempotency key", async () => {
   await send("+14155550200");
   expect((await count(() => send("+14155550200"))).waits).toBe(4);
   expect((await count(() => send("+14155550200", newKey()))).waits).toBe(5);
 });
 
-test("a message to a new contact is accepted after five waits, six with an idempotency key", {
-  tags: "both",
-}, async () => {
+test("a message to a new contact is accepted after five waits, six with an idempotency key", async () => {
   expect((await count(() => send("+14155550201"))).waits).toBe(5);
   expect((await count(() => send("+14155550202", newKey()))).waits).toBe(6);
 });
 
-test("a template is accepted after as many waits as a text", { tags: "both" }, async () => {
+test("a template is accepted after as many waits as a text", async () => {
   await createTemplateHelpers(app).approve({ name: "greeting" });
   const content = { type: "template", template: { name: "greeting", language: "en" } };
   await send("+14155550203", {}, content);
@@ -56,9 +52,7 @@ test("a template is accepted after as many waits as a text", { tags: "both" }, a
   expect((await count(() => send("+14155550203", newKey(), content))).waits).toBe(5);
 });
 
-test("a message of a backlog costs at most three statements from its acceptance to its delivery", {
-  tags: "both",
-}, async () => {
+test("a message of a backlog costs at most three statements from its acceptance to its delivery", async () => {
   await app.advanceTime(10_000);
   const before = await countDelivered();
   const messages = 100;
@@ -70,9 +64,7 @@ test("a message of a backlog costs at most three statements from its acceptance 
   expect(statements / messages).toBeLessThanOrEqual(3);
 });
 
-test("a message of a broadcast costs at most three statements from the execution to its delivery", {
-  tags: "both",
-}, async () => {
+test("a message of a broadcast costs at most three statements from the execution to its delivery", async () => {
   const { approve, create, execute, fillCohort, get } = createBroadcastHelpers(app);
   const recipients = 500;
   const { id: cohort_id } = await fillCohort(recipients);
@@ -90,9 +82,7 @@ test("a message of a broadcast costs at most three statements from the execution
  * All messages wait before the first is stored. How many of them share a transaction, and how many ends a poll, depends on
  * how fast the machine is in each moment: so the least of up to three backlogs counts.
  */
-test("a received message of a backlog costs at most nine statements, twelve of a new person", {
-  tags: "both",
-}, async () => {
+test("a received message of a backlog costs at most nine statements, twelve of a new person", async () => {
   await using graph = await startGraphApi();
   const started = await startWhatsAppApp(graph);
   await using whatsApp = started.app;

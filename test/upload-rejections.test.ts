@@ -8,6 +8,7 @@ import { describe, expect, test, vi } from "vitest";
 import { createDiskStorage } from "../src/adapters/storage/disk.ts";
 import { ownerKey, useTestApp } from "./support/app.ts";
 import { compoundFile, executable, gif, jpeg, multipartForm, pdf, png, zip } from "./support/files.ts";
+import { meanwhile } from "./support/meanwhile.ts";
 import { createUploadHelpers, maxFileBytes } from "./support/uploads.ts";
 
 const app = useTestApp();
@@ -271,9 +272,9 @@ async function abortUpload(length: number, share: number): Promise<void> {
   };
   const before = (await listFiles()).length;
   const sent = request(`${app.address}/v1/uploads`, { method: "POST", headers });
-  const failed = once(sent, "error");
-  sent.write(body.subarray(0, Math.floor(body.length * share)));
-  await expect.poll(async () => (await listFiles()).length).toBe(before + 1);
-  sent.destroy(new Error("gone"));
-  await failed;
+  await meanwhile(once(sent, "error"), async () => {
+    sent.write(body.subarray(0, Math.floor(body.length * share)));
+    await expect.poll(async () => (await listFiles()).length).toBe(before + 1);
+    sent.destroy(new Error("gone"));
+  });
 }

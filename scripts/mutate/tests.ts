@@ -54,6 +54,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   ],
   "adapters/countries": ["countries", "pricing"],
   "adapters/documents": ["document-reader"],
+  "adapters/load-once": ["load-once"],
   "adapters/log": ["log", "secrets"],
   "adapters/models": ["models*"],
   "adapters/payments": ["payments", "payments-razorpay*", "payments-refunds", "payments-webhook"],

@@ -25,6 +25,7 @@ let built: Promise<unknown> | undefined;
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   built ??= build();
+  built.catch(() => undefined); // Reported below, also if the template takes longer.
   const { env } = project.config;
   const url = env.TIDINGS_TEST_ENGINE === "postgres" ? env.TEST_DATABASE_URL : undefined;
   const folder = await mkdtemp(join(tmpdir(), "tidings-test-"));
