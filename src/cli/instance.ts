@@ -92,7 +92,11 @@ function createEmbeddedInstance(options: InstanceOptions): Instance {
     const listenOn = isFollower ? { host: "127.0.0.1", port: 0 } : listen;
     // The engine opens in its thread while this one loads the code of the service.
     const opening = openDatabase({
-      ...{ url: undefined, dataDir: folder.path, ownership, log, onFailure: onLost },
+      url: undefined,
+      dataDir: folder.path,
+      ownership,
+      log,
+      onFailure: onLost,
     });
     try {
       const [database, { startApp }, localKey] = await Promise.all([

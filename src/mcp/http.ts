@@ -47,7 +47,7 @@ export interface McpHttpHandler {
 
 export function createMcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
   const { log } = options;
-  // At the start, so that the first request is not slow. A failure is that of each call.
+  // At the start, so that the first request is not slow. If it fails, each call reports the failure itself.
   preloadSchemas();
   loadArguments().catch(() => undefined);
   const onerror = (error: Error) => log.debug({ err: error }, "an MCP request was rejected");

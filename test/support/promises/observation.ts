@@ -1,4 +1,4 @@
-/** What starts a promise, and what observes one: whoever observes a promise gets its failure. */
+/** Which syntax starts a promise, and which syntax handles its failure. */
 import { isFunction, type Node, namesIn, type Source } from "./source.ts";
 
 type Call = Node & { readonly type: "CallExpression" };
