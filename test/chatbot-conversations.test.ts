@@ -38,9 +38,7 @@ beforeAll(async () => {
 describe("an inbox of the bot", () => {
   beforeAll(() => bot.setInbox(true));
 
-  test("answers each message once, as the bot, and leaves the conversation to it", {
-    tags: "both",
-  }, async () => {
+  test("answers each message once, as the bot, and leaves the conversation to it", async () => {
     const phone = "+14155550101";
     const id = await bot.write(phone, hours);
     await bot.write(phone, hours);
@@ -213,7 +211,6 @@ class Crash extends Error {}
 
 test.each(["before", "after"] as const)(
   "a crash %s any commit: each message is answered once and counted once",
-  { tags: "both" },
   async (when) => {
     await bot.setInbox(true);
     await app.call(billing.subscribe_chatbot_addon, { billing_unit: "per_message", cost_per_unit: 0 });

@@ -222,9 +222,7 @@ test("a message that a busy channel returned is not sent after the contact was b
   expect(await sent(to)).toEqual([]);
 });
 
-test("a message claimed before a crash is not sent to a contact blocked since", {
-  tags: "both",
-}, async () => {
+test("a message claimed before a crash is not sent to a contact blocked since", async () => {
   const { to, contact_id } = await receiveFirst();
   const message = await text(to);
   await app.server.database.queries
@@ -252,9 +250,7 @@ test("a message is sent if the contact was unblocked before its turn, and others
   }
 });
 
-test("of messages sent while the contact is being blocked none reaches the channel after the block", {
-  tags: "both",
-}, async () => {
+test("of messages sent while the contact is being blocked none reaches the channel after the block", async () => {
   const { to, contact_id } = await receiveFirst();
   const sends = Array.from({ length: 10 }, () => text(to).catch((error: unknown) => error));
   const [, ...outcomes] = await Promise.all([block(contact_id), ...sends]);

@@ -77,8 +77,8 @@ function createRandom(seed: number) {
 
 let numbers = 0;
 
-/** Runs the flow while transactions crash; returns how many did. */
-async function runWithCrashes(plan: Crashes): Promise<number> {
+/** Runs the flow while transactions crash; returns how many did until the question, and after its answer. */
+async function runWithCrashes(plan: Crashes): Promise<readonly number[]> {
   numbers += 1;
   const number = `+1415558${String(numbers).padStart(4, "0")}`;
   const phone = openPhone(app, number);
@@ -109,7 +109,7 @@ async function runWithCrashes(plan: Crashes): Promise<number> {
     ["done"],
     { count: "start" },
   ]);
-  return before + after;
+  return [before, after];
 }
 
 /** Lets jobs crash and be repeated. The clock advances by more than the pause before most of the attempts. */
@@ -144,6 +144,7 @@ test("a flow of 12 nodes of whose transactions a third crash sends each message 
 }, async () => {
   await create(twelveNodes, { trigger_keyword: "start", trigger_match: "exact" });
   for (const plan of plans) {
-    expect(await runWithCrashes(plan), JSON.stringify(plan)).toBeGreaterThan(5);
+    // With each of these seeds the second transaction crashes.
+    expect(Math.min(...(await runWithCrashes(plan))), JSON.stringify(plan)).toBeGreaterThan(0);
   }
 });

@@ -167,9 +167,7 @@ test("a lane that no priority would read is rejected", () => {
   }
 });
 
-test("claims of both priorities read no more rows with 20,000 due bulk jobs than with 10", {
-  tags: "both",
-}, async () => {
+test("claims of both priorities read no more rows with 20,000 due bulk jobs than with 10", async () => {
   const few = await readByClaims(10);
   const many = await readByClaims(20_000);
   expect([few.claimed, many.claimed]).toEqual([

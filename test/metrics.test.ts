@@ -114,9 +114,7 @@ test("waiting and dead-letter jobs are counted in the database", async () => {
   expect(metrics.get('tidings_jobs_dead{name="message.deliver"}')).toBe(1);
 });
 
-test("no request adds a series, and no label contains an id, a number or an organization", {
-  tags: "both",
-}, async () => {
+test("no request adds a series, and no label contains an id, a number or an organization", async () => {
   await using app = await startAppWithMetrics();
   let number = 1_000;
   const sendVariedRequests = async () => {

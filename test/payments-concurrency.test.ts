@@ -38,9 +38,7 @@ function sendWebhook(payment_id: string, event_id: string) {
   return app.fetch("/webhooks/payments", { key: null, method: "POST", body, headers });
 }
 
-test("a payment that is verified 100 times while its webhook comes 20 times and the jobs run is credited once", {
-  tags: "both",
-}, async () => {
+test("a payment that is verified 100 times while its webhook comes 20 times and the jobs run is credited once", async () => {
   const shop = await start();
   const checkout = razorpay.pay(shop.order_id, { status: "authorized" });
   const verifications = Array.from({ length: 100 }, () => shop.verify(checkout));
@@ -59,9 +57,7 @@ test("a payment that is verified 100 times while its webhook comes 20 times and 
   expect(await findDifferences(app.server.database.queries, shop.id)).toEqual([]);
 });
 
-test("of several payments of one order at the same time, one is credited and the others are refunded", {
-  tags: "both",
-}, async () => {
+test("of several payments of one order at the same time, one is credited and the others are refunded", async () => {
   const shop = await start();
   const checkouts = Array.from({ length: 4 }, () => razorpay.pay(shop.order_id));
   const outcomes = checkouts.flatMap((checkout) => [
@@ -87,7 +83,7 @@ test("of several payments of one order at the same time, one is credited and the
   expect(await shop.entries()).toEqual(["top_up 20"]);
 });
 
-test("refunds that are reported at the same time debit their total once", { tags: "both" }, async () => {
+test("refunds that are reported at the same time debit their total once", async () => {
   const shop = await start();
   const checkout = razorpay.pay(shop.order_id);
   await shop.verify(checkout);

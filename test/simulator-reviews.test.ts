@@ -223,7 +223,7 @@ describe("a pause", () => {
     expect(notices).toHaveLength(6);
   });
 
-  test("counts each of several at once", { tags: "both" }, async () => {
+  test("counts each of several at once", async () => {
     const { put, submitted, list } = open();
     await submitted();
     await Promise.all(Array.from({ length: 3 }, () => put({ name: "order_update", outcome: "pause" })));

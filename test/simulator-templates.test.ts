@@ -36,7 +36,7 @@ describe("a submission", () => {
     ]);
   });
 
-  test("of one name by two callers at once is accepted once", { tags: "both" }, async () => {
+  test("of one name by two callers at once is accepted once", async () => {
     const { submit, list } = open();
     const results = await Promise.all([submit(), submit(), submit()]);
     expect(results.map(({ outcome }) => outcome).sort()).toEqual(["accepted", "refused", "refused"]);
@@ -126,9 +126,7 @@ describe("a change", () => {
 });
 
 describe("the list", () => {
-  test("of 250 templates has three pages without gaps or repeats while templates are added", {
-    tags: "both",
-  }, async () => {
+  test("of 250 templates has three pages without gaps or repeats while templates are added", async () => {
     const { authority, submitted, put } = open();
     await put({ outcome: "hold" });
     const add = async (prefix: string, count: number) => {

@@ -165,9 +165,7 @@ describe("while an organization is suspended", () => {
 describe("the work of a suspended organization", () => {
   const statusOf = async (key: string, message: SentMessage) => (await read(app, key, message)).status;
 
-  test("waits until it is resumed: messages are not sent; those of others are", {
-    tags: "both",
-  }, async () => {
+  test("waits until it is resumed: messages are not sent; those of others are", async () => {
     const { id, key } = await createOrganizationFor(app, "Sends");
     const other = await createOrganizationFor(app, "Sends too");
     const { data: message } = await send(key);

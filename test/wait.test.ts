@@ -98,7 +98,7 @@ test("another tenant's message is not a valid cursor, and its messages are not r
   expect((await wait({ after, timeout_seconds: 0 }, { key: other.key })).messages).toEqual([]);
 });
 
-test("many messages are returned in pages of 20, with short cursors", { tags: "both" }, async () => {
+test("many messages are returned in pages of 20, with short cursors", async () => {
   let after = await currentCursor();
   const sent = Array.from({ length: 45 }, (_, number) => `burst ${number}`);
   for (const body of sent) {
@@ -117,9 +117,7 @@ test("many messages are returned in pages of 20, with short cursors", { tags: "b
 
 const total = iterations(60, 200);
 
-test(`${total} messages during two sequences of waits: each sequence returns every one once`, {
-  tags: "both",
-}, async () => {
+test(`${total} messages during two sequences of waits: each sequence returns every one once`, async () => {
   const number = "+14155550610";
   const { conversation_id } = await openPhone(app, number).write("hello");
   const collect = async (scope: Wait): Promise<(string | undefined)[]> => {

@@ -105,9 +105,7 @@ describe("a failed delivery", () => {
   });
 });
 
-test("a message's events keep their order, and a failure does not delay later events", {
-  tags: "both",
-}, async () => {
+test("a message's events keep their order, and a failure does not delay later events", async () => {
   await subscribe();
   let failures = 1;
   receiver.respond = () => ({ status: failures-- > 0 ? 500 : 200 });
@@ -147,9 +145,7 @@ test("recovery includes deliveries that wait for a retry, and sends each once", 
   expect((await deliveries(id)).map(({ status }) => status)).toEqual(["delivered", "delivered"]);
 });
 
-test("a delivery that is recovered at the last moment keeps its retries and its attempts", {
-  tags: "both",
-}, async () => {
+test("a delivery that is recovered at the last moment keeps its retries and its attempts", async () => {
   const id = await subscribe();
   receiver.respond = () => ({ status: 500 });
   await write("late");
