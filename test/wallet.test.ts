@@ -213,6 +213,7 @@ test("the audit reports an organization that has lost all its balances", async (
   expect(reported).toContainEqual({
     organization_id: id,
     account: "wallet",
+    simulated: false,
     balance: 0,
     sum_of_entries: 3_000_000,
   });

@@ -77,8 +77,11 @@ const examples: { readonly [Of in Name]: Example<Of> } = {
     },
   },
   "wallet.low_balance": {
-    when: "Less is available than the organization's `low_balance_threshold`. Sent once, and again only after it was above.",
-    data: { currency: "USD", balance: 21.4, held: 2.16, available: 19.24, threshold: 20 },
+    when: "Less is available than the organization's `low_balance_threshold`. Sent once, and again only after it was above; for the real and, where it was ever used, the `simulated` money. With the `mode` `off` messages are sent all the same.",
+    data: {
+      ...{ currency: "USD", balance: 21.4, held: 2.16, available: 19.24, mode: "block", threshold: 20 },
+      simulated: false,
+    },
   },
 };
 

@@ -36,7 +36,8 @@ export function createPaymentHelpers(app: TestApp, as: { readonly key?: string }
     verify: async (checkout: Checkout) => (await app.call(payments.verify_payment, checkout, as)).data,
     list: async (paging: { page?: number; limit?: number } = {}) =>
       (await app.call(payments.list_payments, paging, as)).data,
-    balance: async () => (await app.call(wallet.get_wallet, {}, as)).data.balance,
+    /** Of the simulated money. */
+    balance: async () => (await app.call(wallet.get_wallet, {}, as)).data.simulated.balance,
     /** The entries that payments caused, oldest first, as `type amount`. */
     async entries(): Promise<string[]> {
       const lists = await Promise.all(

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { limitedObject, timestamp } from "../contract/index.ts";
 import { MessageError } from "../messages/index.ts";
 import { templateCategories } from "../templates/index.ts";
+import { walletModes } from "../wallet.ts";
 
 /**
  * draft → scheduled → processing ⇄ paused → completed; cancelled from any of the first four; failed if it could not start.
@@ -143,6 +144,10 @@ export const Estimate = z.object({
   costs: z.array(z.object({ country: z.string().nullable(), recipients: z.int(), cost: z.number() })),
   available: z.number(),
   available_after: z.number().nullable(),
+  /** off: it is executed even if less is available. */
+  mode: z.enum(walletModes),
+  /** Whether simulated money pays, and available is of that. */
+  simulated: z.boolean(),
   /** False: the wallet would reject it. */
   is_affordable: z.boolean(),
   /** Recipients above the inbox's daily limit, who get the message on later days. */

@@ -9,12 +9,12 @@ import { readWallet } from "./balances.ts";
 import { watchBalancesJob } from "./low-balance.ts";
 
 export { adjustWallet, listAdjustments } from "./adjustments.ts";
-export { holdingOrganizations, readAvailable, readWallet } from "./balances.ts";
-export { failInsufficient, holdInsertion, lockWallet, mustPay } from "./hold.ts";
+export { holdingOrganizations, type MoneyAccount, readAvailable, readWallet } from "./balances.ts";
+export { failInsufficient, holdInsertion, lockWallet, type Payment, paymentOf } from "./hold.ts";
 export { recordTransfers, type Transfer } from "./transfers.ts";
 
 /** The types of entries that no message causes: an index finds them. */
-const withoutMessage: readonly LedgerEntryType[] = ["usage", "fee", "top_up", "refund", "adjustment"];
+const withoutMessage: readonly LedgerEntryType[] = ["usage", "fee", "top_up", "refund", "adjustment", "split"];
 
 export const wallet = implement(contract, {
   tables: ["ledger_entries", "ledger_balances", "wallet_adjustments", "wallet_states"],

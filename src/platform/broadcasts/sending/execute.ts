@@ -17,13 +17,15 @@ export async function executeBroadcast(
 ): Promise<BroadcastRow> {
   const { tx, now, broadcast, actor } = context;
   const prepared = await prepareContent(tx, broadcast.organization_id, contentOf(broadcast));
-  const { total, excluded, currency } = await freezeRecipients(context, prepared, { allowPartial });
+  const frozen = await freezeRecipients(context, prepared, { allowPartial });
+  const { total, excluded, currency, simulated } = frozen;
   const { name, language, version } = prepared.template;
   const executed = await changeBroadcast(tx, broadcast, {
     ...{
       execution_status: "processing",
       total,
       currency,
+      simulated,
       runs: broadcast.runs + 1,
       started_at: now.toISOString(),
     },
