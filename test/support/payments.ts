@@ -27,8 +27,14 @@ export function createPaymentHelpers(app: TestApp, as: { readonly key?: string }
     }
     return ((await answer.json()) as { data: Checkout }).data;
   };
+  /** Whether the processor of the app's orders is simulated. */
+  let isSimulated = true;
   return {
-    order: async (amount = 500) => (await app.call(payments.create_payment_order, { amount }, as)).data,
+    async order(amount = 500) {
+      const { data } = await app.call(payments.create_payment_order, { amount }, as);
+      isSimulated = data.simulated;
+      return data;
+    },
     /** Without the webhook unless `options` ask for it. */
     pay: (order_id: string, options: object = {}) => control(order_id, "pay", { webhook: false, ...options }),
     refund: (order_id: string, options: object = {}) =>
@@ -36,8 +42,11 @@ export function createPaymentHelpers(app: TestApp, as: { readonly key?: string }
     verify: async (checkout: Checkout) => (await app.call(payments.verify_payment, checkout, as)).data,
     list: async (paging: { page?: number; limit?: number } = {}) =>
       (await app.call(payments.list_payments, paging, as)).data,
-    /** Of the simulated money. */
-    balance: async () => (await app.call(wallet.get_wallet, {}, as)).data.simulated.balance,
+    /** Of the money that the orders credit. */
+    async balance() {
+      const { data } = await app.call(wallet.get_wallet, {}, as);
+      return isSimulated ? data.simulated.balance : data.balance;
+    },
     /** The entries that payments caused, oldest first, as `type amount`. */
     async entries(): Promise<string[]> {
       const lists = await Promise.all(

@@ -1,5 +1,6 @@
 /**
- * Separates simulated money from real money: each ledger entry and balance is of one of the two.
+ * Separates simulated money from real money: each ledger entry and balance is of one of the two. Also reserves the tokens
+ * of answers that are under way.
  *
  * What was paid through the simulated processor becomes simulated, and pays for the messages of simulated inboxes, from
  * the first one on, as far as it goes. Everything else is real.
@@ -69,6 +70,11 @@ const structure = [
   "alter table wallet_adjustments add column simulated boolean not null default false",
   // As low_since, of the simulated money.
   "alter table wallet_states add column simulated_low_since timestamptz",
+
+  // The most that the answer may use of the model, which counts until then, or until its use is recorded.
+  "alter table chatbot_turns add column reserved_tokens integer, add column reserved_until timestamptz",
+  `create index chatbot_turns_reserved on chatbot_turns (organization_id, reserved_until)
+    where status = 'pending' and input_tokens is null and reserved_tokens is not null`,
 ];
 
 /** In each organization with simulated payments: what was paid, and what each message of a simulated inbox costs. */
