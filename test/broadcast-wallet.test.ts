@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { broadcasts } from "../tools/broadcasts/index.ts";
 import { inboxes } from "../tools/inboxes.ts";
+import { ledger } from "../tools/ledger.ts";
 import { wallet } from "../tools/wallet.ts";
 import { useTestApp } from "./support/app.ts";
 import { createBroadcastHelpers, phoneNumbers } from "./support/broadcasts.ts";
@@ -79,7 +80,7 @@ test("the price of all recipients is held, and released of those who are cancell
 
 test("a failed message releases its part, and a retry holds it again", async () => {
   const countCharges = async () =>
-    (await app.call(wallet.list_ledger_entries, { type: "charge" })).data.filter(
+    (await app.call(ledger.list_ledger_entries, { type: "charge" })).data.filter(
       ({ amount }) => amount === price,
     ).length;
   const before = await countCharges();

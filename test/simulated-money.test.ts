@@ -6,6 +6,7 @@ import type { World } from "../src/platform/kernel/index.ts";
 import { findDifferences } from "../src/platform/wallet/audit.ts";
 import { broadcasts } from "../tools/broadcasts/index.ts";
 import { inboxes } from "../tools/inboxes.ts";
+import { ledger } from "../tools/ledger.ts";
 import { messages } from "../tools/messages/index.ts";
 import { organization } from "../tools/organization.ts";
 import { operatorWallet, wallet } from "../tools/wallet.ts";
@@ -127,7 +128,7 @@ test("a simulated message is held and charged in simulated money alone", async (
   await app.advanceTime(1_000);
   const spent = Number((simulated.spent + price).toFixed(6));
   expect(await read()).toMatchObject({ ...before, simulated: { held: 0, balance: 1 - price, spent } });
-  const { data } = await app.call(wallet.list_ledger_entries, { per_page: 2 });
+  const { data } = await app.call(ledger.list_ledger_entries, { per_page: 2 });
   expect(data.map(({ type, simulated }) => [type, simulated])).toEqual([
     ["charge", true],
     ["hold", true],

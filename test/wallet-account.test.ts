@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import type { Queries } from "../src/database/database.ts";
+import { ledger } from "../tools/ledger.ts";
 import { messages } from "../tools/messages/index.ts";
 import { operator } from "../tools/operator.ts";
 import { organization } from "../tools/organization.ts";
@@ -46,7 +47,7 @@ test("a message that is sent while the currency changes is charged in the new on
     return { sending };
   });
   const { data } = await sending;
-  const { data: entries } = await app.call(wallet.list_ledger_entries, { message_id: data.id }, other);
+  const { data: entries } = await app.call(ledger.list_ledger_entries, { message_id: data.id }, other);
   expect(entries.map(({ amount, currency }) => [amount, currency])).toEqual([[0.01, "SEK"]]);
 });
 
@@ -128,5 +129,5 @@ test("the operator's list shows no wallet of another organization", async () => 
   const found = await app.call(operatorWallet.find_wallet, { id: other.id }, asOperator);
   expect(found.data).toMatchObject({ balance: 0, spent: 0 });
   await app.call(operator.find_organization, { id: other.id }, asOperator);
-  expect((await app.call(wallet.list_ledger_entries, {}, other)).data).toEqual([]);
+  expect((await app.call(ledger.list_ledger_entries, {}, other)).data).toEqual([]);
 });

@@ -27,6 +27,7 @@ import { importErrors } from "./imports.ts";
 import { inboxErrors } from "./inboxes.ts";
 import { knowledgeErrors } from "./knowledge-base/index.ts";
 import { toolErrors } from "./mcp.ts";
+import { ledgerErrors } from "./ledger.ts";
 import { messageErrors } from "./messages/index.ts";
 import { operatorErrors } from "./operator.ts";
 import { organizationErrors } from "./organization.ts";
@@ -58,6 +59,7 @@ export const errors = {
   ...conversationErrors,
   ...webhookErrors,
   ...messageErrors,
+  ...ledgerErrors,
   ...walletErrors,
   ...paymentErrors,
   ...billingErrors,

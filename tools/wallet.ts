@@ -1,4 +1,4 @@
-/** The wallet: an organization's prepaid balance, and the ledger of everything that moved it. */
+/** The wallet: an organization's prepaid balance. What moved it is in ledger.ts. */
 import { z } from "zod";
 import { type ErrorEntry, errorEntry, one, operation, paged, paging, timestamp } from "./contract/index.ts";
 import { money } from "./money.ts";
@@ -48,22 +48,6 @@ export const Wallet = Balances.extend({
   simulated: Balances,
 });
 
-const LedgerEntry = z.object({
-  id: z.string(),
-  type: z.enum(ledgerEntryTypes),
-  amount: z.number(),
-  currency: z.string(),
-  from_account: z.enum(ledgerAccounts),
-  to_account: z.enum(ledgerAccounts),
-  /** Null: no message is the cause. */
-  message_id: z.string().nullable(),
-  /** Whether it moves simulated money. */
-  simulated: z.boolean(),
-  /** Of an adjustment. */
-  reason: z.string().nullable(),
-  created_at: timestamp,
-});
-
 export const wallet = {
   get_wallet: operation({
     method: "GET",
@@ -74,22 +58,6 @@ export const wallet = {
       "Get the prepaid balance, what is held for messages on their way, and what is available. list_ledger_entries shows what moved it.",
     input: z.object({}),
     output: one(Wallet),
-    tier: "extended",
-  }),
-
-  list_ledger_entries: operation({
-    method: "GET",
-    path: "/v1/billing/ledger",
-    scope: "tokens:read",
-    title: "List ledger entries",
-    description:
-      "List what moved money between the accounts of the wallet, newest first: holds, charges, releases, top-ups, refunds and adjustments.",
-    input: z.object({
-      type: z.enum(ledgerEntryTypes).optional().describe("Only this type"),
-      message_id: z.string().min(1).max(64).optional().describe("Only entries of this message"),
-      ...paging(25),
-    }),
-    output: paged(LedgerEntry),
     tier: "extended",
   }),
 };

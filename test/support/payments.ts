@@ -1,4 +1,5 @@
 /** Payments in a test: creates orders, pays them at the simulated processor, and verifies them. */
+import { ledger } from "../../tools/ledger.ts";
 import { organization } from "../../tools/organization.ts";
 import { payments } from "../../tools/payments.ts";
 import { wallet } from "../../tools/wallet.ts";
@@ -50,7 +51,7 @@ export function createPaymentHelpers(app: TestApp, as: { readonly key?: string }
     /** The entries that payments caused, oldest first, as `type amount`. */
     async entries(): Promise<string[]> {
       const lists = await Promise.all(
-        (["top_up", "refund"] as const).map((type) => app.call(wallet.list_ledger_entries, { type }, as)),
+        (["top_up", "refund"] as const).map((type) => app.call(ledger.list_ledger_entries, { type }, as)),
       );
       const entries = lists.flatMap(({ data }) => data).sort((a, b) => (a.id < b.id ? -1 : 1));
       return entries.map(({ type, amount }) => `${type} ${amount}`);
