@@ -225,7 +225,11 @@ describe("the chatbot add-on, with TIDINGS_WALLET=block", () => {
     expect((await read()).status).toBe("grace");
     const { order_id } = await order(3);
     await verify(await pay(order_id));
-    expect(await readWallet()).toMatchObject({ available: -3, spent: 3, simulated: { available: 3, spent: 0 } });
+    expect(await readWallet()).toMatchObject({
+      available: -3,
+      spent: 3,
+      simulated: { available: 3, spent: 0 },
+    });
     expect((await read()).status).toBe("grace");
     await add(3);
     expect((await read()).status).toBe("active");

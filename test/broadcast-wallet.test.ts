@@ -3,7 +3,6 @@ import { beforeAll, expect, test } from "vitest";
 import { broadcasts } from "../tools/broadcasts/index.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { ledger } from "../tools/ledger.ts";
-import { wallet } from "../tools/wallet.ts";
 import { useTestApp } from "./support/app.ts";
 import { createBroadcastHelpers, phoneNumbers } from "./support/broadcasts.ts";
 import { expectFailure } from "./support/expect-failure.ts";

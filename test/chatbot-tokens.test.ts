@@ -114,7 +114,13 @@ describe("with a limit", () => {
     await ask();
     await app.server.database.queries
       .updateTable("chatbot_turns")
-      .set({ status: "pending", input_tokens: null, output_tokens: null, reserved_tokens: 9_990, reserved_until })
+      .set({
+        status: "pending",
+        input_tokens: null,
+        output_tokens: null,
+        reserved_tokens: 9_990,
+        reserved_until,
+      })
       .execute();
     expect(await ask()).toMatchObject({ reason: "token_limit" });
     await app.advanceTime(10 * 60_000);

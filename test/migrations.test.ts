@@ -32,6 +32,19 @@ test("a failed migration is named in the error and rolled back", async () => {
   await migrate(database);
 });
 
+test("a database that a newer version wrote is called newer, and nothing of it changes", async () => {
+  await using fresh = await createTestDatabase();
+  const { DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir = "" } = fresh.env;
+  await using database = await openDatabase({ url, dataDir, log: silentLog });
+  await migrate(database);
+  const later = { up: async () => undefined };
+  await migrate(database, { ...migrations, "9999-later": later });
+  await expect(migrate(database)).rejects.toThrow(
+    "A newer version of Tidings wrote this database: it has the migration 9999-later, which this version does not know.",
+  );
+  await migrate(database, { ...migrations, "9999-later": later });
+});
+
 /** Opens an empty database of the server several times. */
 async function withInstances(count: number, use: (instances: readonly Database[]) => Promise<void>) {
   const name = `tidings_migrate_${randomBytes(6).toString("hex")}`;

@@ -6,7 +6,7 @@ import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { type Checkout, createShop } from "./support/payments.ts";
 
-const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
+const [minute, day] = [60_000, 24 * 3_600_000];
 const app = useTestApp();
 
 /** An organization of its own for each test. */

@@ -79,7 +79,10 @@ async function report(id: string, status: "delivered" | "failed") {
 beforeEach(async () => {
   await app.advanceTime(5_000);
   const { available, simulated } = await read();
-  for (const [amount, isSimulated] of [[available, false], [simulated.available, true]] as const) {
+  for (const [amount, isSimulated] of [
+    [available, false],
+    [simulated.available, true],
+  ] as const) {
     if (amount !== 0) {
       await adjust(-amount, { simulated: isSimulated });
     }
@@ -89,7 +92,11 @@ beforeEach(async () => {
 test("simulated money does not pay for the messages of a real channel", async () => {
   const { verified } = await pay(100);
   expect(verified).toMatchObject({ new_balance: 100, simulated: true });
-  expect(await read()).toMatchObject({ balance: 0, available: 0, simulated: { balance: 100, available: 100 } });
+  expect(await read()).toMatchObject({
+    balance: 0,
+    available: 0,
+    simulated: { balance: 100, available: 100 },
+  });
   await openWindow(app, real);
   expect(await expectFailure(sendReal())).toMatchObject({
     status: 402,

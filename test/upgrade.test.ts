@@ -194,10 +194,7 @@ describe("simulated payments of an earlier version", () => {
   });
 
   test("of a real processor all stay real", async () => {
-    await using opened = await openDump(
-      "0031",
-      "update public.payment_orders set processor = 'razorpay';",
-    );
+    await using opened = await openDump("0031", "update public.payment_orders set processor = 'razorpay';");
     const { queries } = opened.app.server.database;
     expect(await readSimulatedMoney(queries)).toEqual({ balance: 0, held: 0, spent: 0 });
     expect(await readUnexplainedHolds(queries)).toEqual([0, 0]);

@@ -7,7 +7,7 @@ import { messages } from "../tools/messages/index.ts";
 import { operator } from "../tools/operator.ts";
 import { organization } from "../tools/organization.ts";
 import { prices } from "../tools/prices.ts";
-import { operatorWallet, wallet } from "../tools/wallet.ts";
+import { operatorWallet } from "../tools/wallet.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { startTestApp, useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";

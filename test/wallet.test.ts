@@ -9,7 +9,7 @@ import { ledger } from "../tools/ledger.ts";
 import { messages } from "../tools/messages/index.ts";
 import { organization } from "../tools/organization.ts";
 import { prices } from "../tools/prices.ts";
-import { operatorWallet, wallet } from "../tools/wallet.ts";
+import { operatorWallet } from "../tools/wallet.ts";
 import { silentLog, useTestApp } from "./support/app.ts";
 import { asOperator, createOrganizationFor } from "./support/operator.ts";
 import { setFaults } from "./support/simulator.ts";

@@ -79,7 +79,10 @@ export function joinMoney(answers: Readonly<Record<string, unknown>>): Record<st
       if (path.startsWith("/v1/billing/ledger")) {
         const { data, meta } = answer as { data: { type: string }[]; meta: { total: number } };
         const entries = data.filter(({ type }) => type !== "split");
-        return [path, { data: entries, meta: { ...meta, total: meta.total - (data.length - entries.length) } }];
+        return [
+          path,
+          { data: entries, meta: { ...meta, total: meta.total - (data.length - entries.length) } },
+        ];
       }
       return [path, answer];
     }),

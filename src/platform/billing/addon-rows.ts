@@ -5,7 +5,13 @@ import { fromMicros } from "../../../tools/money.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import type { World } from "../kernel/index.ts";
-import { lockWallet, type MoneyAccount, readAvailable, recordTransfers, type Transfer } from "../wallet/index.ts";
+import {
+  lockWallet,
+  type MoneyAccount,
+  readAvailable,
+  recordTransfers,
+  type Transfer,
+} from "../wallet/index.ts";
 import { type AddonAccount, type AddonCharge, type AddonState, passTime, periodEnd } from "./addon-states.ts";
 
 export type AddonRow = Selectable<Tables["chatbot_addons"]>;
@@ -46,7 +52,9 @@ export async function changeAddon(
   if (!row) {
     return undefined;
   }
-  const available = isLimited ? await readAvailable(tx, world, realMoney(organization)) : Number.POSITIVE_INFINITY;
+  const available = isLimited
+    ? await readAvailable(tx, world, realMoney(organization))
+    : Number.POSITIVE_INFINITY;
   const before = { state: toState(row), prices: pricesOf(row), available, charges: [] };
   const { state, charges } = await apply(passTime(before, now), row);
   const transfers = charges.map((charge) => toTransfer(row, charge, usage));

@@ -73,7 +73,9 @@ async function insert(
     monthlyFee: toMicros(amounts.monthly_fee),
   };
   const available =
-    world.wallet.mode === "off" ? Number.POSITIVE_INFINITY : await readAvailable(tx, world, realMoney(organization_id));
+    world.wallet.mode === "off"
+      ? Number.POSITIVE_INFINITY
+      : await readAvailable(tx, world, realMoney(organization_id));
   const started = { state: startAddon(now, { hasTrial }), prices, available, charges: [] };
   const required = feeDue(started);
   if (required > 0 && required > available) {

@@ -54,7 +54,9 @@ export async function requireAllowance(
     return;
   }
   const available =
-    world.wallet.mode === "off" ? Number.POSITIVE_INFINITY : await readAvailable(db, world, realMoney(organization));
+    world.wallet.mode === "off"
+      ? Number.POSITIVE_INFINITY
+      : await readAvailable(db, world, realMoney(organization));
   const account = { state: toState(row), prices: pricesOf(row), available, charges: [] };
   const { state } = passTime(account, now);
   if (!isUsable(state, now)) {

@@ -112,10 +112,7 @@ async function explain(
     : fail("payment_not_captured", { payment_id, payment_status: status });
 }
 
-function describe(
-  { status, amount_refunded, amount, currency }: PaymentRow,
-  simulated: boolean,
-): string {
+function describe({ status, amount_refunded, amount, currency }: PaymentRow, simulated: boolean): string {
   if (status === "refunded") {
     return "The payment was credited, and refunded later.";
   }

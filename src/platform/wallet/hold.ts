@@ -41,10 +41,7 @@ export async function lockWallet(tx: Transaction, organization: string): Promise
 /** The statement that holds an amount. With `isLimited` it inserts nothing if less than the amount is available. */
 export function holdInsertion(
   world: WalletWorld,
-  hold: Pick<
-    Transfer,
-    "organization_id" | "reference" | "amount" | "currency" | "message_id" | "simulated"
-  >,
+  hold: Pick<Transfer, "organization_id" | "reference" | "amount" | "currency" | "message_id" | "simulated">,
   { now, isLimited }: { readonly now: Date; readonly isLimited: boolean },
 ): RawBuilder<unknown> {
   const { organization_id, amount, simulated } = hold;

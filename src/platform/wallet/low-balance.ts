@@ -37,7 +37,15 @@ interface LowWallet {
 function emitLow(
   tx: Transaction,
   world: World,
-  { organization_id, currency, threshold, wallet, held, credit, simulated }: LowWallet & { simulated: boolean },
+  {
+    organization_id,
+    currency,
+    threshold,
+    wallet,
+    held,
+    credit,
+    simulated,
+  }: LowWallet & { simulated: boolean },
 ): void {
   emit(tx, world, {
     type: "wallet.low_balance",

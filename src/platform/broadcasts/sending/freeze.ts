@@ -8,7 +8,14 @@ import { recordCount } from "../../cohorts/index.ts";
 import { getOrDefaultInbox } from "../../inboxes/index.ts";
 import type { World } from "../../kernel/index.ts";
 import { allCountries, readRates } from "../../prices/index.ts";
-import { failInsufficient, holdInsertion, lockWallet, type Payment, paymentOf, readAvailable } from "../../wallet/index.ts";
+import {
+  failInsufficient,
+  holdInsertion,
+  lockWallet,
+  type Payment,
+  paymentOf,
+  readAvailable,
+} from "../../wallet/index.ts";
 import type { BroadcastRow } from "../find.ts";
 import { type Prepared, requireReadyCohort } from "../prepare.ts";
 import { selectCandidates } from "./candidates.ts";
@@ -106,10 +113,7 @@ export async function holdCost(
 }
 
 /** Excludes the last ones by contact id, as many as are necessary for the others to be paid. */
-async function excludeUnpaid(
-  { tx, world, broadcast }: FreezeContext,
-  { simulated }: Payment,
-): Promise<void> {
+async function excludeUnpaid({ tx, world, broadcast }: FreezeContext, { simulated }: Payment): Promise<void> {
   const { organization_id, id } = broadcast;
   const available = await readAvailable(tx, world, { organization: organization_id, simulated });
   await sql`
