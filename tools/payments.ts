@@ -31,7 +31,7 @@ export const payments = {
     effect: "outward",
     title: "Create payment order",
     description:
-      "Create an order for a wallet top-up, which a person pays in the processor's checkout. It charges nothing by itself. Credit the wallet afterwards with verify_payment.",
+      "Create an order for a wallet top-up, which a person pays in the processor's checkout. Credit the wallet afterwards with verify_payment.",
     input: z.object({
       amount: z
         .number()
@@ -59,7 +59,7 @@ export const payments = {
     scope: "tokens:create",
     effect: "outward",
     title: "Verify payment",
-    description: "Credit the wallet with a payment, given what checkout returned. Safe to repeat.",
+    description: "Credit the wallet with a payment, given what checkout returned.",
     input: z.object({
       processor_order_id: reference.describe("order_id of the payment order"),
       processor_payment_id: reference.describe("Payment id from checkout"),

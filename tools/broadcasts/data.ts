@@ -6,7 +6,8 @@ import { templateCategories } from "../templates/index.ts";
 import { walletModes } from "../wallet.ts";
 
 /**
- * draft → scheduled → processing ⇄ paused → completed; cancelled from any of the first four; failed if it could not start.
+ * draft → scheduled → processing ⇄ paused → completed; cancelled from any of the first four; failed if it could not start:
+ * nothing was sent, and it may be changed and executed as a draft.
  */
 export const executionStatuses = [
   "draft",

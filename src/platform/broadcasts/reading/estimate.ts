@@ -10,7 +10,7 @@ import { allCountries, type Rates, readRates } from "../../prices/index.ts";
 import { paymentOf, readAvailable } from "../../wallet/index.ts";
 import { type BroadcastRow, requireState } from "../find.ts";
 import { contentOf, type Prepared, prepareContent, requireReadyCohort } from "../prepare.ts";
-import { type DailyLimit, leftToday, selectCandidates } from "../sending/index.ts";
+import { type DailyLimit, leftToday, selectCandidates, startable } from "../sending/index.ts";
 
 interface EstimateContext {
   readonly tx: Transaction;
@@ -21,7 +21,7 @@ interface EstimateContext {
 /** @throws Failure if the broadcast could not be executed for another reason than its cost. */
 export async function estimateBroadcast(context: EstimateContext, broadcast: BroadcastRow) {
   const { tx, world, now } = context;
-  requireState(broadcast, { allowed: ["draft", "scheduled"], action: "estimated" });
+  requireState(broadcast, { allowed: startable, action: "estimated" });
   const { organization_id: organization } = broadcast;
   const prepared = await prepareContent(tx, organization, contentOf(broadcast));
   const rates = await readRates(tx, organization, allCountries);

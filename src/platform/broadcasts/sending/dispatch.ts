@@ -130,7 +130,11 @@ async function dispatchBatch(tx: Transaction, world: World, organization: string
     return "batch";
   }
   // Those that another transaction has locked.
-  return (await hasPending(tx, broadcast)) ? "wait" : "end";
+  if (await hasPending(tx, broadcast)) {
+    return "wait";
+  }
+  await completeIfDone(tx, { organization, ids: [id], now: world.now() });
+  return "end";
 }
 
 /** An inbox with a rate has no more queued than it sends in some seconds. */
