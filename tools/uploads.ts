@@ -48,7 +48,7 @@ const Source = z.object({
 
 const Upload = z.object({
   id: z.string(),
-  /** A bearer link until it expires; as the media_url of a message it does not expire. */
+  /** A bearer link until it expires; as the address of a file in another call it does not expire. */
   storage_url: z.string(),
   storage_url_expires_at: timestamp,
   cdn_url: z.string().optional(),

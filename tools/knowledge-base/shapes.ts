@@ -68,7 +68,7 @@ export const name = z.string().trim().min(1).max(255).describe("Name");
 export const sourceUrl = z
   .url({ protocol: /^https?$/ })
   .max(2048)
-  .describe("Public address");
+  .describe("Public address or storage_url");
 export const uploadId = id("Upload", "upload_file").describe("PDF or text, from upload_file");
 export const content = z.string().min(1).max(maxContent).describe("Text");
 export const documentId = id("Document", "list_documents");
