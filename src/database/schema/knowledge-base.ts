@@ -17,6 +17,8 @@ export interface KnowledgeTables {
     organization_id: string;
     version: number;
     model: string | null;
+    reading_since: string | null;
+    reading_ms: Generated<number>;
   };
   knowledge_documents: {
     organization_id: string;
