@@ -109,7 +109,9 @@ export const Retrieved = z.object({
    * From 0 to 1, best first. Above 0.9: a QA pair whose question matches. Otherwise 0.9 for the best by words and by
    * meaning, and less for others. It compares the results of one search, and is no probability.
    */
-  score: z.number().min(0).max(1),
+  score: z.number().positive().max(1),
+  /** Whether it has too little in common with the query to be about it, by its words and, if they were compared, by its meaning. */
+  below_threshold: z.boolean(),
   question: z.string().optional(),
   answer: z.string().optional(),
   qa_pair_id: z.string().optional(),

@@ -88,6 +88,8 @@ export type TurnSource = {
   /** The position of the passage in the document, from 1. */
   readonly chunk: number | null;
   readonly question: string | null;
+  /** Earlier versions did not store it. */
+  readonly below_threshold?: boolean;
 };
 
 export interface ChatbotTables {

@@ -5,7 +5,7 @@ import type { World } from "../kernel/index.ts";
 import { type QueryWord, searchKnowledge } from "../knowledge-base/index.ts";
 import { type ConfigRow, graphOf } from "./config.ts";
 import { type GraphResult, runGraph } from "./graph/index.ts";
-import { type HistoryMessage, maxAnswer, type Passage, respond } from "./responders/index.ts";
+import { answerGreeting, type HistoryMessage, maxAnswer, type Passage, respond } from "./responders/index.ts";
 import { isAtTokenLimit } from "./usage.ts";
 
 /** What is sent to a contact if the graph has no text of its own. */
@@ -44,7 +44,8 @@ export async function composeReply(world: World, request: ReplyRequest): Promise
       return found.results;
     },
     async respond(passages, { instructions, max_tokens: maxTokens }) {
-      if (languageModel && passages.length > 0 && (await isAtTokenLimit(world, organization))) {
+      const asksModel = passages.length > 0 && answerGreeting(question) === undefined;
+      if (languageModel && asksModel && (await isAtTokenLimit(world, organization))) {
         return { outcome: "unknown", reason: "token_limit", model: languageModel.model, usage: null };
       }
       return respond(
@@ -73,10 +74,12 @@ function describeAgent({ node, answer }: GraphResult): string {
 }
 
 function toSource(passage: Passage): TurnSource {
+  const below_threshold = !passage.isRelevant;
   const none = { document_id: null, document_name: null, heading: null, page: null, chunk: null };
   if (passage.type === "qa_pair") {
-    return { ...none, type: "qa_pair", question: passage.question };
+    return { ...none, type: "qa_pair", question: passage.question, below_threshold };
   }
   const { document_id, document_name, heading, page, chunk } = passage;
-  return { type: "chunk", document_id, document_name, heading, page, chunk, question: null };
+  const place = { document_id, document_name, heading, page, chunk };
+  return { ...place, type: "chunk", question: null, below_threshold };
 }
