@@ -46,13 +46,12 @@ export const chatbot = {
     scope: "inbox:write",
     effect: "outward",
     title: "Chat with bot",
-    description:
-      "Get the chatbot's answer to a message in a conversation. Find only the sources with search_knowledge_base.",
+    description: "Get the chatbot's answer to a message. Find only the sources with search_knowledge_base.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations"),
-      message: z.string().trim().min(1).max(4096).describe("What the contact says"),
+      message: z.string().trim().min(1).max(4096).describe("From the contact"),
       contact_phone: phone.optional().describe("The contact's number"),
-      hand_off: z.boolean().optional().describe("Ask for a person if the bot would"),
+      hand_off: z.boolean().optional().describe("Hand off if the bot would"),
     }),
     output: one(
       z.object({
@@ -80,13 +79,13 @@ export const chatbot = {
     scope: "inbox:write",
     title: "Configure chatbot",
     description:
-      "Set the organization's chatbot; fields not sent stay. It answers in conversations that a flow hands to it: create_flow, node chatbot.",
+      "Set the organization's chatbot, which answers in conversations that a flow hands to it: create_flow, node chatbot.",
     input: z.object({
       name: z.string().min(1).max(255).optional().describe("Name"),
       graph_definition: jsonObject.describe(
         'For example {"entry_point":"main","nodes":[{"id":"main","type":"llm"}],"edges":[]}',
       ),
-      is_active: z.boolean().optional().describe("Whether it answers; at first true"),
+      is_active: z.boolean().optional().describe("Whether it answers"),
     }),
     output: one(Configuration),
     hints: { destructive: true, idempotent: true },

@@ -81,7 +81,7 @@ export const uploads = {
       upload_file: {
         title,
         description:
-          "Upload an image, video, document, audio or CSV file of up to 32 MB. Send exactly one source. Use storage_url as media_url of send_media_message. Use id as upload_id of import_contacts.",
+          "Upload an image, video, document, audio or CSV file of up to 32 MB. Send exactly one source. Use storage_url as a file's address in other tools.",
         input: Source,
         local: {
           field: "file_path",

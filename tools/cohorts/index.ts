@@ -62,7 +62,7 @@ const NewCohort = z
     name,
     query,
     type: z.enum(cohortTypes).default("query").describe("csv: the numbers of a file; query is then {}"),
-    csv_url: sourceUrl.optional().describe("For csv: https address or storage_url of the file"),
+    csv_url: sourceUrl.optional().describe("For csv: address or storage_url of the file"),
     upload_id: id("Instead of csv_url: upload", "list_uploads").optional(),
     description: description.optional(),
   })
