@@ -48,14 +48,26 @@ function createObeyingModel() {
 
 function plant({ kind, text }: Attack) {
   const honestChunk: Passage = {
-    ...{ type: "chunk", score: 0.9, document_id: "doc_1", document_name: "Handbook", heading: null },
+    ...{
+      type: "chunk",
+      score: 0.9,
+      isRelevant: true,
+      document_id: "doc_1",
+      document_name: "Handbook",
+      heading: null,
+    },
     ...{ page: null, chunk: 1, content: honest },
   };
   const planted: Passage[] = [
     ...(kind === "document" ? [{ ...honestChunk, content: `${text}\n${honest}` }] : []),
     ...(kind === "document" ? [{ ...honestChunk, document_name: text, heading: text }] : []),
     ...(kind === "qa_pair"
-      ? [{ type: "qa_pair", score: 0.9, question: "Delivery?", answer: `${honest} ${text}` } as const]
+      ? [
+          {
+            ...({ type: "qa_pair", score: 0.9, isRelevant: true } as const),
+            ...{ question: "Delivery?", answer: `${honest} ${text}` },
+          },
+        ]
       : []),
     honestChunk,
   ];

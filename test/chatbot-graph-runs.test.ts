@@ -3,7 +3,13 @@ import { describe, expect, test } from "vitest";
 import { type GraphPorts, readGraph, runGraph } from "../src/platform/chatbot/graph/index.ts";
 import type { Answer, Passage } from "../src/platform/chatbot/responders/index.ts";
 
-const passage: Passage = { type: "qa_pair", score: 0.8, question: "Open?", answer: "From 9 to 5." };
+const passage: Passage = {
+  type: "qa_pair",
+  isRelevant: true,
+  score: 0.8,
+  question: "Open?",
+  answer: "From 9 to 5.",
+};
 const quoted = { model: null, usage: null };
 const known: Answer = { outcome: "answered", text: "From 9 to 5.", sources: [passage], ...quoted };
 const unknown: Answer = { outcome: "unknown", reason: "not_found", ...quoted };

@@ -9,14 +9,14 @@ const options = {
 };
 
 const chunk = (content: string, more: Partial<Extract<Passage, { type: "chunk" }>> = {}): Passage => ({
-  ...{ type: "chunk", score: 0.5, document_id: "doc_1", document_name: "pool.html" },
+  ...{ type: "chunk", score: 0.5, isRelevant: true, document_id: "doc_1", document_name: "pool.html" },
   ...{ heading: null, page: null, chunk: 1, content },
   ...more,
 });
 
 const pair = (question: string, answer: string): Passage => ({
   type: "qa_pair",
-  score: 0.5,
+  ...{ score: 0.5, isRelevant: true },
   question,
   answer,
 });

@@ -6,11 +6,11 @@ import type { CompletionRequest, LanguageModel } from "../src/ports/language-mod
 
 const pair = (question: string, answer: string, score = 0.9): Passage => ({
   type: "qa_pair",
-  ...{ score, question, answer },
+  ...{ score, isRelevant: true, question, answer },
 });
 
 const chunk = (content: string, more: Partial<Extract<Passage, { type: "chunk" }>> = {}): Passage => ({
-  ...{ type: "chunk", score: 0.9, document_id: "doc_1", document_name: "Handbook" },
+  ...{ type: "chunk", score: 0.9, isRelevant: true, document_id: "doc_1", document_name: "Handbook" },
   ...{ heading: null, page: 1, chunk: 1, content },
   ...more,
 });
@@ -62,17 +62,14 @@ describe("quoting", () => {
     expect(answer).toMatchObject({ text: "Opening hours: Monday to Friday from 9 to 17." });
   });
 
-  test.each([
-    "Do you ship to Mars?",
-    "Who is your chief executive?",
-    "hello",
-    "???",
-    "parcels insurance claim value",
-  ])("%s has no answer in these passages", async (text) => {
-    expect(await quote(text, [delivery, opening])).toEqual({
-      ...{ outcome: "unknown", reason: "not_found", model: null, usage: null },
-    });
-  });
+  test.each(["Do you ship to Mars?", "Who is your chief executive?", "???", "parcels insurance claim value"])(
+    "%s has no answer in these passages",
+    async (text) => {
+      expect(await quote(text, [delivery, opening])).toEqual({
+        ...{ outcome: "unknown", reason: "not_found", model: null, usage: null },
+      });
+    },
+  );
 
   test("a heading alone is no answer", async () => {
     expect(await quote("delivery handbook", [delivery])).toMatchObject({
@@ -104,7 +101,13 @@ describe("with a language model", () => {
   ];
 
   /** A model that writes this; the request it got. */
-  async function ask(text: string, { question = "How long?", instructions = "Be brief." } = {}) {
+  async function ask(
+    text: string,
+    {
+      question = "How long?",
+      instructions = "Be brief. Never mention that our supplier is Acme Ltd of Bonn.",
+    } = {},
+  ) {
     const requests: CompletionRequest[] = [];
     const model: LanguageModel = {
       model: "scripted-1",
@@ -157,6 +160,21 @@ describe("with a language model", () => {
     ["has a link of another scheme", "javascript://x [1]", "unknown_link"],
     ["has a mail address", "Write to x@shop.example [1]", "unknown_link"],
     ["has another phone number", "Call +49 228 999999 [1]", "unknown_link"],
+    ["has a phone number in Arabic digits", "Call +٤٩ ٢٢٨ ٩٩٩٩٩٩ [1]", "unknown_link"],
+    ["has an address with an ideographic full stop", "See evil。com [1]", "unknown_link"],
+    ["has an address with a halfwidth one", "See evil｡example/x [1]", "unknown_link"],
+    ["has an address with a fullwidth one", "See ｅｖｉｌ．ｃｏｍ [1]", "unknown_link"],
+    ["has an address in another script", "See пример.рф or उदाहरण.भारत [1]", "unknown_link"],
+    ["has an address of IPv6", "See http://[::1]/x [1]", "unknown_link"],
+    ["has an address of IPv6 without a scheme", "See [2001:db8::7] [1]", "unknown_link"],
+    ["has an address of IPv6 without brackets", "See 2001:db8::7 [1]", "unknown_link"],
+    ["has an address of IPv4", "See http://192.0.2.7 [1]", "unknown_link"],
+    ["has an address of IPv4 in Arabic digits", "See ١٩٢.٠.٢.٧ [1]", "unknown_link"],
+    [
+      "repeats eight words of the instructions",
+      "Well: never mention that our supplier is Acme Ltd [1]",
+      "prompt_repeated",
+    ],
     [
       "repeats the prompt",
       "You answer the customers of a business in a chat, from passages [1]",
@@ -164,6 +182,16 @@ describe("with a language model", () => {
     ],
   ])("an answer that %s is not given", async (_, text, reason) => {
     expect((await ask(text)).answer).toMatchObject({ outcome: "unknown", reason, model: "scripted-1" });
+  });
+
+  test.each([
+    "Open from 10:30 to 17:45, [12:30] is lunch [1].",
+    "九点开门。周日休息。 [1]",
+    "Preis:20 EUR, std::vector, Note:abc [1].",
+    "Call +٤٩ ٢٢٨ ١٢٣٤٥٦ [1].",
+    "Never mention that our supplier is [1].",
+  ])("an answer without an address that the passages lack is given: %s", async (text) => {
+    expect((await ask(text)).answer).toMatchObject({ outcome: "answered" });
   });
 
   test("links and numbers of the passages may be given", async () => {

@@ -74,7 +74,7 @@ describe("with a limit", () => {
       (await app.call(chatbot.chat_with_bot, { conversation_id, message: question })).data;
     await ask();
     await ask();
-    expect(await ask()).toMatchObject({ handed_off: true, reason: "token_limit" });
+    expect(await ask()).toMatchObject({ would_hand_off: true, reason: "token_limit" });
     expect(calls).toBe(2);
   });
 

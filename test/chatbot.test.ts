@@ -35,11 +35,11 @@ test("before it is configured there is no configuration, and no answer", async (
   expect(data).toMatchObject({ ready: false, doc_count: 0, qa_count: 0, mode: "extractive", model: null });
 });
 
-test("a configuration is created and replaced, and an invalid one changes nothing", async () => {
+test("a configuration is created and changed, and an invalid one changes nothing", async () => {
   const created = await bot.configure({ name: "Bo" });
   expect(created).toMatchObject({ name: "Bo", graph_definition: sampleGraph, is_active: true });
   const replaced = await bot.configure({ is_active: false });
-  expect(replaced).toMatchObject({ id: created.id, name: null, is_active: false });
+  expect(replaced).toMatchObject({ id: created.id, name: "Bo", is_active: false });
   const graph_definition = { nodes: [{ id: "p", type: "handoff", config: { team_id: "team_none" } }] };
   const failure = bot.configure({ graph_definition });
   expect((await expectFailure(failure)).code).toBe("chatbot_graph_invalid");
@@ -49,7 +49,7 @@ test("a configuration is created and replaced, and an invalid one changes nothin
 
 describe("an active bot", () => {
   beforeAll(async () => {
-    await bot.configure();
+    await bot.configure({ is_active: true });
     await bot.addPair("What are your opening hours?", "Monday to Friday, 9 to 17.");
   });
 
@@ -60,15 +60,14 @@ describe("an active bot", () => {
 
   test("answers from the knowledge base, says from where, and sends nothing", async () => {
     const { data } = await ask("your opening hours?");
+    const source = {
+      ...{ type: "qa_pair", question: "What are your opening hours?", document_id: null },
+      ...{ document_name: null, heading: null, page: null, chunk: null, below_threshold: false },
+    };
     expect(data).toEqual({
       ...{ conversation_id, response: "Monday to Friday, 9 to 17.", agent_used: "main (extractive)" },
-      sources: [
-        {
-          ...{ type: "qa_pair", question: "What are your opening hours?", document_id: null },
-          ...{ document_name: null, heading: null, page: null, chunk: null },
-        },
-      ],
-      ...{ handed_off: false, reason: null },
+      ...{ sources: [source], found: [source] },
+      ...{ handed_off: false, would_hand_off: false, reason: null },
     });
     expect(await bot.sentTo(phone)).toEqual([]);
   });
@@ -77,15 +76,17 @@ describe("an active bot", () => {
     const own = { conversation_id: (await openPhone(app, "+14155550101").write("Hello.")).conversation_id };
     await ask("your opening hours?", own);
     const { data } = await ask("Do you sell giraffes?", own);
-    expect(data).toMatchObject({ response: handoffText, sources: [], handed_off: true, reason: "not_found" });
-    expect((await bot.turnsOf(own.conversation_id)).map(({ status }) => status)).toEqual([
-      "answered",
-      "handed_off",
-    ]);
+    expect(data).toMatchObject({
+      response: handoffText,
+      sources: [],
+      would_hand_off: true,
+      reason: "not_found",
+    });
+    expect((await bot.turnsOf(own.conversation_id)).map(({ reason }) => reason)).toEqual([null, "not_found"]);
   });
 
   test("checks the contact's number", async () => {
-    expect((await ask("your opening hours?", { contact_phone: phone })).data.handed_off).toBe(false);
+    expect((await ask("your opening hours?", { contact_phone: phone })).data.would_hand_off).toBe(false);
     expect((await expectFailure(ask("your opening hours?", { contact_phone: "+14155550999" }))).code).toBe(
       "contact_mismatch",
     );

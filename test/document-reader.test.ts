@@ -145,6 +145,14 @@ describe("a hostile file is refused with its reason:", () => {
     ["a text with null characters", "markdown", () => "a\0b", "not_text", {}],
     ["a page of a million elements", "html", () => "<i></i>".repeat(1_000_000), "too_complex", {}],
     ["elements nested without end", "html", () => "<div>".repeat(200_000), "too_complex", {}],
+    ["a text of too many paragraphs", "markdown", () => "a\n\n".repeat(3), "too_complex", { parts: 2 }],
+    [
+      "a table of too many rows",
+      "markdown",
+      () => `|a|\n|-|\n${"|b|\n".repeat(2)}`,
+      "too_complex",
+      { parts: 2 },
+    ],
     ["a file that takes too long", "markdown", () => "# x", "too_complex", { timeMs: 0 }],
     [
       "a text that takes too much memory",
@@ -156,6 +164,27 @@ describe("a hostile file is refused with its reason:", () => {
   ])("%s", async (_, format, source, reason, limits) => {
     const document = await read(format, source(), limits);
     expect(document).toMatchObject({ outcome: "unreadable", reason, detail: expect.stringMatching(/\.$/) });
+  });
+});
+
+test("a text that takes too long is given up after 5 s and 2 s a megabyte, and its thread has ended", async () => {
+  const ports = () => process.getActiveResourcesInfo().filter((name) => name === "MessagePort").length;
+  const before = ports();
+  const text = "*a_ ".repeat(120_000);
+  const document = await read("markdown", text);
+  expect(document).toMatchObject({ outcome: "unreadable", reason: "too_complex" });
+  // 6 s, and what the thread takes to end.
+  expect(document.tookMs).toBeGreaterThan(5_900);
+  expect(document.tookMs).toBeLessThan(20_000);
+  expect(ports()).toBe(before);
+});
+
+test("a large file has more time: 2 s for each megabyte", async () => {
+  const text = "*a_ ".repeat(1_000);
+  const limits = { timeMs: 0, megabyteMs: 10 };
+  expect(await read("markdown", text, limits)).toMatchObject({ reason: "too_complex" });
+  expect(await read("markdown", text, { ...limits, megabyteMs: 10_000_000 })).toMatchObject({
+    outcome: "read",
   });
 });
 

@@ -19,7 +19,7 @@ const kept: Readonly<Record<string, readonly string[]>> = {
     ...["organizations", "users", "api_keys", "inboxes", "inbox_accounts", "teams", "team_members"],
     ...["routing_policies", "quick_replies", "templates", "webhooks", "wallet_states"],
     ...["cohorts", "broadcasts", "subscriptions", "chatbot_addons", "flows", "flow_window_sweeps"],
-    ...["chatbot_configs", "knowledge_documents", "knowledge_qa_pairs"],
+    ...["chatbot_configs", "knowledge_bases", "knowledge_documents", "knowledge_qa_pairs"],
   ],
   "what the operator has set up": ["message_rate_tables"],
   "until they are erased": ["contacts", "contact_identities", "conversations", "messages", "uploads"],

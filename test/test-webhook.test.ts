@@ -1,9 +1,12 @@
 /** `test_webhook`: what is sent, how the receiver answered, and what to do if it failed. */
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { timeoutFor, waitMsOf } from "../src/client/index.ts";
+import { modules } from "../src/platform/index.ts";
 import { explainTest } from "../src/platform/webhooks/explain-test.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
 import { startTestApp, useTestApp } from "./support/app.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./support/webhook-receiver.ts";
+import { createWorldProbe } from "./support/world.ts";
 
 const app = useTestApp({ env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" } });
 let receiver: WebhookReceiver;
@@ -87,4 +90,25 @@ test("a test reports an unreachable address", async () => {
   const { data } = await app.call(webhooks.test_webhook, { id });
   const problem = { reason: "refused", message: "127.0.0.1 refused the connection." };
   expect(data).toMatchObject({ delivered: false, status_code: null, problem });
+});
+
+test("a test waits as long as a delivery, 30 s, and its caller longer", async () => {
+  const { probe, readWorld } = createWorldProbe();
+  await using own = await startTestApp({ enabledModules: { ...modules, probe } });
+  const timeouts: number[] = [];
+  const world = await readWorld(own);
+  Object.assign(world, {
+    receivers: {
+      ...world.receivers,
+      async send({ timeoutMs }: { readonly timeoutMs: number }) {
+        timeouts.push(timeoutMs);
+        return { outcome: "failed", reason: "timeout", detail: "It failed.", ms: timeoutMs };
+      },
+    },
+  });
+  const input = { url: "https://example.com/hook", events: ["message.sent"] } as const;
+  const { data } = await own.call(webhooks.create_webhook, { ...input, events: [...input.events] });
+  await own.call(webhooks.test_webhook, { id: data.id });
+  expect(timeouts).toEqual([30_000]);
+  expect(timeoutFor(waitMsOf(webhooks.test_webhook, { id: data.id }), 25_000)).toBe(40_000);
 });

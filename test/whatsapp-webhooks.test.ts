@@ -44,6 +44,19 @@ describe("the check of the address", () => {
   test("is answered with the challenge alone", async () => {
     const response = await check(query);
     expect([response.status, await response.text()]).toEqual([200, "1158201444"]);
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
+  test("is limited for whoever guesses the verify token, for a minute", async () => {
+    const guess = { ...query, "hub.verify_token": "guess" };
+    const statuses = [];
+    for (let number = 1; number <= 32; number += 1) {
+      statuses.push((await check(guess)).status);
+    }
+    expect(statuses).toEqual([...Array(30).fill(403), 429, 429]);
+    expect((await check(query)).status).toBe(429);
+    await app.advanceTime(60_000);
+    expect((await check(query)).status).toBe(200);
   });
 
   test.each([{ "hub.verify_token": "another" }, { "hub.mode": "unsubscribe" }, { "hub.verify_token": "" }])(
@@ -79,8 +92,11 @@ describe("a signature", () => {
       changed.writeUInt8(changed.readUInt8(at) ^ (1 + (index % 255)), at);
       statuses.add((await post(changed, signature)).status);
     }
-    expect([...statuses]).toEqual([400]);
+    // From the 31st on in a minute, none is read.
+    expect([...statuses]).toEqual([400, 429]);
     expect([await count("messages"), await count("jobs")]).toEqual(before);
+    await app.advanceTime(60_000);
+    expect((await post(body, signature)).status).toBe(200);
   });
 
   test.each(["", "sha256=", "sha1=18fe", `sha256=${"0".repeat(64)}`])("%j is refused", async (signature) => {

@@ -32,6 +32,8 @@ export const Source = z.object({
   /** The position of the passage in the document, from 1. */
   chunk: z.int().nullable(),
   question: z.string().nullable(),
+  /** Whether it has too little in common with the message to count as found; null: not known, of an earlier version. */
+  below_threshold: z.boolean().nullable(),
 });
 
 /** How the bot came to an answer. */
@@ -44,12 +46,12 @@ export const chatbot = {
     scope: "inbox:write",
     effect: "outward",
     title: "Chat with bot",
-    description:
-      "Get the chatbot's answer to a message in a conversation. Find only the sources with search_knowledge_base.",
+    description: "Get the chatbot's answer to a message. Find only the sources with search_knowledge_base.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations"),
-      message: z.string().trim().min(1).max(4096).describe("What the contact says"),
+      message: z.string().trim().min(1).max(4096).describe("From the contact"),
       contact_phone: phone.optional().describe("The contact's number"),
+      hand_off: z.boolean().optional().describe("Hand off if the bot would"),
     }),
     output: one(
       z.object({
@@ -58,8 +60,12 @@ export const chatbot = {
         /** The node that answered; "(extractive)" follows it if the answer is quoted. */
         agent_used: z.string(),
         sources: z.array(Source),
-        /** Whether a person is needed; `response` then says so. */
+        /** What the search found, best first. */
+        found: z.array(Source),
+        /** Whether a person was asked to go on, which is done only with hand_off. */
         handed_off: z.boolean(),
+        /** Whether a person is needed; `response` then says so. */
+        would_hand_off: z.boolean(),
         /** Why a person is needed. */
         reason: z.string().nullable(),
       }),
@@ -73,13 +79,13 @@ export const chatbot = {
     scope: "inbox:write",
     title: "Configure chatbot",
     description:
-      "Set the organization's chatbot. It answers in conversations that a flow hands to it: create_flow, node chatbot.",
+      "Set the organization's chatbot, which answers in conversations that a flow hands to it: create_flow, node chatbot.",
     input: z.object({
       name: z.string().min(1).max(255).optional().describe("Name"),
       graph_definition: jsonObject.describe(
         'For example {"entry_point":"main","nodes":[{"id":"main","type":"llm"}],"edges":[]}',
       ),
-      is_active: z.boolean().default(true).describe("Whether it answers"),
+      is_active: z.boolean().optional().describe("Whether it answers"),
     }),
     output: one(Configuration),
     hints: { destructive: true, idempotent: true },

@@ -34,7 +34,9 @@ export const imports = {
       "Create or update many contacts from a CSV file with the columns phone_number, name and tags (separated by | or semicolon). Other columns become attributes. Tags require contacts:manage. Existing contacts keep fields that the file does not have. Runs in the background. Follow its progress with get_import.",
     input: z.object({
       upload_id: id("Upload", "upload_file").optional(),
-      url: sourceUrl.optional().describe("Public https address of the file, instead of upload_id"),
+      url: sourceUrl
+        .optional()
+        .describe("Public https address or storage_url of the file, instead of upload_id"),
     }),
     output: one(Import),
     status: 201,

@@ -25,6 +25,7 @@ export const limitNames = [
   "knowledge_chunks",
   "knowledge_documents",
   "knowledge_qa_pairs",
+  "knowledge_reading_seconds",
   "quick_replies",
   "routing_policies",
   "stored_mb",

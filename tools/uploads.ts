@@ -48,7 +48,7 @@ const Source = z.object({
 
 const Upload = z.object({
   id: z.string(),
-  /** A bearer link until it expires; as the media_url of a message it does not expire. */
+  /** A bearer link until it expires; as the address of a file in another call it does not expire. */
   storage_url: z.string(),
   storage_url_expires_at: timestamp,
   cdn_url: z.string().optional(),
@@ -81,7 +81,7 @@ export const uploads = {
       upload_file: {
         title,
         description:
-          "Upload an image, video, document, audio or CSV file of up to 32 MB. Send exactly one source. Use storage_url as media_url of send_media_message. Use id as upload_id of import_contacts.",
+          "Upload an image, video, document, audio or CSV file of up to 32 MB. Send exactly one source. Use storage_url as a file's address in other tools.",
         input: Source,
         local: {
           field: "file_path",

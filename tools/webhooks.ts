@@ -18,6 +18,9 @@ import { publicEvents, scopesOfEvents } from "./events.ts";
 /** The events of subscriptions, in the specification's order. */
 export const webhookEvents = Object.keys(publicEvents) as (keyof typeof publicEvents)[]; // a literal's keys
 
+/** For the whole exchange; from the specification. */
+export const webhookTimeoutSeconds = 30;
+
 export const deliveryStatuses = ["pending", "delivered", "failed", "held"] as const;
 
 const Webhook = z.object({
@@ -99,6 +102,7 @@ export const webhooks = {
     path: "/v1/webhook-subscriptions/{id}/test",
     scope: "tokens:create",
     effect: "outward",
+    waitSeconds: webhookTimeoutSeconds,
     title: "Test webhook",
     description:
       "Send a signed test event to a webhook. Returns the status code of its response or why it failed, the headers that were sent, and how to verify them.",
@@ -233,9 +237,18 @@ export const webhooks = {
     title: "List events",
     description:
       "List message events as webhooks receive them, oldest first, at most 100. Pass the returned cursor as after in the next call to miss none.",
-    input: z.object({
-      after: z.string().max(4096).optional().describe("cursor of the previous response. Default: from now"),
-    }),
+    input: z
+      .object({
+        after: z.string().max(4096).optional().describe("cursor of the previous response. Default: from now"),
+        since: inputTimestamp
+          .optional()
+          .describe("Instead of after: events from this time on, at most 30 days ago"),
+      })
+      .superRefine(({ after, since }, context) => {
+        if (after !== undefined && since !== undefined) {
+          context.addIssue({ code: "custom", path: ["since"], message: "Send either after or since." });
+        }
+      }),
     output: one(
       z.object({
         events: z.array(

@@ -20,10 +20,14 @@ const responseMarginMs = 10_000;
 
 /** How long the input makes an operation wait before it answers; 0 if it does not wait. */
 export function waitMsOf(
-  { waits, input: schema }: Pick<Operation, "input"> & Partial<Pick<Operation, "waits">>,
+  {
+    waits,
+    waitSeconds,
+    input: schema,
+  }: Pick<Operation, "input"> & Partial<Pick<Operation, "waits" | "waitSeconds">>,
   input: Readonly<Record<string, unknown>>,
 ): number {
-  const seconds = waits ? schema.shape.timeout_seconds?.safeParse(input.timeout_seconds).data : 0;
+  const seconds = waits ? schema.shape.timeout_seconds?.safeParse(input.timeout_seconds).data : waitSeconds;
   return typeof seconds === "number" ? seconds * 1000 : 0;
 }
 

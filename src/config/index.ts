@@ -135,6 +135,7 @@ function toConfig(env: z.output<typeof Environment>) {
       knowledgeDocuments: env.TIDINGS_QUOTA_KNOWLEDGE_DOCUMENTS,
       knowledgeChunks: env.TIDINGS_QUOTA_KNOWLEDGE_CHUNKS,
       knowledgeQaPairs: env.TIDINGS_QUOTA_KNOWLEDGE_QA_PAIRS,
+      knowledgeReadingSeconds: env.TIDINGS_QUOTA_KNOWLEDGE_READING_SECONDS,
       routingPolicies: env.TIDINGS_QUOTA_ROUTING_POLICIES,
       teamMembers: env.TIDINGS_QUOTA_TEAM_MEMBERS,
       waitingCalls: env.TIDINGS_QUOTA_WAITING_CALLS,

@@ -41,6 +41,9 @@ export const QuotaEnvironment = z.object({
   TIDINGS_QUOTA_KNOWLEDGE_QA_PAIRS: wholeNumber(1, 100_000)
     .default(5_000)
     .describe("QA pairs that an organization's knowledge base may have"),
+  TIDINGS_QUOTA_KNOWLEDGE_READING_SECONDS: wholeNumber(1, 3_600)
+    .default(600)
+    .describe("Seconds in an hour for which an organization's documents may be read"),
   TIDINGS_QUOTA_ROUTING_POLICIES: wholeNumber(1, 10_000)
     .default(100)
     .describe("Routing policies that an organization may have"),

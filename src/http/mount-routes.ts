@@ -5,6 +5,7 @@ import { missingScope, permits, type ScopeRule } from "../../tools/contract/inde
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import type { BodyKind, HttpAnswer, HttpRequest, HttpRoute, RouteWithBody } from "../ports/http-route.ts";
+import { type Admission, toExchange } from "./admission/index.ts";
 import { toUrl } from "./router.ts";
 
 interface RouteTypes {
@@ -15,6 +16,7 @@ interface RouteTypes {
 export interface MountOptions {
   readonly routes: readonly HttpRoute[];
   readonly platform: Pick<Platform, "runFor">;
+  readonly admission: Pick<Admission, "verify">;
   /** Of a request with a credential, in bytes, where the route has no limit of its own. */
   readonly bodyLimit: number;
 }
@@ -37,7 +39,7 @@ export function mountRoutes(app: FastifyInstance, options: MountOptions): void {
 function mountRoute<Body extends BodyKind>(
   app: FastifyInstance,
   route: RouteWithBody<Body>,
-  { platform, bodyLimit: defaultBodyLimit }: MountOptions,
+  { platform, admission, bodyLimit: defaultBodyLimit }: MountOptions,
 ): void {
   const { credential, isRateLimited = true, maxBodyBytes } = route;
   const bodyLimit = maxBodyBytes ?? (credential === "none" ? undefined : defaultBodyLimit);
@@ -57,13 +59,27 @@ function mountRoute<Body extends BodyKind>(
         body: readBody[route.body](request.body),
       };
       if (route.credential === "none") {
-        return send(reply, await platform.runFor(null, () => route.handle(read)));
+        const handle = () => platform.runFor(null, () => route.handle(read));
+        return send(
+          reply,
+          await (route.limitsRejections ? verifyWith(admission, { request, reply }, handle) : handle()),
+        );
       }
       const organization_id = authorize(request, route.scope);
       const handle = () => route.handle({ ...read, organization_id });
       return send(reply, await platform.runFor(organization_id, handle));
     },
   });
+}
+
+/** Limits requests to a path that its handler rejects. */
+async function verifyWith(
+  { verify }: Pick<Admission, "verify">,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  handle: () => Promise<HttpAnswer>,
+): Promise<HttpAnswer> {
+  const isRejection = (answer: HttpAnswer) => "status" in answer && [401, 403].includes(answer.status);
+  return verify(toExchange(request, reply), request.url.split("?")[0] ?? "", { handle, isRejection });
 }
 
 const readBody: { readonly [Body in BodyKind]: (body: unknown) => HttpRequest<Body>["body"] } = {

@@ -154,7 +154,7 @@ function createApp(options: ServerOptions): FastifyInstance {
     addMetrics(app, options.metricsEndpoint);
   }
   addOperations(app, options);
-  mountRoutes(app, options);
+  mountRoutes(app, { ...options, admission });
   // Only at the first request: converting the schemas takes a seventh of the CPU time of a start.
   let document: JsonSchema | undefined;
   app.get("/v1/openapi.json", { config: { credential: "none" } }, () => {

@@ -50,13 +50,15 @@ export type UnreadableReason =
   /** Reading it takes more time or memory than a document may. */
   | "too_complex";
 
+export type Reading = (ReadDocument | UnreadableDocument) & {
+  /** For how long a thread was busy with the document. */
+  readonly tookMs: number;
+};
+
 export interface DocumentReader {
   /**
    * Reads a document within limits of time, memory, pages and text, on another thread. The bytes must not be used
    * afterwards. @throws the reason of `signal` when it is aborted.
    */
-  read(
-    file: DocumentFile,
-    options: { readonly signal: AbortSignal },
-  ): Promise<ReadDocument | UnreadableDocument>;
+  read(file: DocumentFile, options: { readonly signal: AbortSignal }): Promise<Reading>;
 }

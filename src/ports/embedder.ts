@@ -19,10 +19,10 @@ export interface Embedder {
   /** A sentence for a status page: which languages the model understands, as far as is known. */
   readonly languageNote: string;
   /**
-   * The cosines from which two words, and two questions, mean nearly the same. Undefined if they are not known: then they are
-   * compared by their words alone.
+   * The cosines from which two words, and two questions, mean nearly the same, and from which a passage is about a question.
+   * Undefined if they are not known: then words and questions are compared by their words alone.
    */
-  readonly near?: { readonly words: number; readonly questions: number };
+  readonly near?: { readonly words: number; readonly questions: number; readonly passages: number };
   /**
    * Embeds any number of texts; the adapter sends them in batches. Either all are embedded or the call fails.
    * @throws the reason of `signal` when it is aborted.

@@ -33,6 +33,8 @@ interface Declaration<Body extends BodyKind> {
   readonly maxBodyBytes?: number;
   /** Default: true. */
   readonly isRateLimited?: boolean;
+  /** Whether requests that the handler rejects are limited, by the network of the client and the path. Default: false. */
+  readonly limitsRejections?: boolean;
 }
 
 /** What a handler gets for each kind of body. */

@@ -62,8 +62,8 @@ const NewCohort = z
     name,
     query,
     type: z.enum(cohortTypes).default("query").describe("csv: the numbers of a file; query is then {}"),
-    csv_url: sourceUrl.optional().describe("For csv: public https address of the file"),
-    upload_id: id("For csv, instead of csv_url: upload", "list_uploads").optional(),
+    csv_url: sourceUrl.optional().describe("For csv: address or storage_url of the file"),
+    upload_id: id("Instead of csv_url: upload", "list_uploads").optional(),
     description: description.optional(),
   })
   .superRefine(({ type, query, csv_url, upload_id }, context) => {

@@ -95,6 +95,8 @@ export interface Operation<
   readonly tier: "core" | "extended";
   /** The response may take as long as the caller's `timeout_seconds` allows. */
   readonly waits: boolean;
+  /** The response may take so long, because it waits for a third party. */
+  readonly waitSeconds?: number;
   /** Undefined: while it waits, only the time is known. */
   readonly progress: ProgressFields | undefined;
   readonly hints: Hints;
@@ -191,6 +193,7 @@ interface Declaration<
   readonly status?: 200 | 201;
   readonly tier?: "core" | "extended";
   readonly waits?: boolean;
+  readonly waitSeconds?: number;
   readonly progress?: z.output<Output> extends { data: infer Data } ? ProgressFields<CountIn<Data>> : never;
   readonly hints?: Partial<Hints>;
   /** `read` for a query that is sent by POST because it is too large for a URL. */

@@ -68,7 +68,7 @@ export const name = z.string().trim().min(1).max(255).describe("Name");
 export const sourceUrl = z
   .url({ protocol: /^https?$/ })
   .max(2048)
-  .describe("Public address");
+  .describe("Address or storage_url");
 export const uploadId = id("Upload", "upload_file").describe("PDF or text, from upload_file");
 export const content = z.string().min(1).max(maxContent).describe("Text");
 export const documentId = id("Document", "list_documents");
@@ -106,10 +106,12 @@ export const tags = z.array(z.string().min(1).max(64)).max(50).describe("Tags");
 export const Retrieved = z.object({
   type: z.enum(retrievalTypes),
   /**
-   * From 0 to 1, best first. Above 0.9: a QA pair whose question matches. Otherwise 0.9 for the best by words and by
+   * Above 0, up to 1, best first. Above 0.9: a QA pair whose question matches. Otherwise 0.9 for the best by words and by
    * meaning, and less for others. It compares the results of one search, and is no probability.
    */
   score: z.number().min(0).max(1),
+  /** Whether it has too little in common with the query to be about it, by its words and, if they were compared, by its meaning. */
+  below_threshold: z.boolean(),
   question: z.string().optional(),
   answer: z.string().optional(),
   qa_pair_id: z.string().optional(),

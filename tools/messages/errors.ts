@@ -47,7 +47,7 @@ export const messageErrors = {
   invalid_cursor: errorEntry(
     "invalid_request",
     400,
-    "{value} is neither a valid cursor nor a message id.",
+    "{value} is {reason}.",
     "Send the cursor of the previous response, or omit it to start now.",
   ),
 } as const satisfies Record<string, ErrorEntry>;

@@ -86,10 +86,12 @@ export async function evaluateAnswers({ call }: Knowledge, { set, showsMisses }:
     });
     const response = data.response.trim();
     const isRight = expected.some((pattern) => new RegExp(pattern, "i").test(response));
-    const outcome = data.handed_off ? "declined" : isRight ? "right" : "wrong";
+    const outcome = data.would_hand_off ? "declined" : isRight ? "right" : "wrong";
     outcomes.push({ kind, outcome });
     if (showsMisses && outcome !== (kind === "unanswerable" ? "declined" : "right")) {
-      console.log(`  ${outcome} ${id}: ${question}${data.handed_off ? "" : ` -> ${response.slice(0, 200)}`}`);
+      console.log(
+        `  ${outcome} ${id}: ${question}${data.would_hand_off ? "" : ` -> ${response.slice(0, 200)}`}`,
+      );
     }
   }
   const count = (outcome: Outcome, among: readonly Kind[] = kinds) =>

@@ -1,7 +1,7 @@
 /**
  * Reads documents in worker threads, one for each document, with limits of time and memory.
  *
- * A thread's heap has a limit of its own. Buffers are outside of it, for example what a PDF decompresses, so the
+ * The time counts from when a thread runs, and a document's turn lasts until its thread has ended. A thread's heap has a limit of its own. Buffers are outside of it, for example what a PDF decompresses, so the
  * memory of the process is watched too while a document is read.
  */
 import { createRequire } from "node:module";
@@ -11,6 +11,7 @@ import type {
   DocumentFile,
   DocumentReader,
   ReadDocument,
+  Reading,
   UnreadableDocument,
 } from "../../ports/document-reader.ts";
 import { type DocumentLimits, defaultLimits, tooComplex } from "./limits.ts";
@@ -22,7 +23,7 @@ export type { DocumentLimits } from "./limits.ts";
 const maxThreads = 2;
 const memoryCheckMs = 100;
 
-type Reading = ReadDocument | UnreadableDocument;
+type Outcome = ReadDocument | UnreadableDocument;
 
 export function openDocumentReader(changed: Partial<DocumentLimits> = {}): DocumentReader {
   const limits = { ...defaultLimits, ...changed };
@@ -41,12 +42,17 @@ export function openDocumentReader(changed: Partial<DocumentLimits> = {}): Docum
 }
 
 async function readInThread({ file, limits }: ReaderTask, signal: AbortSignal): Promise<Reading> {
+  const timeMs = limits.timeMs + (file.bytes.length / 1_000_000) * limits.megabyteMs;
   const thread = startThread({ file: withOwnBytes(file), limits });
-  const start = process.memoryUsage.rss();
-  const maxBytes = start + limits.memoryMb * 2 ** 20;
-  return new Promise<Reading>((resolve, reject) => {
+  const maxBytes = process.memoryUsage.rss() + limits.memoryMb * 2 ** 20;
+  let startedAt = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  const outcome = await new Promise<Outcome>((resolve, reject) => {
     const giveUp = () => resolve({ outcome: "unreadable", reason: "too_complex", detail: tooComplex });
-    const timer = setTimeout(giveUp, limits.timeMs);
+    thread.once("online", () => {
+      startedAt = performance.now();
+      timer = setTimeout(giveUp, timeMs);
+    });
     const watch = setInterval(() => process.memoryUsage.rss() > maxBytes && giveUp(), memoryCheckMs);
     const abort = () => reject(signal.reason);
     signal.addEventListener("abort", abort);
@@ -61,6 +67,7 @@ async function readInThread({ file, limits }: ReaderTask, signal: AbortSignal): 
       signal.removeEventListener("abort", abort);
     });
   }).finally(() => thread.terminate());
+  return { ...outcome, tookMs: performance.now() - startedAt };
 }
 
 /** The thread gets the memory itself instead of a copy; a part of a shared buffer is copied. */

@@ -38,16 +38,24 @@ function declaredCharset(bytes: Uint8Array): string | undefined {
   return /<meta[^>]+charset\s*=\s*["']?([\w-]+)/i.exec(head)?.[1];
 }
 
+/** @throws UnreadableError */
+function requireSize({ blocks }: Pick<ReadDocument, "blocks">, limits: DocumentLimits): void {
+  const parts = blocks.map((block) => (block.kind === "table" ? block.rows : [block.text]));
+  const lengths = parts.map((texts) => texts.reduce((length, text) => length + text.length + 1, 0));
+  requireLength(
+    lengths.reduce((sum, length) => sum + length, -blocks.length),
+    limits,
+  );
+  if (parts.reduce((count, texts) => count + texts.length, 0) > limits.parts) {
+    const message = `It has more than ${limits.parts} paragraphs and rows. Split it into several documents.`;
+    throw new UnreadableError("too_complex", message);
+  }
+}
+
 async function read({ file, limits }: ReaderTask): Promise<ReadDocument | UnreadableDocument> {
   try {
     const document = await readers[file.format](file, limits);
-    const lengths = document.blocks.map((block) =>
-      block.kind === "table" ? block.rows.join("\n").length : block.text.length,
-    );
-    requireLength(
-      lengths.reduce((sum, length) => sum + length, 0),
-      limits,
-    );
+    requireSize(document, limits);
     return { outcome: "read", ...document };
   } catch (error) {
     if (error instanceof UnreadableError) {

@@ -17,6 +17,8 @@ export interface KnowledgeTables {
     organization_id: string;
     version: number;
     model: string | null;
+    reading_since: string | null;
+    reading_ms: Generated<number>;
   };
   knowledge_documents: {
     organization_id: string;
@@ -86,6 +88,8 @@ export type TurnSource = {
   /** The position of the passage in the document, from 1. */
   readonly chunk: number | null;
   readonly question: string | null;
+  /** Earlier versions did not store it. */
+  readonly below_threshold?: boolean;
 };
 
 export interface ChatbotTables {

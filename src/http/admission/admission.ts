@@ -32,10 +32,21 @@ export interface Admission {
   identify(exchange: Exchange): Promise<Caller>;
   /** Checks the operator's key and counts one request. @throws Failure `operator_key_required`, `rate_limited`. */
   identifyOperator(exchange: Exchange): void;
+  /**
+   * Runs the handler of a request that it verifies itself, unless the network has sent too many to this path that were rejected.
+   * @throws Failure `rate_limited`, and those of the handler.
+   */
+  verify<Answer>(exchange: Exchange, path: string, request: Verification<Answer>): Promise<Answer>;
   /** The MCP request for whose message this process sends a request with these headers, if it is known. */
   findCaller(headers: IncomingHttpHeaders): KnownCaller | undefined;
   /** For a request with several messages, each of which is counted. */
   forMessages(exchange: Exchange): MessageAdmission;
+}
+
+export interface Verification<Answer> {
+  handle(): Promise<Answer>;
+  /** Whether an answer rejects the request; a failure that the handler throws does. */
+  isRejection(answer: Answer): boolean;
 }
 
 export interface MessageAdmission {
@@ -104,6 +115,7 @@ export function createAdmission({ rateLimits, platform, now, operatorKey }: Admi
       }
       throw fail("operator_key_required");
     },
+    verify: createVerification(createAttemptWindows(guessLimits, now)),
     findCaller: knownCallers.find,
     forMessages(exchange) {
       let end = () => {};
@@ -159,6 +171,29 @@ function createLookUp(platform: Pick<Platform, "authenticate">, guesses: Attempt
       count(caller.credential.id);
     }
     return caller;
+  };
+}
+
+/**
+ * By network and path, so that whoever guesses locks nobody else out. A provider that signs with the wrong secret is answered
+ * with 429 and repeats its request later.
+ */
+function createVerification(rejections: AttemptWindows): Admission["verify"] {
+  return async (exchange, path, { handle, isRejection }) => {
+    const key = `${networkOf(exchange.address)} ${path}`;
+    if (rejections.isFull(key)) {
+      applyAddressQuota(exchange, rejections.take(key));
+    }
+    const answer = await handle().catch((error: unknown) => {
+      if (error instanceof Failure && error.status < 500) {
+        rejections.take(key);
+      }
+      throw error;
+    });
+    if (isRejection(answer)) {
+      rejections.take(key);
+    }
+    return answer;
   };
 }
 

@@ -64,7 +64,7 @@ export function admitRequests(app: FastifyInstance, options: AdmitOptions): void
   });
 }
 
-function toExchange({ headers, ip }: FastifyRequest, reply: FastifyReply): Exchange {
+export function toExchange({ headers, ip }: FastifyRequest, reply: FastifyReply): Exchange {
   return { headers, address: ip, setHeader: (name, value) => reply.header(name, value) };
 }
 

@@ -4,6 +4,7 @@ import { containsText, isDeepPage, readPage, withTimeLimit } from "../../databas
 import { requireCohort } from "../cohorts/index.ts";
 import { normalizeContacts } from "../contacts/index.ts";
 import { freshId, implement } from "../kernel/index.ts";
+import { getAccessibleUploadAt } from "../uploads/index.ts";
 import { eraseRecipients } from "./erase.ts";
 import { changeBroadcast, getBroadcast, lockBroadcast, metricsOf, serializeBroadcast } from "./find.ts";
 import { contentOf, prepareContent } from "./prepare.ts";
@@ -32,9 +33,10 @@ import { requireNoBroadcast, requireNoDraft } from "./uses.ts";
 export const broadcasts = implement(contract, {
   tables: ["broadcasts", "broadcast_recipients"],
   operations: {
-    async create_broadcast(input, { tx, world, organization, now }) {
+    async create_broadcast(input, { tx, world, organization, caller, now }) {
       requireSchedulable(input.scheduled_at, now);
       await requireCohort(tx, organization, input.cohort_id);
+      await getAccessibleUploadAt(tx, caller, input.header_media_url, "header_media_url");
       const { template } = await prepareContent(tx, organization, input);
       const broadcast = await tx
         .insertInto("broadcasts")
@@ -72,11 +74,12 @@ export const broadcasts = implement(contract, {
 
     async update_broadcast(
       { id, variable_mapping, scheduled_at, ...changes },
-      { tx, world, organization, now },
+      { tx, world, organization, caller, now },
     ) {
       requireSchedulable(scheduled_at, now);
       const before = await lockBroadcast(tx, organization, { id, allowed: startable, action: "changed" });
       await requireCohort(tx, organization, changes.cohort_id ?? before.cohort_id);
+      await getAccessibleUploadAt(tx, caller, changes.header_media_url ?? undefined, "header_media_url");
       const content = { ...contentOf(before), ...changes, inbox_id: undefined };
       const { template } = await prepareContent(tx, organization, {
         ...content,

@@ -1,24 +1,33 @@
-/** Answers one message for the caller, and sends nothing. Each answer is a turn, and one unit of the add-on. */
+/**
+ * Answers one message for the caller, and sends nothing. Each answer is a turn, and one unit of the add-on. Where a person is
+ * needed, the conversation is handed off if the caller wants it.
+ */
 import { z } from "zod";
 import type { chatbot as contract } from "../../../tools/chatbot.ts";
 import { failField } from "../../../tools/errors.ts";
 import { recordUnit, requireAllowance } from "../billing/index.ts";
-import { findConversation, requireConversation } from "../conversations/index.ts";
-import { freshId, outward, type WriteContext } from "../kernel/index.ts";
+import { lockConversationSubject, requireConversation } from "../conversations/index.ts";
+import { freshId, outward, system, type WriteContext } from "../kernel/index.ts";
 import { normalizePhone } from "../phone/index.ts";
-import { requireActiveConfig } from "./config.ts";
+import { botOf, findConfig, requireActiveConfig } from "./config.ts";
+import { handOver, showSource } from "./conversations/index.ts";
 import { composeReply } from "./reply.ts";
 import { endTurn, findTurn, insertTurn, readHistory } from "./turns.ts";
 
 type Chat = z.output<typeof contract.chat_with_bot.input>;
 
 /** The question is in the turn, where an erasure finds it. */
-const Intent = z.object({ turn_id: z.string(), conversation_id: z.string() });
+const Intent = z.object({
+  turn_id: z.string(),
+  conversation_id: z.string(),
+  // Earlier versions did not store it.
+  hand_off: z.boolean().default(false),
+});
 
 export const chat = outward({
   intent: Intent,
 
-  async begin({ conversation_id, message: question, contact_phone }: Chat, context) {
+  async begin({ conversation_id, message: question, contact_phone, hand_off = false }: Chat, context) {
     const { tx, world, organization, now } = context;
     const { contact_id, inbox_id } = await requireConversation(tx, organization, conversation_id);
     await requireActiveConfig(tx, organization);
@@ -30,7 +39,7 @@ export const chat = outward({
     const turn_id = freshId(context, "turn");
     const turn = { organization_id: organization, id: turn_id, conversation_id, contact_id };
     await insertTurn(tx, { ...turn, message_id: null, question }, now);
-    return { turn_id, conversation_id };
+    return { turn_id, conversation_id, hand_off };
   },
 
   async call({ turn_id, conversation_id }, { world, organization, signal }) {
@@ -44,20 +53,27 @@ export const chat = outward({
     return composeReply(world, { organization, turn_id, config, question, history, signal });
   },
 
-  async record(reply, { turn_id, conversation_id }, { tx, world, organization, now }) {
+  async record(reply, { turn_id, conversation_id, hand_off }, { tx, world, organization, now }) {
     // An erasure may have come first: then the question and the answer are not stored.
-    const conversation = await findConversation(tx, organization, conversation_id, { locks: true });
-    const status = reply.handoff ? "handed_off" : "answered";
+    const parties = await lockConversationSubject(tx, organization, conversation_id);
+    const isHandedOff = reply.handoff !== null && hand_off && parties !== undefined;
+    const status = isHandedOff ? "handed_off" : "answered";
     const end = { status, reason: reply.handoff?.reason ?? null, now } as const;
     const turn = { organization_id: organization, id: turn_id };
-    await endTurn(tx, turn, conversation ? { ...end, reply } : end);
+    await endTurn(tx, turn, parties ? { ...end, reply } : end);
     const answer = { organization, conversation_id, answer_id: turn_id, isMessage: false, now };
     await recordUnit(tx, world, answer);
-    const { text: response, agent_used, sources, handoff } = reply;
+    if (isHandedOff) {
+      const config = await findConfig(tx, organization);
+      const actor = config ? botOf(config) : system;
+      await handOver({ tx, world, now, actor, organization }, parties, reply.handoff.team_id);
+    }
+    const { text: response, agent_used, sources, found, handoff } = reply;
     return {
       data: {
-        ...{ conversation_id, response, agent_used, sources: [...sources] },
-        ...{ handed_off: handoff !== null, reason: handoff?.reason ?? null },
+        ...{ conversation_id, response, agent_used },
+        ...{ sources: sources.map(showSource), found: found.map(showSource) },
+        ...{ handed_off: isHandedOff, would_hand_off: handoff !== null, reason: handoff?.reason ?? null },
       },
     };
   },

@@ -25,23 +25,27 @@ export async function configure({ name, graph_definition, is_active }: Configure
   if (unknown.length > 0) {
     throw failGraph("chatbot_graph_invalid", unknown);
   }
-  const set = {
-    name: name ?? null,
-    graph: JSON.stringify(read.graph),
-    is_active,
-    updated_at: now.toISOString(),
-  };
-  return tx
-    .insertInto("chatbot_configs")
-    .values({
-      organization_id: organization,
-      id: freshId(context, "bot"),
-      created_at: now.toISOString(),
-      ...set,
-    })
-    .onConflict((conflict) => conflict.column("organization_id").doUpdateSet(set))
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const graph = JSON.stringify(read.graph);
+  const updated_at = now.toISOString();
+  return (
+    tx
+      .insertInto("chatbot_configs")
+      .values({
+        organization_id: organization,
+        id: freshId(context, "bot"),
+        name: name ?? null,
+        graph,
+        is_active: is_active ?? true,
+        created_at: updated_at,
+        updated_at,
+      })
+      // What was not sent stays.
+      .onConflict((conflict) =>
+        conflict.column("organization_id").doUpdateSet({ name, graph, is_active, updated_at }),
+      )
+      .returningAll()
+      .executeTakeFirstOrThrow()
+  );
 }
 
 export async function findConfig(db: Queries, organization: string): Promise<ConfigRow | undefined> {

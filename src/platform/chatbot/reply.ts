@@ -74,10 +74,12 @@ function describeAgent({ node, answer }: GraphResult): string {
 }
 
 function toSource(passage: Passage): TurnSource {
+  const below_threshold = !passage.isRelevant;
   const none = { document_id: null, document_name: null, heading: null, page: null, chunk: null };
   if (passage.type === "qa_pair") {
-    return { ...none, type: "qa_pair", question: passage.question };
+    return { ...none, type: "qa_pair", question: passage.question, below_threshold };
   }
   const { document_id, document_name, heading, page, chunk } = passage;
-  return { type: "chunk", document_id, document_name, heading, page, chunk, question: null };
+  const place = { document_id, document_name, heading, page, chunk };
+  return { ...place, type: "chunk", question: null, below_threshold };
 }

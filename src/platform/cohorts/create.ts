@@ -1,7 +1,7 @@
 /** Saves a new cohort; the contacts of a file are added by a job. */
 import { fail, failField } from "../../../tools/errors.ts";
 import { freshId, requireBelowQuota, type WriteContext } from "../kernel/index.ts";
-import { getAccessibleUpload } from "../uploads/index.ts";
+import { getAccessibleUpload, getAccessibleUploadAt, removeSignature } from "../uploads/index.ts";
 import { buildCohortJob } from "./build.ts";
 import { countCohortJob } from "./count.ts";
 import { parseCohortQuery, serializeCohort } from "./members.ts";
@@ -17,9 +17,9 @@ interface NewCohort {
 
 export async function createCohort(input: NewCohort, context: WriteContext) {
   const { tx, organization, now } = context;
-  const { name, description = null, type, query, csv_url = null, upload_id = null } = input;
+  const { name, description = null, type, query, csv_url } = input;
   await requireBelowQuota(context, "cohorts", tx.selectFrom("cohorts"));
-  await requireSource(input, context);
+  const upload = await requireSource(input, context);
   if (type === "query") {
     parseCohortQuery(query);
   }
@@ -28,7 +28,9 @@ export async function createCohort(input: NewCohort, context: WriteContext) {
     .values({
       organization_id: organization,
       id: freshId({ now }, "coh"),
-      ...{ name, description, type, csv_url, upload_id },
+      ...{ name, description, type },
+      csv_url: csv_url === undefined ? null : upload ? removeSignature(csv_url) : csv_url,
+      upload_id: upload?.id ?? null,
       query: JSON.stringify(query),
       status: type === "csv" ? "building" : "ready",
       errors: "[]",
@@ -46,17 +48,24 @@ export async function createCohort(input: NewCohort, context: WriteContext) {
   return { data: serializeCohort(cohort) };
 }
 
-/** @throws Failure `url_not_allowed`, `upload_not_found`, `insufficient_scope`, `not_a_csv_file`. */
+/**
+ * The upload with the contacts; undefined for an address elsewhere, and without a file.
+ * @throws Failure `url_not_allowed`, `upload_not_found`, `insufficient_scope`, `not_a_csv_file`.
+ */
 async function requireSource({ csv_url, upload_id }: NewCohort, { tx, world, caller }: WriteContext) {
-  const forbidden = csv_url === undefined ? undefined : world.web.check(csv_url);
+  const upload =
+    upload_id === undefined
+      ? await getAccessibleUploadAt(tx, caller, csv_url, "csv_url")
+      : await getAccessibleUpload(tx, caller, upload_id, "upload_id");
+  const forbidden = upload || csv_url === undefined ? undefined : world.web.check(csv_url);
   if (forbidden) {
     throw failField("csv_url", "url_not_allowed", { reason: forbidden.detail });
   }
-  const upload =
-    upload_id === undefined ? undefined : await getAccessibleUpload(tx, caller, upload_id, "upload_id");
   if (upload && upload.content_type !== "text/csv") {
-    throw fail("not_a_csv_file", { value: upload.content_type, param: "upload_id" });
+    const param = csv_url === undefined ? "upload_id" : "csv_url";
+    throw fail("not_a_csv_file", { value: upload.content_type, param });
   }
+  return upload;
 }
 
 async function enqueueBuild(

@@ -1,14 +1,16 @@
 /** Imports of contacts: queued by the call, and run in batches by a background job. */
 import { fail, failField } from "../../../tools/errors.ts";
 import { imports as contract } from "../../../tools/imports.ts";
+import type { Queries } from "../../database/database.ts";
 import {
+  type Caller,
   defineRetentionJob,
   freshId,
   implement,
   requireBelowQuota,
   type WriteContext,
 } from "../kernel/index.ts";
-import { getAccessibleUpload } from "../uploads/index.ts";
+import { getAccessibleUpload, getAccessibleUploadAt } from "../uploads/index.ts";
 import { runImportJob } from "./run.ts";
 import { maySetTags, requireTagScope } from "./tags.ts";
 
@@ -28,8 +30,12 @@ export const imports = implement(contract, {
   operations: {
     import_contacts: {
       async prepare(input, { world, caller }) {
-        if (input.upload_id !== undefined && caller && !maySetTags(caller)) {
-          await requireTagScope(world, caller, input.upload_id);
+        const upload =
+          caller && !maySetTags(caller)
+            ? await findUploaded(world.database.queries, caller, input)
+            : undefined;
+        if (upload) {
+          await requireTagScope(world, upload);
         }
         return (context) => createImport(input, context);
       },
@@ -52,25 +58,13 @@ export const imports = implement(contract, {
 });
 
 interface Source {
-  readonly upload_id?: string | null | undefined;
-  readonly url?: string | null | undefined;
+  readonly upload_id?: string | undefined;
+  readonly url?: string | undefined;
 }
 
-async function createImport({ upload_id = null, url = null }: Source, context: WriteContext) {
+async function createImport(source: Source, context: WriteContext) {
   const { tx, world, organization, caller, now } = context;
-  const count = [upload_id, url].filter((source) => source !== null).length;
-  if (count !== 1) {
-    throw fail("one_source_needed", { count, known: "upload_id and url" });
-  }
-  const forbidden = url === null ? undefined : world.web.check(url);
-  if (forbidden) {
-    throw failField("url", "url_not_allowed", { reason: forbidden.detail });
-  }
-  const upload =
-    upload_id === null ? undefined : await getAccessibleUpload(tx, caller, upload_id, "upload_id");
-  if (upload && upload.content_type !== "text/csv") {
-    throw fail("not_a_csv_file", { value: upload.content_type, param: "upload_id" });
-  }
+  const upload = await requireSource(source, context);
   const unfinished = tx.selectFrom("imports").where("status", "in", ["queued", "running"]);
   await requireBelowQuota({ tx, world, organization }, "imports", unfinished);
   const row = await tx
@@ -79,8 +73,8 @@ async function createImport({ upload_id = null, url = null }: Source, context: W
       organization_id: organization,
       id: freshId({ now }, "imp"),
       status: "queued",
-      upload_id,
-      url,
+      upload_id: upload?.id ?? null,
+      url: upload ? null : source.url,
       errors: "[]",
       created_at: now.toISOString(),
       updated_at: now.toISOString(),
@@ -100,6 +94,35 @@ async function createImport({ upload_id = null, url = null }: Source, context: W
     { lane: `import:${organization}`, key: `import:${organization}` },
   );
   return { data: serializeImport(row) };
+}
+
+/**
+ * The upload to import; undefined for an address elsewhere.
+ * @throws Failure `one_source_needed`, `url_not_allowed`, `not_a_csv_file`, and those of `findUploaded`.
+ */
+async function requireSource(source: Source, { tx, world, caller }: WriteContext) {
+  const { upload_id, url } = source;
+  const count = [upload_id, url].filter((one) => one !== undefined).length;
+  if (count !== 1) {
+    throw fail("one_source_needed", { count, known: "upload_id and url" });
+  }
+  const upload = await findUploaded(tx, caller, source);
+  const forbidden = upload || url === undefined ? undefined : world.web.check(url);
+  if (forbidden) {
+    throw failField("url", "url_not_allowed", { reason: forbidden.detail });
+  }
+  if (upload && upload.content_type !== "text/csv") {
+    const param = url === undefined ? "upload_id" : "url";
+    throw fail("not_a_csv_file", { value: upload.content_type, param });
+  }
+  return upload;
+}
+
+/** The upload with this id or address. @throws Failure `upload_not_found`, `insufficient_scope`. */
+async function findUploaded(db: Queries, caller: Caller, { upload_id, url }: Source) {
+  return upload_id === undefined
+    ? getAccessibleUploadAt(db, caller, url, "url")
+    : getAccessibleUpload(db, caller, upload_id, "upload_id");
 }
 
 /** `position` is the number of rows read so far. */

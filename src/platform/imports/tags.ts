@@ -2,7 +2,7 @@
 import { missingScope, type Scope } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
 import type { Caller, World } from "../kernel/index.ts";
-import { getAccessibleUpload } from "../uploads/index.ts";
+import type { UploadRow } from "../uploads/index.ts";
 import { readCsv, UnreadableFileError } from "./csv.ts";
 import { type Columns, readHeader } from "./row.ts";
 
@@ -21,15 +21,9 @@ export function rejectTags(columns: Columns): void {
 
 /**
  * Checks the first line of an upload before its import is created. The job checks a file that is not known yet.
- * @throws Failure `tags_not_permitted`, `upload_not_found`, `insufficient_scope`.
+ * @throws Failure `tags_not_permitted`.
  */
-export async function requireTagScope(world: World, caller: Caller, upload_id: string): Promise<void> {
-  const { key, content_type } = await getAccessibleUpload(
-    world.database.queries,
-    caller,
-    upload_id,
-    "upload_id",
-  );
+export async function requireTagScope(world: World, { key, content_type }: UploadRow): Promise<void> {
   const file = content_type === "text/csv" ? await world.storage.read(key) : undefined;
   const columns = file && (await readColumns(file));
   if (columns) {

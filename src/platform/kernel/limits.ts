@@ -24,6 +24,8 @@ export interface Quotas {
   /** Of all its documents. */
   readonly knowledgeChunks: number;
   readonly knowledgeQaPairs: number;
+  /** In an hour, for all its documents. */
+  readonly knowledgeReadingSeconds: number;
   readonly routingPolicies: number;
   /** A user counts once for each team. */
   readonly teamMembers: number;
@@ -94,6 +96,11 @@ const rules: Readonly<Record<LimitName, Rule>> = {
     setting: "TIDINGS_QUOTA_KNOWLEDGE_QA_PAIRS",
     default: ({ knowledgeQaPairs }) => knowledgeQaPairs,
   },
+  knowledge_reading_seconds: {
+    thing: "seconds of reading documents in an hour",
+    setting: "TIDINGS_QUOTA_KNOWLEDGE_READING_SECONDS",
+    default: ({ knowledgeReadingSeconds }) => knowledgeReadingSeconds,
+  },
   routing_policies: {
     thing: "routing policies",
     setting: "TIDINGS_QUOTA_ROUTING_POLICIES",
@@ -107,7 +114,7 @@ const rules: Readonly<Record<LimitName, Rule>> = {
 };
 
 /** The limits that are a number of rows; each has the name of their table. */
-type CountedLimit = Exclude<LimitName, "stored_mb">;
+type CountedLimit = Exclude<LimitName, "stored_mb" | "knowledge_reading_seconds">;
 
 /** The values that replace those of the settings for one organization. */
 type Overrides = Readonly<Record<string, number>>;

@@ -6,7 +6,12 @@ import type { Queries } from "../../database/database.ts";
 import { containsText, readPage } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import { freshId, type ReadContext, requireBelowQuota, type WriteContext } from "../kernel/index.ts";
-import { getAccessibleUpload } from "../uploads/index.ts";
+import {
+  getAccessibleUpload,
+  getAccessibleUploadAt,
+  removeSignature,
+  type UploadRow,
+} from "../uploads/index.ts";
 import { recordChange } from "./base.ts";
 import { requestIngestion, type SourceType } from "./ingestion/index.ts";
 
@@ -31,13 +36,13 @@ type DocumentRow = Pick<Selectable<Tables["knowledge_documents"]>, (typeof shown
 
 export async function addDocument({ name, source_type, ...sources }: NewDocument, context: WriteContext) {
   const { tx, organization, now } = context;
-  await requireSource(source_type, sources, context);
+  const source = await readSources(source_type, sources, context);
   await requireBelowQuota(context, "knowledge_documents", tx.selectFrom("knowledge_documents"));
   const row = await tx
     .insertInto("knowledge_documents")
     .values({
       ...{ organization_id: organization, id: freshId({ now }, "doc"), name, source_type },
-      ...toColumns(sources),
+      ...source,
       ...{ status: "processing", progress: 0, attempt: 0, warnings: "[]" },
       ...{ created_at: now.toISOString(), updated_at: now.toISOString() },
     })
@@ -92,13 +97,13 @@ export async function updateDocument(
 ) {
   const { tx, organization, now } = context;
   const { source_type } = await getDocument(tx, organization, id);
-  await requireSource(source_type, sources, context);
+  const source = await readSources(source_type, sources, context);
   const hasSource = countSources(sources) > 0;
   const row = await tx
     .updateTable("knowledge_documents")
     .set((column) => ({
       ...{ name, updated_at: now.toISOString() },
-      ...(hasSource ? { ...toColumns(sources), ...begun, attempt: column("attempt", "+", 1) } : {}),
+      ...(hasSource ? { ...source, ...begun, attempt: column("attempt", "+", 1) } : {}),
     }))
     .where("organization_id", "=", organization)
     .where("id", "=", id)
@@ -150,9 +155,12 @@ export async function deleteDocument(id: string, { tx, organization }: WriteCont
 /** What a new ingestion starts with. The chunks that are found stay. */
 const begun = { status: "processing", failure_reason: null, failure_detail: null, progress: 0 } as const;
 
-/** At most one source, of a kind that the type can have, and that the caller may use. @throws Failure */
-async function requireSource(type: SourceType, sources: Sources, context: WriteContext): Promise<void> {
-  const { tx, world, caller } = context;
+/**
+ * The columns of the source: at most one, of a kind that the type can have, and that the caller may use. An address of an
+ * upload is that upload.
+ * @throws Failure
+ */
+async function readSources(type: SourceType, sources: Sources, { tx, world, caller }: WriteContext) {
   const { source_url, upload_id, content } = sources;
   const count = countSources(sources);
   if (count > 1) {
@@ -164,17 +172,36 @@ async function requireSource(type: SourceType, sources: Sources, context: WriteC
   if (upload_id !== undefined && type === "url") {
     throw impossible(type, "upload_id", "Send source_url, or use the type pdf or markdown.");
   }
+  if (upload_id !== undefined) {
+    requireType(type, await getAccessibleUpload(tx, caller, upload_id, "upload_id"), "upload_id");
+  }
+  const upload = await getAccessibleUploadAt(tx, caller, source_url, "source_url");
+  if (upload && source_url !== undefined) {
+    requireType(type, upload, "source_url");
+    return { source_url: removeSignature(source_url), upload_id: upload.id, content: null };
+  }
   const forbidden = source_url === undefined ? undefined : world.web.check(source_url);
   if (forbidden) {
     throw failField("source_url", "url_not_allowed", { reason: forbidden.detail });
   }
-  if (upload_id !== undefined) {
-    const { content_type } = await getAccessibleUpload(tx, caller, upload_id, "upload_id");
-    const expected = type === "pdf" ? "application/pdf" : "text/plain";
-    if (content_type !== expected) {
-      const reason = `The upload is ${content_type}; use one that is ${expected}.`;
-      throw impossible(type, "upload_id", reason);
-    }
+  return { source_url: source_url ?? null, upload_id: upload_id ?? null, content: content ?? null };
+}
+
+const texts = ["text/markdown", "text/plain"] as const;
+
+/** The types of the uploads that a document can be read from. */
+const uploadTypes: Readonly<Record<SourceType, readonly string[]>> = {
+  pdf: ["application/pdf"],
+  markdown: texts,
+  url: ["application/pdf", ...texts],
+};
+
+/** @throws Failure `document_source_not_possible`. */
+function requireType(type: SourceType, { content_type }: UploadRow, param: string): void {
+  const expected = uploadTypes[type];
+  if (!expected.includes(content_type)) {
+    const reason = `The upload is ${content_type}; use one that is ${expected.join(" or ")}.`;
+    throw impossible(type, param, reason);
   }
 }
 
@@ -185,12 +212,6 @@ function impossible(type: SourceType, param: string, reason: string) {
 function countSources({ source_url, upload_id, content }: Sources): number {
   return [source_url, upload_id, content].filter((source) => source !== undefined).length;
 }
-
-function toColumns({ source_url = null, upload_id = null, content = null }: Partial<Nullable<Sources>>) {
-  return { source_url, upload_id, content };
-}
-
-type Nullable<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | null };
 
 function serializeDocument(row: DocumentRow) {
   return {

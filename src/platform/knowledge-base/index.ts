@@ -43,7 +43,8 @@ export const knowledgeBase = implement(contract, {
 
     async search_knowledge_base({ query, top_k: limit }, { world, organization, signal }) {
       const { results } = await searchKnowledge(world, { organization, query, limit, signal });
-      return { data: { results: [...results] } };
+      const shown = results.map(({ isRelevant, ...result }) => ({ ...result, below_threshold: !isRelevant }));
+      return { data: { results: shown } };
     },
   },
   jobs: [ingestJob, embedJob, embedMissingJob],

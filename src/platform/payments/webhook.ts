@@ -16,6 +16,7 @@ export const webhookRoute: ModuleRoute = {
   body: "raw",
   // The processor sends all events from few addresses; a forged one is rejected without a query.
   isRateLimited: false,
+  limitsRejections: true,
 
   async handle({ headers, body }, world) {
     await receivePaymentWebhook(world, { headers, body });

@@ -8,6 +8,7 @@ import { getOrDefaultInbox } from "../inboxes/index.ts";
 import { freshId, implement, requireBelowQuota } from "../kernel/index.ts";
 import { toMediaContent } from "../media.ts";
 import { getOrganization } from "../organization.ts";
+import { getAccessibleUploadAt } from "../uploads/index.ts";
 import { getTemplate, lockTemplate, selectTemplates, stateOf, storeState, toColumns } from "./find.ts";
 import {
   deleteTemplate,
@@ -38,12 +39,13 @@ export const templates = implement(contract, {
   tables: ["templates"],
   operations: {
     async create_template(input, context) {
-      const { tx, organization, now } = context;
+      const { tx, organization, caller, now } = context;
       const { name, category, template_data } = input;
       await requireBelowQuota(context, "templates", tx.selectFrom("templates"));
       const inbox = await getOrDefaultInbox(tx, organization, input.inbox_id);
       const language = input.language ?? (await getOrganization(tx, organization)).default_language ?? "en";
       const variables = resolveVariables(template_data, input.variables);
+      await getAccessibleUploadAt(tx, caller, template_data.header?.media_url, sampleField);
       await requireSample(tx, organization, template_data);
       const template = await tx
         .insertInto("templates")
@@ -81,7 +83,7 @@ export const templates = implement(contract, {
       return { data: serializeTemplate(await getTemplate(db, organization, id)) };
     },
 
-    async update_template({ id, category, template_data, variables }, { tx, organization, now }) {
+    async update_template({ id, category, template_data, variables }, { tx, organization, caller, now }) {
       const template = await lockTemplate(tx, organization, id);
       const { channel, status: current_state, review_status } = template;
       if (!isEditable(template)) {
@@ -91,6 +93,7 @@ export const templates = implement(contract, {
         throw fail("template_category_fixed", { category: template.category, param: "category" });
       }
       const data = template_data ?? template.template_data;
+      await getAccessibleUploadAt(tx, caller, template_data?.header?.media_url, sampleField);
       await requireSample(tx, organization, data);
       const changes = {
         category: category ?? template.category,
@@ -120,11 +123,13 @@ const orders: Readonly<
   "name-desc": (rows) => rows.orderBy("templates.name", "desc").orderBy("templates.id", "desc"),
 };
 
+const sampleField = "template_data.header.media_url";
+
 /** The sample of a media header is one of our uploads, or a public address. */
 async function requireSample(tx: Transaction, organization: string, { header }: TemplateData): Promise<void> {
   if (header?.media_url !== undefined && header.type !== "text") {
     const { type, media_url } = header;
-    await toMediaContent(tx, { organization, type, media_url, field: "template_data.header.media_url" });
+    await toMediaContent(tx, { organization, type, media_url, field: sampleField });
   }
 }
 

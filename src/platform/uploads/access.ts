@@ -4,7 +4,7 @@ import type { Scope } from "../../../tools/contract/index.ts";
 import type { Queries } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import { type Caller, requireScope } from "../kernel/index.ts";
-import { getUpload } from "./find.ts";
+import { findUploadAt, getUpload, type UploadRow } from "./find.ts";
 
 const csv = "text/csv";
 
@@ -16,10 +16,31 @@ function scopeOf(contentType: string): Scope {
 /** @throws Failure `upload_not_found`, also for another tenant's id; `insufficient_scope`. */
 export async function getAccessibleUpload(db: Queries, caller: Caller, id: string, param: string) {
   const upload = await getUpload(db, caller.organization_id, id, param);
-  if (upload.credential_id !== caller.credential.id) {
-    requireScope(caller, scopeOf(upload.content_type));
+  requireAccess(caller, upload);
+  return upload;
+}
+
+/**
+ * The upload of a link to one of our files, which is not downloaded; undefined for any other URL, and without one.
+ * @throws Failure `upload_not_found`, also for another tenant's file; `insufficient_scope`.
+ */
+export async function getAccessibleUploadAt(
+  db: Queries,
+  caller: Caller,
+  url: string | undefined,
+  param: string,
+): Promise<UploadRow | undefined> {
+  const upload = url === undefined ? undefined : await findUploadAt(db, caller.organization_id, url, param);
+  if (upload) {
+    requireAccess(caller, upload);
   }
   return upload;
+}
+
+function requireAccess(caller: Caller, { credential_id, content_type }: UploadRow): void {
+  if (credential_id !== caller.credential.id) {
+    requireScope(caller, scopeOf(content_type));
+  }
 }
 
 /** The condition for the rows that `getAccessibleUpload` returns. */

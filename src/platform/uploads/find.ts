@@ -1,9 +1,13 @@
 /** Finds an upload by its id or by a link to its file. */
+import type { Selectable } from "kysely";
 import { fail, failField } from "../../../tools/errors.ts";
 import type { Queries } from "../../database/database.ts";
+import type { Tables } from "../../database/schema/index.ts";
 import type { ChannelFile } from "../../ports/message-content.ts";
 import type { World } from "../kernel/index.ts";
 import { fileKeyFromUrl } from "./links.ts";
+
+export type UploadRow = Selectable<Tables["uploads"]>;
 
 /** @throws Failure `upload_not_found`, also for another tenant's id. */
 export async function getUpload(db: Queries, organization: string, id: string, param = "upload_id") {

@@ -3,9 +3,9 @@ import { fail, failField } from "../../../tools/errors.ts";
 import { uploads as contract } from "../../../tools/uploads.ts";
 import { containsText, readPage } from "../../database/query/index.ts";
 import { implement, type World } from "../kernel/index.ts";
-import { getAccessibleUpload, isAccessible } from "./access.ts";
+import { getAccessibleUpload, getAccessibleUploadAt, isAccessible } from "./access.ts";
 import { fileRoute } from "./file-route.ts";
-import { selectUploads } from "./find.ts";
+import { selectUploads, type UploadRow } from "./find.ts";
 import { createLink } from "./links.ts";
 import {
   commitUpload,
@@ -17,10 +17,10 @@ import {
 } from "./receive.ts";
 import { deleteUnfinishedUploadsJob, deleteUpload, removeFileJob } from "./remove.ts";
 
-export { getAccessibleUpload } from "./access.ts";
-export { findChannelFile, findUpload, findUploadAt, getUpload } from "./find.ts";
+export { getAccessibleUpload, getAccessibleUploadAt } from "./access.ts";
+export { findChannelFile, findUpload, findUploadAt, getUpload, type UploadRow } from "./find.ts";
 export { nameOfType } from "./kinds.ts";
-export { createChannelLink, createLink } from "./links.ts";
+export { createChannelLink, createLink, removeSignature } from "./links.ts";
 export { commitUpload, discardFile, fetchFile, type ReceivedFile, receiveFile } from "./receive.ts";
 export { removeUpload, withdrawal } from "./remove.ts";
 
@@ -38,10 +38,11 @@ export const uploads = implement(contract, {
           return received;
         });
         requireOneSource({ file, content_base64: input.content_base64, url: input.url });
-        if (input.url !== undefined) {
+        const own = await getAccessibleUploadAt(world.database.queries, caller, input.url, "url");
+        if (input.url !== undefined && !own) {
           await context.beginOutward();
         }
-        const upload = file ?? (await receiveInput(owner, input));
+        const upload = file ?? (own ? await copyUpload(owner, own, input) : await receiveInput(owner, input));
         received = upload;
         const facts = file ? { sha256: file.sha256, file_name: file.file_name } : null;
         await context.commit(facts, async ({ tx, now }) => {
@@ -92,6 +93,20 @@ interface Input {
   readonly url?: string | undefined;
   readonly file_name?: string | undefined;
   readonly content_type?: string | undefined;
+}
+
+/** @throws Failure `upload_not_found`, and those of `receiveFile`. */
+async function copyUpload(
+  owner: UploadOwner,
+  { key, file_name, content_type }: UploadRow,
+  input: Input,
+): Promise<ReceivedFile> {
+  const body = await owner.world.storage.read(key);
+  if (!body) {
+    throw failField("url", "upload_not_found");
+  }
+  const { file_name: name = file_name, content_type: type = content_type } = input;
+  return receiveFile(owner, { name, type, body });
 }
 
 async function receiveInput(owner: UploadOwner, input: Input): Promise<ReceivedFile> {

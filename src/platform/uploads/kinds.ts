@@ -63,6 +63,7 @@ export const fileKinds: readonly FileKind[] = [
   kind("document", "application/vnd.ms-excel", "xls", contentRules.compound("Workbook")),
   kind("document", "application/vnd.ms-powerpoint", "ppt", contentRules.compound("PowerPoint Document")),
   kind("document", "text/plain", "txt", contentRules.text),
+  kind("document", "text/markdown", "md markdown", contentRules.text, ["text/x-markdown", "text/plain"]),
   // Windows declares the type of the program that opens the file, which may be Excel.
   kind("csv", "text/csv", "csv", contentRules.text, [
     "text/plain",

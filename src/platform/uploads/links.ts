@@ -60,6 +60,12 @@ export function fileKeyFromUrl(url: string): { organization: string; key: FileKe
   return name === "" ? undefined : { organization, key: `${organization}/${name}` };
 }
 
+/** The address of one of our files as it is stored: without a signature it opens nothing, and is still recognized. */
+export function removeSignature(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
+
 /** The prefix separates these signatures from others made with the same secret. */
 function sign(secret: string, key: string, expires: number): string {
   return createHmac("sha256", secret).update(`file\n${key}\n${expires}`).digest("base64url");

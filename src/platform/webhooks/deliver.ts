@@ -5,6 +5,7 @@
  * id: at-least-once delivery.
  */
 import { sql } from "kysely";
+import { webhookTimeoutSeconds } from "../../../tools/webhooks.ts";
 import { coalesce } from "../../database/coalesce.ts";
 import type { WebResponse } from "../../ports/web.ts";
 import { defineJob, isNotErased, type World } from "../kernel/index.ts";
@@ -14,8 +15,7 @@ import { nextTryAt } from "./schedule.ts";
 import { signDelivery } from "./sign.ts";
 import { type SealedSecrets, signingSecrets } from "./subscriptions.ts";
 
-/** For the whole exchange; from the specification. */
-const timeoutMs = 30_000;
+const timeoutMs = webhookTimeoutSeconds * 1_000;
 /** How much of a response is stored, to explain a failure. */
 const maxResponseBytes = 4_096;
 
@@ -90,7 +90,7 @@ export function signEvent(
 export function postEvent(
   { receivers }: World,
   event: SignedEvent,
-  options: { signal?: AbortSignal; timeoutMs?: number } = {},
+  options: { signal?: AbortSignal } = {},
 ): Promise<WebResponse> {
   return receivers.send({
     ...event,

@@ -141,8 +141,8 @@ export const webhooks = implement(contract, {
       return { data: { recovering: await countMissed(tx, recovery, now) } };
     },
 
-    async list_events({ after }, { db, organization }) {
-      return { data: await readEvents(db, organization, after) };
+    async list_events(start, { db, organization }) {
+      return { data: await readEvents(db, organization, start) };
     },
   },
   jobs: [deliverWebhookJob, recoverDeliveriesJob, deleteOldEventsJob],

@@ -23,28 +23,59 @@ interface EventCursor {
   readonly page: { readonly until: string; readonly transaction: string; readonly id: string } | undefined;
 }
 
-/** @throws Failure `invalid_cursor`. */
-export async function readEvents(db: Queries, organization: string, after?: string): Promise<Page> {
-  if (after === undefined) {
+interface Start {
+  /** The cursor of an earlier page. */
+  readonly after?: string | undefined;
+  /** The time from which on events are read. */
+  readonly since?: string | undefined;
+}
+
+/** From the cursor, the time, or from now on. @throws Failure `invalid_cursor`. */
+export async function readEvents(
+  db: Queries,
+  organization: string,
+  { after: cursor, since }: Start,
+): Promise<Page> {
+  const after = cursor ?? (since && (await findCursorAt(db, organization, since)));
+  if (after === undefined || after === "") {
     return { events: [], cursor: await readSnapshot(db) };
   }
-  const cursor = readCursor(after);
-  const select = committedSince(db, organization, cursor);
+  const position = readCursor(after);
+  const select = committedSince(db, organization, position);
   const { rows, snapshot } = await readWithSnapshot(db, select, sql`transaction_id, id`);
-  if (endOf(cursor.seen) > endOf(snapshot)) {
+  if (endOf(position.seen) > endOf(snapshot)) {
     // A cursor of another database, which has seen more transactions.
-    throw failField("after", "invalid_cursor", { value: after });
+    throw failCursor(after);
   }
   const shown = rows.slice(0, maxEventsPerPage);
-  const [last, until] = [shown.at(-1), cursor.page?.until ?? snapshot];
+  const [last, until] = [shown.at(-1), position.page?.until ?? snapshot];
   return {
     // `recordEvents` wrote the body from an event.
     events: shown.map(({ body }): Page["events"][number] => JSON.parse(body)),
     cursor:
       last && rows.length > maxEventsPerPage
-        ? `${cursor.seen}/${until}/${last.transaction_id}.${last.id}`
+        ? `${position.seen}/${until}/${last.transaction_id}.${last.id}`
         : until,
   };
+}
+
+/** A snapshot that has seen what precedes the first event of that time or later; undefined if there is none. */
+async function findCursorAt(db: Queries, organization: string, since: string): Promise<string | undefined> {
+  const { rows } = await sql<{ first: string | null }>`
+    -- By the index of times: that of transactions would be read from the oldest event on.
+    with recent as materialized (
+      select transaction_id from events
+      where organization_id = ${organization} and created_at >= ${since}::timestamptz
+    )
+    select min(transaction_id::text::bigint)::text as first from recent
+  `.execute(db);
+  const first = rows[0]?.first ?? undefined;
+  return first && `${first}:${first}:`;
+}
+
+function failCursor(text: string) {
+  const value = text.length > 64 ? `${text.slice(0, 64)}…` : text;
+  return failField("after", "invalid_cursor", { value, reason: "not a cursor that list_events returned" });
 }
 
 /** The first transaction that had not begun in a snapshot `xmin:xmax:running`. */
@@ -98,7 +129,7 @@ function readCursor(text: string): EventCursor {
   }
   const [, transaction, id] = /^(\d{1,18})\.(evt_\w{1,60})$/.exec(last) ?? [];
   if (!isSnapshot(seen) || !isSnapshot(until ?? "") || transaction === undefined || id === undefined) {
-    throw failField("after", "invalid_cursor", { value: text });
+    throw failCursor(text);
   }
   return { seen, page: { until: until ?? "", transaction, id } };
 }

@@ -20,7 +20,7 @@ import { botOf, findConfig } from "../config.ts";
 import { composeReply, type Reply } from "../reply.ts";
 import { endTurn, findTurn, readHistory, type TurnRow } from "../turns.ts";
 import { recordTokens } from "../usage.ts";
-import { endStatement, isActive, requestAgent } from "./state.ts";
+import { endByHandOff, isActive, requestAgent } from "./state.ts";
 
 const Payload = z.object({
   organization_id: z.string(),
@@ -149,14 +149,14 @@ async function send(
 }
 
 /** Ends the bot's part, and looks for a person. */
-async function handOver(
+export async function handOver(
   change: OrganizationChange,
   { conversation }: Subject,
   team_id: string | null,
 ): Promise<void> {
-  const { tx, organization, now } = change;
+  const { tx, organization } = change;
   const { id } = conversation;
-  await endStatement(organization, [id], { reason: "handed_off", now }).execute(tx);
+  await endByHandOff(change, conversation);
   // The team may have been deleted since the graph was saved: then routing chooses.
   const isTeam = team_id !== null && (await findTeams(tx, organization, [team_id])).has(team_id);
   await (isTeam ? assign({ id, team_id }, change) : requestAgent(change, conversation));

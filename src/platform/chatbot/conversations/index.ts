@@ -1,6 +1,6 @@
 /** The bot in conversations: who gives one to it, how it answers, and when it is silent. */
-export { answerJob } from "./answer.ts";
-export { readBot } from "./note.ts";
+export { answerJob, handOver } from "./answer.ts";
+export { readBot, showSource } from "./note.ts";
 export { receiveJob } from "./receive.ts";
 export { recordMessages } from "./record.ts";
 export { startBot } from "./start.ts";

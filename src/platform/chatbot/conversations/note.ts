@@ -1,4 +1,5 @@
 /** What a conversation's context shows of the bot: whether it answers, or why a person is to go on. */
+import type { TurnSource } from "../../../database/schema/index.ts";
 import type { Hooks } from "../../kernel/index.ts";
 
 export const readBot: Hooks["botIn"] = async (db, { organization, conversation_id }) => {
@@ -21,11 +22,17 @@ export const readBot: Hooks["botIn"] = async (db, { organization, conversation_i
     .where("organization_id", "=", organization)
     .where("conversation_id", "=", conversation_id)
     .where("status", "=", "handed_off")
-    .where("message_id", "is not", null)
+    // Of chat_with_bot only the one that ended the bot's part: earlier versions stored others.
+    .where((turn) => turn.or([turn("message_id", "is not", null), turn("ended_at", "=", ended_at)]))
     .orderBy("id", "desc")
     .limit(1)
     .executeTakeFirst();
   const reason = turn?.reason ?? "unknown";
-  const note = turn ? { reason, question: turn.question, found: [...turn.found] } : null;
+  const note = turn ? { reason, question: turn.question, found: turn.found.map(showSource) } : null;
   return { state: "handed_off", since: ended_at ?? since, reason, handed_off: note };
 };
+
+/** Earlier versions did not store whether a source was about the question. */
+export function showSource({ below_threshold, ...source }: TurnSource) {
+  return { ...source, below_threshold: below_threshold ?? null };
+}

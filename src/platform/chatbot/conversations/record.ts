@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import type { EventRecorder } from "../../kernel/index.ts";
 import { createReceiveJob } from "./receive.ts";
+import { isWithPerson } from "./state.ts";
 
 interface Taken {
   readonly organization_id: string;
@@ -46,6 +47,7 @@ export const recordMessages: EventRecorder = async (tx, emissions) => {
         and (
           state.state = 'active'
           or inboxes.settings ->> 'chatbot' = 'true' and (state.state is null or state.ended_reason = 'closed')
+            and not ${isWithPerson}
         )
     ), begun as (
       insert into chatbot_conversations (organization_id, conversation_id, contact_id, state, started_by, since)

@@ -3,7 +3,7 @@ import { type ConversationRow, latestAssignment, unassign } from "../../conversa
 import type { OrganizationChange } from "../../kernel/index.ts";
 import { requireActiveConfig } from "../config.ts";
 import { createReceiveJob } from "./receive.ts";
-import { findPart } from "./state.ts";
+import { findPart, hasPersonAnswered } from "./state.ts";
 
 interface Start {
   /** The message that it answers; null: it begins with the contact's next one. */
@@ -51,17 +51,26 @@ export async function startBot(
   return true;
 }
 
-/** The bot's part ended for another reason than a closed conversation, or a person or a flow, not routing, assigned it. */
+/**
+ * The bot's part ended for another reason than a closed conversation, a person has answered, or a person or a flow, not routing,
+ * assigned it.
+ */
 async function isWithPeople(
   { tx, organization }: OrganizationChange,
   conversation: ConversationRow,
 ): Promise<boolean> {
   const part = await findPart(tx, conversation);
-  if (part?.state === "active" || part?.ended_reason === "closed") {
+  if (part?.state === "active") {
     return false;
   }
-  if (part) {
+  if (part && part.ended_reason !== "closed") {
     return true;
+  }
+  if (await hasPersonAnswered(tx, conversation)) {
+    return true;
+  }
+  if (part) {
+    return false;
   }
   const isAssigned = conversation.assigned_to !== null || conversation.team_id !== null;
   const assignment = isAssigned ? await latestAssignment(tx, organization, conversation.id) : undefined;

@@ -11,7 +11,7 @@ import { type ConversationRow, requestRouting, updateConversation } from "../../
 import type { Change, ErasedContact, Hooks, OrganizationChange } from "../../kernel/index.ts";
 
 /** Why the bot's part ended. */
-export type EndReason = "person_replied" | "assigned" | "handed_off" | "closed" | "contact_erased";
+type EndReason = "person_replied" | "assigned" | "contact_erased";
 
 /** The statement that ends the bot's part in conversations; those in which it has none stay as they are. */
 export function endStatement(
@@ -19,11 +19,41 @@ export function endStatement(
   conversation_ids: readonly string[],
   { reason, now }: { readonly reason: EndReason; readonly now: Date },
 ): RawBuilder<unknown> {
-  // An inbox of the bot asks whether the conversation was closed since.
-  const concerned = reason === "closed" ? sql`true` : sql`state = 'active'`;
   return sql`
     update chatbot_conversations set state = 'ended', ended_reason = ${reason}, ended_at = ${now.toISOString()}::timestamptz
-    where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[]) and ${concerned}`;
+    where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[]) and state = 'active'`;
+}
+
+/** Ends the bot's part by a hand-off, also where chat_with_bot alone has answered. */
+export async function endByHandOff(
+  { tx, now }: Change,
+  { organization_id, id: conversation_id, contact_id }: ConversationRow,
+): Promise<void> {
+  const at = now.toISOString();
+  const ended = { state: "ended", ended_at: at, ended_reason: "handed_off" } as const;
+  await tx
+    .insertInto("chatbot_conversations")
+    .values({ organization_id, conversation_id, contact_id, started_by: "flow", since: at, ...ended })
+    .onConflict((conflict) => conflict.columns(["organization_id", "conversation_id"]).doUpdateSet(ended))
+    .execute();
+}
+
+/** Ends the bot's part where a conversation was closed, and records the closing where it had none: its inbox may ask for it. */
+function closeStatement(
+  organization_id: string,
+  conversation_ids: readonly string[],
+  now: Date,
+): RawBuilder<unknown> {
+  const at = sql`${now.toISOString()}::timestamptz`;
+  return sql`
+    insert into chatbot_conversations (
+      organization_id, conversation_id, contact_id, state, started_by, since, ended_at, ended_reason
+    )
+    select conversations.organization_id, conversations.id, contact_id, 'ended', 'inbox', ${at}, ${at}, 'closed'
+    from conversations join chatbot_configs on chatbot_configs.organization_id = conversations.organization_id
+    where conversations.organization_id = ${organization_id} and conversations.id = any(${conversation_ids}::text[])
+    on conflict (organization_id, conversation_id)
+    do update set state = 'ended', ended_reason = 'closed', ended_at = excluded.ended_at`;
 }
 
 type ConversationKey = Pick<ConversationRow, "organization_id" | "id">;
@@ -36,6 +66,36 @@ export async function findPart(db: Queries, { organization_id, id }: Conversatio
     .where("organization_id", "=", organization_id)
     .where("conversation_id", "=", id)
     .executeTakeFirst();
+}
+
+/**
+ * Whether a person or a key has answered the contact since the conversation was last closed, in the rows of `conversations` and
+ * `state`. What they wrote first, such as a notification, is no answer.
+ */
+export const isWithPerson = sql`exists (
+  select from messages as answer
+  where answer.organization_id = conversations.organization_id and answer.conversation_id = conversations.id
+    and answer.direction = 'outbound' and answer.sent_by ->> 'type' in ('user', 'api_key')
+    and answer.created_at > coalesce(state.ended_at, '-infinity')
+    and exists (
+      select from messages as asked
+      where asked.organization_id = conversations.organization_id and asked.conversation_id = conversations.id
+        and asked.direction = 'inbound' and asked.id < answer.id
+        and asked.created_at >= coalesce(state.ended_at, '-infinity')
+    )
+)`;
+
+export async function hasPersonAnswered(
+  db: Queries,
+  { organization_id, id }: ConversationKey,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from conversations
+    left join chatbot_conversations as state on state.organization_id = conversations.organization_id
+      and state.conversation_id = conversations.id
+    where conversations.organization_id = ${organization_id} and conversations.id = ${id} and ${isWithPerson}
+  `.execute(db);
+  return rows.length > 0;
 }
 
 export async function isActive(db: Queries, conversation: ConversationKey): Promise<boolean> {
@@ -72,7 +132,7 @@ export const endWhenTaken: Hooks["conversationsTaken"] = async (
     await endStatement(organization, assigned, { reason: "assigned", now }).execute(tx);
   }
   if (closed.length > 0) {
-    await endStatement(organization, closed, { reason: "closed", now }).execute(tx);
+    await closeStatement(organization, closed, now).execute(tx);
   }
 };
 

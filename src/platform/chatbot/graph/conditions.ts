@@ -7,7 +7,7 @@ import { removeAccents } from "../../query/index.ts";
 
 /** What conditions are compared with. */
 export interface TurnFacts {
-  /** Whether the last search found a passage. */
+  /** Whether the last search found a passage that is about the message, or the message is a greeting. */
   readonly found: boolean;
   /** Whether an llm node has given an answer. */
   readonly answered: boolean;

@@ -4,7 +4,7 @@
  * The run follows, from each node, the first edge whose condition is met, or else the one without a condition, until a node
  * leads nowhere. A graph without a handoff node hands over when it has nothing to say, because an answer is not known.
  */
-import type { Answer, Passage } from "../responders/index.ts";
+import { type Answer, answerGreeting, type Passage } from "../responders/index.ts";
 import { isMet, type TurnFacts } from "./conditions.ts";
 import type { ChatbotGraph, ChatbotNode, NodeConfig, NodeType } from "./graph.ts";
 
@@ -124,7 +124,8 @@ function follow(graph: ChatbotGraph, id: string, facts: TurnFacts): string | und
 function factsOf({ passages, answer }: State, message: string): TurnFacts {
   const scores = (passages ?? []).map(({ score }) => score);
   return {
-    found: scores.length > 0,
+    // What is answered without a search need not be found.
+    found: (passages ?? []).some(({ isRelevant }) => isRelevant) || answerGreeting(message) !== undefined,
     answered: answer?.outcome === "answered",
     score: Math.max(0, ...scores),
     message,

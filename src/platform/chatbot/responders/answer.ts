@@ -4,7 +4,8 @@ import type { FoundChunk, FoundPair, QueryWord } from "../../knowledge-base/inde
 
 /** Something that the knowledge base has about a message. */
 export type Passage =
-  | (Pick<FoundPair, "type" | "score" | "question" | "answer"> & Partial<Pick<FoundPair, "similarity">>)
+  | (Pick<FoundPair, "type" | "score" | "isRelevant" | "question" | "answer"> &
+      Partial<Pick<FoundPair, "similarity">>)
   | Omit<FoundChunk, "coverage" | "similarity">;
 
 /** Why there is no answer. A failure of the model is `model_` and its reason. */

@@ -2,19 +2,29 @@
 import type { LanguageModel } from "../../../ports/language-model.ts";
 import type { Answer, Question } from "./answer.ts";
 import { type QuoteOptions, respondByQuoting } from "./extractive.ts";
-import { type ModelOptions, respondWithModel } from "./language-model.ts";
+import { answerGreeting } from "./greetings.ts";
+import { type ModelOptions, respondWithModel } from "./model/index.ts";
 import { cleanPassages } from "./neutralize.ts";
+import { findSameQuestion } from "./pairs.ts";
 
 export type { Answer, HistoryMessage, Passage, Question } from "./answer.ts";
+export { answerGreeting } from "./greetings.ts";
 export { removeHidden } from "./neutralize.ts";
 export { maxAnswer } from "./tokens.ts";
 
-/** Answers with the model, or without one by quoting. @throws the reason of `signal`. */
+/** Answers with the model, or without one by quoting; a greeting with another one. @throws the reason of `signal`. */
 export async function respond(
   languageModel: LanguageModel | undefined,
   question: Question,
   options: ModelOptions & QuoteOptions,
 ): Promise<Answer> {
   const clean = { ...question, passages: cleanPassages(question.passages) };
+  const greeting = answerGreeting(question.text);
+  if (greeting !== undefined) {
+    // The business may have an answer of its own to it.
+    const pair = findSameQuestion(clean.passages);
+    const said = pair ? { text: pair.answer, sources: [pair] } : { text: greeting, sources: [] };
+    return { outcome: "answered", ...said, model: languageModel?.model ?? null, usage: null };
+  }
   return languageModel ? respondWithModel(languageModel, clean, options) : respondByQuoting(clean, options);
 }

@@ -3,7 +3,7 @@ import type { Passage } from "./answer.ts";
 import { weigh } from "./evidence.ts";
 import type { NearWords } from "./near-words.ts";
 import type { Asked } from "./question.ts";
-import { subjectForms, subjectWords } from "./words.ts";
+import { subjectForms, subjectWords, wordsOf } from "./words.ts";
 
 type Pair = Extract<Passage, { type: "qa_pair" }>;
 
@@ -23,7 +23,7 @@ export interface PairSearch {
 export function findPair(passages: readonly Passage[], search: PairSearch): Pair | undefined {
   const { asked } = search;
   const pairs = passages.filter((passage) => passage.type === "qa_pair");
-  const same = pairs.find(({ similarity }) => (similarity ?? 0) >= sameQuestion);
+  const same = findSameQuestion(passages);
   if (same) {
     return same;
   }
@@ -33,8 +33,22 @@ export function findPair(passages: readonly Passage[], search: PairSearch): Pair
       return score > 0 && (asked.kind?.has(pair.answer) ?? true) ? [{ pair, score }] : [];
     })
     .sort((one, other) => other.score - one.score);
-  const [best, second] = matches;
-  return best && best.score - (second?.score ?? 0) >= margin ? best.pair : undefined;
+  const [best] = matches;
+  // A pair with the same answer does not make it unsure.
+  const rival = matches.find(({ pair }) => best && textOf(pair.answer) !== textOf(best.pair.answer));
+  return best && best.score - (rival?.score ?? 0) >= margin ? best.pair : undefined;
+}
+
+/** The pair whose question is what was asked, by the vectors of both. */
+export function findSameQuestion(passages: readonly Passage[]): Pair | undefined {
+  return passages
+    .filter((passage) => passage.type === "qa_pair")
+    .find(({ similarity }) => (similarity ?? 0) >= sameQuestion);
+}
+
+/** The words of an answer, in which spaces, case and the marks at its end say nothing. */
+function textOf(answer: string): string {
+  return wordsOf(answer).join(" ");
 }
 
 /** 0 if it is another question. */

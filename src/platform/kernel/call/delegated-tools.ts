@@ -40,7 +40,11 @@ export function createToolLists(catalogue: Catalogue, hiddenBy: World["hiddenBy"
     const listed = closeTexts(
       tools.filter(({ scope }) => permits(scopes, scope)),
       declaredTools,
-    ).map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema }));
+    ).map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      input_schema: { required: [], ...inputSchema },
+    }));
     if (lists.size >= maxCachedLists) {
       lists.delete(lists.keys().next().value ?? "");
     }

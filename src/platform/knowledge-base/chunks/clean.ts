@@ -36,17 +36,31 @@ export function cleanText(text: string): string {
     .trim();
 }
 
+/** For how long blocks are cleaned before the thread serves requests. */
+const maxBusyMs = 20;
+
 /** Cleans each block, and leaves out those that are empty then. */
-export function cleanBlocks(blocks: readonly DocumentBlock[]): DocumentBlock[] {
-  return blocks.flatMap((block): DocumentBlock[] => {
-    if (block.kind === "table") {
-      const rows = block.rows.map((row) => cleanText(row).replaceAll("\n", " ")).filter((row) => row !== "");
-      return rows.length > 0 ? [{ ...block, rows }] : [];
+export async function cleanBlocks(blocks: readonly DocumentBlock[]): Promise<DocumentBlock[]> {
+  const cleaned: DocumentBlock[] = [];
+  let since = performance.now();
+  for (const block of blocks) {
+    cleaned.push(...cleanBlock(block));
+    if (performance.now() - since > maxBusyMs) {
+      await new Promise((resolve) => setImmediate(resolve));
+      since = performance.now();
     }
-    const cleaned = cleanText(block.text);
-    const text = block.kind === "heading" ? cleaned.replaceAll("\n", " ").slice(0, maxHeading) : cleaned;
-    return text === "" ? [] : [{ ...block, text }];
-  });
+  }
+  return cleaned;
+}
+
+function cleanBlock(block: DocumentBlock): DocumentBlock[] {
+  if (block.kind === "table") {
+    const rows = block.rows.map((row) => cleanText(row).replaceAll("\n", " ")).filter((row) => row !== "");
+    return rows.length > 0 ? [{ ...block, rows }] : [];
+  }
+  const cleaned = cleanText(block.text);
+  const text = block.kind === "heading" ? cleaned.replaceAll("\n", " ").slice(0, maxHeading) : cleaned;
+  return text === "" ? [] : [{ ...block, text }];
 }
 
 /** What a program took for a heading may be a whole page. */

@@ -12,6 +12,7 @@ import { z } from "zod";
 import type { Outcome } from "../../../jobs/job.ts";
 import { defineJob, type World, type WriteContext } from "../../kernel/index.ts";
 import { cleanBlocks, findWarnings, toChunks } from "../chunks/index.ts";
+import { recordReadingTime, requireReadingTime } from "./reading-time.ts";
 import { IngestionError, readSource } from "./source.ts";
 import { beginRun, endFailed, endUnchanged, publish, type Run, SupersededError, type Text } from "./store.ts";
 import { storeChunks } from "./store-chunks.ts";
@@ -86,12 +87,15 @@ async function ingest(run: Run, world: World): Promise<void> {
 
 /** @throws IngestionError */
 async function readText(run: Run, world: World): Promise<Text> {
+  const { organization_id } = run;
+  await requireReadingTime(organization_id, world);
   const file = await readSource(run, world);
   const document = await world.documents.read(file, { signal: world.stopping });
+  await recordReadingTime(organization_id, world, document.tookMs);
   if (document.outcome === "unreadable") {
     throw new IngestionError(document.reason, document.detail);
   }
-  const chunks = toChunks(cleanBlocks(document.blocks));
+  const chunks = toChunks(await cleanBlocks(document.blocks));
   if (chunks.length === 0) {
     throw new IngestionError(
       "no_content",

@@ -49,13 +49,13 @@ export async function readSource(source: Source, world: World): Promise<Document
   throw new IngestionError("no_content", "It has no content. Update it with content or source_url.");
 }
 
-async function readUpload({ organization_id, source_type }: Source, id: string, world: World) {
+async function readUpload({ organization_id }: Source, id: string, world: World) {
   const upload = await findUpload(world.database.queries, organization_id, id);
   const body = upload && (await world.storage.read(upload.key));
   if (!body) {
     throw new IngestionError("upload_not_found", "Its upload was deleted. Update it with another source.");
   }
-  const format: DocumentFormat = source_type === "pdf" ? "pdf" : "markdown";
+  const format: DocumentFormat = upload.content_type === "application/pdf" ? "pdf" : "markdown";
   return { format, bytes: await collect(body) };
 }
 

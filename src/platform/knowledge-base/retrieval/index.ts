@@ -10,6 +10,7 @@ export {
 export { fuseRankings, type Ranking, relevanceOf } from "./fusion.ts";
 export {
   encodeVector,
+  meanScore,
   packVectors,
   type ScoredId,
   type StoredVector,

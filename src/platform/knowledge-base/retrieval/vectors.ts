@@ -12,6 +12,8 @@ export interface VectorSet {
   readonly dimensions: number;
   /** `ids.length` × `dimensions`. */
   readonly numbers: Float32Array;
+  /** The mean of all vectors: its dot product with a query is the mean of theirs. */
+  readonly mean: Float32Array;
 }
 
 export interface ScoredId {
@@ -44,7 +46,22 @@ export function packVectors(stored: readonly StoredVector[]): VectorSet {
       numbers[row * dimensions + index] = view.getFloat32(index * bytesPerNumber, true);
     }
   }
-  return { ids: stored.map(({ id }) => id), dimensions, numbers };
+  return { ids: stored.map(({ id }) => id), dimensions, numbers, mean: meanOf(numbers, dimensions) };
+}
+
+function meanOf(numbers: Float32Array, dimensions: number): Float32Array {
+  const mean = new Float32Array(dimensions);
+  const rows = numbers.length / dimensions;
+  for (const [index, number] of numbers.entries()) {
+    const at = index % dimensions;
+    mean[at] = (mean[at] ?? 0) + number / rows;
+  }
+  return mean;
+}
+
+/** The mean cosine of a query with the vectors of a set that is not empty. */
+export function meanScore({ mean }: VectorSet, query: Float32Array): number {
+  return dot(mean, 0, query);
 }
 
 /**

@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import type { World } from "../../kernel/index.ts";
 import { fuseRankings } from "../retrieval/index.ts";
 import { readChunkKey } from "./keys.ts";
-import { findNearest } from "./meaning.ts";
+import { findNearest, type MeaningMatches } from "./meaning.ts";
 import { readTerms, type Term } from "./terms.ts";
 import { findChunks, findPairs, type WordMatch } from "./words.ts";
 
@@ -30,6 +30,8 @@ interface Relevance {
   readonly coverage: number;
   /** From 0 to 1, the cosine of the vectors; what is near depends on the model. Null if they were not compared. */
   readonly similarity: number | null;
+  /** Whether it is about the query: by words, or by meaning if the search had it. */
+  readonly isRelevant: boolean;
 }
 
 export interface FoundPair extends Relevance {
@@ -84,6 +86,12 @@ const directCoverage = 0.75;
 /** From which cosine a question matches: so near are only rephrasings, as far as models are known. */
 const directSimilarity = 0.9;
 
+/**
+ * From which share of its words a result is about the query. Of the development set's questions 92 % have so much in common
+ * with a result, and of the other set's questions 31 %.
+ */
+const relevantCoverage = 0.25;
+
 /** A higher score has only a QA pair whose question matches directly. */
 export const directScore = 0.9;
 
@@ -91,38 +99,52 @@ export async function searchKnowledge(world: World, search: KnowledgeSearch): Pr
   const { organization, query, limit, signal, mode = "hybrid" } = search;
   const terms = await readTerms(world.database.queries, organization, query);
   const [words, nearest] = await Promise.all([
-    mode === "vectors" ? [] : findByWords(world, organization, terms),
+    mode === "vectors" ? undefined : findByWords(world, organization, terms),
     mode === "full_text" ? undefined : findNearest(world, organization, { query, limit: depth, signal }),
   ]);
-  const byWords = words.map(({ key: id, rank: score }) => ({ id, score }));
-  const byMeaning = nearest?.map(({ key: id, similarity: score }) => ({ id, score }));
-  const fused = fuseRankings([
-    ...(mode === "vectors" ? [] : [{ results: byWords, floor: "zero", weight: weights.words } as const]),
-    ...(byMeaning ? [{ results: byMeaning, floor: "lowest", weight: weights.meaning } as const] : []),
-  ]);
-  const coverages = new Map(words.map(({ key, coverage }) => [key, coverage]));
-  const similarities = new Map(nearest?.map(({ key, similarity }) => [key, similarity]));
-  const ranked = fused.map(({ id: key, score }) => {
-    const coverage = coverages.get(key) ?? 0;
-    const similarity = similarities.get(key) ?? null;
-    const strength = Math.max(coverage, similarity ?? 0);
-    const isDirect =
-      !readChunkKey(key) && (coverage >= directCoverage || (similarity ?? 0) >= directSimilarity);
-    const share = isDirect ? directScore + (1 - directScore) * strength : directScore * score;
-    return { key, coverage, similarity, isDirect, score: round(share) };
-  });
-  const best = ranked.sort((one, other) => other.score - one.score).slice(0, limit);
+  const ranked = rank(words, nearest);
   return {
-    results: await readResults(world, organization, best),
+    results: await readResults(world, organization, ranked.slice(0, limit)),
     terms: terms.map(({ plain, weight }) => ({ word: plain, weight })),
     hasMeaning: nearest !== undefined,
   };
+}
+
+/** Fuses the rankings; without words or without meaning, there is one. Results that are worth nothing are left out. */
+function rank(words: readonly WordMatch[] | undefined, nearest: MeaningMatches | undefined): Ranked[] {
+  const byWords = words?.map(({ key: id, rank: score }) => ({ id, score }));
+  const byMeaning = nearest?.matches.map(({ key: id, similarity: score }) => ({ id, score }));
+  const fused = fuseRankings([
+    ...(byWords ? [{ results: byWords, floor: "zero", weight: weights.words } as const] : []),
+    ...(byMeaning ? [{ results: byMeaning, floor: "lowest", weight: weights.meaning } as const] : []),
+  ]);
+  const coverages = new Map(words?.map(({ key, coverage }) => [key, coverage]));
+  const similarities = new Map(nearest?.matches.map(({ key, similarity }) => [key, similarity]));
+  return fused
+    .map(({ id: key, score }) => {
+      const coverage = coverages.get(key) ?? 0;
+      const similarity = similarities.get(key) ?? null;
+      const strength = Math.max(coverage, similarity ?? 0);
+      const isDirect =
+        !readChunkKey(key) && (coverage >= directCoverage || (similarity ?? 0) >= directSimilarity);
+      const isNear = similarity !== null && nearest !== undefined && similarity >= nearest.threshold;
+      const isRelevant = isDirect || coverage >= relevantCoverage || isNear;
+      const share = isDirect ? directScore + (1 - directScore) * strength : directScore * score;
+      // The last of a ranking has 0 of it, also if it is about the query.
+      const least = isRelevant ? leastScore : 0;
+      return { key, coverage, similarity, isDirect, isRelevant, score: Math.max(round(share), least) };
+    })
+    .filter(({ score }) => score > 0)
+    .sort((one, other) => other.score - one.score);
 }
 
 interface Ranked extends Relevance {
   readonly key: string;
   readonly isDirect: boolean;
 }
+
+/** The smallest after rounding. */
+const leastScore = 0.0001;
 
 function round(score: number): number {
   return Math.round(score * 10_000) / 10_000;

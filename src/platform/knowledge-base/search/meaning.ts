@@ -5,11 +5,13 @@ import type { World } from "../../kernel/index.ts";
 import { readVersion } from "../base.ts";
 import {
   createVectorCache,
+  meanScore,
   relevanceOf,
   type StoredVector,
   searchVectors,
   type VectorCache,
   type VectorKey,
+  type VectorSet,
 } from "../retrieval/index.ts";
 import { chunkKey, pairKey } from "./keys.ts";
 
@@ -22,25 +24,47 @@ export interface MeaningMatch {
   readonly similarity: number;
 }
 
-/** The nearest to the query, in descending order; undefined if the model does not answer. */
+export interface MeaningMatches {
+  /** In descending order. */
+  readonly matches: readonly MeaningMatch[];
+  /** The similarity from which a text is about the query. */
+  readonly threshold: number;
+}
+
+/**
+ * Between the mean similarity of all texts and 1, if the model's cosines are not known: they differ much between models, in
+ * their range as well. Of fewer texts the mean says nothing.
+ */
+const unknownModel = { share: 0.2, minTexts: 10 } as const;
+
+/** The nearest to the query; undefined if the model does not answer. */
 export async function findNearest(
   world: World,
   organization: string,
   { query, limit, signal }: { readonly query: string; readonly limit: number; readonly signal: AbortSignal },
-): Promise<MeaningMatch[] | undefined> {
+): Promise<MeaningMatches | undefined> {
   const { embedder, database } = world;
   const version = await readVersion(database.queries, organization);
   const set = await cacheOf(database).read({ organization, model: embedder.model, version });
   if (set.ids.length === 0) {
-    return [];
+    return { matches: [], threshold: 0 };
   }
   const vector = await embedQuery(world, query, signal);
   if (vector === undefined) {
     return undefined;
   }
-  return searchVectors(set, vector, limit)
+  const matches = searchVectors(set, vector, limit)
     .map(({ id, score }) => ({ key: id, similarity: relevanceOf({ score }) }))
     .filter(({ similarity }) => similarity > 0);
+  return { matches, threshold: embedder.near?.passages ?? thresholdOf(set, vector) };
+}
+
+function thresholdOf(set: VectorSet, vector: Float32Array): number {
+  if (set.ids.length < unknownModel.minTexts) {
+    return 0;
+  }
+  const mean = meanScore(set, vector);
+  return mean + unknownModel.share * (1 - mean);
 }
 
 async function embedQuery({ embedder, log }: World, query: string, signal: AbortSignal) {

@@ -18,22 +18,24 @@ const channel = "whatsapp";
 const maxBodyBytes = 3_000_000;
 
 const path = callbackPath(channel);
-/** The provider sends everything from few addresses; a forged request costs one query. */
-const isRateLimited = false;
+/** The provider sends everything from few addresses. Forged requests are limited. */
+const limits = { isRateLimited: false, limitsRejections: true } as const;
+/** The answer repeats a text of the request. */
+const headers = { "content-type": "text/plain", "x-content-type-options": "nosniff" } as const;
 
 const handshakeRoute: ModuleRoute = {
   methods: ["GET"],
   path,
   credential: "none",
   body: "none",
-  isRateLimited,
+  ...limits,
 
   async handle({ params, query }, world) {
     const target = await findTarget(world, params);
     const answer = target?.provider.answerHandshake(target.account, query);
     return answer === undefined
-      ? { status: 403, body: "The verify token is wrong, or no inbox has this address." }
-      : { status: 200, headers: { "content-type": "text/plain" }, body: answer };
+      ? { status: 403, headers, body: "The verify token is wrong, or no inbox has this address." }
+      : { status: 200, headers, body: answer };
   },
 };
 
@@ -42,7 +44,7 @@ const updatesRoute: ModuleRoute = {
   path,
   credential: "none",
   body: "raw",
-  isRateLimited,
+  ...limits,
   maxBodyBytes,
 
   async handle({ params, headers, body }, world) {

@@ -61,7 +61,8 @@ function signaturesOf(secrets: AppSecrets, parts: readonly unknown[]): string[] 
 }
 
 export function createCursorError(text: string) {
-  return failField("after", "invalid_cursor", { value: text.length > 64 ? `${text.slice(0, 64)}…` : text });
+  const value = text.length > 64 ? `${text.slice(0, 64)}…` : text;
+  return failField("after", "invalid_cursor", { value, reason: "neither a valid cursor nor a message id" });
 }
 
 function parse(text: string): unknown {

@@ -1,14 +1,15 @@
 /** Checks what a language model wrote before a contact gets it. A model may have followed a text of a passage or a message. */
-import type { Passage, UnknownReason } from "./answer.ts";
-import { removeHidden } from "./neutralize.ts";
+import type { Passage, UnknownReason } from "../answer.ts";
+import { removeHidden } from "../neutralize.ts";
+import { maxAnswer, unknownAnswer } from "../tokens.ts";
+import { subjectWords, wordsOf } from "../words.ts";
+import { linksOf } from "./links.ts";
 import type { Prompt } from "./prompt.ts";
-import { maxAnswer, unknownAnswer } from "./tokens.ts";
-import { subjectWords, wordsOf } from "./words.ts";
 
 const citation = /[ \t]*\[(\d+(?:\s*[,;]\s*\d+)*)\]/g;
 
 /** Words in a row that an answer and the prompt don't share by chance. */
-const sharedWords = { rules: 7, instructions: 16 } as const;
+const sharedWords = { rules: 7, instructions: 8 } as const;
 
 type Checked =
   | { readonly text: string; readonly sources: readonly Passage[] }
@@ -46,12 +47,14 @@ const checks: readonly { readonly reason: UnknownReason; fails(written: Written)
   { reason: "answer_too_long", fails: ({ text }) => text.length > maxAnswer },
   {
     reason: "prompt_repeated",
-    fails({ answer, marker, prompt: { system, rules } }) {
+    fails({ answer, marker, prompt: { system, rules }, passages }) {
       const instructions = system.slice(rules.length);
+      // What the passages say too is no secret.
+      const given = passages.map(textOf).join("\n");
       return (
         answer.toLowerCase().includes(marker.toLowerCase()) ||
-        sharesWords(answer, rules, sharedWords.rules) ||
-        sharesWords(answer, instructions, sharedWords.instructions)
+        sharesWords(answer, rules, { count: sharedWords.rules }) ||
+        sharesWords(answer, instructions, { count: sharedWords.instructions, given })
       );
     },
   },
@@ -76,28 +79,18 @@ const checks: readonly { readonly reason: UnknownReason; fails(written: Written)
   },
 ];
 
-function sharesWords(answer: string, other: string, count: number): boolean {
+/** Whether so many words in a row stand in both texts, and not in the given one. */
+function sharesWords(
+  answer: string,
+  other: string,
+  { count, given = "" }: { readonly count: number; readonly given?: string },
+): boolean {
   const words = wordsOf(other);
-  const text = ` ${wordsOf(answer).join(" ")} `;
-  return words.some(
-    (_, start) =>
-      start + count <= words.length && text.includes(` ${words.slice(start, start + count).join(" ")} `),
-  );
-}
-
-const schemeOf = /^(?:[a-z][a-z0-9+.-]*:)?(?:\/\/)?(?:www\.)?/;
-
-/** Web and mail addresses and phone numbers, in one form each. */
-function linksOf(text: string): string[] {
-  const plain = text.normalize("NFKC").toLowerCase();
-  const addresses = plain.match(
-    /(?:\b[a-z][a-z0-9+.-]*:\/\/|\bmailto:|\btel:)?[\p{L}\p{N}._%+-]*@?(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d+)?(?:[/?#][^\s<>()[\]"'“”]*)?|\b[a-z][a-z0-9+.-]*:\/\/[^\s<>()[\]"'“”]+/gu,
-  );
-  const phones = plain.match(/\+?\d[\d\s().-]{5,}\d/g) ?? [];
-  return [
-    ...(addresses ?? []).map((one) => one.replace(schemeOf, "").replace(/[.,;:!?/]+$/, "")),
-    ...phones.map((one) => one.replace(/\D/g, "")),
-  ];
+  const [text, known] = [answer, given].map((one) => ` ${wordsOf(one).join(" ")} `);
+  return words.slice(0, Math.max(0, words.length - count + 1)).some((_, start) => {
+    const row = ` ${words.slice(start, start + count).join(" ")} `;
+    return text?.includes(row) && !known?.includes(row);
+  });
 }
 
 function textOf(passage: Passage): string {

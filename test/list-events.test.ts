@@ -1,0 +1,70 @@
+/** Events by polling: from a cursor, from a time, and from now on. */
+import { expect, test } from "vitest";
+import { messages } from "../tools/messages/index.ts";
+import { webhooks } from "../tools/webhooks.ts";
+import { useTestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
+
+const startsAt = new Date("2027-06-01T09:00:00Z");
+const app = useTestApp({ startsAt });
+const hour = 3_600_000;
+
+const list = async (start: { after?: string; since?: string } = {}) =>
+  (await app.call(webhooks.list_events, start)).data;
+const send = async (body: string) => {
+  await app.call(messages.send_message, { to: "+14155550100", type: "text", text: { body } });
+  await app.runDueJobs();
+};
+const typesOf = (events: readonly { readonly type: string; readonly created_at: string }[]) =>
+  events.map(({ type, created_at }) => `${type} ${created_at}`);
+
+test("events are read back from a time on, and on with the cursor", async () => {
+  await send("one");
+  await app.advanceTime(hour);
+  const since = app.now().toISOString();
+  await send("two");
+  const all = await list({ since: startsAt.toISOString() });
+  const later = await list({ since });
+  expect(later.events.length).toBeGreaterThan(0);
+  expect(all.events.slice(-later.events.length)).toEqual(later.events);
+  expect(all.events.length).toBeGreaterThan(later.events.length);
+  expect(later.events.every(({ created_at }) => created_at >= since)).toBe(true);
+  expect((await list({ after: later.cursor })).events).toEqual([]);
+  await send("three");
+  const { events } = await list({ after: later.cursor });
+  expect(typesOf(events)).toEqual(typesOf((await list({ since })).events.slice(later.events.length)));
+  expect(events.length).toBeGreaterThan(0);
+});
+
+test("a time after the last event gives no event, and a cursor for the next ones", async () => {
+  await app.advanceTime(hour);
+  const { events, cursor } = await list({ since: new Date(app.now().getTime() + 1).toISOString() });
+  expect(events).toEqual([]);
+  await send("four");
+  expect((await list({ after: cursor })).events.length).toBeGreaterThan(0);
+});
+
+test("a wrong cursor is named as one, and not as a message's id", async () => {
+  const failure = await expectFailure(app.call(webhooks.list_events, { after: "msg_1" }));
+  expect(failure).toMatchObject({
+    ...{ status: 400, code: "invalid_cursor" },
+    error: { param: "after", message: "msg_1 is not a cursor that list_events returned." },
+  });
+});
+
+test("a cursor and a time together are refused", async () => {
+  const { cursor } = await list();
+  const call = app.call(webhooks.list_events, { after: cursor, since: startsAt.toISOString() });
+  expect(await expectFailure(call)).toMatchObject({ status: 400, error: { param: "since" } });
+});
+
+test("every tool's input schema names what is required, if it is nothing", async () => {
+  const response = await app.fetch("/v1/mcp/tools");
+  const { data } = (await response.json()) as {
+    data: { input_schema: { type: string; properties: object; required: string[] } }[];
+  };
+  for (const { input_schema } of data) {
+    expect(input_schema).toMatchObject({ type: "object", properties: {}, required: expect.any(Array) });
+  }
+  expect(data.some(({ input_schema }) => input_schema.required.length === 0)).toBe(true);
+});
