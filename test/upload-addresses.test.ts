@@ -62,6 +62,7 @@ test("a document takes the storage_url of another upload as its new source", asy
 test("an import and a cohort are read from the storage_url of a CSV file", async () => {
   const first = await upload("people.csv", "phone_number,name\n+14155550710,Ann\n");
   const { data: started } = await app.call(imports.import_contacts, { url: first.storage_url });
+  await app.runDueJobs();
   const second = await upload("people.csv", "phone_number\n+14155550710\n+14155550711\n");
   const csv = { name: "File", type: "csv", query: {}, csv_url: second.storage_url } as const;
   const { data: cohort } = await app.call(cohorts.create_cohort, csv);
