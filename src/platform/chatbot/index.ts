@@ -14,6 +14,7 @@ import {
   readBot,
   receiveJob,
   recordMessages,
+  takesMessage,
 } from "./conversations/index.ts";
 import { deleteOldTurnsJob, eraseTurns } from "./turns.ts";
 import { countTokens } from "./usage.ts";
@@ -57,6 +58,7 @@ export const chatbot = implement(contract, {
   recordEvents: recordMessages,
   hooks: {
     heldByBot: findHeldByBot,
+    takesMessage,
     botIn: readBot,
     conversationsTaken: endWhenTaken,
     personReplied: ({ now }, { organization_id, id }) => [

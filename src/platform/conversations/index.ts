@@ -39,7 +39,7 @@ export {
 } from "./find.ts";
 export { requestRouting } from "./route.ts";
 export { allowedStatuses } from "./states.ts";
-export { changedState, requireSettable } from "./status.ts";
+export { changedState, openIfPending, requireSettable } from "./status.ts";
 export { updateConversation } from "./update.ts";
 export { windowMs, windowOf } from "./window.ts";
 
@@ -147,17 +147,27 @@ export async function recordInbound(
   if (isBlocked) {
     return;
   }
-  const current = await applyEvent(change, updated, { type: "inbound" });
+  const isTaken = await isTakenByFlowOrBot(change, updated);
+  const current = await applyEvent(change, updated, { type: "inbound", isTaken });
   // A change of the status has requested routing already.
   if (current === updated) {
     await requestRouting(change, updated, "inbound");
   }
 }
 
+/** Looked up only where the status depends on it. */
+async function isTakenByFlowOrBot(
+  { tx, world }: Change,
+  { organization_id: organization, id: conversation_id, status, opens_on_answer }: ConversationRow,
+): Promise<boolean> {
+  const isDecisive = status === "closed" || (status === "pending" && opens_on_answer);
+  return isDecisive && world.hooks.takesMessage(tx, { organization, conversation_id });
+}
+
 /** What a message to the contact needs of its conversation. */
 export type OutboundConversation = Pick<
   ConversationRow,
-  "organization_id" | "id" | "status" | "snoozed_until" | "last_user_message_at"
+  "organization_id" | "id" | "status" | "snoozed_until" | "opens_on_answer" | "last_user_message_at"
 >;
 
 /**
@@ -196,8 +206,8 @@ export async function recordBulkOutbound(
   const at = now.toISOString();
   const rows = toNewConversations(inboxContacts);
   const { rows: recorded } = await sql<{ contact_id: string; id: string }>`
-    insert into conversations (organization_id, id, inbox_id, contact_id, status, last_message_at, created_at, updated_at)
-    select ${organization}, id, ${inbox_id}, contact_id, 'pending', ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
+    insert into conversations (organization_id, id, inbox_id, contact_id, status, opens_on_answer, last_message_at, created_at, updated_at)
+    select ${organization}, id, ${inbox_id}, contact_id, 'pending', true, ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as contact (contact_id text, id text)
     on conflict (organization_id, contact_id, inbox_id) do update
     set last_message_at = greatest(conversations.last_message_at, excluded.last_message_at), updated_at = excluded.updated_at

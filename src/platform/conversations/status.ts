@@ -1,12 +1,12 @@
 /** Changes a conversation's status, by hand or by an event; a reopened one keeps its agent only if they are free. */
 import { z } from "zod";
 import { fail, failField } from "../../../tools/errors.ts";
-import { type Change, defineJob } from "../kernel/index.ts";
+import { type Change, defineJob, type OrganizationChange } from "../kernel/index.ts";
 import { type ConversationRow, findUser, lockMember, recordDecision } from "../routing/index.ts";
 import { countsAsLoad } from "../teams/index.ts";
 import { recordAssignment } from "./assignments.ts";
 import { changeConversation } from "./change.ts";
-import { withConversation } from "./find.ts";
+import { requireConversation, withConversation } from "./find.ts";
 import { requestRouting } from "./route.ts";
 import { allowedStatuses, type ConversationEvent, type ConversationState, transition } from "./states.ts";
 
@@ -44,6 +44,14 @@ export async function setStatus(
   return updated;
 }
 
+/** Opens a conversation, if it is pending, that a flow or the bot has handed to people. */
+export async function openIfPending(change: OrganizationChange, id: string): Promise<void> {
+  const conversation = await requireConversation(change.tx, change.organization, id, { locks: true });
+  if (conversation.status === "pending") {
+    await applyEvent(change, conversation, { type: "set", status: "open" });
+  }
+}
+
 /** @throws Failure `status_not_allowed` or `snooze_not_in_future`. */
 export function requireSettable(
   { status: current_state }: Pick<ConversationState, "status">,
@@ -65,7 +73,10 @@ export function changedState(
   event: ConversationEvent,
 ): ConversationState | undefined {
   const after = transition(before, event);
-  const isSame = after?.status === before.status && after.snoozed_until === before.snoozed_until;
+  const isSame =
+    after?.status === before.status &&
+    after.snoozed_until === before.snoozed_until &&
+    after.opens_on_answer === before.opens_on_answer;
   return isSame ? undefined : after;
 }
 
@@ -86,7 +97,8 @@ export async function applyEvent(
       : await changeConversation(change, conversation, state);
   // After a reply the conversation needs no agent until the contact answers.
   if (event.type !== "reply") {
-    await requestRouting(change, updated, "reopen");
+    const isAnswer = event.type === "inbound" && !isReopened;
+    await requestRouting(change, updated, isAnswer ? "inbound" : "reopen");
   }
   return updated;
 }

@@ -8,7 +8,7 @@ import { cancelRunsOfErased, eraseVariables } from "./erase.ts";
 import { type FlowWithVersion, getFlow, lockFlow, selectFlows, serializeFlow } from "./find.ts";
 import { rehearseFlow } from "./rehearse/index.ts";
 import { advanceJob, cancelRuns, cancelStatement, resumeJob } from "./run/index.ts";
-import { cancelRun, findActiveRun, listRuns, readRun, triggerFlow } from "./runs.ts";
+import { cancelRun, findActiveRun, hasRunForReply, listRuns, readRun, triggerFlow } from "./runs.ts";
 import { createFlow, updateFlow } from "./save.ts";
 import { fireJob, requireNoFlow, reschedule, startBatchJob } from "./schedule/index.ts";
 import { sealedSecrets } from "./secrets.ts";
@@ -115,6 +115,7 @@ export const flows = implement(contract, {
   recordEvents: recordTriggers,
   hooks: {
     activeRun: findActiveRun,
+    takesMessage: hasRunForReply,
     cohortWithdrawn: requireNoFlow,
     personReplied: ({ now }, { organization_id, id }) => [
       cancelStatement(organization_id, { reason: "person_replied", conversation_id: id }, now),

@@ -228,6 +228,11 @@ export interface Hooks {
     db: Queries,
     conversations: { readonly organization: string; readonly conversation_ids: readonly string[] },
   ): Promise<ReadonlySet<string>>;
+  /** Whether a flow that waits for a reply, or the bot, takes a message that the contact has just written. */
+  takesMessage(
+    db: Queries,
+    conversation: { readonly organization: string; readonly conversation_id: string },
+  ): Promise<boolean>;
   /** The bot's part in a conversation; null if it never had one. */
   botIn(
     db: Queries,

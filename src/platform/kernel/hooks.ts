@@ -43,6 +43,14 @@ export function combineHooks(parts: readonly Partial<Hooks>[]): Hooks {
       const held = await Promise.all(parts.map(({ heldByBot }) => heldByBot?.(...args) ?? []));
       return new Set(held.flatMap((ids) => [...ids]));
     },
+    async takesMessage(...args) {
+      for (const { takesMessage } of parts) {
+        if (await takesMessage?.(...args)) {
+          return true;
+        }
+      }
+      return false;
+    },
     async botIn(...args) {
       for (const { botIn } of parts) {
         const bot = await botIn?.(...args);

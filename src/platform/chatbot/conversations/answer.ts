@@ -12,7 +12,7 @@ import { NewMessage } from "../../../../tools/messages/index.ts";
 import type { Transaction } from "../../../database/database.ts";
 import { recordUnit, requireAllowance } from "../../billing/index.ts";
 import { requireAddress } from "../../contacts/index.ts";
-import { assign, lockConversationSubject, type Subject } from "../../conversations/index.ts";
+import { assign, lockConversationSubject, openIfPending, type Subject } from "../../conversations/index.ts";
 import { defineJob, type OrganizationChange, system, type World } from "../../kernel/index.ts";
 import { sendMessage } from "../../messages/index.ts";
 import { findTeams } from "../../teams/index.ts";
@@ -158,7 +158,12 @@ async function handOver(
   await endStatement(organization, [id], { reason: "handed_off", now }).execute(tx);
   // The team may have been deleted since the graph was saved: then routing chooses.
   const isTeam = team_id !== null && (await findTeams(tx, organization, [team_id])).has(team_id);
-  await (isTeam ? assign({ id, team_id }, change) : requestAgent(change, conversation));
+  if (isTeam) {
+    await assign({ id, team_id }, change);
+    await openIfPending(change, id);
+  } else {
+    await requestAgent(change, conversation);
+  }
 }
 
 /** A later message of the conversation that is to be answered. */

@@ -2,6 +2,6 @@
 export { answerJob } from "./answer.ts";
 export { readBot } from "./note.ts";
 export { receiveJob } from "./receive.ts";
-export { recordMessages } from "./record.ts";
+export { recordMessages, takesMessage } from "./record.ts";
 export { startBot } from "./start.ts";
 export { endForErased, endStatement, endWhenTaken, findHeldByBot } from "./state.ts";
