@@ -56,7 +56,7 @@ export const Conversation = z.object({
   is_expired: z.boolean(),
   is_favorite: z.boolean(),
   is_unread: z.boolean(),
-  /** The time of the oldest unanswered message; null when the organization wrote last. */
+  /** Since when the contact waits for an answer. Templates, a flow's messages and broadcasts are no answers. */
   waiting_since: timestamp.nullable(),
   assigned_to: z.string().nullable(),
   assigned_to_name: z.string().nullable(),
@@ -109,7 +109,7 @@ export const conversations = {
       filter: z
         .enum(conversationFilters)
         .optional()
-        .describe("unanswered: the contact wrote last; expired_window: free text is no longer allowed"),
+        .describe("unanswered: neither a person nor the bot has answered; expired_window: free text is no longer allowed"),
       sort: z.enum(conversationOrders).default("latest").describe("waiting: longest unanswered first"),
       ...paging(25),
     }),
@@ -258,6 +258,12 @@ export const conversationErrors = {
     409,
     "The conversation is not assigned to from_agent.",
     "Send current_agent as from_agent. If it is null, use assign_conversation.",
+  ),
+  already_assigned: errorEntry(
+    "conflict",
+    409,
+    "The conversation is already assigned to to_agent.",
+    "Send the id of another user as to_agent, from list_users.",
   ),
   status_not_allowed: errorEntry(
     "conflict",

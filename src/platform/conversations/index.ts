@@ -171,14 +171,15 @@ export type OutboundConversation = Pick<
 >;
 
 /**
- * Records a message to the contact; it does not restart the service window. The contact has been answered, and the
- * conversation is open, only if a person replied.
+ * Records a message to the contact; it does not restart the service window. The conversation is open only if a person
+ * replied, and the contact has been answered only by a person's own words: a template is often sent by a program, and not
+ * about what the contact wrote.
  * @returns the statement that stores the times, to be made part of the one that stores the message.
  */
 export async function recordOutbound(
   change: Change,
   conversation: OutboundConversation,
-  at: string,
+  { at, isTemplate }: { readonly at: string; readonly isTemplate: boolean },
 ): Promise<RawBuilder<unknown>> {
   const { organization_id, id } = conversation;
   const isReply = isPerson(change.actor);
@@ -186,12 +187,25 @@ export async function recordOutbound(
     const locked = await requireConversation(change.tx, organization_id, id, { locks: true });
     await applyEvent(change, locked, { type: "reply" });
   }
-  const reply = sql`last_agent_message_at = ${latest("last_agent_message_at", at)}, waiting_since = null, is_unread = false,`;
+  const reply = sql`last_agent_message_at = ${latest("last_agent_message_at", at)}, is_unread = false,`;
   return sql`
-    update conversations set ${isReply ? reply : sql``}
+    update conversations set ${isReply ? reply : sql``} ${isReply && !isTemplate ? sql`waiting_since = null,` : sql``}
       last_message_at = ${latest("last_message_at", at)}, updated_at = ${at}::timestamptz
     where organization_id = ${organization_id} and id = ${id}
   `;
+}
+
+/** Records that the bot has answered all that the contact wrote. The conversation is locked. */
+export async function recordAnswer(
+  { tx }: Change,
+  { organization_id, id }: Pick<ConversationRow, "organization_id" | "id">,
+): Promise<void> {
+  await tx
+    .updateTable("conversations")
+    .set({ waiting_since: null })
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .execute();
 }
 
 /**

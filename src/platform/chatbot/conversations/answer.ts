@@ -12,7 +12,13 @@ import { NewMessage } from "../../../../tools/messages/index.ts";
 import type { Transaction } from "../../../database/database.ts";
 import { recordUnit, requireAllowance } from "../../billing/index.ts";
 import { requireAddress } from "../../contacts/index.ts";
-import { assign, lockConversationSubject, openIfPending, type Subject } from "../../conversations/index.ts";
+import {
+  assign,
+  lockConversationSubject,
+  openIfPending,
+  recordAnswer,
+  type Subject,
+} from "../../conversations/index.ts";
 import { defineJob, type OrganizationChange, system, type World } from "../../kernel/index.ts";
 import { sendMessage } from "../../messages/index.ts";
 import { findTeams } from "../../teams/index.ts";
@@ -130,7 +136,9 @@ async function apply(tx: Transaction, world: World, { payload, decision }: Appli
     const answer = { organization, conversation_id: conversation.id, answer_id: sent, isMessage: true, now };
     await recordUnit(tx, world, answer);
   }
-  if (status === "handed_off") {
+  if (status === "answered") {
+    await recordAnswer(change, conversation);
+  } else {
     await handOver(change, parties, reply?.handoff?.team_id ?? null);
   }
 }
