@@ -109,7 +109,9 @@ export const conversations = {
       filter: z
         .enum(conversationFilters)
         .optional()
-        .describe("unanswered: neither a person nor the bot has answered; expired_window: free text is no longer allowed"),
+        .describe(
+          "unanswered: neither a person nor the bot has answered; expired_window: free text is no longer allowed",
+        ),
       sort: z.enum(conversationOrders).default("latest").describe("waiting: longest unanswered first"),
       ...paging(25),
     }),

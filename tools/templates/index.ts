@@ -97,6 +97,8 @@ export const templates = {
       "Change a draft, or a rejected or approved template, which becomes a draft. Only the fields sent change. An approved version stays in use until the draft is submitted with submit_template.",
     input: z.object({
       id: templateId,
+      name: templateName.optional().describe("Fixed once it was submitted"),
+      language: templateLanguage.optional().describe("Fixed once it was submitted"),
       category: z.enum(templateCategories).optional().describe("Fixed once it is approved"),
       template_data: TemplateData.optional().describe("Replaces the whole content"),
       variables,
