@@ -47,7 +47,7 @@ export const ActiveRun = z.object({
 
 /** What to know before writing to the contact, and what to do about it. */
 export const ContextWarning = z.object({
-  code: z.enum(["contact_blocked", "opted_out", "asks_to_stop"]),
+  code: z.enum(["contact_blocked", "opted_out", "asks_to_stop", "outside_service_window"]),
   message: z.string(),
 });
 

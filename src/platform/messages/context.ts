@@ -43,7 +43,7 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
       { conversation, contact, inbox: { channel, settings }, tools: world.tools },
       caller,
     ),
-    warnings: describeWarnings({ contact, inbox: { settings }, received }),
+    warnings: describeWarnings({ contact, conversation, inbox: { channel, settings }, received }),
     cursor: writeCursor(world, cursorAt(latest.snapshot, now)),
   };
 }
