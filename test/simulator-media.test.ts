@@ -12,14 +12,12 @@ let source: Upstream;
 let count = 0;
 
 beforeAll(async () => {
-  source = await startUpstream(({ path }) =>
-    path.startsWith("/gone")
-      ? { status: 404 }
-      : {
-          headers: { "content-type": path.startsWith("/page") ? "text/html; charset=utf-8" : "image/jpeg" },
-          body: path.startsWith("/large") ? Buffer.alloc(5 * 1024 * 1024 + 1) : jpeg,
-        },
-  );
+  source = await startUpstream(({ path }) => {
+    const body = path.startsWith("/large") ? Buffer.alloc(5 * 1024 * 1024 + 1) : jpeg;
+    const type = path.startsWith("/page") ? "text/html; charset=utf-8" : "image/jpeg";
+    const headers = { "content-type": type, "content-length": String(body.length) };
+    return path.startsWith("/gone") ? { status: 404 } : { headers, body };
+  });
 });
 afterAll(() => source[Symbol.asyncDispose]());
 afterEach(() => setFaults(app, {}));
