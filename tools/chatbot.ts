@@ -11,6 +11,7 @@ import {
   timestamp,
   untrusted,
 } from "./contract/index.ts";
+import { TeamWarning } from "./teams.ts";
 
 const Configuration = z.object({
   id: z.string(),
@@ -81,7 +82,7 @@ export const chatbot = {
       ),
       is_active: z.boolean().default(true).describe("Whether it answers"),
     }),
-    output: one(Configuration),
+    output: one(Configuration.extend({ warnings: z.array(TeamWarning) })),
     hints: { destructive: true, idempotent: true },
   }),
 

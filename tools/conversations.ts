@@ -16,6 +16,7 @@ import {
   untrusted,
   userId,
 } from "./contract/index.ts";
+import { TeamWarning } from "./teams.ts";
 
 export const conversationStatuses = ["open", "pending", "closed", "snoozed", "spam"] as const;
 export type ConversationStatus = (typeof conversationStatuses)[number];
@@ -201,7 +202,7 @@ export const conversations = {
           });
         }
       }),
-    output: one(Assignment),
+    output: one(Assignment.extend({ warnings: z.array(TeamWarning) })),
     hints: { destructive: true },
   }),
 

@@ -12,6 +12,7 @@ import {
   paging,
   timestamp,
 } from "./contract/index.ts";
+import { TeamWarning } from "./teams.ts";
 
 export const routingStrategies = [
   "round_robin",
@@ -31,6 +32,7 @@ export const routingOutcomes = ["assigned", "queued", "unmatched"] as const;
 export const skipReasons = [
   "unavailable",
   "inactive",
+  "team_inactive",
   "at_capacity",
   "lacks_skills",
   "not_next",
@@ -118,7 +120,7 @@ export const routing = {
       settings: settings.default({}),
       is_active: is_active.default(true),
     }),
-    output: one(RoutingPolicy),
+    output: one(RoutingPolicy.extend({ warnings: z.array(TeamWarning) })),
     status: 201,
   }),
 
@@ -162,7 +164,7 @@ export const routing = {
       settings: jsonObject.describe("Object. Form: create_routing_policy").optional(),
       is_active: is_active.optional(),
     }),
-    output: one(RoutingPolicy),
+    output: one(RoutingPolicy.extend({ warnings: z.array(TeamWarning) })),
   }),
 
   delete_routing_policy: operation({

@@ -5,6 +5,7 @@ import {
   type ErrorEntry,
   errorEntry,
   id,
+  inputTimestamp,
   jsonObject,
   one,
   operation,
@@ -37,8 +38,18 @@ const TeamMember = z.object({
   max_concurrent_chats: z.int(),
   current_chat_count: z.int(),
   skills: z.array(z.string()),
+  unavailable_from: timestamp.nullable(),
+  unavailable_until: timestamp.nullable(),
   created_at: timestamp,
   updated_at: timestamp,
+});
+
+/** Something that is valid and probably not meant, such as a team without agents that gets conversations. */
+export const TeamWarning = z.object({
+  field: z.string(),
+  code: z.string(),
+  message: z.string(),
+  fix: z.string(),
 });
 
 const name = z.string().min(1).max(255).describe("Name");
@@ -49,6 +60,9 @@ const tier = z.int32().describe("Escalation tier; lower tiers come first");
 const role = z.enum(memberRoles).describe("Role");
 const is_available = z.boolean().describe("Whether new conversations may be assigned");
 const max_concurrent_chats = z.int().min(1).max(100).describe("Maximum number of open conversations");
+const away = inputTimestamp.nullable().optional();
+const unavailable_from = away.describe("Away from then on, ISO 8601");
+const unavailable_until = away.describe("Back at this time");
 const skills = z.array(z.string().min(1).max(64)).max(100).describe("Tags for skills_based routing");
 const teamId = id("Team", "list_teams");
 const memberId = id("Member", "list_team_members");
@@ -68,7 +82,7 @@ export const teams = {
       is_active: is_active.default(false),
       tier: tier.default(1),
     }),
-    output: one(Team),
+    output: one(Team.extend({ warnings: z.array(TeamWarning) })),
     status: 201,
   }),
 
@@ -91,6 +105,8 @@ export const teams = {
             max_concurrent_chats: true,
             current_chat_count: true,
             skills: true,
+            unavailable_from: true,
+            unavailable_until: true,
           }).extend({ name: z.string() }),
         ),
       }),
@@ -142,7 +158,7 @@ export const teams = {
     path: "/v1/teams/{id}/members",
     scope: "inbox:write",
     title: "Add team member",
-    description: "Add a user to a team.",
+    description: "Add a user to a team. The member gets waiting conversations at once.",
     input: z.object({
       id: teamId,
       user_id: userId,
@@ -150,8 +166,16 @@ export const teams = {
       is_available: is_available.default(true),
       max_concurrent_chats: max_concurrent_chats.default(5),
       skills: skills.default([]),
+      unavailable_from,
+      unavailable_until,
     }),
-    output: one(TeamMember),
+    output: one(
+      TeamMember.extend({
+        /** How many waiting conversations the member got. */
+        assigned_from_queue: z.int(),
+        warnings: z.array(TeamWarning),
+      }),
+    ),
     status: 201,
   }),
 
@@ -179,6 +203,8 @@ export const teams = {
       is_available: is_available.optional(),
       max_concurrent_chats: max_concurrent_chats.optional(),
       skills: skills.optional(),
+      unavailable_from,
+      unavailable_until,
     }),
     output: one(TeamMember),
   }),
@@ -212,6 +238,12 @@ export const teamErrors = {
     404,
     "There is no team with this id.",
     "Find the id with list_teams (GET /v1/teams).",
+  ),
+  absence_ends_first: errorEntry(
+    "invalid_request",
+    400,
+    "unavailable_until must be after unavailable_from.",
+    "Send a later unavailable_until, or null to leave one of them out.",
   ),
   team_member_not_found: errorEntry(
     "not_found",

@@ -162,6 +162,8 @@ export const messages = {
         }),
         /** The latest assignment; null if there was none. */
         assignment: Assignment.nullable(),
+        /** Why an open conversation has no agent, as routing decided last; null if it has one. */
+        waiting_reason: z.string().nullable(),
         /** The flow that acts in the conversation; null if none does. */
         flow_run: ActiveRun.nullable(),
         /** Null if the chatbot never had the conversation. */

@@ -4,7 +4,7 @@ import { fail } from "../../../tools/errors.ts";
 import { implement } from "../kernel/index.ts";
 import { countKnowledge } from "../knowledge-base/index.ts";
 import { chat } from "./chat.ts";
-import { configure, findConfig, serializeConfig } from "./config.ts";
+import { configure, findConfig, findIdleTeamsOf, serializeConfig } from "./config.ts";
 import {
   answerJob,
   endForErased,
@@ -28,7 +28,9 @@ export const chatbot = implement(contract, {
     chat_with_bot: chat,
 
     async configure_chatbot(input, context) {
-      return { data: serializeConfig(await configure(input, context)) };
+      const config = await configure(input, context);
+      const warnings = await findIdleTeamsOf(context.tx, config, context.now);
+      return { data: { ...serializeConfig(config), warnings: [...warnings] } };
     },
 
     async get_chatbot_config(_, { db, organization }) {

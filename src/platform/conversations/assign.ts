@@ -74,10 +74,10 @@ async function assignAgent(
   conversation: ConversationRow,
   { assigned_to, team_id: requestedTeam, reason, assignment_type }: AgentAssignment,
 ) {
-  const { tx, organization } = context;
+  const { tx, organization, now } = context;
   const team_id = requestedTeam ?? (await findTeamOf({ db: tx, organization }, conversation, assigned_to));
   const member =
-    team_id === null ? undefined : await lockMember(tx, conversation, { team_id, user_id: assigned_to });
+    team_id === null ? undefined : await lockMember(tx, conversation, { team_id, user_id: assigned_to, now });
   if (team_id !== null && !member) {
     throw fail("not_a_member", { param: "team_id" });
   }

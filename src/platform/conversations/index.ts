@@ -6,6 +6,7 @@ import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
 import { type Change, emit, implement, isListenedTo, isPerson } from "../kernel/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
+import { findIdleTeams } from "../teams/index.ts";
 import { escalateJob } from "./apply-decisions.ts";
 import { assign, transfer, unassign } from "./assign.ts";
 import { assignmentsOf, deleteOldAssignmentsJob } from "./assignments.ts";
@@ -18,7 +19,7 @@ import {
   toNewConversations,
 } from "./find.ts";
 import { listConversations } from "./list.ts";
-import { serveQueueIfWaiting, serveQueueJob } from "./queue.ts";
+import { serveQueueIfWaiting, serveQueueJob, serveQueueNow } from "./queue.ts";
 import { requestRouting, routeJob } from "./route.ts";
 import { applyEvent, changedState, wakeJob } from "./status.ts";
 import { sweepQueueJob } from "./sweep-queue.ts";
@@ -59,7 +60,13 @@ export const conversations = implement(contract, {
     },
 
     async assign_conversation(input, context) {
-      return { data: await assign(input, context) };
+      const { tx, organization, now } = context;
+      const assignment = await assign(input, context);
+      const { assigned_to, team_id } = input;
+      const isForTeam = assigned_to === undefined && team_id !== undefined;
+      const references = isForTeam ? [{ field: "team_id", id: team_id }] : [];
+      const warnings = await findIdleTeams(tx, organization, { references, now });
+      return { data: { ...assignment, warnings: [...warnings] } };
     },
 
     async unassign_conversation(input, context) {
@@ -78,7 +85,11 @@ export const conversations = implement(contract, {
   },
   jobs: [routeJob, escalateJob, serveQueueJob, sweepQueueJob, wakeJob, deleteOldAssignmentsJob],
   erase: { now: eraseConversations, later: eraseAssignments },
-  hooks: { capacityFreed: serveQueueIfWaiting, teamDeleted: detachConversations },
+  hooks: {
+    capacityFreed: serveQueueIfWaiting,
+    memberAdded: serveQueueNow,
+    teamDeleted: detachConversations,
+  },
 });
 
 /** The conversation of a contact in an inbox, created as `open` if there is none; locked until the commit. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { fail, failField } from "../../../tools/errors.ts";
 import { type Change, defineJob, type OrganizationChange } from "../kernel/index.ts";
-import { type ConversationRow, findUser, lockMember, recordDecision } from "../routing/index.ts";
+import { type ConversationRow, findUser, lockMember, reasonTexts, recordDecision } from "../routing/index.ts";
 import { countsAsLoad } from "../teams/index.ts";
 import { recordAssignment } from "./assignments.ts";
 import { changeConversation } from "./change.ts";
@@ -112,7 +112,8 @@ async function reopenWithAgent(
   const agent = await lockCurrentAgent(change, conversation);
   if (!agent || agent.blockedBy !== null) {
     const updated = await changeConversation(change, conversation, { ...state, assigned_to: null });
-    const reason = `${agent?.name ?? "The agent"} can't take it back: ${agent?.blockedBy ?? "no member"}.`;
+    const why = agent?.blockedBy ? reasonTexts[agent.blockedBy] : "no member";
+    const reason = `${agent?.name ?? "The agent"} can't take it back: ${why}.`;
     await recordAssignment(change, updated, { assignment_type: "unassign", reason });
     return updated;
   }
@@ -132,12 +133,12 @@ async function reopenWithAgent(
 }
 
 /** The conversation's agent as a candidate: locked as a member of its team, or just the user if it has no team. */
-async function lockCurrentAgent({ tx }: Change, conversation: ConversationRow) {
+async function lockCurrentAgent({ tx, now }: Change, conversation: ConversationRow) {
   const { team_id, assigned_to: user_id } = conversation;
   if (user_id === null) {
     return undefined;
   }
   return team_id === null
     ? findUser(tx, conversation, user_id)
-    : lockMember(tx, conversation, { team_id, user_id });
+    : lockMember(tx, conversation, { team_id, user_id, now });
 }

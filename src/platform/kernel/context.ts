@@ -192,6 +192,8 @@ export interface Erase {
 export interface Hooks {
   /** Agents may have become free: waiting conversations may be assigned. */
   capacityFreed(change: Change, organization: string): Promise<void>;
+  /** A team has a new member, whose row is locked: waiting conversations that the member can take are assigned now. */
+  memberAdded(change: Change, organization: string): Promise<void>;
   /**
    * An approved template is about to be submitted again or deleted, and can't be sent from then on.
    * @throws Failure `template_in_use` if something waits to be sent with it.

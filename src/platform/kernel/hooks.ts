@@ -9,6 +9,11 @@ export function combineHooks(parts: readonly Partial<Hooks>[]): Hooks {
         await capacityFreed?.(...args);
       }
     },
+    async memberAdded(...args) {
+      for (const { memberAdded } of parts) {
+        await memberAdded?.(...args);
+      }
+    },
     async templateWithdrawn(...args) {
       for (const { templateWithdrawn } of parts) {
         await templateWithdrawn?.(...args);

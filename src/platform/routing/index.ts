@@ -5,6 +5,7 @@ import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
 import { defineRetentionJob, implement, requireBelowQuota } from "../kernel/index.ts";
+import { findIdleTeams } from "../teams/index.ts";
 import { matchPolicies, parseConditions, readFacts } from "./conditions.ts";
 import { decide, decideUnmatched } from "./decide.ts";
 import { activePolicies, selectPolicies } from "./policies.ts";
@@ -15,13 +16,13 @@ import { requireSettings } from "./settings.ts";
 export { findUser, lockMember } from "./candidates.ts";
 export { factsOf, matchPolicies, readFacts } from "./conditions.ts";
 export { decide, decideFromSnapshot, decideUnmatched, type PolicyDecision } from "./decide.ts";
+export { reasonTexts } from "./explain.ts";
 export {
   activePolicies,
   hasPolicies,
   policyForOwnTeam,
   policyForQueued,
   policyForTeam,
-  readFactsOfQueued,
 } from "./policies.ts";
 export type { ConversationRow, Policy } from "./policy.ts";
 export { type DecisionRecord, recordDecision, recordPolicyDecisions, type Trigger } from "./records.ts";
@@ -32,6 +33,8 @@ const deleteOldDecisionsJob = defineRetentionJob({
   schedule: "22 * * * *",
   rules: [{ table: "routing_decisions", column: "created_at", days: "decisions" }],
 });
+
+export { whyUnassigned } from "./waiting.ts";
 
 export const routing = implement(contract, {
   tables: ["routing_policies", "routing_credits", "routing_decisions"],
@@ -54,7 +57,7 @@ export const routing = implement(contract, {
         })
         .returningAll()
         .executeTakeFirstOrThrow();
-      return { data: policy };
+      return { data: { ...policy, warnings: await warnOf(tx, policy, now) } };
     },
 
     async list_routing_policies(paging, { db, organization }) {
@@ -89,7 +92,7 @@ export const routing = implement(contract, {
         .returningAll()
         .executeTakeFirstOrThrow();
       await context.world.hooks.capacityFreed(context, organization);
-      return { data: updated };
+      return { data: { ...updated, warnings: await warnOf(tx, updated, now) } };
     },
 
     async delete_routing_policy({ id }, { tx, organization }) {
@@ -131,6 +134,17 @@ interface PolicyInput {
   readonly settings: Record<string, unknown>;
   readonly target_type: "team" | "user";
   readonly target_id: string | null;
+}
+
+/** Of the team that the policy assigns to. */
+async function warnOf(
+  tx: Transaction,
+  { organization_id, target_type, target_id }: Awaited<ReturnType<typeof getPolicy>>,
+  now: Date,
+) {
+  const references =
+    target_type === "team" && target_id !== null ? [{ field: "target_id", id: target_id }] : [];
+  return [...(await findIdleTeams(tx, organization_id, { references, now }))];
 }
 
 /** @throws Failure for an invalid condition or setting, an unknown target, and a user target without an id. */
