@@ -56,13 +56,13 @@ const name = z.string().min(1).max(255).describe("Name");
 const description = z.string().max(1000).describe("What the team does");
 const settings = jsonObject.describe("Custom JSON object");
 const is_active = z.boolean().describe("Whether it receives conversations");
-const tier = z.int32().describe("Escalation tier; lower tiers come first");
+const tier = z.int32().describe("Escalation tier, lowest first");
 const role = z.enum(memberRoles).describe("Role");
-const is_available = z.boolean().describe("Whether new conversations may be assigned");
-const max_concurrent_chats = z.int().min(1).max(100).describe("Maximum number of open conversations");
+const is_available = z.boolean().describe("Whether it gets conversations");
+const max_concurrent_chats = z.int().min(1).max(100).describe("Most open conversations");
 const away = inputTimestamp.nullable().optional();
-const unavailable_from = away.describe("Away from then on, ISO 8601");
-const unavailable_until = away.describe("Back at this time");
+const unavailable_from = away.describe("Away from");
+const unavailable_until = away.describe("Back at");
 const skills = z.array(z.string().min(1).max(64)).max(100).describe("Tags for skills_based routing");
 const teamId = id("Team", "list_teams");
 const memberId = id("Member", "list_team_members");
@@ -74,7 +74,7 @@ export const teams = {
     scope: "inbox:write",
     title: "Create team",
     description:
-      "Create a team of agents. It receives conversations once it is active and has members. Add members with add_team_member. Route conversations to it with create_routing_policy.",
+      "Create a team of agents. It receives conversations once it is active, has members (add_team_member) and a policy (create_routing_policy).",
     input: z.object({
       name,
       description: description.optional(),
@@ -91,8 +91,7 @@ export const teams = {
     path: "/v1/teams",
     scope: "inbox:read",
     title: "List teams",
-    description:
-      "List the teams, lowest tier first, with their members and each member's number of open conversations.",
+    description: "List the teams, lowest tier first, with their members and the load of each.",
     input: z.object(paging(25)),
     output: paged(
       Team.extend({
@@ -129,8 +128,7 @@ export const teams = {
     path: "/v1/teams/{id}",
     scope: "inbox:write",
     title: "Update team",
-    description:
-      "Change, activate or deactivate a team. Only the fields sent change; settings replaces all settings.",
+    description: "Change, activate or deactivate a team. Only the fields sent change.",
     input: z.object({
       id: teamId,
       name: name.optional(),
@@ -148,7 +146,7 @@ export const teams = {
     scope: "inbox:write",
     title: "Delete team",
     description:
-      "Delete a team and its memberships. Its conversations keep their agents and leave its queue. Fails while a routing policy targets the team.",
+      "Delete a team. Its conversations keep their agents. Fails while a routing policy targets it.",
     input: z.object({ id: teamId }),
     output: one(Deleted),
   }),
@@ -158,7 +156,7 @@ export const teams = {
     path: "/v1/teams/{id}/members",
     scope: "inbox:write",
     title: "Add team member",
-    description: "Add a user to a team. The member gets waiting conversations at once.",
+    description: "Add a user to a team.",
     input: z.object({
       id: teamId,
       user_id: userId,
@@ -184,7 +182,7 @@ export const teams = {
     path: "/v1/teams/{id}/members",
     scope: "inbox:read",
     title: "List team members",
-    description: "List a team's members with their open conversations, skills and availability.",
+    description: "List a team's members with their load, skills and availability.",
     input: z.object({ id: teamId, ...paging(25) }),
     output: paged(TeamMember.extend({ name: z.string(), email: z.string() })),
   }),
@@ -195,7 +193,7 @@ export const teams = {
     scope: "inbox:write",
     title: "Update team member",
     description:
-      "Change a member's role, capacity, skills or availability. Only the fields sent change. An unavailable member keeps assigned conversations and receives no new ones.",
+      "Change a team member. Only the fields sent change. An unavailable member keeps assigned conversations and gets no new ones.",
     input: z.object({
       id: teamId,
       member_id: memberId,

@@ -146,7 +146,7 @@ export const messages = {
     scope: "inbox:read",
     title: "Get conversation context",
     description:
-      "Get everything needed to act on a conversation: the contact, the latest messages, the assignment and its reason, the 24-hour window, the allowed actions, with the reason for each that is not allowed, and warnings, such as an opt-out. Call it before answering.",
+      "Get everything needed to act on a conversation: the contact, latest messages, assignment, why it waits, 24-hour window, allowed actions, with the reason for each that is not, and warnings. Call it before answering.",
     input: z.object({
       id: id("Conversation", "list_conversations"),
       messages: z.int().min(1).max(50).default(10).describe("Number of latest messages, at most 50"),
