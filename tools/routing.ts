@@ -12,7 +12,6 @@ import {
   paging,
   timestamp,
 } from "./contract/index.ts";
-import { TeamWarning } from "./teams.ts";
 
 export const routingStrategies = [
   "round_robin",
@@ -92,7 +91,7 @@ const conditions = jsonObject.describe(
 );
 const target_type = z.enum(routingTargets).describe("Type of target_id");
 const target_id = id("Team or user", "list_teams").describe(
-  "Id from list_teams or list_users; without it all active teams by tier",
+  "Team id, from list_teams; or user id, from list_users; without it all active teams by tier",
 );
 const settings = jsonObject.describe(
   'For weighted {"weights":{"<user id>":2}}, skills_based {"required_skills":["fr"]}, sticky {"ttl_days":30}; for all {"escalate_after_seconds":120}',
@@ -120,7 +119,7 @@ export const routing = {
       settings: settings.default({}),
       is_active: is_active.default(true),
     }),
-    output: one(RoutingPolicy.extend({ warnings: z.array(TeamWarning) })),
+    output: one(RoutingPolicy),
     status: 201,
   }),
 
@@ -164,7 +163,7 @@ export const routing = {
       settings: jsonObject.describe("Object. Form: create_routing_policy").optional(),
       is_active: is_active.optional(),
     }),
-    output: one(RoutingPolicy.extend({ warnings: z.array(TeamWarning) })),
+    output: one(RoutingPolicy),
   }),
 
   delete_routing_policy: operation({

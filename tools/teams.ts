@@ -104,8 +104,6 @@ export const teams = {
             max_concurrent_chats: true,
             current_chat_count: true,
             skills: true,
-            unavailable_from: true,
-            unavailable_until: true,
           }).extend({ name: z.string() }),
         ),
       }),
@@ -119,7 +117,7 @@ export const teams = {
     title: "Get team",
     description: "Get one team. List its members with list_team_members.",
     input: z.object({ id: teamId }),
-    output: one(Team),
+    output: one(Team.extend({ warnings: z.array(TeamWarning) })),
     tier: "extended",
   }),
 

@@ -5,7 +5,6 @@ import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
 import { defineRetentionJob, implement, requireBelowQuota } from "../kernel/index.ts";
-import { findIdleTeams } from "../teams/index.ts";
 import { matchPolicies, parseConditions, readFacts } from "./conditions.ts";
 import { decide, decideUnmatched } from "./decide.ts";
 import { activePolicies, selectPolicies } from "./policies.ts";
@@ -57,7 +56,7 @@ export const routing = implement(contract, {
         })
         .returningAll()
         .executeTakeFirstOrThrow();
-      return { data: { ...policy, warnings: await warnOf(tx, policy, now) } };
+      return { data: policy };
     },
 
     async list_routing_policies(paging, { db, organization }) {
@@ -92,7 +91,7 @@ export const routing = implement(contract, {
         .returningAll()
         .executeTakeFirstOrThrow();
       await context.world.hooks.capacityFreed(context, organization);
-      return { data: { ...updated, warnings: await warnOf(tx, updated, now) } };
+      return { data: updated };
     },
 
     async delete_routing_policy({ id }, { tx, organization }) {
@@ -134,17 +133,6 @@ interface PolicyInput {
   readonly settings: Record<string, unknown>;
   readonly target_type: "team" | "user";
   readonly target_id: string | null;
-}
-
-/** Of the team that the policy assigns to. */
-async function warnOf(
-  tx: Transaction,
-  { organization_id, target_type, target_id }: Awaited<ReturnType<typeof getPolicy>>,
-  now: Date,
-) {
-  const references =
-    target_type === "team" && target_id !== null ? [{ field: "target_id", id: target_id }] : [];
-  return [...(await findIdleTeams(tx, organization_id, { references, now }))];
 }
 
 /** @throws Failure for an invalid condition or setting, an unknown target, and a user target without an id. */

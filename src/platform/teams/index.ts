@@ -67,8 +67,9 @@ export const teams = implement(contract, {
       return { data, meta };
     },
 
-    async get_team({ id }, { db, organization }) {
-      return { data: await getTeam(db, organization, id) };
+    async get_team({ id }, { db, organization, now }) {
+      const team = await getTeam(db, organization, id);
+      return { data: { ...team, warnings: await warnOf(db, team, now) } };
     },
 
     async update_team({ id, settings, ...changes }, context) {
@@ -183,12 +184,12 @@ async function getTeam(db: Queries, organization: string, id: string, { locks = 
 }
 
 async function warnOf(
-  tx: Transaction,
+  db: Queries,
   { organization_id, id }: Pick<TeamRow, "organization_id" | "id">,
   now: Date,
 ) {
   const references = [{ field: "id", id }];
-  return [...(await findIdleTeams(tx, organization_id, { references, now }))];
+  return [...(await findIdleTeams(db, organization_id, { references, now }))];
 }
 
 type TeamRow = Selectable<Tables["teams"]>;
