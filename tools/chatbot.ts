@@ -19,6 +19,8 @@ const Configuration = z.object({
   /** In its normal form. */
   graph_definition: z.record(z.string(), z.unknown()),
   is_active: z.boolean(),
+  /** Of teams that it hands over to. */
+  warnings: z.array(TeamWarning),
   created_at: timestamp,
   updated_at: timestamp,
 });
@@ -82,7 +84,7 @@ export const chatbot = {
       ),
       is_active: z.boolean().default(true).describe("Whether it answers"),
     }),
-    output: one(Configuration.extend({ warnings: z.array(TeamWarning) })),
+    output: one(Configuration),
     hints: { destructive: true, idempotent: true },
   }),
 

@@ -66,23 +66,16 @@ export function graphOf({ graph }: ConfigRow): ChatbotGraph {
   return graph as unknown as ChatbotGraph;
 }
 
-export function serializeConfig(config: ConfigRow) {
-  return { ...config, graph_definition: showGraph(graphOf(config)) };
+/** The configuration as the API returns it, with warnings of teams that have no agent for what the bot hands over. */
+export async function showConfig(db: Queries, config: ConfigRow, now: Date) {
+  const graph = graphOf(config);
+  const warnings = await findIdleTeams(db, config.organization_id, { references: teamsOf(graph), now });
+  return { ...config, graph_definition: showGraph(graph), warnings: [...warnings] };
 }
 
 /** The bot, as it acts in a conversation. */
 export function botOf({ id, name }: ConfigRow): Actor {
   return { type: "bot", id, name: name ?? "Chatbot", scopes: new Set() };
-}
-
-/** Warns of teams that the bot hands over to and that have no agent. */
-export async function findIdleTeamsOf(
-  db: Queries,
-  config: ConfigRow,
-  now: Date,
-): Promise<readonly Problem[]> {
-  const references = teamsOf(graphOf(config));
-  return findIdleTeams(db, config.organization_id, { references, now });
 }
 
 /** The teams that nodes hand over to, with their places. */
