@@ -100,7 +100,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     addresses: addressesOf(config, () => address),
     ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), documents: openDocumentReader() },
     openChannels(callbacks, enqueueAll) {
-      const parts = { database, enqueueAll, callbacks, now, whatsapp: config.whatsapp };
+      const parts = { database, enqueueAll, callbacks, now, web, whatsapp: config.whatsapp };
       const { jobs, ...opened } = openChannels({ ...options, ...parts });
       const { payments, routes } = openPayments({ ...config, ...secrets, database, callbacks, now });
       controls = config.isSimulatorControllable ? [...opened.routes, ...routes] : [];

@@ -120,6 +120,18 @@ test("a transfer to an unknown agent is not found, also if from_agent is wrong",
   expect(failure).toMatchObject({ status: 404, code: "user_not_found", error: { param: "to_agent" } });
 });
 
+test("a transfer to the present agent is rejected, and no assignment is recorded", async () => {
+  const { users } = await createTeamWithMembers(app, {}, { Ada: {} });
+  const id = await write("+14155550171");
+  await assign(id, { assigned_to: users.Ada });
+  expect(await expectFailure(transfer(id, users.Ada, users.Ada))).toMatchObject({
+    ...{ status: 409, code: "already_assigned" },
+    error: { param: "to_agent" },
+  });
+  const { data } = await app.call(conversations.list_assignments, { id });
+  expect(data.map(({ assignment_type }) => assignment_type)).toEqual(["manual"]);
+});
+
 test("a transfer must name the current agent, and changes the team too", async () => {
   const [desk, experts] = [
     await createTeamWithMembers(app, {}, { Ada: {} }),

@@ -105,7 +105,8 @@ test("a contact who never wrote has no such warning, and another contact's reque
   await receive(newNumber(), "please unsubscribe me");
   const input = { to: newNumber(), type: "text", text: { body: "please stop" } } as const;
   const { data } = await app.call(messages.send_message, input);
-  expect((await read(data.conversation_id)).warnings).toEqual([]);
+  const { warnings } = await read(data.conversation_id);
+  expect(warnings.map(({ code }) => code)).toEqual(["outside_service_window"]);
 });
 
 test("a caption and the title of a button can be a request; they are no stop words", async () => {
@@ -127,4 +128,18 @@ test("a stop word that the inbox replaced is a request; one of its own words is 
   const id = await receive(newNumber(), "No more messages!", to);
   await update(id, { opted_out: false });
   expect((await read(id)).warnings).toEqual([]);
+});
+
+test("the context warns of a closed window as the send does, on the simulated channel", async () => {
+  const number = newNumber();
+  const send = () => app.call(messages.send_message, { to: number, type: "text", text: { body: "Hello" } });
+  const { data } = await send();
+  expect(data.warnings).toEqual(["outside_service_window"]);
+  const codes = async () => (await read(data.conversation_id)).warnings.map(({ code }) => code);
+  expect(await codes()).toEqual(["outside_service_window"]);
+  await receive(number, "Hi");
+  expect((await send()).data.warnings).toBeUndefined();
+  expect(await codes()).toEqual([]);
+  await app.advanceTime(24 * 3_600_000);
+  expect(await codes()).toEqual(["outside_service_window"]);
 });

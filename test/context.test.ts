@@ -13,15 +13,18 @@ import { expectFailure } from "./support/expect-failure.ts";
 import { iterations } from "./support/iterations.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
 import { openPhone } from "./support/simulator.ts";
+import { insertAgent } from "./support/teams.ts";
 import { createTemplateHelpers } from "./support/templates.ts";
 
 const hours = 3_600_000;
 const app = useTestApp();
-/** A user of the organization. */
+/** Users of the organization. */
 let user: string;
+let colleague: string;
 beforeAll(async () => {
   const login = { email: ownerEmail, password: ownerPassword };
   user = (await app.call(auth.login, login)).data.user.id;
+  colleague = await insertAgent(app, "Ben");
   await createTemplateHelpers(app).approve({ name: "greeting" });
 });
 
@@ -254,7 +257,7 @@ const attempts: Readonly<Record<string, (target: Target, statuses: string[]) => 
   ],
   wait_for_message: ({ id }) => ["wait_for_message", { conversation_id: id, timeout_seconds: 0 }],
   assign_conversation: ({ id }) => ["assign_conversation", { id, assigned_to: user }],
-  transfer_conversation: ({ id }) => ["transfer_conversation", { id, from_agent: user, to_agent: user }],
+  transfer_conversation: ({ id }) => ["transfer_conversation", { id, from_agent: user, to_agent: colleague }],
   unassign_conversation: ({ id }) => ["unassign_conversation", { id }],
   update_conversation: ({ id }, [status]) => ["update_conversation", { id, status }],
   update_contact: ({ contact_id }) => ["update_contact", { id: contact_id, name: "Ann" }],

@@ -23,7 +23,7 @@ const eventArbitrary: fc.Arbitrary<ConversationEvent> = fc.oneof(
     status: fc.constantFrom(...conversationStatuses),
     snoozed_until: fc.constantFrom(undefined, ...times),
   }),
-  fc.constant({ type: "inbound" as const }),
+  fc.record({ type: fc.constant("inbound" as const), isTaken: fc.boolean() }),
   fc.constant({ type: "reply" as const }),
   fc.record({ type: fc.constant("wake" as const), until: fc.constantFrom(...times) }),
 );
@@ -31,7 +31,7 @@ const eventArbitrary: fc.Arbitrary<ConversationEvent> = fc.oneof(
 test("100,000 random sequences reach no illegal state and make no forbidden transition", () => {
   fc.assert(
     fc.property(fc.array(eventArbitrary, { maxLength: 12 }), (events) => {
-      const start: ConversationState = { status: "open", snoozed_until: null };
+      const start: ConversationState = { status: "open", snoozed_until: null, opens_on_answer: false };
       events.reduce((before, event) => {
         const after = transition(before, event) ?? before;
         const broken = Object.entries(rules).find(([, holds]) => !holds(before, event, after));
@@ -56,6 +56,18 @@ const rules: Readonly<
     ["spam", ...(event.type === "set" ? ["open", "closed"] : [])].includes(after.status),
   "an inbound message never leaves a conversation closed or snoozed": (_, event, after) =>
     event.type !== "inbound" || ["open", "pending", "spam"].includes(after.status),
+  "only a pending conversation opens on an answer": (_, __, after) =>
+    !after.opens_on_answer || after.status === "pending",
+  "a message that a flow or the bot takes leaves no closed conversation open": (before, event, after) =>
+    event.type !== "inbound" || before.status !== "closed" || (after.status === "pending") === event.isTaken,
+  "only a message that nothing takes opens a pending conversation, unless it was set to pending": (
+    before,
+    event,
+    after,
+  ) =>
+    event.type !== "inbound" ||
+    before.status !== "pending" ||
+    (after.status === "open") === (before.opens_on_answer && !event.isTaken),
   "an update sets the status, except out of spam": (before, event, after) =>
     event.type !== "set" || before.status === "spam" || after.status === event.status,
 };

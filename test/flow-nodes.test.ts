@@ -147,6 +147,8 @@ describe("messages", () => {
 
   test.each([
     ["number", "1,5", 1.5],
+    ["number", "00 4711", "004711"],
+    ["number", "0,5", 0.5],
     ["number", "many", undefined],
     ["email", "ada@example.com", "ada@example.com"],
     ["phone", "+1 (415) 555-0100", "+14155550100"],

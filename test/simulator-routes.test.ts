@@ -148,6 +148,7 @@ test("faults are replaced as a whole, and a misspelt one is rejected", async () 
     doubled_receipts: 0,
     swapped_receipts: 0,
     lost_answers: 0,
+    fetch_media: true,
     pricing: null,
     failures: [{ code: 131026, share: 1, to: phone }],
   };

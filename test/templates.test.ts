@@ -183,7 +183,67 @@ test.each(counts)("a wrong number of variables is rejected: %j", async (variable
   expect(failure.error?.param).toBe("variables");
 });
 
-test("variables keep their names when the text changes and their number does not", async () => {
+test("a draft that was never submitted gets another name and language, but not those of another one", async () => {
+  const { id, template_data, variables } = await create({ name: "First" });
+  const change = (changes: object) => app.call(templates.update_template, { id, ...changes });
+  expect((await change({ name: "Second", language: "pt_BR" })).data).toMatchObject({
+    ...{ id, name: "Second", language: "pt_BR", template_data, variables, status: "draft" },
+  });
+  expect((await create({ name: "First" })).name).toBe("First");
+  const other = await create({ name: "Third", language: "pt_BR" });
+  expect(await expectFailure(change({ name: "tHIRD" }))).toMatchObject({
+    ...{ status: 409, code: "template_exists", error: { existing_id: other.id, param: "name" } },
+  });
+});
+
+test("a template that was submitted keeps its name and language", async () => {
+  const { id, name } = await create({ template_data: { body: "Our news is here." } });
+  await submit(id);
+  const change = (changes: object) => app.call(templates.update_template, { id, ...changes });
+  const inReview = { status: 409, code: "template_not_editable", error: { current_state: "pending" } };
+  expect(await expectFailure(change({ name: "other" }))).toMatchObject(inReview);
+  await app.advanceTime(1_000);
+  for (const [param, value] of [
+    ["name", "other"],
+    ["language", "de"],
+  ] as const) {
+    expect(await expectFailure(change({ [param]: value }))).toMatchObject({
+      ...{ status: 409, code: "template_name_fixed", error: { param } },
+    });
+  }
+  expect((await change({ name, language: "en", category: "utility" })).data.name).toBe(name);
+});
+
+const given = ["customer", "order"];
+const first = "Hello {{1}}, your order {{2}} is on its way to you.";
+const renumbered: readonly [earlier: string, text: string, names: readonly string[]][] = [
+  [first, "Hello {{1}}, your order {{2}} arrives on {{3}} at your door.", ["customer", "order", "3"]],
+  [first, "On {{1}}: hello {{2}}, your order {{3}} is on its way to you.", ["1", "customer", "order"]],
+  [first, "Your order {{1}} is on its way to you. Hello {{2}}, thank you.", ["order", "customer"]],
+  [first, "We have sent your order {{1}} today.", ["order"]],
+  ["Hello {{1}}, your order {{3}} is here.", "Hello {{1}}, your order {{2}} is here.", given],
+  [first, "Guten Tag {{1}}, Ihre Bestellung {{2}} ist da.", given],
+];
+
+test.each(renumbered)("variables of %j keep their names in %j", async (earlier, text, names) => {
+  const variables = given.map((name) => ({ name, component: "BODY" as const }));
+  const { id } = await create({ template_data: { body: earlier }, variables });
+  const { data } = await app.call(templates.update_template, { id, template_data: { body: text } });
+  expect(data.variables.map(({ name }) => name)).toEqual(names);
+});
+
+test("variables that were given no name are named after their new number", async () => {
+  const { id } = await create({ template_data: { body: first } });
+  const body = "On {{1}}: hello {{2}}, your order {{3}} is on its way to you.";
+  const { data } = await app.call(templates.update_template, { id, template_data: { body } });
+  expect(data.variables.map(({ name, example }) => [name, example])).toEqual([
+    ["1", "1"],
+    ["2", "2"],
+    ["3", "3"],
+  ]);
+});
+
+test("variables keep their names when the text changes", async () => {
   const names = (variables: readonly { name: string }[]) => variables.map(({ name }) => name);
   const variables = ["customer", "order"].map((name) => ({
     name,
@@ -197,7 +257,7 @@ test("variables keep their names when the text changes and their number does not
     "customer",
     "order",
   ]);
-  expect(names((await update("Dear {{1}}, we have sent your order today.")).variables)).toEqual(["1"]);
+  expect(names((await update("Dear {{1}}, we have sent your order today.")).variables)).toEqual(["customer"]);
   const { data } = await app.call(templates.update_template, {
     id,
     variables: [{ name: "who", component: "BODY" }],

@@ -15,6 +15,8 @@ import {
   type GraphApi,
   graphError,
   type Inbox,
+  startGraphApi,
+  startWhatsAppApp,
   useWhatsApp,
 } from "./support/whatsapp.ts";
 
@@ -284,4 +286,32 @@ describe("Meta's example of a template with", () => {
       expect(fromComponents((value as { components: object[] }).components)).toBe(null);
     },
   );
+});
+
+test("an API that can't be reached gets nothing: the template stays a draft, and a submitted one stays", async () => {
+  const other = await startGraphApi();
+  const { app, inbox } = await startWhatsAppApp(other);
+  other.routes["POST message_templates"] = () => ({ body: { id: "9100" } });
+  other.routes["GET message_templates"] = () => ({ body: { data: [] } });
+  const create = async (name: string) => {
+    const input = {
+      name,
+      category: "utility" as const,
+      template_data: { body: "Hello." },
+      inbox_id: inbox.id,
+    };
+    return (await app.call(templates.create_template, input)).data.id;
+  };
+  const submitted = await create("submitted");
+  await app.call(templates.submit_template, { id: submitted });
+  const id = await create("unsent");
+  await other[Symbol.asyncDispose]();
+  const unreachable = { status: 503, code: "authority_unavailable" };
+  expect(await expectFailure(app.call(templates.submit_template, { id }))).toMatchObject(unreachable);
+  expect((await app.call(templates.get_template, { id })).data.status).toBe("draft");
+  expect(await expectFailure(app.call(templates.delete_template, { id: submitted }))).toMatchObject(
+    unreachable,
+  );
+  expect((await app.call(templates.get_template, { id: submitted })).data.status).toBe("pending");
+  await app[Symbol.asyncDispose]();
 });

@@ -11,6 +11,7 @@ import {
   timestamp,
   untrusted,
 } from "./contract/index.ts";
+import { TeamWarning } from "./teams.ts";
 
 const Configuration = z.object({
   id: z.string(),
@@ -18,6 +19,8 @@ const Configuration = z.object({
   /** In its normal form. */
   graph_definition: z.record(z.string(), z.unknown()),
   is_active: z.boolean(),
+  /** Of teams that it hands over to. */
+  warnings: z.array(TeamWarning),
   created_at: timestamp,
   updated_at: timestamp,
 });

@@ -16,6 +16,7 @@ import {
   untrusted,
   userId,
 } from "./contract/index.ts";
+import { TeamWarning } from "./teams.ts";
 
 export const conversationStatuses = ["open", "pending", "closed", "snoozed", "spam"] as const;
 export type ConversationStatus = (typeof conversationStatuses)[number];
@@ -56,7 +57,7 @@ export const Conversation = z.object({
   is_expired: z.boolean(),
   is_favorite: z.boolean(),
   is_unread: z.boolean(),
-  /** The time of the oldest unanswered message; null when the organization wrote last. */
+  /** Since when the contact waits for an answer. Templates, a flow's messages and broadcasts are no answers. */
   waiting_since: timestamp.nullable(),
   assigned_to: z.string().nullable(),
   assigned_to_name: z.string().nullable(),
@@ -109,7 +110,7 @@ export const conversations = {
       filter: z
         .enum(conversationFilters)
         .optional()
-        .describe("unanswered: the contact wrote last; expired_window: free text is no longer allowed"),
+        .describe("unanswered: by a person or the bot; expired_window: free text is no longer allowed"),
       sort: z.enum(conversationOrders).default("latest").describe("waiting: longest unanswered first"),
       ...paging(25),
     }),
@@ -151,14 +152,14 @@ export const conversations = {
     scope: "inbox:write",
     title: "Update conversation",
     description:
-      "Change a conversation's status, tags, favorite or read mark. Only the fields sent change. A closed or snoozed conversation reopens when the contact writes.",
+      "Change a conversation's status, tags or marks. Only the fields sent change. A closed or snoozed one reopens when the contact writes.",
     input: z
       .object({
         id: conversationId,
         status: z.enum(conversationStatuses).optional().describe("New status; from spam only open or closed"),
         snoozed_until: inputTimestamp
           .optional()
-          .describe("With status snoozed: future time, ISO 8601. Default: until the contact writes"),
+          .describe("With status snoozed: until this time. Default: until the contact writes"),
         is_favorite: z.boolean().optional().describe("Whether it is a favorite"),
         is_unread: z.boolean().optional().describe("false marks it as read"),
         add_tags: tags.describe("Tags to add, for example billing or skill:fr"),
@@ -182,7 +183,7 @@ export const conversations = {
     scope: "inbox:write",
     title: "Assign conversation",
     description:
-      "Assign a conversation to an agent, a team or both. A team alone selects the agent by its routing policy. Hand over from one agent to another with transfer_conversation.",
+      "Assign a conversation to an agent, a team or both. For a team alone, its routing policy selects the agent. Change the agent with transfer_conversation.",
     input: z
       .object({
         id: conversationId,
@@ -199,7 +200,7 @@ export const conversations = {
           });
         }
       }),
-    output: one(Assignment),
+    output: one(Assignment.extend({ warnings: z.array(TeamWarning) })),
     hints: { destructive: true },
   }),
 
@@ -233,8 +234,7 @@ export const conversations = {
     path: "/v1/conversations/{id}/transfer",
     scope: "inbox:write",
     title: "Transfer conversation",
-    description:
-      "Transfer a conversation from its current agent to another. Fails if from_agent is not the current agent.",
+    description: "Transfer a conversation from its current agent to another.",
     input: z.object({
       id: conversationId,
       from_agent: userId.describe("User id of the current agent, from get_conversation"),
@@ -258,6 +258,12 @@ export const conversationErrors = {
     409,
     "The conversation is not assigned to from_agent.",
     "Send current_agent as from_agent. If it is null, use assign_conversation.",
+  ),
+  already_assigned: errorEntry(
+    "conflict",
+    409,
+    "The conversation is already assigned to to_agent.",
+    "Send the id of another user as to_agent, from list_users.",
   ),
   status_not_allowed: errorEntry(
     "conflict",

@@ -31,6 +31,7 @@ export const routingOutcomes = ["assigned", "queued", "unmatched"] as const;
 export const skipReasons = [
   "unavailable",
   "inactive",
+  "team_inactive",
   "at_capacity",
   "lacks_skills",
   "not_next",
@@ -86,7 +87,7 @@ const strategy = z
   .describe("How the agent is chosen; sticky: the contact's last agent");
 const priority = z.int32().describe("Higher priority is matched first");
 const conditions = jsonObject.describe(
-  'Query over contact and conversation attributes, empty for all; for example {"attribute":"conversation.tags","operator":"has_any","value":["billing"]}',
+  'Query over contact and conversation attributes, for example {"attribute":"conversation.tags","operator":"has_any","value":["billing"]}',
 );
 const target_type = z.enum(routingTargets).describe("Type of target_id");
 const target_id = id("Team or user", "list_teams").describe(
@@ -106,7 +107,7 @@ export const routing = {
     scope: "inbox:write",
     title: "Create routing policy",
     description:
-      "Create a policy that assigns new conversations to a team or a user automatically. Assign a single conversation with assign_conversation.",
+      "Create a policy that assigns new conversations to a team or a user. Assign one conversation with assign_conversation.",
     input: z.object({
       name,
       description: description.default(""),
@@ -149,7 +150,7 @@ export const routing = {
     scope: "inbox:write",
     title: "Update routing policy",
     description:
-      "Change, activate or deactivate a routing policy. Only the fields sent change; conditions and settings replace all of them. Assigned conversations keep their agents.",
+      "Change, activate or deactivate a routing policy. Only the fields sent change; conditions and settings as a whole.",
     input: z.object({
       id: policyId,
       name: name.optional(),
@@ -181,7 +182,7 @@ export const routing = {
     scope: "inbox:read",
     title: "Simulate routing",
     description:
-      "Find which agent a conversation would be assigned to now, and why the others would not, without assigning it. Uses all active policies, or one policy even if it is inactive.",
+      "Find which agent a conversation would be assigned to now, and why, without assigning it. Uses the active policies, or one, also an inactive one.",
     input: z.object({
       conversation_id: conversationId,
       policy_id: policyId.optional().describe("Only this policy, from list_routing_policies"),
@@ -197,7 +198,7 @@ export const routing = {
     scope: "inbox:read",
     title: "List routing decisions",
     description:
-      "List a conversation's routing decisions, newest first: the policy, the candidates, and why each was skipped.",
+      "List a conversation's routing decisions, newest first, with the candidates and why each was skipped.",
     input: z.object({ id: conversationId, ...paging(25) }),
     output: paged(Decision),
     tier: "extended",

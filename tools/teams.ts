@@ -5,6 +5,7 @@ import {
   type ErrorEntry,
   errorEntry,
   id,
+  inputTimestamp,
   jsonObject,
   one,
   operation,
@@ -37,18 +38,31 @@ const TeamMember = z.object({
   max_concurrent_chats: z.int(),
   current_chat_count: z.int(),
   skills: z.array(z.string()),
+  unavailable_from: timestamp.nullable(),
+  unavailable_until: timestamp.nullable(),
   created_at: timestamp,
   updated_at: timestamp,
+});
+
+/** Something that is valid and probably not meant, such as a team without agents that gets conversations. */
+export const TeamWarning = z.object({
+  field: z.string(),
+  code: z.string(),
+  message: z.string(),
+  fix: z.string(),
 });
 
 const name = z.string().min(1).max(255).describe("Name");
 const description = z.string().max(1000).describe("What the team does");
 const settings = jsonObject.describe("Custom JSON object");
 const is_active = z.boolean().describe("Whether it receives conversations");
-const tier = z.int32().describe("Escalation tier; lower tiers come first");
+const tier = z.int32().describe("Escalation tier, lowest first");
 const role = z.enum(memberRoles).describe("Role");
-const is_available = z.boolean().describe("Whether new conversations may be assigned");
-const max_concurrent_chats = z.int().min(1).max(100).describe("Maximum number of open conversations");
+const is_available = z.boolean().describe("Whether it gets conversations");
+const max_concurrent_chats = z.int().min(1).max(100).describe("Most open conversations");
+const away = inputTimestamp.nullable().optional();
+const unavailable_from = away.describe("Away from");
+const unavailable_until = away.describe("Back at");
 const skills = z.array(z.string().min(1).max(64)).max(100).describe("Tags for skills_based routing");
 const teamId = id("Team", "list_teams");
 const memberId = id("Member", "list_team_members");
@@ -60,7 +74,7 @@ export const teams = {
     scope: "inbox:write",
     title: "Create team",
     description:
-      "Create a team of agents. It receives conversations once it is active and has members. Add members with add_team_member. Route conversations to it with create_routing_policy.",
+      "Create a team of agents. It receives conversations once it is active, has members (add_team_member) and a policy (create_routing_policy).",
     input: z.object({
       name,
       description: description.optional(),
@@ -68,7 +82,7 @@ export const teams = {
       is_active: is_active.default(false),
       tier: tier.default(1),
     }),
-    output: one(Team),
+    output: one(Team.extend({ warnings: z.array(TeamWarning) })),
     status: 201,
   }),
 
@@ -77,8 +91,7 @@ export const teams = {
     path: "/v1/teams",
     scope: "inbox:read",
     title: "List teams",
-    description:
-      "List the teams, lowest tier first, with their members and each member's number of open conversations.",
+    description: "List the teams, lowest tier first, with their members and the load of each.",
     input: z.object(paging(25)),
     output: paged(
       Team.extend({
@@ -104,7 +117,7 @@ export const teams = {
     title: "Get team",
     description: "Get one team. List its members with list_team_members.",
     input: z.object({ id: teamId }),
-    output: one(Team),
+    output: one(Team.extend({ warnings: z.array(TeamWarning) })),
     tier: "extended",
   }),
 
@@ -113,8 +126,7 @@ export const teams = {
     path: "/v1/teams/{id}",
     scope: "inbox:write",
     title: "Update team",
-    description:
-      "Change, activate or deactivate a team. Only the fields sent change; settings replaces all settings.",
+    description: "Change, activate or deactivate a team. Only the fields sent change.",
     input: z.object({
       id: teamId,
       name: name.optional(),
@@ -132,7 +144,7 @@ export const teams = {
     scope: "inbox:write",
     title: "Delete team",
     description:
-      "Delete a team and its memberships. Its conversations keep their agents and leave its queue. Fails while a routing policy targets the team.",
+      "Delete a team. Its conversations keep their agents. Fails while a routing policy targets it.",
     input: z.object({ id: teamId }),
     output: one(Deleted),
   }),
@@ -150,8 +162,16 @@ export const teams = {
       is_available: is_available.default(true),
       max_concurrent_chats: max_concurrent_chats.default(5),
       skills: skills.default([]),
+      unavailable_from,
+      unavailable_until,
     }),
-    output: one(TeamMember),
+    output: one(
+      TeamMember.extend({
+        /** How many waiting conversations the member got. */
+        assigned_from_queue: z.int(),
+        warnings: z.array(TeamWarning),
+      }),
+    ),
     status: 201,
   }),
 
@@ -160,7 +180,7 @@ export const teams = {
     path: "/v1/teams/{id}/members",
     scope: "inbox:read",
     title: "List team members",
-    description: "List a team's members with their open conversations, skills and availability.",
+    description: "List a team's members with their load, skills and availability.",
     input: z.object({ id: teamId, ...paging(25) }),
     output: paged(TeamMember.extend({ name: z.string(), email: z.string() })),
   }),
@@ -171,7 +191,7 @@ export const teams = {
     scope: "inbox:write",
     title: "Update team member",
     description:
-      "Change a member's role, capacity, skills or availability. Only the fields sent change. An unavailable member keeps assigned conversations and receives no new ones.",
+      "Change a team member. Only the fields sent change. An unavailable member keeps assigned conversations and gets no new ones.",
     input: z.object({
       id: teamId,
       member_id: memberId,
@@ -179,6 +199,8 @@ export const teams = {
       is_available: is_available.optional(),
       max_concurrent_chats: max_concurrent_chats.optional(),
       skills: skills.optional(),
+      unavailable_from,
+      unavailable_until,
     }),
     output: one(TeamMember),
   }),
@@ -212,6 +234,12 @@ export const teamErrors = {
     404,
     "There is no team with this id.",
     "Find the id with list_teams (GET /v1/teams).",
+  ),
+  absence_ends_first: errorEntry(
+    "invalid_request",
+    400,
+    "unavailable_until must be after unavailable_from.",
+    "Send a later unavailable_until, or null to leave one of them out.",
   ),
   team_member_not_found: errorEntry(
     "not_found",

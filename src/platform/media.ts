@@ -77,7 +77,7 @@ export async function toMediaContent(db: Queries, input: MediaInput): Promise<St
   return { url, caption, file_name: shownName, upload: upload.key };
 }
 
-/** Whom the media goes to: a channel with accounts gets the file itself, any other a link to it. */
+/** Whom the media goes to: a channel with accounts gets the file itself, any other a link to it too. */
 export interface MediaTarget {
   readonly organization: string;
   readonly hasAccount: boolean;
@@ -90,7 +90,6 @@ export async function toChannelMedia<
   if (upload === undefined) {
     return media;
   }
-  return hasAccount
-    ? { ...media, file: await findChannelFile(world, organization, upload) }
-    : { ...media, url: await createChannelLink(world, upload) };
+  const file = await findChannelFile(world, organization, upload);
+  return hasAccount ? { ...media, file } : { ...media, file, url: await createChannelLink(world, upload) };
 }

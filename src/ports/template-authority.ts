@@ -41,8 +41,12 @@ export type SubmissionResult =
   | { readonly outcome: "accepted"; readonly external_id: string }
   /** The authority rejects the submission at once; `reason` may be shown to the caller. */
   | { readonly outcome: "refused"; readonly reason: string }
-  /** The submission was certainly not accepted: too many requests, or the authority is down. */
-  | { readonly outcome: "busy" };
+  | Busy;
+
+/** The call certainly had no effect: too many requests, or the authority is down or can't be reached. */
+export interface Busy {
+  readonly outcome: "busy";
+}
 
 /** A template as the authority has it. */
 export interface ReviewedTemplate {
@@ -82,7 +86,9 @@ export interface TemplateAuthority {
   delete(
     template: { readonly inbox: TemplateInbox; readonly external_id: string; readonly name: string },
     signal: AbortSignal,
-  ): Promise<{ readonly outcome: "deleted" } | { readonly outcome: "refused"; readonly reason: string }>;
+  ): Promise<
+    { readonly outcome: "deleted" } | { readonly outcome: "refused"; readonly reason: string } | Busy
+  >;
 }
 
 /** The authority's message that something about templates changed. It may repeat, be late, or arrive out of order. */

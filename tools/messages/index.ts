@@ -47,7 +47,7 @@ export const ActiveRun = z.object({
 
 /** What to know before writing to the contact, and what to do about it. */
 export const ContextWarning = z.object({
-  code: z.enum(["contact_blocked", "opted_out", "asks_to_stop"]),
+  code: z.enum(["contact_blocked", "opted_out", "asks_to_stop", "outside_service_window"]),
   message: z.string(),
 });
 
@@ -146,7 +146,7 @@ export const messages = {
     scope: "inbox:read",
     title: "Get conversation context",
     description:
-      "Get everything needed to act on a conversation: the contact, the latest messages, the assignment and its reason, the 24-hour window, the allowed actions, with the reason for each that is not allowed, and warnings, such as an opt-out. Call it before answering.",
+      "Get everything needed to act on a conversation: the contact, latest messages, assignment, why it waits, 24-hour window, allowed actions, with the reason for each that is not, and warnings. Call it before answering.",
     input: z.object({
       id: id("Conversation", "list_conversations"),
       messages: z.int().min(1).max(50).default(10).describe("Number of latest messages, at most 50"),
@@ -162,6 +162,8 @@ export const messages = {
         }),
         /** The latest assignment; null if there was none. */
         assignment: Assignment.nullable(),
+        /** Why an open conversation has no agent, as routing decided last; null if it has one. */
+        waiting_reason: z.string().nullable(),
         /** The flow that acts in the conversation; null if none does. */
         flow_run: ActiveRun.nullable(),
         /** Null if the chatbot never had the conversation. */

@@ -26,6 +26,12 @@ export const templateErrors = {
     "A template that is {current_state} can't be changed.",
     "Wait until it is approved or rejected, or create a template with another name.",
   ),
+  template_name_fixed: errorEntry(
+    "conflict",
+    409,
+    "The template was submitted: the review authority has it under its name and language, which can't change.",
+    "Create a template with the other name or language (POST /v1/templates).",
+  ),
   template_in_use: errorEntry(
     "conflict",
     409,
@@ -65,7 +71,7 @@ export const templateErrors = {
   authority_unavailable: errorEntry(
     "channel",
     503,
-    "The review authority does not respond or is busy.",
-    "Try again in a minute.",
+    "The review authority can't be reached or is busy.",
+    "Try again in a minute. Nothing was submitted or deleted.",
   ),
 } as const satisfies Record<string, ErrorEntry>;

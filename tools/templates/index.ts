@@ -29,9 +29,9 @@ export const templates = {
     scope: "templates:create",
     title: "Create template",
     description:
-      "Create a draft message template. It can be sent once it is approved. Correct what warnings lists, then request the review with submit_template.",
+      "Create a draft message template. Correct what warnings lists, then request the approval with submit_template.",
     input: z.object({
-      name: templateName.describe("Letters, digits and underscores, for example order_update"),
+      name: templateName.describe("Letters, digits and underscores"),
       category: z.enum(templateCategories).describe("Purpose of the template"),
       language: templateLanguage
         .optional()
@@ -94,9 +94,11 @@ export const templates = {
     scope: "templates:create",
     title: "Update template",
     description:
-      "Change a draft, or a rejected or approved template, which becomes a draft. Only the fields sent change. An approved version stays in use until the draft is submitted with submit_template.",
+      "Change a template, which becomes a draft. Only the fields sent change. An approved version stays in use until the draft is submitted with submit_template.",
     input: z.object({
       id: templateId,
+      name: templateName.optional().describe("Fixed once submitted"),
+      language: templateLanguage.optional().describe("Fixed once submitted"),
       category: z.enum(templateCategories).optional().describe("Fixed once it is approved"),
       template_data: TemplateData.optional().describe("Replaces the whole content"),
       variables,
@@ -111,7 +113,7 @@ export const templates = {
     effect: "outward",
     title: "Submit template",
     description:
-      "Submit a draft template for review. Its status becomes pending. See the outcome with get_template. It arrives by itself. Fetch it at once with sync_templates.",
+      "Submit a draft template for review. Its status becomes pending. The outcome arrives by itself, or at once with sync_templates: see get_template.",
     input: z.object({ id: templateId }),
     output: one(
       Template.pick({
@@ -133,7 +135,7 @@ export const templates = {
     effect: "outward",
     title: "Sync templates",
     description:
-      "Fetch template statuses, quality ratings and rejection reasons from the review authority, and templates that were created there. See them with list_templates.",
+      "Fetch statuses, ratings and rejection reasons of templates from the review authority, and templates created there. See list_templates.",
     input: z.object({ inbox_id: inboxId.optional().describe("Only this inbox") }),
     output: one(z.object({ synced: z.int(), updated: z.int(), statuses: z.record(z.string(), z.int()) })),
     hints: { idempotent: true, openWorld: true },

@@ -33,6 +33,7 @@ import * as channelAccounts from "./0031-channel-accounts.ts";
 import * as repliesAndReactions from "./0032-replies-and-reactions.ts";
 import * as channelLimits from "./0033-channel-limits.ts";
 import * as simulatedMoney from "./0035-simulated-money.ts";
+import * as answersAndAbsences from "./0036-answers-and-absences.ts";
 import * as readingTimes from "./0037-reading-times.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -69,5 +70,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0032-replies-and-reactions": repliesAndReactions,
   "0033-channel-limits": channelLimits,
   "0035-simulated-money": simulatedMoney,
+  "0036-answers-and-absences": answersAndAbsences,
   "0037-reading-times": readingTimes,
 };

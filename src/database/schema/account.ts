@@ -156,6 +156,8 @@ export interface AccountTables {
     turn: Generated<number>;
     created_at: string;
     updated_at: string;
+    unavailable_from: string | null;
+    unavailable_until: string | null;
   };
   routing_policies: {
     organization_id: string;

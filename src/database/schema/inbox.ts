@@ -109,6 +109,8 @@ export interface InboxTables {
     policy_id: string | null;
     created_at: string;
     updated_at: string;
+    /** Only of a pending conversation: the contact's next message opens it, unless a flow or the bot takes that. */
+    opens_on_answer: Generated<boolean>;
   };
   routing_decisions: {
     organization_id: string;

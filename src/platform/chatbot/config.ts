@@ -7,7 +7,7 @@ import type { Queries } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import { type Actor, freshId, type WriteContext } from "../kernel/index.ts";
 import { failGraph, type Problem } from "../problems.ts";
-import { findTeams } from "../teams/index.ts";
+import { findIdleTeams, findTeams, type TeamReference } from "../teams/index.ts";
 import { type ChatbotGraph, graphField, readGraph, showGraph } from "./graph/index.ts";
 
 export type ConfigRow = Selectable<Tables["chatbot_configs"]>;
@@ -70,8 +70,11 @@ export function graphOf({ graph }: ConfigRow): ChatbotGraph {
   return graph as unknown as ChatbotGraph;
 }
 
-export function serializeConfig(config: ConfigRow) {
-  return { ...config, graph_definition: showGraph(graphOf(config)) };
+/** The configuration as the API returns it, with warnings of teams that have no agent for what the bot hands over. */
+export async function showConfig(db: Queries, config: ConfigRow, now: Date) {
+  const graph = graphOf(config);
+  const warnings = await findIdleTeams(db, config.organization_id, { references: teamsOf(graph), now });
+  return { ...config, graph_definition: showGraph(graph), warnings: [...warnings] };
 }
 
 /** The bot, as it acts in a conversation. */
@@ -79,24 +82,29 @@ export function botOf({ id, name }: ConfigRow): Actor {
   return { type: "bot", id, name: name ?? "Chatbot", scopes: new Set() };
 }
 
-async function findUnknownTeams(
-  db: Queries,
-  organization: string,
-  { nodes }: ChatbotGraph,
-): Promise<Problem[]> {
-  const named = nodes.flatMap((node) => (node.type === "handoff" ? (node.config.team_id ?? []) : []));
-  const known = await findTeams(db, organization, named);
-  return nodes.flatMap(({ id, ...node }, index) => {
-    const team_id = node.type === "handoff" ? node.config.team_id : undefined;
-    return team_id === undefined || known.has(team_id)
+/** The teams that nodes hand over to, with their places. */
+function teamsOf({ nodes }: ChatbotGraph): readonly (TeamReference & { readonly node_id: string })[] {
+  return nodes.flatMap(({ id: node_id, ...node }, index) =>
+    node.type === "handoff" && node.config.team_id !== undefined
+      ? [{ field: `${graphField}.nodes[${index}].config.team_id`, id: node.config.team_id, node_id }]
+      : [],
+  );
+}
+
+async function findUnknownTeams(db: Queries, organization: string, graph: ChatbotGraph): Promise<Problem[]> {
+  const named = teamsOf(graph);
+  const known = await findTeams(
+    db,
+    organization,
+    named.map(({ id }) => id),
+  );
+  return named.flatMap(({ field, id, node_id }) =>
+    known.has(id)
       ? []
-      : [
-          {
-            field: `${graphField}.nodes[${index}].config.team_id`,
-            code: "team_not_found",
-            message: `Node ${id}: there is no team ${team_id}.`,
-            fix: "Find the id with list_teams (GET /v1/teams).",
-          },
-        ];
-  });
+      : {
+          ...{ field, code: "team_not_found" },
+          message: `Node ${node_id}: there is no team ${id}.`,
+          fix: "Find the id with list_teams (GET /v1/teams).",
+        },
+  );
 }

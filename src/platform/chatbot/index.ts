@@ -4,7 +4,7 @@ import { fail } from "../../../tools/errors.ts";
 import { implement } from "../kernel/index.ts";
 import { countKnowledge } from "../knowledge-base/index.ts";
 import { chat } from "./chat.ts";
-import { configure, findConfig, serializeConfig } from "./config.ts";
+import { configure, findConfig, showConfig } from "./config.ts";
 import {
   answerJob,
   endForErased,
@@ -14,6 +14,7 @@ import {
   readBot,
   receiveJob,
   recordMessages,
+  takesMessage,
 } from "./conversations/index.ts";
 import { deleteOldTurnsJob, eraseTurns } from "./turns.ts";
 import { countTokens } from "./usage.ts";
@@ -27,15 +28,15 @@ export const chatbot = implement(contract, {
     chat_with_bot: chat,
 
     async configure_chatbot(input, context) {
-      return { data: serializeConfig(await configure(input, context)) };
+      return { data: await showConfig(context.tx, await configure(input, context), context.now) };
     },
 
-    async get_chatbot_config(_, { db, organization }) {
+    async get_chatbot_config(_, { db, organization, now }) {
       const config = await findConfig(db, organization);
       if (!config) {
         throw fail("chatbot_config_not_found");
       }
-      return { data: serializeConfig(config) };
+      return { data: await showConfig(db, config, now) };
     },
 
     async get_chatbot_status(_, { db, organization, world }) {
@@ -57,6 +58,7 @@ export const chatbot = implement(contract, {
   recordEvents: recordMessages,
   hooks: {
     heldByBot: findHeldByBot,
+    takesMessage,
     botIn: readBot,
     conversationsTaken: endWhenTaken,
     personReplied: ({ now }, { organization_id, id }) => [

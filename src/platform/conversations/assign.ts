@@ -31,12 +31,15 @@ export async function assign({ id, assigned_to, team_id, reason }: Assign, conte
   return assignTeam(context, conversation, { team, reason });
 }
 
-/** @throws Failure `user_not_found`, `user_inactive`, `wrong_agent`, naming the current agent. */
+/** @throws Failure `user_not_found`, `user_inactive`, `already_assigned`; `wrong_agent`, naming the current agent. */
 export async function transfer({ id, from_agent, to_agent, reason }: Transfer, context: OrganizationChange) {
   const conversation = await requireConversation(context.tx, context.organization, id, { locks: true });
   await requireActive({ ...context, db: context.tx }, to_agent, "to_agent");
   if (conversation.assigned_to !== from_agent) {
     throw fail("wrong_agent", { current_agent: conversation.assigned_to, param: "from_agent" });
+  }
+  if (conversation.assigned_to === to_agent) {
+    throw fail("already_assigned", { param: "to_agent" });
   }
   return assignAgent(context, conversation, {
     assigned_to: to_agent,
@@ -71,10 +74,10 @@ async function assignAgent(
   conversation: ConversationRow,
   { assigned_to, team_id: requestedTeam, reason, assignment_type }: AgentAssignment,
 ) {
-  const { tx, organization } = context;
+  const { tx, organization, now } = context;
   const team_id = requestedTeam ?? (await findTeamOf({ db: tx, organization }, conversation, assigned_to));
   const member =
-    team_id === null ? undefined : await lockMember(tx, conversation, { team_id, user_id: assigned_to });
+    team_id === null ? undefined : await lockMember(tx, conversation, { team_id, user_id: assigned_to, now });
   if (team_id !== null && !member) {
     throw fail("not_a_member", { param: "team_id" });
   }

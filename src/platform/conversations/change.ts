@@ -11,7 +11,7 @@ import { countsAsLoad, type LoadChange, updateLoads } from "../teams/index.ts";
 
 export type AssignmentState = Pick<
   ConversationRow,
-  "status" | "snoozed_until" | "assigned_to" | "team_id" | "queued_at" | "policy_id"
+  "status" | "snoozed_until" | "opens_on_answer" | "assigned_to" | "team_id" | "queued_at" | "policy_id"
 >;
 
 export interface ConversationChange {
@@ -101,12 +101,12 @@ async function writeUpdates({ tx, now }: Change, updates: readonly ConversationU
     with counted as (${updateLoads(updates.flatMap(({ loadChanges }) => loadChanges))})
     update conversations set status = state.status, snoozed_until = state.snoozed_until,
       assigned_to = state.assigned_to, team_id = state.team_id, queued_at = state.queued_at,
-      policy_id = state.policy_id, updated_at = ${now.toISOString()}::timestamptz,
+      policy_id = state.policy_id, opens_on_answer = state.opens_on_answer, updated_at = ${now.toISOString()}::timestamptz,
       -- A closed conversation and spam need no answer.
       waiting_since = case when state.is_done then null else waiting_since end
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as state (organization_id text, id text,
       status text, snoozed_until timestamptz, assigned_to text, team_id text, queued_at timestamptz,
-      policy_id text, is_done boolean)
+      policy_id text, opens_on_answer boolean, is_done boolean)
     where conversations.organization_id = any(${rows.map(({ organization_id }) => organization_id)}::text[])
       and conversations.id = any(${rows.map(({ id }) => id)}::text[])
       and conversations.organization_id = state.organization_id and conversations.id = state.id
@@ -212,10 +212,11 @@ function loadOf({
 function assignmentStateOf({
   status,
   snoozed_until,
+  opens_on_answer,
   assigned_to,
   team_id,
   queued_at,
   policy_id,
 }: ConversationRow): AssignmentState {
-  return { status, snoozed_until, assigned_to, team_id, queued_at, policy_id };
+  return { status, snoozed_until, opens_on_answer, assigned_to, team_id, queued_at, policy_id };
 }

@@ -157,7 +157,7 @@ export function toNewConversations({ contact_ids, now }: Pick<InboxContacts, "co
   return [...contact_ids].sort().map((contact_id) => ({ contact_id, id: newId("conv", now) }));
 }
 
-/** The conversations of contacts with an inbox, locked until the commit. A new one is pending until the contact writes. */
+/** The conversations of contacts with an inbox, locked until the commit. A new one is pending until the contact answers. */
 export async function lockOrCreateConversations(
   tx: Transaction,
   inboxContacts: InboxContacts,
@@ -166,8 +166,8 @@ export async function lockOrCreateConversations(
   const at = now.toISOString();
   const rows = toNewConversations(inboxContacts);
   await sql`
-    insert into conversations (organization_id, id, inbox_id, contact_id, status, created_at, updated_at)
-    select ${organization}, id, ${inbox_id}, contact_id, 'pending', ${at}::timestamptz, ${at}::timestamptz
+    insert into conversations (organization_id, id, inbox_id, contact_id, status, opens_on_answer, created_at, updated_at)
+    select ${organization}, id, ${inbox_id}, contact_id, 'pending', true, ${at}::timestamptz, ${at}::timestamptz
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as contact (contact_id text, id text)
     on conflict (organization_id, contact_id, inbox_id) do nothing
   `.execute(tx);

@@ -6,6 +6,7 @@ import { newId } from "../../database/id.ts";
 import { readPage } from "../../database/query/index.ts";
 import { type Change, emit, implement, isListenedTo, isPerson } from "../kernel/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
+import { findIdleTeams } from "../teams/index.ts";
 import { escalateJob } from "./apply-decisions.ts";
 import { assign, transfer, unassign } from "./assign.ts";
 import { assignmentsOf, deleteOldAssignmentsJob } from "./assignments.ts";
@@ -18,7 +19,7 @@ import {
   toNewConversations,
 } from "./find.ts";
 import { listConversations } from "./list.ts";
-import { serveQueueIfWaiting, serveQueueJob } from "./queue.ts";
+import { serveQueueIfWaiting, serveQueueJob, serveQueueNow } from "./queue.ts";
 import { requestRouting, routeJob } from "./route.ts";
 import { applyEvent, changedState, wakeJob } from "./status.ts";
 import { sweepQueueJob } from "./sweep-queue.ts";
@@ -39,7 +40,7 @@ export {
 } from "./find.ts";
 export { requestRouting } from "./route.ts";
 export { allowedStatuses } from "./states.ts";
-export { changedState, requireSettable } from "./status.ts";
+export { changedState, openIfPending, requireSettable } from "./status.ts";
 export { updateConversation } from "./update.ts";
 export { windowMs, windowOf } from "./window.ts";
 
@@ -59,7 +60,13 @@ export const conversations = implement(contract, {
     },
 
     async assign_conversation(input, context) {
-      return { data: await assign(input, context) };
+      const { tx, organization, now } = context;
+      const assignment = await assign(input, context);
+      const { assigned_to, team_id } = input;
+      const isForTeam = assigned_to === undefined && team_id !== undefined;
+      const references = isForTeam ? [{ field: "team_id", id: team_id }] : [];
+      const warnings = await findIdleTeams(tx, organization, { references, now });
+      return { data: { ...assignment, warnings: [...warnings] } };
     },
 
     async unassign_conversation(input, context) {
@@ -78,7 +85,11 @@ export const conversations = implement(contract, {
   },
   jobs: [routeJob, escalateJob, serveQueueJob, sweepQueueJob, wakeJob, deleteOldAssignmentsJob],
   erase: { now: eraseConversations, later: eraseAssignments },
-  hooks: { capacityFreed: serveQueueIfWaiting, teamDeleted: detachConversations },
+  hooks: {
+    capacityFreed: serveQueueIfWaiting,
+    memberAdded: serveQueueNow,
+    teamDeleted: detachConversations,
+  },
 });
 
 /** The conversation of a contact in an inbox, created as `open` if there is none; locked until the commit. */
@@ -147,28 +158,39 @@ export async function recordInbound(
   if (isBlocked) {
     return;
   }
-  const current = await applyEvent(change, updated, { type: "inbound" });
+  const isTaken = await isTakenByFlowOrBot(change, updated);
+  const current = await applyEvent(change, updated, { type: "inbound", isTaken });
   // A change of the status has requested routing already.
   if (current === updated) {
     await requestRouting(change, updated, "inbound");
   }
 }
 
+/** Looked up only where the status depends on it. */
+async function isTakenByFlowOrBot(
+  { tx, world }: Change,
+  { organization_id: organization, id: conversation_id, status, opens_on_answer }: ConversationRow,
+): Promise<boolean> {
+  const isDecisive = status === "closed" || (status === "pending" && opens_on_answer);
+  return isDecisive && world.hooks.takesMessage(tx, { organization, conversation_id });
+}
+
 /** What a message to the contact needs of its conversation. */
 export type OutboundConversation = Pick<
   ConversationRow,
-  "organization_id" | "id" | "status" | "snoozed_until" | "last_user_message_at"
+  "organization_id" | "id" | "status" | "snoozed_until" | "opens_on_answer" | "last_user_message_at"
 >;
 
 /**
- * Records a message to the contact; it does not restart the service window. The contact has been answered, and the
- * conversation is open, only if a person replied.
+ * Records a message to the contact; it does not restart the service window. The conversation is open only if a person
+ * replied, and the contact has been answered only by a person's own words: a template is often sent by a program, and not
+ * about what the contact wrote.
  * @returns the statement that stores the times, to be made part of the one that stores the message.
  */
 export async function recordOutbound(
   change: Change,
   conversation: OutboundConversation,
-  at: string,
+  { at, isTemplate }: { readonly at: string; readonly isTemplate: boolean },
 ): Promise<RawBuilder<unknown>> {
   const { organization_id, id } = conversation;
   const isReply = isPerson(change.actor);
@@ -176,12 +198,25 @@ export async function recordOutbound(
     const locked = await requireConversation(change.tx, organization_id, id, { locks: true });
     await applyEvent(change, locked, { type: "reply" });
   }
-  const reply = sql`last_agent_message_at = ${latest("last_agent_message_at", at)}, waiting_since = null, is_unread = false,`;
+  const reply = sql`last_agent_message_at = ${latest("last_agent_message_at", at)}, is_unread = false,`;
   return sql`
-    update conversations set ${isReply ? reply : sql``}
+    update conversations set ${isReply ? reply : sql``} ${isReply && !isTemplate ? sql`waiting_since = null,` : sql``}
       last_message_at = ${latest("last_message_at", at)}, updated_at = ${at}::timestamptz
     where organization_id = ${organization_id} and id = ${id}
   `;
+}
+
+/** Records that the bot has answered all that the contact wrote. The conversation is locked. */
+export async function recordAnswer(
+  { tx }: Change,
+  { organization_id, id }: Pick<ConversationRow, "organization_id" | "id">,
+): Promise<void> {
+  await tx
+    .updateTable("conversations")
+    .set({ waiting_since: null })
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .execute();
 }
 
 /**
@@ -196,8 +231,8 @@ export async function recordBulkOutbound(
   const at = now.toISOString();
   const rows = toNewConversations(inboxContacts);
   const { rows: recorded } = await sql<{ contact_id: string; id: string }>`
-    insert into conversations (organization_id, id, inbox_id, contact_id, status, last_message_at, created_at, updated_at)
-    select ${organization}, id, ${inbox_id}, contact_id, 'pending', ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
+    insert into conversations (organization_id, id, inbox_id, contact_id, status, opens_on_answer, last_message_at, created_at, updated_at)
+    select ${organization}, id, ${inbox_id}, contact_id, 'pending', true, ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as contact (contact_id text, id text)
     on conflict (organization_id, contact_id, inbox_id) do update
     set last_message_at = greatest(conversations.last_message_at, excluded.last_message_at), updated_at = excluded.updated_at

@@ -19,10 +19,11 @@ import {
   type PolicyDecision,
   policyForQueued,
   type RoutingRequest,
-  readFactsOfQueued,
+  readFacts,
   readRoutingSnapshot,
   reserveAgent,
 } from "../routing/index.ts";
+import { availableAt } from "../teams/index.ts";
 import { applyDecisions } from "./apply-decisions.ts";
 
 /** Where the next transaction or the next run continues. */
@@ -45,21 +46,13 @@ export const serveQueueJob = defineJob({
   }),
 
   async run({ organization_id, after }, world) {
-    const unservable = new Set<string>();
-    let position = after;
-    for (let count = 0; count < maxPerRun; ) {
-      const conversations = await world.database.transaction((tx) =>
-        serveNext({ tx, world, now: world.now(), actor: system }, organization_id, {
-          after: position,
-          unservable,
-        }),
-      );
-      const last = conversations.at(-1);
-      if (!last) {
-        return undefined;
-      }
-      position = { queued_at: last.queued_at ?? "", id: last.id };
-      count += conversations.length;
+    const position = await serveSome(after, (next) =>
+      world.database.transaction((tx) =>
+        serveNext({ tx, world, now: world.now(), actor: system }, organization_id, next),
+      ),
+    );
+    if (position === undefined) {
+      return undefined;
     }
     const payload = { organization_id, after: position };
     await world.database.transaction((tx) =>
@@ -68,6 +61,36 @@ export const serveQueueJob = defineJob({
     return undefined;
   },
 });
+
+interface Next {
+  readonly after: QueuePosition | undefined;
+  readonly unservable: Set<string>;
+}
+
+/** Serves up to `maxPerRun` conversations. @returns where to go on; undefined at the end, or when no agent is free. */
+async function serveSome(
+  after: QueuePosition | undefined,
+  serve: (next: Next) => Promise<readonly ConversationRow[]>,
+): Promise<QueuePosition | undefined> {
+  const unservable = new Set<string>();
+  let position = after;
+  for (let count = 0; count < maxPerRun; ) {
+    const conversations = await serve({ after: position, unservable });
+    const last = conversations.at(-1);
+    if (!last) {
+      return undefined;
+    }
+    position = { queued_at: last.queued_at ?? "", id: last.id };
+    count += conversations.length;
+  }
+  return position;
+}
+
+/** Serves the queue in the transaction of a change, and goes on after its commit. */
+export async function serveQueueNow(change: Change, organization: string): Promise<void> {
+  await serveSome(undefined, (next) => serveNext({ ...change, actor: system }, organization, next));
+  await serveQueueIfWaiting(change, organization);
+}
 
 /**
  * The job that serves an organization's queue from its front; runs of one organization follow each other.
@@ -102,13 +125,13 @@ function serveQueueKey(organization_id: string): string {
 async function serveNext(
   change: Change,
   organization: string,
-  { after, unservable }: { after: QueuePosition | undefined; unservable: Set<string> },
+  { after, unservable }: Next,
 ): Promise<ConversationRow[]> {
   const { tx, now } = change;
   const limit = Math.min(await countFreeCapacity(change, organization), maxPerTransaction);
   const conversations = limit > 0 ? await lockNextQueued(change, organization, { after, limit }) : [];
   const policies = await activePolicies(tx, organization);
-  const facts = await readFactsOfQueued(tx, conversations, policies);
+  const facts = await readFacts(tx, conversations, policies);
   const requests: RoutingRequest[] = [];
   for (const conversation of conversations) {
     const policy = await policyForQueued(tx, { conversation, policies, now, facts });
@@ -151,7 +174,7 @@ function requestKey({ conversation, policy }: RoutingRequest): string {
 }
 
 /** How many more conversations the agents of all teams can take, without users who are switched off. */
-async function countFreeCapacity({ tx }: Change, organization: string): Promise<number> {
+async function countFreeCapacity({ tx, now }: Change, organization: string): Promise<number> {
   const { capacity } = await tx
     .selectFrom("team_members")
     .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
@@ -160,7 +183,7 @@ async function countFreeCapacity({ tx }: Change, organization: string): Promise<
     .where("team_members.organization_id", "=", organization)
     .where("teams.is_active", "=", true)
     .where("users.is_active", "=", true)
-    .where("is_available", "=", true)
+    .where(availableAt(now))
     .whereRef("current_chat_count", "<", "max_concurrent_chats")
     .executeTakeFirstOrThrow();
   return capacity > 0 || !(await hasUncappedTarget(tx, organization)) ? capacity : maxPerTransaction;

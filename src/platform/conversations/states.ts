@@ -1,22 +1,28 @@
 /**
  * The status of a conversation, as a pure function of the events that happen to it.
  *
- * The statuses are open, pending (a bot handles it), snoozed, closed and spam. A user may set any status, but spam
- * only to open or closed. A message from the contact reopens a closed or snoozed conversation. Only a snoozed
+ * The statuses are open, pending (a flow or the bot handles it, or the contact's first answer is awaited), snoozed, closed
+ * and spam. A user may set any status, but spam only to open or closed. A message from the contact reopens a snoozed
+ * conversation, and a closed one, which becomes pending if a waiting flow or the bot takes the message. Only a snoozed
  * conversation has `snoozed_until`; null there means "until the contact writes".
+ *
+ * A pending conversation that a broadcast or a flow began, or that reopened as pending, has `opens_on_answer`: it becomes
+ * open with the first message that neither a waiting flow nor the bot takes. One that was set to pending stays pending
+ * until its status is set again, or a person replies.
  */
 import type { ConversationStatus } from "../../../tools/conversations.ts";
 
 export interface ConversationState {
   readonly status: ConversationStatus;
   readonly snoozed_until: string | null;
+  readonly opens_on_answer: boolean;
 }
 
 export type ConversationEvent =
   /** A user or a key sets the status. */
   | { readonly type: "set"; readonly status: ConversationStatus; readonly snoozed_until?: string | undefined }
-  /** The contact wrote. */
-  | { readonly type: "inbound" }
+  /** The contact wrote; `isTaken`: a waiting flow or the bot takes the message. */
+  | { readonly type: "inbound"; readonly isTaken: boolean }
   /** An agent wrote to the contact. */
   | { readonly type: "reply" }
   /** The time until which the conversation was snoozed has come. */
@@ -33,15 +39,6 @@ export const allowedStatuses: Readonly<Record<ConversationStatus, readonly Conve
   spam: ["open", "closed", "spam"],
 };
 
-const afterInbound: Readonly<Record<ConversationStatus, ConversationStatus>> = {
-  open: "open",
-  // The bot keeps it.
-  pending: "pending",
-  closed: "open",
-  snoozed: "open",
-  spam: "spam",
-};
-
 /** The state after the event; undefined if the event is not allowed in this state. */
 export function transition(
   state: ConversationState,
@@ -50,16 +47,30 @@ export function transition(
   if (event.type === "set") {
     const { status, snoozed_until = null } = event;
     return allowedStatuses[state.status].includes(status)
-      ? { status, snoozed_until: status === "snoozed" ? snoozed_until : null }
+      ? { status, snoozed_until: status === "snoozed" ? snoozed_until : null, opens_on_answer: false }
       : undefined;
   }
   if (event.type === "inbound") {
-    return { status: afterInbound[state.status], snoozed_until: null };
+    return afterInbound[state.status](state, event);
   }
   if (event.type === "reply") {
     // A reply by an agent takes the conversation over from the bot.
-    return state.status === "pending" ? { status: "open", snoozed_until: null } : state;
+    return state.status === "pending" ? open : state;
   }
   // A conversation that was snoozed again waits for its new time.
-  return state.snoozed_until === event.until ? { status: "open", snoozed_until: null } : state;
+  return state.snoozed_until === event.until ? open : state;
 }
+
+type Inbound = Extract<ConversationEvent, { type: "inbound" }>;
+
+const open: ConversationState = { status: "open", snoozed_until: null, opens_on_answer: false };
+
+const afterInbound: Readonly<
+  Record<ConversationStatus, (state: ConversationState, event: Inbound) => ConversationState>
+> = {
+  open: () => open,
+  pending: (state, { isTaken }) => (state.opens_on_answer && !isTaken ? open : state),
+  closed: (_, { isTaken }) => (isTaken ? { ...open, status: "pending", opens_on_answer: true } : open),
+  snoozed: () => open,
+  spam: (state) => state,
+};

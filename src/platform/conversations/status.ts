@@ -1,12 +1,12 @@
 /** Changes a conversation's status, by hand or by an event; a reopened one keeps its agent only if they are free. */
 import { z } from "zod";
 import { fail, failField } from "../../../tools/errors.ts";
-import { type Change, defineJob } from "../kernel/index.ts";
-import { type ConversationRow, findUser, lockMember, recordDecision } from "../routing/index.ts";
+import { type Change, defineJob, type OrganizationChange } from "../kernel/index.ts";
+import { type ConversationRow, findUser, lockMember, reasonTexts, recordDecision } from "../routing/index.ts";
 import { countsAsLoad } from "../teams/index.ts";
 import { recordAssignment } from "./assignments.ts";
 import { changeConversation } from "./change.ts";
-import { withConversation } from "./find.ts";
+import { requireConversation, withConversation } from "./find.ts";
 import { requestRouting } from "./route.ts";
 import { allowedStatuses, type ConversationEvent, type ConversationState, transition } from "./states.ts";
 
@@ -44,6 +44,14 @@ export async function setStatus(
   return updated;
 }
 
+/** Opens a conversation, if it is pending, that a flow or the bot has handed to people. */
+export async function openIfPending(change: OrganizationChange, id: string): Promise<void> {
+  const conversation = await requireConversation(change.tx, change.organization, id, { locks: true });
+  if (conversation.status === "pending") {
+    await applyEvent(change, conversation, { type: "set", status: "open" });
+  }
+}
+
 /** @throws Failure `status_not_allowed` or `snooze_not_in_future`. */
 export function requireSettable(
   { status: current_state }: Pick<ConversationState, "status">,
@@ -65,7 +73,10 @@ export function changedState(
   event: ConversationEvent,
 ): ConversationState | undefined {
   const after = transition(before, event);
-  const isSame = after?.status === before.status && after.snoozed_until === before.snoozed_until;
+  const isSame =
+    after?.status === before.status &&
+    after.snoozed_until === before.snoozed_until &&
+    after.opens_on_answer === before.opens_on_answer;
   return isSame ? undefined : after;
 }
 
@@ -86,7 +97,8 @@ export async function applyEvent(
       : await changeConversation(change, conversation, state);
   // After a reply the conversation needs no agent until the contact answers.
   if (event.type !== "reply") {
-    await requestRouting(change, updated, "reopen");
+    const isAnswer = event.type === "inbound" && !isReopened;
+    await requestRouting(change, updated, isAnswer ? "inbound" : "reopen");
   }
   return updated;
 }
@@ -100,7 +112,8 @@ async function reopenWithAgent(
   const agent = await lockCurrentAgent(change, conversation);
   if (!agent || agent.blockedBy !== null) {
     const updated = await changeConversation(change, conversation, { ...state, assigned_to: null });
-    const reason = `${agent?.name ?? "The agent"} can't take it back: ${agent?.blockedBy ?? "no member"}.`;
+    const why = agent?.blockedBy ? reasonTexts[agent.blockedBy] : "no member";
+    const reason = `${agent?.name ?? "The agent"} can't take it back: ${why}.`;
     await recordAssignment(change, updated, { assignment_type: "unassign", reason });
     return updated;
   }
@@ -120,12 +133,12 @@ async function reopenWithAgent(
 }
 
 /** The conversation's agent as a candidate: locked as a member of its team, or just the user if it has no team. */
-async function lockCurrentAgent({ tx }: Change, conversation: ConversationRow) {
+async function lockCurrentAgent({ tx, now }: Change, conversation: ConversationRow) {
   const { team_id, assigned_to: user_id } = conversation;
   if (user_id === null) {
     return undefined;
   }
   return team_id === null
     ? findUser(tx, conversation, user_id)
-    : lockMember(tx, conversation, { team_id, user_id });
+    : lockMember(tx, conversation, { team_id, user_id, now });
 }

@@ -5,6 +5,7 @@
 import { sql } from "kysely";
 import { type Change, defineScheduledJob, type World } from "../kernel/index.ts";
 import { activePolicies, type ConversationRow, decide, policyForQueued } from "../routing/index.ts";
+import { unavailableSince } from "../teams/index.ts";
 import { applyDecisions } from "./apply-decisions.ts";
 import { recordAssignment } from "./assignments.ts";
 import { changeConversation } from "./change.ts";
@@ -30,8 +31,8 @@ export const sweepQueueJob = defineScheduledJob({
         and routing_policies.id = conversations.policy_id
       join organizations on organizations.id = conversations.organization_id and suspended_at is null
       where conversations.erased_at is null and conversations.status = 'open' and conversations.waiting_since is not null
-        and (unavailable_since is not null or not users.is_active)
-        and coalesce(unavailable_since, users.updated_at) <= ${now.toISOString()}::timestamptz
+        and (${unavailableSince(now)} is not null or not users.is_active)
+        and coalesce(${unavailableSince(now)}, users.updated_at) <= ${now.toISOString()}::timestamptz
           - make_interval(secs => (routing_policies.settings ->> 'requeue_after_seconds')::int)
       limit ${maxPerSweep}
     `.execute(world.database.queries);

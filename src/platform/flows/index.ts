@@ -1,14 +1,13 @@
 /** Automation flows: the operations of `tools/flows/`, the jobs that run them, and what ends their runs. */
 import { flows as contract, flowDescription } from "../../../tools/flows/index.ts";
-import type { Transaction } from "../../database/database.ts";
 import { readPage } from "../../database/query/index.ts";
-import { defineRetentionJob, implement } from "../kernel/index.ts";
+import { defineRetentionJob, implement, type WriteContext } from "../kernel/index.ts";
 import { callJob } from "./calls/index.ts";
 import { cancelRunsOfErased, eraseVariables } from "./erase.ts";
 import { type FlowWithVersion, getFlow, lockFlow, selectFlows, serializeFlow } from "./find.ts";
 import { rehearseFlow } from "./rehearse/index.ts";
 import { advanceJob, cancelRuns, cancelStatement, resumeJob } from "./run/index.ts";
-import { cancelRun, findActiveRun, listRuns, readRun, triggerFlow } from "./runs.ts";
+import { cancelRun, findActiveRun, hasRunForReply, listRuns, readRun, triggerFlow } from "./runs.ts";
 import { createFlow, updateFlow } from "./save.ts";
 import { fireJob, requireNoFlow, reschedule, startBatchJob } from "./schedule/index.ts";
 import { sealedSecrets } from "./secrets.ts";
@@ -42,7 +41,7 @@ export const flows = implement(contract, {
     },
 
     async create_flow(input, context) {
-      return { data: await showSaved(context.tx, await createFlow(input, context)) };
+      return { data: await showSaved(context, await createFlow(input, context)) };
     },
 
     async list_flows(paging, { db, organization }) {
@@ -56,7 +55,7 @@ export const flows = implement(contract, {
     },
 
     async update_flow(input, context) {
-      return { data: await showSaved(context.tx, await updateFlow(input, context)) };
+      return { data: await showSaved(context, await updateFlow(input, context)) };
     },
 
     async delete_flow({ id }, context) {
@@ -115,6 +114,7 @@ export const flows = implement(contract, {
   recordEvents: recordTriggers,
   hooks: {
     activeRun: findActiveRun,
+    takesMessage: hasRunForReply,
     cohortWithdrawn: requireNoFlow,
     personReplied: ({ now }, { organization_id, id }) => [
       cancelStatement(organization_id, { reason: "person_replied", conversation_id: id }, now),
@@ -123,6 +123,6 @@ export const flows = implement(contract, {
   erase: { now: cancelRunsOfErased, later: eraseVariables },
 });
 
-async function showSaved(tx: Transaction, flow: FlowWithVersion) {
-  return { ...serializeFlow(flow), warnings: [...(await findWarnings(tx, flow))] };
+async function showSaved({ tx, now }: WriteContext, flow: FlowWithVersion) {
+  return { ...serializeFlow(flow), warnings: [...(await findWarnings(tx, flow, now))] };
 }

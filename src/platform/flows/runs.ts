@@ -105,6 +105,16 @@ export const findActiveRun: Hooks["activeRun"] = async (db, { organization, conv
     : null;
 };
 
+/** Whether a run waits for the contact's reply, or may do so with its next nodes. */
+export const hasRunForReply: Hooks["takesMessage"] = async (db, { organization, conversation_id }) => {
+  const run = await selectActiveRuns(db, organization, conversation_id)
+    .where("is_interactive", "=", true)
+    .where(sql<boolean>`(status = 'running' or wait ->> 'for' <> 'time')`)
+    .limit(1)
+    .executeTakeFirst();
+  return run !== undefined;
+};
+
 async function getRun(db: Queries, organization: string, id: string): Promise<RunRow> {
   const run = await db
     .selectFrom("flow_runs")

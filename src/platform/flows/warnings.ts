@@ -1,6 +1,6 @@
 /** What is valid in a flow, and probably not what its author wants. */
-import { sql } from "kysely";
 import type { Queries } from "../../database/database.ts";
+import { findIdleTeams } from "../teams/index.ts";
 import type { FlowWithVersion } from "./find.ts";
 import { type Problem, toGraph } from "./graph/index.ts";
 import { splitKeywords } from "./keywords.ts";
@@ -8,42 +8,19 @@ import { referencesOf } from "./references.ts";
 import { configField } from "./validate.ts";
 
 /** Of a flow that is saved. */
-export async function findWarnings(db: Queries, flow: FlowWithVersion): Promise<readonly Problem[]> {
+export async function findWarnings(
+  db: Queries,
+  flow: FlowWithVersion,
+  now: Date,
+): Promise<readonly Problem[]> {
+  const references = referencesOf({ ...flow, graph: toGraph(flow.nodes) }).filter(
+    ({ thing }) => thing === "team",
+  );
   return [
-    ...(await findIdleTeams(db, flow)),
+    ...(await findIdleTeams(db, flow.organization_id, { references, now })),
     ...(await findMissingPolicies(db, flow)),
     ...(await findSharedKeywords(db, flow)),
   ];
-}
-
-async function findIdleTeams(db: Queries, flow: FlowWithVersion): Promise<readonly Problem[]> {
-  const references = referencesOf({ ...flow, graph: toGraph(flow.nodes) });
-  const teams = references.filter(({ thing }) => thing === "team");
-  if (teams.length === 0) {
-    return [];
-  }
-  const { rows } = await sql<{ id: string; name: string; is_active: boolean; has_members: boolean }>`
-    select id, name, is_active, exists (
-      select from team_members
-      where team_members.organization_id = teams.organization_id and team_id = teams.id and is_available
-    ) as has_members
-    from teams
-    where organization_id = ${flow.organization_id} and id = any(${teams.map(({ id }) => id)}::text[])
-  `.execute(db);
-  return teams.flatMap(({ id, field }) => {
-    const { name, is_active = true, has_members = true } = rows.find((row) => row.id === id) ?? {};
-    const inactive = {
-      ...{ field, code: "team_inactive" },
-      message: `The team ${name} is not active, so no agent of it is chosen.`,
-      fix: "Activate it with update_team.",
-    };
-    const empty = {
-      ...{ field, code: "team_without_members" },
-      message: `The team ${name} has no available member, so its conversations wait.`,
-      fix: "Add members with add_team_member.",
-    };
-    return [...(is_active ? [] : [inactive]), ...(has_members ? [] : [empty])];
-  });
 }
 
 /** Where an agent is to be found, and neither a target nor a policy says which. */

@@ -192,6 +192,8 @@ export interface Erase {
 export interface Hooks {
   /** Agents may have become free: waiting conversations may be assigned. */
   capacityFreed(change: Change, organization: string): Promise<void>;
+  /** A team has a new member, whose row is locked: waiting conversations that the member can take are assigned now. */
+  memberAdded(change: Change, organization: string): Promise<void>;
   /**
    * An approved template is about to be submitted again or deleted, and can't be sent from then on.
    * @throws Failure `template_in_use` if something waits to be sent with it.
@@ -228,6 +230,11 @@ export interface Hooks {
     db: Queries,
     conversations: { readonly organization: string; readonly conversation_ids: readonly string[] },
   ): Promise<ReadonlySet<string>>;
+  /** Whether a flow that waits for a reply, or the bot, takes a message that the contact has just written. */
+  takesMessage(
+    db: Queries,
+    conversation: { readonly organization: string; readonly conversation_id: string },
+  ): Promise<boolean>;
   /** The bot's part in a conversation; null if it never had one. */
   botIn(
     db: Queries,

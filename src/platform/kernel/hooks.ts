@@ -9,6 +9,11 @@ export function combineHooks(parts: readonly Partial<Hooks>[]): Hooks {
         await capacityFreed?.(...args);
       }
     },
+    async memberAdded(...args) {
+      for (const { memberAdded } of parts) {
+        await memberAdded?.(...args);
+      }
+    },
     async templateWithdrawn(...args) {
       for (const { templateWithdrawn } of parts) {
         await templateWithdrawn?.(...args);
@@ -42,6 +47,14 @@ export function combineHooks(parts: readonly Partial<Hooks>[]): Hooks {
     async heldByBot(...args) {
       const held = await Promise.all(parts.map(({ heldByBot }) => heldByBot?.(...args) ?? []));
       return new Set(held.flatMap((ids) => [...ids]));
+    },
+    async takesMessage(...args) {
+      for (const { takesMessage } of parts) {
+        if (await takesMessage?.(...args)) {
+          return true;
+        }
+      }
+      return false;
     },
     async botIn(...args) {
       for (const { botIn } of parts) {

@@ -7,6 +7,7 @@ import { readWithSnapshot, refersTo } from "../../database/query/index.ts";
 import { serializeContact } from "../contacts/index.ts";
 import { getConversationDetails, latestAssignment } from "../conversations/index.ts";
 import type { ReadContext } from "../kernel/index.ts";
+import { whyUnassigned } from "../routing/index.ts";
 import { describeActions } from "./actions.ts";
 import type { MessageRow } from "./progress.ts";
 import { serializeMessage } from "./serialize.ts";
@@ -26,6 +27,7 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
     world.hooks.activeRun(context.db, { organization: context.organization, conversation_id: id }),
     world.hooks.botIn(context.db, { organization: context.organization, conversation_id: id }),
   ]);
+  const waiting_reason = await whyUnassigned(context.db, conversation);
   const { channel, settings, ...contact } = parties;
   const { tags: _tags, metadata: _metadata, blocked_reason: _reason, ...summary } = contact;
   const isContactShown = caller.scopes.has("contacts:read");
@@ -36,6 +38,7 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
     conversation,
     contact: serializeContact(isContactShown ? contact : summary),
     assignment,
+    waiting_reason,
     flow_run,
     chatbot,
     messages: latest.rows.reverse().map((row) => serializeMessage(world, row)),
@@ -43,7 +46,7 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
       { conversation, contact, inbox: { channel, settings }, tools: world.tools },
       caller,
     ),
-    warnings: describeWarnings({ contact, inbox: { settings }, received }),
+    warnings: describeWarnings({ contact, conversation, inbox: { channel, settings }, received }),
     cursor: writeCursor(world, cursorAt(latest.snapshot, now)),
   };
 }

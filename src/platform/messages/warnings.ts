@@ -1,14 +1,16 @@
-/** What to know before a contact is written to: a block, an opt-out, a request to stop. */
+/** What to know before a contact is written to: a block, an opt-out, a request to stop, a closed window. */
 import type { z } from "zod";
 import { InboxSettings } from "../../../tools/inboxes.ts";
 import type { ContextWarning } from "../../../tools/messages/index.ts";
+import { isWindowStrict } from "../inboxes/index.ts";
 import { blockedReason } from "./actions.ts";
 import { asksToStop, readConsent } from "./inbound/index.ts";
 import type { MessageRow } from "./progress.ts";
 
 interface WarningContext {
   readonly contact: { readonly opted_out: boolean; readonly blocked_at: string | null };
-  readonly inbox: { readonly settings: unknown };
+  readonly conversation: { readonly is_within_24h_window: boolean };
+  readonly inbox: Parameters<typeof isWindowStrict>[0];
   /** The contact's latest message; undefined if the contact never wrote. */
   readonly received: Pick<MessageRow, "content"> | undefined;
 }
@@ -16,7 +18,7 @@ interface WarningContext {
 type Warning = z.output<typeof ContextWarning>;
 
 /** The texts do not repeat what the contact wrote, which is not to be trusted. */
-export function describeWarnings({ contact, inbox, received }: WarningContext): Warning[] {
+export function describeWarnings({ contact, conversation, inbox, received }: WarningContext): Warning[] {
   const { opted_out, blocked_at } = contact;
   const warnings: Warning[] = [];
   if (blocked_at !== null) {
@@ -29,6 +31,12 @@ export function describeWarnings({ contact, inbox, received }: WarningContext): 
     const message =
       "The contact's latest message seems to ask for no more messages: ask the contact, or set opted_out with update_contact.";
     warnings.push({ code: "asks_to_stop", message });
+  }
+  // Where the window is strict, the actions say so.
+  if (blocked_at === null && !conversation.is_within_24h_window && !isWindowStrict(inbox)) {
+    const message =
+      "The 24-hour window is closed: the simulated channel sends free text all the same, WhatsApp would not. Use send_template_message.";
+    warnings.push({ code: "outside_service_window", message });
   }
   return warnings;
 }

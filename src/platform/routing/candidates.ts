@@ -3,7 +3,7 @@ import { type ExpressionBuilder, sql } from "kysely";
 import type { Queries } from "../../database/database.ts";
 import { refersTo } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
-import { countsAsLoad } from "../teams/index.ts";
+import { countsAsLoad, isAvailableAt } from "../teams/index.ts";
 import type { ConversationRow } from "./policy.ts";
 import type { Agent, PassedOverReason } from "./strategies.ts";
 
@@ -54,7 +54,7 @@ export async function readMembers(
 export async function lockMember(
   db: Queries,
   conversation: ConversationRow,
-  { team_id, user_id }: { team_id: string; user_id: string },
+  { team_id, user_id, now }: { team_id: string; user_id: string; now: Date },
 ): Promise<AgentCandidate | undefined> {
   const members = await selectMembers(db, conversation.organization_id, [])
     .where((row) =>
@@ -63,7 +63,7 @@ export async function lockMember(
     .forUpdate("team_members")
     .execute();
   const member = members.find((row) => row.team_id === team_id && row.user_id === user_id);
-  return member && toCandidate(member, conversation);
+  return member && toCandidate(member, conversation, now);
 }
 
 /** A user outside any team. Capacity is set per team, so there is none here. */
@@ -84,7 +84,7 @@ export async function findUser(
 }
 
 /** The member as a candidate for this conversation. */
-export function toCandidate(member: Member, conversation: ConversationRow): AgentCandidate {
+export function toCandidate(member: Member, conversation: ConversationRow, now: Date): AgentCandidate {
   const { user_id, name, team_id, max_concurrent_chats, skills, turn } = member;
   // The conversation already counts for its current agent, who can therefore keep it at full capacity.
   const isCounted =
@@ -93,8 +93,9 @@ export function toCandidate(member: Member, conversation: ConversationRow): Agen
     conversation.assigned_to === user_id;
   const current_chat_count = member.current_chat_count - Number(isCounted);
   const checks: [boolean, PassedOverReason][] = [
-    [!member.user_is_active || !member.team_is_active, "inactive"],
-    [!member.is_available, "unavailable"],
+    [!member.team_is_active, "team_inactive"],
+    [!member.user_is_active, "inactive"],
+    [!isAvailableAt(member, now), "unavailable"],
     [current_chat_count >= max_concurrent_chats, "at_capacity"],
   ];
   const blockedBy = checks.find(([isBlocked]) => isBlocked)?.[1] ?? null;
@@ -116,7 +117,8 @@ function selectMembers(db: Queries, organization: string, skills: readonly strin
     .selectFrom("team_members")
     .innerJoin("users", (join) => join.on(refersTo("team_members.user_id", "users")))
     .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
-    .select(["team_id", "user_id", "current_chat_count", "max_concurrent_chats", "turn", "is_available"])
+    .select(["team_id", "user_id", "current_chat_count", "max_concurrent_chats", "turn"])
+    .select(["is_available", "unavailable_from", "unavailable_until"])
     .select(withSkills.as("skills"))
     .select(["users.name", "users.is_active as user_is_active", "teams.is_active as team_is_active"])
     .where("team_members.organization_id", "=", organization)

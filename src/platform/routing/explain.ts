@@ -3,9 +3,11 @@ import type { Team } from "./escalation-path.ts";
 import type { Policy } from "./policy.ts";
 import type { AgentChoice, PassedOverReason } from "./strategies.ts";
 
-const reasonTexts: Record<PassedOverReason, string> = {
+/** Why an agent was passed over, in words. */
+export const reasonTexts: Readonly<Record<PassedOverReason, string>> = {
   unavailable: "unavailable",
   inactive: "inactive",
+  team_inactive: "in an inactive team",
   at_capacity: "at capacity",
   lacks_skills: "without the skills",
   not_next: "not next",
@@ -26,6 +28,9 @@ export function explainQueue(
   const queue = target ? ` in the queue of ${target.name}` : "";
   if (reasons === "others wait longer") {
     return `${nameOf(policy)} lets it wait${queue} behind others who wait longer.`;
+  }
+  if (target && !target.is_active && reasons.every((reason) => reason === "team_inactive")) {
+    return `${nameOf(policy)} found nobody, as the team ${target.name} is inactive: it waits${queue}.`;
   }
   const counts = Object.entries(reasonTexts).map(([reason, text]) => {
     const count = reasons.filter((passedOver) => passedOver === reason).length;

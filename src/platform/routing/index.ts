@@ -15,13 +15,13 @@ import { requireSettings } from "./settings.ts";
 export { findUser, lockMember } from "./candidates.ts";
 export { factsOf, matchPolicies, readFacts } from "./conditions.ts";
 export { decide, decideFromSnapshot, decideUnmatched, type PolicyDecision } from "./decide.ts";
+export { reasonTexts } from "./explain.ts";
 export {
   activePolicies,
   hasPolicies,
   policyForOwnTeam,
   policyForQueued,
   policyForTeam,
-  readFactsOfQueued,
 } from "./policies.ts";
 export type { ConversationRow, Policy } from "./policy.ts";
 export { type DecisionRecord, recordDecision, recordPolicyDecisions, type Trigger } from "./records.ts";
@@ -32,6 +32,8 @@ const deleteOldDecisionsJob = defineRetentionJob({
   schedule: "22 * * * *",
   rules: [{ table: "routing_decisions", column: "created_at", days: "decisions" }],
 });
+
+export { whyUnassigned } from "./waiting.ts";
 
 export const routing = implement(contract, {
   tables: ["routing_policies", "routing_credits", "routing_decisions"],

@@ -2,6 +2,7 @@
 import type { Queries } from "../../database/database.ts";
 import { type ConversationFacts, matchPolicies, readFacts } from "./conditions.ts";
 import { type ConversationRow, defaultPolicy, type Policy, toPolicy } from "./policy.ts";
+import { selectDecisions } from "./records.ts";
 
 /** The active policies in the order in which they are matched: the highest priority first, then the oldest. */
 export async function activePolicies(db: Queries, organization: string): Promise<Policy[]> {
@@ -73,30 +74,27 @@ export async function policyForOwnTeam(db: Queries, lookup: PolicyLookup): Promi
 }
 
 /**
- * The policy for a queued conversation: the one that queued it while it is active, else that of its team, else
- * the first that matches.
+ * The policy for a queued conversation, as for a new one: the first that matches now, among those of its team if it has one.
+ * Else the one that queued it while it is active, else that of its team. One that was chosen by hand or by a flow stays.
  */
 export async function policyForQueued(db: Queries, lookup: PolicyLookup): Promise<Policy | undefined> {
   const { conversation, policies } = lookup;
-  const known = ownPolicy(lookup) ?? (await policyForOwnTeam(db, lookup));
-  if (known) {
-    return known;
-  }
   const facts = lookup.facts ?? (await readFacts(db, [conversation], policies));
-  return matchPolicies(facts, lookup)[0];
+  const own = policies.find(({ id }) => id === conversation.policy_id);
+  const { team_id } = conversation;
+  const usable = policies.filter(
+    (policy) =>
+      policy === own || team_id === null || (policy.target_type === "team" && policy.target_id === team_id),
+  );
+  const [matching] = matchPolicies(facts, { ...lookup, policies: usable });
+  if (matching && (own === undefined || matching === own || !(await wasChosen(db, conversation)))) {
+    return matching;
+  }
+  return own ?? policyForOwnTeam(db, { ...lookup, facts });
 }
 
-/** The facts that `policyForQueued` needs for these conversations. */
-export function readFactsOfQueued(
-  db: Queries,
-  conversations: readonly ConversationRow[],
-  policies: readonly Policy[],
-): Promise<ConversationFacts> {
-  const others = conversations.filter((conversation) => !ownPolicy({ conversation, policies }));
-  return readFacts(db, others, policies);
-}
-
-/** The active policy that queued the conversation. */
-function ownPolicy({ conversation, policies }: Pick<PolicyLookup, "conversation" | "policies">) {
-  return policies.find(({ id }) => id === conversation.policy_id);
+/** Whether a person or a flow, not routing, has given the conversation to its policy or team. */
+async function wasChosen(db: Queries, { organization_id, id }: ConversationRow): Promise<boolean> {
+  const latest = await selectDecisions(db, organization_id, id).limit(1).executeTakeFirst();
+  return latest?.trigger === "assign";
 }

@@ -113,7 +113,7 @@ export function candidatesFor(
     throw new Error(`The snapshot does not include the policy ${policy.id}.`);
   }
   const { tiers, nextTierAfterMs } = tiersAfter(path, waitTimeMs(conversation, now));
-  const candidates = [...members.values()].map((member) => toCandidate(member, conversation));
+  const candidates = [...members.values()].map((member) => toCandidate(member, conversation, now));
   const candidateTiers = tiers.map((tier, index) =>
     candidates.filter(
       ({ team_id, user_id }) =>

@@ -1,6 +1,6 @@
 /** Teams: the agents who answer conversations, and the capacity of each. */
 import type { Selectable } from "kysely";
-import { fail } from "../../../tools/errors.ts";
+import { fail, failField } from "../../../tools/errors.ts";
 import { teams as contract } from "../../../tools/teams.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
@@ -8,8 +8,12 @@ import { readPage, refersTo } from "../../database/query/index.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import { implement, requireBelowQuota } from "../kernel/index.ts";
 import { countsAsLoad } from "./load.ts";
+import { findIdleTeams } from "./warnings.ts";
 
+export { availableAt, isAvailableAt, unavailableSince } from "./availability.ts";
 export { countsAsLoad, type LoadChange, updateLoads } from "./load.ts";
+
+export { findIdleTeams, type TeamReference } from "./warnings.ts";
 
 /** Those of the ids that are teams of the organization. */
 export async function findTeams(
@@ -43,7 +47,7 @@ export const teams = implement(contract, {
         })
         .returningAll()
         .executeTakeFirstOrThrow();
-      return { data: team };
+      return { data: { ...team, warnings: await warnOf(tx, team, now) } };
     },
 
     async list_teams(paging, { db, organization }) {
@@ -63,8 +67,9 @@ export const teams = implement(contract, {
       return { data, meta };
     },
 
-    async get_team({ id }, { db, organization }) {
-      return { data: await getTeam(db, organization, id) };
+    async get_team({ id }, { db, organization, now }) {
+      const team = await getTeam(db, organization, id);
+      return { data: { ...team, warnings: await warnOf(db, team, now) } };
     },
 
     async update_team({ id, settings, ...changes }, context) {
@@ -99,10 +104,11 @@ export const teams = implement(contract, {
     },
 
     async add_team_member({ id, user_id, ...input }, context) {
-      const { tx, organization, now } = context;
+      const { tx, world, organization, now } = context;
       await requireBelowQuota(context, "team_members", tx.selectFrom("team_members"));
-      await getTeam(tx, organization, id, { locks: true });
+      const team = await getTeam(tx, organization, id, { locks: true });
       await requireNewMember(tx, organization, { team_id: id, user_id });
+      requireAbsence(input);
       const member = await tx
         .insertInto("team_members")
         .values({
@@ -118,8 +124,11 @@ export const teams = implement(contract, {
         })
         .returningAll()
         .executeTakeFirstOrThrow();
-      await context.world.hooks.capacityFreed(context, organization);
-      return { data: member };
+      await world.hooks.memberAdded(context, organization);
+      const { current_chat_count } = await getMember(tx, organization, { team_id: id, id: member.id });
+      const assigned_from_queue = current_chat_count - member.current_chat_count;
+      const warnings = await warnOf(tx, team, now);
+      return { data: { ...member, current_chat_count, assigned_from_queue, warnings } };
     },
 
     async list_team_members({ id, ...paging }, { db, organization }) {
@@ -132,6 +141,7 @@ export const teams = implement(contract, {
       const { tx, organization, now } = context;
       const before = await getMember(tx, organization, { team_id: id, id: member_id });
       const { is_available = before.is_available } = changes;
+      requireAbsence({ ...before, ...changes });
       const member = await tx
         .updateTable("team_members")
         .set({
@@ -171,6 +181,30 @@ async function getTeam(db: Queries, organization: string, id: string, { locks = 
     throw fail("team_not_found");
   }
   return team;
+}
+
+async function warnOf(
+  db: Queries,
+  { organization_id, id }: Pick<TeamRow, "organization_id" | "id">,
+  now: Date,
+) {
+  const references = [{ field: "id", id }];
+  return [...(await findIdleTeams(db, organization_id, { references, now }))];
+}
+
+type TeamRow = Selectable<Tables["teams"]>;
+
+/** @throws Failure `absence_ends_first`. */
+function requireAbsence({
+  unavailable_from: from = null,
+  unavailable_until: until = null,
+}: {
+  readonly unavailable_from?: string | null | undefined;
+  readonly unavailable_until?: string | null | undefined;
+}): void {
+  if (from !== null && until !== null && Date.parse(until) <= Date.parse(from)) {
+    throw failField("unavailable_until", "absence_ends_first");
+  }
 }
 
 /** The member, locked until the commit. @throws Failure `team_not_found` or `team_member_not_found`. */

@@ -1,11 +1,16 @@
 /** Templates: the operations of `tools/templates/`, and the functions that other modules call. */
-import type { Failure } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
 import { templates as contract, type TemplateData } from "../../../tools/templates/index.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { containsText, readPage } from "../../database/query/index.ts";
 import { getOrDefaultInbox } from "../inboxes/index.ts";
-import { freshId, implement, requireBelowQuota } from "../kernel/index.ts";
+import {
+  freshId,
+  implement,
+  lockOrganization,
+  type OrganizationChange,
+  requireBelowQuota,
+} from "../kernel/index.ts";
 import { toMediaContent } from "../media.ts";
 import { getOrganization } from "../organization.ts";
 import { getAccessibleUploadAt } from "../uploads/index.ts";
@@ -64,7 +69,9 @@ export const templates = implement(contract, {
         .returningAll()
         .executeTakeFirst();
       if (!template) {
-        throw await failExisting(tx, { organization_id: organization, inbox_id: inbox.id, name, language });
+        // Another call or a sync, which adds the authority's templates, has taken the name.
+        const key = { organization_id: organization, inbox_id: inbox.id, name, language };
+        throw fail("template_exists", { existing_id: await findNamed(tx, key), param: "name" });
       }
       return { data: { ...serializeTemplate(template), channel: inbox.platform } };
     },
@@ -83,7 +90,12 @@ export const templates = implement(contract, {
       return { data: serializeTemplate(await getTemplate(db, organization, id)) };
     },
 
-    async update_template({ id, category, template_data, variables }, { tx, organization, caller, now }) {
+    async update_template({ id, name, language, category, template_data, variables }, context) {
+      const { tx, organization, caller, now } = context;
+      if (name !== undefined || language !== undefined) {
+        // Before the template, as in every call that takes a name.
+        await lockOrganization(tx, organization);
+      }
       const template = await lockTemplate(tx, organization, id);
       const { channel, status: current_state, review_status } = template;
       if (!isEditable(template)) {
@@ -98,8 +110,9 @@ export const templates = implement(contract, {
       const changes = {
         category: category ?? template.category,
         template_data: data,
-        variables: resolveVariables(data, variables, template.variables),
+        variables: resolveVariables(data, variables, template),
       };
+      await rename(context, template, { name, language });
       const state = edit(stateOf(template), changes);
       const stored = await storeState(tx, template, { state, now });
       return { data: { ...serializeTemplate(stored), channel } };
@@ -133,8 +146,38 @@ async function requireSample(tx: Transaction, organization: string, { header }: 
   }
 }
 
-/** Another call or a sync, which adds the authority's templates, has taken the name. */
-async function failExisting(
+/**
+ * Changes the name or the language of a draft that the authority has never had.
+ * @throws Failure `template_name_fixed`, `template_exists`.
+ */
+async function rename(
+  { tx, organization: organization_id }: OrganizationChange,
+  template: TemplateRow,
+  wanted: { readonly name: string | undefined; readonly language: string | undefined },
+): Promise<void> {
+  const { id, inbox_id, external_id, status: current_state } = template;
+  const { name = template.name, language = template.language } = wanted;
+  if (name === template.name && language === template.language) {
+    return;
+  }
+  if (external_id !== null) {
+    const param = name === template.name ? "language" : "name";
+    throw fail("template_name_fixed", { current_state, param });
+  }
+  const existing_id = await findNamed(tx, { organization_id, inbox_id, name, language });
+  if (existing_id !== undefined && existing_id !== id) {
+    throw fail("template_exists", { existing_id, param: "name" });
+  }
+  await tx
+    .updateTable("templates")
+    .set({ name, language })
+    .where("organization_id", "=", organization_id)
+    .where("id", "=", id)
+    .execute();
+}
+
+/** The id of the template that has the name in its language and inbox. */
+async function findNamed(
   db: Queries,
   {
     organization_id,
@@ -142,14 +185,14 @@ async function failExisting(
     name,
     language,
   }: Pick<TemplateRow, "organization_id" | "inbox_id" | "name" | "language">,
-): Promise<Failure> {
-  const { id: existing_id } = await db
+): Promise<string | undefined> {
+  const template = await db
     .selectFrom("templates")
     .select("id")
     .where("organization_id", "=", organization_id)
     .where((row) => row(row.fn<string>("lower", ["name"]), "=", name.toLowerCase()))
     .where("language", "=", language)
     .where("inbox_id", "=", inbox_id)
-    .executeTakeFirstOrThrow();
-  return fail("template_exists", { existing_id, param: "name" });
+    .executeTakeFirst();
+  return template?.id;
 }

@@ -133,6 +133,17 @@ const rules: readonly Rule[] = [
       ),
   },
   {
+    code: "url_unsafe",
+    check: ({ template_data: { buttons = [] } }) =>
+      buttons.flatMap(({ type, url = "" }, index) =>
+        problem(
+          type === "url" && isValidUrl(url) && !isSafeUrl(url),
+          `template_data.buttons.${index}.url`,
+          "Send an https address with a public host name, no user, and no spaces or control characters.",
+        ),
+      ),
+  },
+  {
     code: "phone_number_invalid",
     check: ({ template_data: { buttons = [] } }) =>
       buttons.flatMap(({ type, phone_number = "" }, index) =>
@@ -255,11 +266,29 @@ function hasVariable(text: string): boolean {
   return withoutPlaceholders(text) !== text;
 }
 
+/** The address before the variable at its end. */
+function fixedPartOf(url: string): string {
+  return url.replace(/\{\{[1-9]\d{0,2}\}\}$/, "");
+}
+
 function isValidUrl(url: string): boolean {
-  const fixed = url.replace(/\{\{[1-9]\d{0,2}\}\}$/, "");
+  const fixed = fixedPartOf(url);
   // A value may not become part of the host.
   const isHostFixed = fixed === url || /^https?:\/\/[^/]+\//.test(fixed);
   return isHostFixed && !hasVariable(fixed) && /^https?:\/\/[^\s/]+/.test(fixed) && URL.canParse(fixed);
+}
+
+/**
+ * Whether the address leads every recipient where it seems to lead. The parser drops tabs and line breaks, and writes an IP
+ * address, in any notation, with a number as its last label or in brackets.
+ */
+function isSafeUrl(url: string): boolean {
+  const fixed = fixedPartOf(url);
+  const { protocol, username, password, hostname } = new URL(fixed);
+  const host = hostname.replace(/\.$/, "");
+  const isPublicName = /\.[^.\]]*[^.\]\d][^.\]]*$/.test(host) && !host.endsWith(".localhost");
+  const hasUser = username !== "" || password !== "" || /^https?:\/\/[^/?#]*@/.test(fixed);
+  return protocol === "https:" && isPublicName && !hasUser && !/[\s\p{C}"<>\\^`{|}]/u.test(fixed);
 }
 
 function listOf(numbers: readonly number[]): string {

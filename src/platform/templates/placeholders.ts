@@ -18,9 +18,20 @@ export interface Place {
 const placeholder = /\{\{([1-9]\d{0,2})\}\}/g;
 
 /** The numbers of the placeholders of a text, each once, in ascending order. */
-function numbersIn(text: string): readonly number[] {
+export function numbersIn(text: string): readonly number[] {
   const numbers = [...text.matchAll(placeholder)].map(([, digits]) => Number(digits));
   return [...new Set(numbers)].sort((one, other) => one - other);
+}
+
+/** The placeholders in the order of the text, with the text up to the next one on each side. */
+export function splitAtPlaceholders(text: string) {
+  // The capturing group puts the numbers between the texts.
+  const parts = text.split(placeholder);
+  return parts.flatMap((part, index) =>
+    index % 2 === 0
+      ? []
+      : { number: Number(part), before: parts[index - 1] ?? "", after: parts[index + 1] ?? "" },
+  );
 }
 
 /** The text without its placeholders; a brace pair that is left belongs to none. */

@@ -2,16 +2,23 @@
 import { failField } from "../../../tools/errors.ts";
 import type { TemplateData, Variable } from "../../../tools/templates/index.ts";
 import { type Place, placesOf } from "./placeholders.ts";
+import { matchPlaceholders } from "./renumbered.ts";
+
+/** What a change replaces. */
+interface Earlier {
+  readonly template_data: TemplateData;
+  readonly variables: readonly Variable[];
+}
 
 /**
  * The variables in the order of their places: header, body, buttons. Of a component of which `given` names none, the
- * variables keep the names of `earlier` if their number is the same.
+ * variables keep the names that they were given earlier, also if they are renumbered.
  * @throws Failure `template_variables_mismatch`.
  */
 export function resolveVariables(
   data: TemplateData,
   given: readonly Variable[] = [],
-  earlier: readonly Variable[] = [],
+  earlier?: Earlier,
 ): Variable[] {
   const places = placesOf(data);
   const owners = given.map((variable) => places.find((place) => isAt(variable, place, places)));
@@ -23,10 +30,32 @@ export function resolveVariables(
     if (named.length > 0) {
       requireCount(named, { component: nameOf(place), expected });
     }
-    const kept = earlier.filter((variable) => isAt(variable, place, places));
-    const names = named.length > 0 ? named : kept.length === expected ? kept : [];
+    const names = named.length > 0 || !earlier ? named : keepNames(place, earlier);
     return place.numbers.map((number, index) => toVariable(place, number, names[index]));
   });
+}
+
+/** What was given for the variables of the place earlier, by their place among its numbers. */
+function keepNames(place: Place, { template_data, variables }: Earlier): readonly (Given | undefined)[] {
+  const places = placesOf(template_data);
+  const former = places.find(
+    ({ component, button_index }) => component === place.component && button_index === place.button_index,
+  );
+  if (!former) {
+    return [];
+  }
+  const kept = variables.filter((variable) => isAt(variable, former, places));
+  return matchPlaceholders(place.text, former.text).map((index) => {
+    const variable = index === undefined ? undefined : kept[index];
+    return variable && givenOf(variable, defaultName(former, former.numbers[index ?? 0] ?? 0));
+  });
+}
+
+type Given = Partial<Pick<Variable, "name" | "example">>;
+
+/** Without a name after its number, which belongs to the number, and without an example that is only the name. */
+function givenOf({ name, example }: Variable, byNumber: string): Given {
+  return { ...(name !== byNumber && { name }), ...(example !== name && { example }) };
 }
 
 /** A variable of a button without an index is that of the first url button with a placeholder. */
@@ -59,17 +88,18 @@ function nameOf({ component, button_index }: Place): string {
 }
 
 /** Names of header and button variables differ from those of the body, so that a value is sent to one place. */
-function toVariable(
-  { component, button_index }: Place,
-  number: number,
-  given: Variable | undefined,
-): Variable {
-  const defaultNames = {
+function defaultName({ component, button_index }: Place, number: number): string {
+  const names = {
     HEADER: `header_${number}`,
     BODY: String(number),
     BUTTONS: `button_${button_index}_${number}`,
   };
-  const name = given?.name ?? defaultNames[component];
-  const place = button_index === undefined ? { component } : { component, button_index };
-  return { name, ...place, example: given?.example ?? name };
+  return names[component];
+}
+
+function toVariable(place: Place, number: number, given: Given | undefined): Variable {
+  const { component, button_index } = place;
+  const name = given?.name ?? defaultName(place, number);
+  const at = button_index === undefined ? { component } : { component, button_index };
+  return { name, ...at, example: given?.example ?? name };
 }

@@ -22,6 +22,10 @@ export const Faults = z.strictObject({
     .default(0)
     .describe("Messages whose receipts are delayed and arrive in reverse order"),
   lost_answers: share.default(0).describe("Messages that are accepted although the send throws"),
+  fetch_media: z
+    .boolean()
+    .default(true)
+    .describe("Whether the media of messages is fetched; false to work offline"),
   pricing: z
     .strictObject({
       category: z.string().min(1).max(64).nullable().default(null).describe("null: as the message was sent"),

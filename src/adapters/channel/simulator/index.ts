@@ -17,11 +17,14 @@ import type {
   SendResult,
 } from "../../../ports/channel.ts";
 import type { Clock } from "../../../ports/clock.ts";
+import type { MessageContent } from "../../../ports/message-content.ts";
 import type { TemplateAuthority, TemplateAuthorityCallbacks } from "../../../ports/template-authority.ts";
+import type { Web } from "../../../ports/web.ts";
 import type { ControlRoute } from "./control-route.ts";
 import { type ControlOptions, createControls, type SimulatorControls } from "./controls.ts";
 import { findInjectedFailure, isTriggered } from "./faults.ts";
 import { createSimulatorStore, type LedgerParts } from "./ledger.ts";
+import { type CheckMedia, createMediaCheck } from "./media.ts";
 import { previousStatuses, scheduleAcceptReceipts } from "./receipts.ts";
 import { createSimulatorRoutes } from "./routes.ts";
 import { type DueReceipt, type LedgerMessage, receiptJobType } from "./store.ts";
@@ -30,6 +33,8 @@ import { createSimulatedAuthority } from "./templates/index.ts";
 export interface OpenSimulatorOptions extends LedgerParts {
   readonly callbacks: ChannelCallbacks & TemplateAuthorityCallbacks;
   readonly now: Clock;
+  /** Fetches the media of messages. */
+  readonly web: Web;
 }
 
 export { type ControlRoute, createRouteFactory, parseInput } from "./control-route.ts";
@@ -47,10 +52,11 @@ export interface OpenSimulator {
 
 /** Opens both on the database. */
 export function openSimulator(options: OpenSimulatorOptions): OpenSimulator {
-  const { callbacks, now } = options;
+  const { callbacks, now, web } = options;
   const { authority, findRefusal, ...reviews } = createSimulatedAuthority(options);
   const store = createSimulatorStore(options);
-  const simulator = createSimulator({ store, callbacks, now, findRefusal });
+  const checkMedia = createMediaCheck(web, now);
+  const simulator = createSimulator({ store, callbacks, now, findRefusal, checkMedia });
   return {
     channel: simulator.channel,
     authority,
@@ -62,6 +68,8 @@ export function openSimulator(options: OpenSimulatorOptions): OpenSimulator {
 export interface SimulatorOptions extends ControlOptions {
   /** Why a message with a template is refused; null if it is not. */
   readonly findRefusal: (message: OutboundMessage) => Promise<ChannelFailure | null>;
+  /** By default the media of messages is not fetched. */
+  readonly checkMedia?: CheckMedia;
   /** Waits; throws when the signal aborts. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -79,13 +87,13 @@ export interface Simulator {
 }
 
 export function createSimulator(options: SimulatorOptions): Simulator {
-  const { store, callbacks, now, findRefusal, wait = sleep } = options;
+  const { store, callbacks, now, findRefusal, checkMedia = async () => null, wait = sleep } = options;
   const controls = createControls({ store, callbacks, now });
 
   return {
     channel: {
       isSimulated: true,
-      send: (message, rest) => send({ store, controls, now, findRefusal, wait }, message, rest),
+      send: (message, rest) => send({ store, controls, now, findRefusal, checkMedia, wait }, message, rest),
       async find(token, organization_id) {
         const message = await store.find(organization_id, token);
         return message ? { outcome: "accepted", channel_message_id: message.id } : { outcome: "absent" };
@@ -112,7 +120,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
 type Sender = Required<Omit<SimulatorOptions, "callbacks">> & { readonly controls: SimulatorControls };
 
 async function send(
-  { store, controls, now, findRefusal, wait }: Sender,
+  { store, controls, now, findRefusal, checkMedia, wait }: Sender,
   message: OutboundMessage,
   { signal, startNow }: SendOptions,
 ): Promise<SendResult> {
@@ -130,9 +138,10 @@ async function send(
   if (refusal) {
     return { outcome: "refused", failure: refusal };
   }
+  const rejectedMedia = faults.fetch_media ? await checkMedia(message) : null;
   await startNow();
   const ledgerMessage = toLedgerMessage(message, store.newId(now()), now());
-  const accepted = { failure: injected?.failure ?? null, isBulk: message.is_bulk };
+  const accepted = { failure: injected?.failure ?? rejectedMedia, isBulk: message.is_bulk };
   await store.accept(ledgerMessage, scheduleAcceptReceipts(ledgerMessage, faults, accepted));
   if (isTriggered(faults.lost_answers, message.token, "lost answer")) {
     throw new Error("The simulated channel's answer was lost on the way.");
@@ -147,10 +156,24 @@ function toLedgerMessage(message: OutboundMessage, id: string, at: Date): Ledger
     token: message.token,
     phone_number: message.to,
     direction: "outbound",
-    content: { ...message.content, ...(message.reply_to ? { reply_to: message.reply_to } : {}) },
+    content: { ...withoutFile(message.content), ...(message.reply_to ? { reply_to: message.reply_to } : {}) },
     status: "accepted",
     created_at: at.toISOString(),
   };
+}
+
+/** The phone shows the address of a file. */
+function withoutFile(content: MessageContent): MessageContent {
+  if ("media" in content) {
+    const { file: _, ...media } = content.media;
+    return { ...content, media };
+  }
+  const header = content.type === "template" ? content.template.header : null;
+  if (content.type !== "template" || header === null || header.type === "text") {
+    return content;
+  }
+  const { file: _, ...media } = header.media;
+  return { ...content, template: { ...content.template, header: { ...header, media } } };
 }
 
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -12,7 +12,13 @@ import { NewMessage } from "../../../../tools/messages/index.ts";
 import type { Transaction } from "../../../database/database.ts";
 import { recordUnit, requireAllowance } from "../../billing/index.ts";
 import { requireAddress } from "../../contacts/index.ts";
-import { assign, lockConversationSubject, type Subject } from "../../conversations/index.ts";
+import {
+  assign,
+  lockConversationSubject,
+  openIfPending,
+  recordAnswer,
+  type Subject,
+} from "../../conversations/index.ts";
 import { defineJob, type OrganizationChange, system, type World } from "../../kernel/index.ts";
 import { sendMessage } from "../../messages/index.ts";
 import { findTeams } from "../../teams/index.ts";
@@ -131,7 +137,9 @@ async function apply(tx: Transaction, world: World, { payload, decision }: Appli
     const answer = { organization, conversation_id: conversation.id, answer_id: sent, isMessage: true, now };
     await recordUnit(tx, world, answer);
   }
-  if (status === "handed_off") {
+  if (status === "answered") {
+    await recordAnswer(change, conversation);
+  } else {
     await handOver(change, parties, reply?.handoff?.team_id ?? null);
   }
 }
@@ -159,7 +167,12 @@ export async function handOver(
   await endByHandOff(change, conversation);
   // The team may have been deleted since the graph was saved: then routing chooses.
   const isTeam = team_id !== null && (await findTeams(tx, organization, [team_id])).has(team_id);
-  await (isTeam ? assign({ id, team_id }, change) : requestAgent(change, conversation));
+  if (isTeam) {
+    await assign({ id, team_id }, change);
+    await openIfPending(change, id);
+  } else {
+    await requestAgent(change, conversation);
+  }
 }
 
 /** A later message of the conversation that is to be answered. */

@@ -2,6 +2,6 @@
 export { answerJob, handOver } from "./answer.ts";
 export { readBot, showSource } from "./note.ts";
 export { receiveJob } from "./receive.ts";
-export { recordMessages } from "./record.ts";
+export { recordMessages, takesMessage } from "./record.ts";
 export { startBot } from "./start.ts";
 export { endForErased, endStatement, endWhenTaken, findHeldByBot } from "./state.ts";

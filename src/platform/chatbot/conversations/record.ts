@@ -1,8 +1,37 @@
 /** Gives messages of contacts to the bot, in the transaction that stores them. */
 import { sql } from "kysely";
-import type { EventRecorder } from "../../kernel/index.ts";
+import type { EventRecorder, Hooks } from "../../kernel/index.ts";
 import { createReceiveJob } from "./receive.ts";
 import { isWithPerson } from "./state.ts";
+
+/**
+ * Whether a message of the contact is the bot's, in the rows of `chatbot_configs`, `conversations`, `contacts`, `inboxes` and
+ * `state`, the bot's part. Not those of blocked contacts, in spam, and in conversations with an agent.
+ */
+const isForBot = sql`
+  chatbot_configs.is_active and conversations.status <> 'spam' and conversations.assigned_to is null
+  and contacts.blocked_at is null
+  and (
+    state.state = 'active'
+    or inboxes.settings ->> 'chatbot' = 'true' and (state.state is null or state.ended_reason = 'closed')
+      and not ${isWithPerson}
+  )`;
+
+const botJoins = sql`
+  join chatbot_configs on chatbot_configs.organization_id = conversations.organization_id
+  join contacts on contacts.organization_id = conversations.organization_id and contacts.id = conversations.contact_id
+  join inboxes on inboxes.organization_id = conversations.organization_id and inboxes.id = conversations.inbox_id
+  left join chatbot_conversations as state on state.organization_id = conversations.organization_id
+    and state.conversation_id = conversations.id`;
+
+/** Whether the bot gets a message that the contact writes now. */
+export const takesMessage: Hooks["takesMessage"] = async (db, { organization, conversation_id }) => {
+  const { rows } = await sql`
+    select from conversations ${botJoins}
+    where conversations.organization_id = ${organization} and conversations.id = ${conversation_id} and ${isForBot}
+  `.execute(db);
+  return rows.length > 0;
+};
 
 interface Taken {
   readonly organization_id: string;
@@ -11,9 +40,8 @@ interface Taken {
 }
 
 /**
- * One statement for each transaction that has such an event. Messages of blocked contacts, in spam, and in conversations with
- * an agent are not the bot's. The job has the key of the conversation's flows and comes after theirs, so that a flow takes a
- * message first.
+ * One statement for each transaction that has such an event. The job has the key of the conversation's flows and comes after
+ * theirs, so that a flow takes a message first.
  */
 export const recordMessages: EventRecorder = async (tx, emissions) => {
   const received = emissions.flatMap(({ event }) =>
@@ -36,19 +64,10 @@ export const recordMessages: EventRecorder = async (tx, emissions) => {
       select received.*, conversations.contact_id, state.state
       from jsonb_to_recordset(${JSON.stringify(received)}::jsonb)
         as received (organization_id text, conversation_id text, message_id text, at timestamptz)
-      join chatbot_configs on chatbot_configs.organization_id = received.organization_id and chatbot_configs.is_active
       join conversations on conversations.organization_id = received.organization_id
         and conversations.id = received.conversation_id
-      join contacts on contacts.organization_id = received.organization_id and contacts.id = conversations.contact_id
-      join inboxes on inboxes.organization_id = received.organization_id and inboxes.id = conversations.inbox_id
-      left join chatbot_conversations as state on state.organization_id = received.organization_id
-        and state.conversation_id = received.conversation_id
-      where conversations.status <> 'spam' and conversations.assigned_to is null and contacts.blocked_at is null
-        and (
-          state.state = 'active'
-          or inboxes.settings ->> 'chatbot' = 'true' and (state.state is null or state.ended_reason = 'closed')
-            and not ${isWithPerson}
-        )
+      ${botJoins}
+      where ${isForBot}
     ), begun as (
       insert into chatbot_conversations (organization_id, conversation_id, contact_id, state, started_by, since)
       select distinct on (organization_id, conversation_id) organization_id, conversation_id, contact_id, 'active', 'inbox', at

@@ -7,7 +7,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
-import { type ConversationRow, requestRouting, updateConversation } from "../../conversations/index.ts";
+import { type ConversationRow, openIfPending, requestRouting } from "../../conversations/index.ts";
 import type { Change, ErasedContact, Hooks, OrganizationChange } from "../../kernel/index.ts";
 
 /** Why the bot's part ended. */
@@ -104,12 +104,9 @@ export async function isActive(db: Queries, conversation: ConversationKey): Prom
 
 /** Looks for an agent, as a flow does that assigns without a target. */
 export async function requestAgent(change: OrganizationChange, conversation: ConversationRow): Promise<void> {
-  const { id, status, assigned_to } = conversation;
-  if (status === "pending" && assigned_to === null) {
-    await updateConversation({ id, status: "open", add_tags: [], remove_tags: [] }, change);
-    return;
-  }
   await requestRouting(change, conversation, "inbound");
+  // Routing takes open conversations without an agent.
+  await openIfPending(change, conversation.id);
 }
 
 /** Routing leaves these conversations to the bot. */

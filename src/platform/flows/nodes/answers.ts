@@ -20,7 +20,11 @@ const readers: Readonly<Record<AnswerType, Read>> = {
       .replace(/,(?=\d{1,2}$)/, ".")
       .replace(/,(?=\d{3}(?:\D|$))/g, "");
     const value = /^[+-]?\d{1,15}(?:\.\d{1,15})?$/.test(digits) ? Number(digits) : undefined;
-    return value !== undefined && isWithin(value, question) ? value : undefined;
+    if (value === undefined || !isWithin(value, question)) {
+      return undefined;
+    }
+    // A number of an order or a customer: without its leading zeros it is another one.
+    return /^[+-]?0\d/.test(digits) ? digits : value;
   },
 
   email: (text) =>

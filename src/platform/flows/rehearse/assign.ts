@@ -1,6 +1,6 @@
 /** Whom a node of a rehearsal would assign the conversation to: by the rules of an assignment, and by routing as it is now. */
 import { fail } from "../../../../tools/errors.ts";
-import { changedState, findTeamOf, requireActive } from "../../conversations/index.ts";
+import { type ConversationRow, changedState, findTeamOf, requireActive } from "../../conversations/index.ts";
 import { activePolicies, decide, factsOf, type Policy, policyForTeam } from "../../routing/index.ts";
 import type { AssignTarget } from "../nodes/index.ts";
 import { record, type Stage } from "./stage.ts";
@@ -29,7 +29,7 @@ async function assignAgent(stage: Stage, user_id: string, team_id: string | unde
   if (team !== null && !(await isMember(stage, team, user_id))) {
     throw fail("not_a_member", { param: "team_id" });
   }
-  const changes = { conversation: { ...conversation, assigned_to: user_id, team_id: team } };
+  const changes = { conversation: { ...opened(conversation), assigned_to: user_id, team_id: team } };
   record(stage, `assigns the conversation to ${user_id}`, changes);
 }
 
@@ -40,16 +40,20 @@ async function route(stage: Stage, policy: Policy): Promise<void> {
   const decision = await decide(db, { conversation, policy }, { now, locks: false });
   const { assigned_to, team_id, explanation } = decision;
   record(stage, `assigns the conversation by routing: ${explanation}`, {
-    conversation: { ...conversation, assigned_to, team_id },
+    conversation: { ...opened(conversation), assigned_to, team_id },
   });
 }
 
 /** The real run enqueues a job, so the next nodes don't see whom it chooses. */
 function requestRouting(stage: Stage): void {
   const { conversation } = stage.scene;
-  const isTakenFromBot = conversation.status === "pending" && conversation.assigned_to === null;
-  const state = isTakenFromBot ? changedState(conversation, { type: "set", status: "open" }) : undefined;
-  record(stage, "requests routing", { conversation: { ...conversation, ...state } });
+  record(stage, "requests routing", { conversation: opened(conversation) });
+}
+
+/** A hand-off to people opens a pending conversation. */
+function opened(conversation: ConversationRow): ConversationRow {
+  const isPending = conversation.status === "pending";
+  return { ...conversation, ...(isPending && changedState(conversation, { type: "set", status: "open" })) };
 }
 
 async function findPolicy({ db, organization }: Stage, id: string): Promise<Policy> {

@@ -149,7 +149,7 @@ function takeEntry(course: Course): boolean {
   if (text === undefined && !choice) {
     return false;
   }
-  const message = receive(stage, text ?? "", choice);
+  const message = receive(stage, text ?? "", { choice, isTaken: state.wait?.for === "reply" });
   // As with real messages, a run gets no reply in spam.
   const isGiven = stage.scene.conversation.status !== "spam";
   const resumed = isGiven ? endWait(state, { type: "reply", later: message.message_id }) : undefined;

@@ -80,7 +80,11 @@ export function idOf(number: number): string {
 }
 
 /** The customer writes, or chooses a button or row: the conversation changes as it does by a real message. */
-export function receive(stage: Stage, text: string, choice?: Choice): InboundText {
+export function receive(
+  stage: Stage,
+  text: string,
+  { choice, isTaken = false }: { readonly choice?: Choice | undefined; readonly isTaken?: boolean } = {},
+): InboundText {
   const { contact, conversation } = stage.scene;
   const at = stage.now.toISOString();
   const type = choice ? "interactive" : "text";
@@ -93,7 +97,7 @@ export function receive(stage: Stage, text: string, choice?: Choice): InboundTex
       contact: { ...contact, opted_out: opted_out ?? contact.opted_out },
       conversation: {
         ...conversation,
-        ...changedState(conversation, { type: "inbound" }),
+        ...changedState(conversation, { type: "inbound", isTaken }),
         last_user_message_at: at,
       },
     },

@@ -35,7 +35,7 @@ export async function readSubject(
     ...({ status: "open", snoozed_until: null, is_favorite: false, is_unread: false, tags: [] } as const),
     ...{ last_message_at: null, last_user_message_at: null, last_agent_message_at: null },
     ...{ assigned_to: null, team_id: null, erased_at: null, waiting_since: null, queued_at: null },
-    ...{ policy_id: null, created_at: at, updated_at: at },
+    ...{ policy_id: null, opens_on_answer: false, created_at: at, updated_at: at },
   };
   const { status = conversation.status, tags = conversation.tags, last_user_message_at } = values;
   const lastWritten = last_user_message_at ?? conversation.last_user_message_at;

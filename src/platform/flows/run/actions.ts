@@ -9,6 +9,7 @@ import { changeContact, changeTags, requireAddress } from "../../contacts/index.
 import {
   assign,
   assignByPolicy,
+  openIfPending,
   requestRouting,
   requireConversation,
   type Subject,
@@ -131,20 +132,14 @@ async function assignTo(
   id: string,
   { team_id, user_id: assigned_to, policy }: AssignTarget,
 ): Promise<void> {
+  const { tx, organization } = change;
   if (policy !== undefined) {
     await assignByPolicy(change, id, policy);
-    return;
-  }
-  if (team_id !== undefined || assigned_to !== undefined) {
+  } else if (team_id !== undefined || assigned_to !== undefined) {
     await assign({ id, team_id, assigned_to }, change);
-    return;
+  } else {
+    await requestRouting(change, await requireConversation(tx, organization, id, { locks: true }), "inbound");
   }
   // Routing takes open conversations without an agent.
-  const { tx, organization } = change;
-  const conversation = await requireConversation(tx, organization, id, { locks: true });
-  if (conversation.status === "pending" && conversation.assigned_to === null) {
-    await updateConversation({ id, status: "open", add_tags: [], remove_tags: [] }, change);
-    return;
-  }
-  await requestRouting(change, conversation, "inbound");
+  await openIfPending(change, id);
 }

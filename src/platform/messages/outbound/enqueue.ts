@@ -63,7 +63,7 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
   );
   const [jobInsertion, conversationUpdate] = await together(
     world.jobs.insertion(tx, [job]),
-    recordOutbound(change, conversation, created_at),
+    recordOutbound(change, conversation, { at: created_at, isTemplate: type === "template" }),
   );
   const { isLimited } = outgoing;
   await insertMessage(change, message, { jobInsertion, conversationUpdate, isLimited });

@@ -52,6 +52,9 @@ export const deleteTemplate = outward({
       if (result.outcome === "refused") {
         throw fail("template_refused", { reason: result.reason });
       }
+      if (result.outcome === "busy") {
+        throw fail("authority_unavailable");
+      }
       return {};
     } catch (error) {
       throw error instanceof Failure ? error : fail("outcome_unknown", {}, error);

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
 import { Template, templateCategories, Variable } from "../../../../tools/templates/index.ts";
 import type { ChannelFile } from "../../../ports/message-content.ts";
-import type { SubmissionResult } from "../../../ports/template-authority.ts";
+import type { SubmissionResult, TemplateSubmission } from "../../../ports/template-authority.ts";
 import { type OutwardContext, outward, type World } from "../../kernel/index.ts";
 import { createChannelLink, findChannelFile, findUploadAt } from "../../uploads/index.ts";
 import { getTemplateInbox, lockTemplate, stateOf, storeState } from "../find.ts";
@@ -72,7 +72,7 @@ export const submitTemplate = outward({
   },
 
   async call(intent, context) {
-    const result = await submit(context.world, intent);
+    const result = await submit(context, intent);
     if (result.outcome === "accepted") {
       return result;
     }
@@ -113,17 +113,18 @@ function requireSubmittable(template: TemplateRow, now: Date): void {
   }
 }
 
-async function submit(world: World, intent: Intent): Promise<SubmissionResult> {
-  const { inbox, name, language, external_id, category, variables } = intent;
-  const known = await withAccount(world, inbox);
-  const submission = { inbox: known, name, language, external_id, category, variables };
-  const content = await (known.account ? withSample : withSampleLink)(world, intent);
-  if (content === "unavailable") {
+async function submit(context: OutwardContext, intent: Intent): Promise<SubmissionResult> {
+  const { world } = context;
+  const submission = await compose(world, intent).catch(async (error: unknown) => {
+    await cancel(context, intent);
+    throw error;
+  });
+  if (submission === "unavailable") {
     return { outcome: "refused", reason: "The sample of its header could not be fetched." };
   }
   try {
     const signal = AbortSignal.timeout(callTimeoutMs);
-    return await authorityOf(world, inbox.channel).submit({ ...submission, ...content }, signal);
+    return await authorityOf(world, intent.inbox.channel).submit(submission, signal);
   } catch (error) {
     const found = await findSubmission(world, intent).catch(() => undefined);
     if (!found) {
@@ -131,6 +132,15 @@ async function submit(world: World, intent: Intent): Promise<SubmissionResult> {
     }
     return found;
   }
+}
+
+async function compose(world: World, intent: Intent): Promise<TemplateSubmission | "unavailable"> {
+  const { name, language, external_id, category, variables } = intent;
+  const inbox = await withAccount(world, intent.inbox);
+  const content = await (inbox.account ? withSample : withSampleLink)(world, intent);
+  return content === "unavailable"
+    ? content
+    : { inbox, name, language, external_id, category, variables, ...content };
 }
 
 /** The authority fetches a sample that was uploaded here by a signed link. */

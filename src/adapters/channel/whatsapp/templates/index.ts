@@ -17,6 +17,7 @@ import {
   ask,
   type GraphAnswer,
   type GraphError,
+  isUnsent,
   parseAnswer,
   segment,
   type WhatsAppSettings,
@@ -24,6 +25,8 @@ import {
 import { readAll } from "../read-all.ts";
 import { fromComponents, toComponents } from "./components.ts";
 import { uploadSample } from "./sample.ts";
+
+const busy = { outcome: "busy" } as const;
 
 const pageSize = 100;
 const timeoutMs = 15_000;
@@ -38,7 +41,7 @@ export function createTemplateAuthority(settings: WhatsAppSettings): TemplateAut
     async submit(submission, signal) {
       const { account } = submission.inbox;
       return account
-        ? submit(apiOf(account, signal), account, submission)
+        ? submit(apiOf(account, signal), account, submission).catch(busyIfUnsent)
         : { outcome: "refused", reason: "The inbox has no credentials: send them with update_inbox." };
     },
     async list(query, signal) {
@@ -49,7 +52,11 @@ export function createTemplateAuthority(settings: WhatsAppSettings): TemplateAut
       const account = accountOf(inbox);
       const query = new URLSearchParams({ hsm_id: external_id, name: name.toLowerCase() });
       const path = `/${segment(account.waba_id)}/message_templates?${query}`;
-      const answer = await ask(apiOf(account, signal), { method: "DELETE", path, timeoutMs });
+      const request = { method: "DELETE", path, timeoutMs } as const;
+      const answer = await ask(apiOf(account, signal), request).catch(busyIfUnsent);
+      if (answer.outcome === "busy") {
+        return answer;
+      }
       if (answer.outcome === "accepted" || isMissing(answer.error)) {
         return { outcome: "deleted" };
       }
@@ -66,6 +73,14 @@ function accountOf({ account, id }: TemplateInbox): ChannelAccount {
   return account;
 }
 
+/** Without a connection, the request certainly had no effect. @throws the error, after which that is not known. */
+function busyIfUnsent(error: unknown): typeof busy {
+  if (isUnsent(error)) {
+    return busy;
+  }
+  throw error;
+}
+
 const Created = z.object({ id: z.string().min(1).max(128) });
 
 async function submit(
@@ -79,9 +94,10 @@ async function submit(
       "WhatsApp writes the text of authentication templates itself. Create it in WhatsApp Manager.";
     return { outcome: "refused", reason };
   }
-  const handle = sample && (await uploadSample(api, account.app_id, sample));
+  // The template is submitted after its sample: an upload whose answer was lost has submitted nothing.
+  const handle = sample && (await uploadSample(api, account.app_id, sample).catch(() => busy));
   if (typeof handle === "object") {
-    return reject(handle);
+    return handle.outcome === "busy" ? handle : reject(handle);
   }
   if (sample && handle === undefined) {
     return { outcome: "refused", reason: "The sample of its header was deleted." };
@@ -111,7 +127,7 @@ async function submit(
 
 function reject({ error }: Extract<GraphAnswer, { outcome: "rejected" }>): SubmissionResult {
   return error.status === 429 || reactionTo(error).reaction.startsWith("wait")
-    ? { outcome: "busy" }
+    ? busy
     : { outcome: "refused", reason: explain(error) };
 }
 

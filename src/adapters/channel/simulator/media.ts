@@ -1,0 +1,127 @@
+/**
+ * Fetches the media of messages, as WhatsApp does after it has accepted a message: what can't be fetched, or is of another
+ * type or too large, fails the message with 131053.
+ *
+ * Of an address only the beginning of the answer is read, and its result is kept for ten minutes, as WhatsApp keeps the file:
+ * a broadcast asks once.
+ */
+import type { ChannelFailure, OutboundMessage } from "../../../ports/channel.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { ChannelFile, MessageContent } from "../../../ports/message-content.ts";
+import type { IncomingResponse, Web } from "../../../ports/web.ts";
+
+type MediaType = Extract<MessageContent, { readonly media: unknown }>["type"];
+
+/** Why the media of a message can't be sent; null if it can, or if the message has none. */
+export type CheckMedia = (message: OutboundMessage) => Promise<ChannelFailure | null>;
+
+const megabyte = 1024 * 1024;
+const office = "application/vnd.openxmlformats-officedocument";
+
+/** Of WhatsApp (developers.facebook.com, Cloud API, media reference). */
+const rules: Readonly<Record<MediaType, { readonly maxBytes: number; readonly types: readonly string[] }>> = {
+  image: { maxBytes: 5 * megabyte, types: ["image/jpeg", "image/png"] },
+  video: { maxBytes: 16 * megabyte, types: ["video/mp4", "video/3gpp"] },
+  audio: {
+    maxBytes: 16 * megabyte,
+    types: ["audio/aac", "audio/amr", "audio/mpeg", "audio/mp4", "audio/ogg"],
+  },
+  document: {
+    maxBytes: 100 * megabyte,
+    types: [
+      "text/plain",
+      "application/pdf",
+      "application/msword",
+      "application/vnd.ms-excel",
+      "application/vnd.ms-powerpoint",
+      `${office}.wordprocessingml.document`,
+      `${office}.spreadsheetml.sheet`,
+      `${office}.presentationml.presentation`,
+    ],
+  },
+};
+
+/** Below the time that a send may take. */
+const timeoutMs = 5_000;
+const keptMs = 10 * 60_000;
+const maxKept = 1_000;
+
+interface Media {
+  readonly type: MediaType;
+  readonly url: string;
+  readonly file?: ChannelFile | undefined;
+}
+
+export function createMediaCheck(web: Pick<Web, "download">, now: Clock): CheckMedia {
+  const checks = new Map<string, { readonly since: number; readonly problem: Promise<string | undefined> }>();
+
+  function check(organization_id: string, { type, url, file }: Media): Promise<string | undefined> {
+    if (file) {
+      return Promise.resolve(findFileProblem(type, file));
+    }
+    const key = `${organization_id} ${type} ${url}`;
+    const known = checks.get(key);
+    if (known && now().getTime() - known.since < keptMs) {
+      return known.problem;
+    }
+    const problem = fetchBeginning(web, type, url);
+    checks.delete(key);
+    checks.set(key, { since: now().getTime(), problem });
+    const [oldest] = checks.keys();
+    if (checks.size > maxKept && oldest !== undefined) {
+      checks.delete(oldest);
+    }
+    return problem;
+  }
+
+  return async ({ organization_id, content }) => {
+    const media = mediaOf(content);
+    const detail = media && (await check(organization_id, media));
+    return detail ? { channel_code: 131053, title: "Media upload error", detail } : null;
+  };
+}
+
+function mediaOf(content: MessageContent): Media | undefined {
+  if ("media" in content) {
+    return { type: content.type, ...content.media };
+  }
+  const header = content.type === "template" ? content.template.header : null;
+  return header && header.type !== "text" ? { type: header.type, ...header.media } : undefined;
+}
+
+/** A file of the service's own store. Its size was checked when the message was accepted. */
+function findFileProblem(type: MediaType, { content_type }: ChannelFile): string | undefined {
+  return content_type === "" ? "The file was deleted." : findTypeProblem(type, content_type);
+}
+
+async function fetchBeginning(
+  web: Pick<Web, "download">,
+  type: MediaType,
+  url: string,
+): Promise<string | undefined> {
+  const { maxBytes } = rules[type];
+  const answer = await web.download({ method: "GET", url, timeoutMs, maxBytes }, async (response) =>
+    readBeginning(type, response),
+  );
+  return answer.outcome === "answered" ? answer.value : `The media can't be fetched: ${answer.detail}`;
+}
+
+async function readBeginning(
+  type: MediaType,
+  { status, headers, body }: IncomingResponse,
+): Promise<string | undefined> {
+  if (status !== 200) {
+    return `The media can't be fetched: its address answered ${status}.`;
+  }
+  // The limit is checked with the first bytes, by the length that the answer names.
+  await body[Symbol.asyncIterator]().next();
+  return findTypeProblem(type, headers["content-type"] ?? "");
+}
+
+function findTypeProblem(type: MediaType, header: string): string | undefined {
+  const [content_type = ""] = header.split(";");
+  const { types } = rules[type];
+  return types.includes(content_type.trim().toLowerCase())
+    ? undefined
+    : `The media of type ${type} is ${content_type || "of no known type"}; send one of ${types.join(", ")}.`;
+}

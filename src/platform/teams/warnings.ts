@@ -1,0 +1,46 @@
+/** Warns of teams that get conversations and have no agent for them. */
+import { sql } from "kysely";
+import type { Queries } from "../../database/database.ts";
+import type { Problem } from "../problems.ts";
+import { availableAt } from "./availability.ts";
+
+/** A place that names a team. */
+export interface TeamReference {
+  readonly field: string;
+  readonly id: string;
+}
+
+/** Of the teams that are not active, or have no available member. */
+export async function findIdleTeams(
+  db: Queries,
+  organization: string,
+  { references, now }: { readonly references: readonly TeamReference[]; readonly now: Date },
+): Promise<readonly Problem[]> {
+  if (references.length === 0) {
+    return [];
+  }
+  const { rows } = await sql<{ id: string; name: string; is_active: boolean; has_members: boolean }>`
+    select id, name, is_active, exists (
+      select from team_members
+      join users on users.organization_id = team_members.organization_id and users.id = team_members.user_id
+      where team_members.organization_id = teams.organization_id and team_id = teams.id
+        and users.is_active and ${availableAt(now)}
+    ) as has_members
+    from teams
+    where organization_id = ${organization} and id = any(${references.map(({ id }) => id)}::text[])
+  `.execute(db);
+  return references.flatMap(({ id, field }) => {
+    const { name, is_active = true, has_members = true } = rows.find((row) => row.id === id) ?? {};
+    const inactive = {
+      ...{ field, code: "team_inactive" },
+      message: `The team ${name} is not active, so no agent of it is chosen.`,
+      fix: "Activate it with update_team.",
+    };
+    const empty = {
+      ...{ field, code: "team_without_members" },
+      message: `The team ${name} has no available member, so its conversations wait.`,
+      fix: "Add members with add_team_member.",
+    };
+    return [...(is_active ? [] : [inactive]), ...(has_members ? [] : [empty])];
+  });
+}
