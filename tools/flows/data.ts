@@ -169,6 +169,8 @@ const Step = z.object({
   error: z.string().nullable(),
   /** Placeholders without a value. */
   missing: z.array(z.string()),
+  /** Nodes whose regular expression took too long: it counts as not matched. */
+  timed_out: z.array(z.string()),
   at: timestamp,
 });
 

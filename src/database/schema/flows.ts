@@ -55,6 +55,8 @@ export type FlowStepDetail = {
   readonly message_id: string | null;
   readonly error: string | null;
   readonly missing: readonly string[];
+  /** The nodes whose regular expression took too long; absent if there are none. */
+  readonly timed_out?: readonly string[];
 };
 
 export interface FlowTables {

@@ -4,10 +4,16 @@ import { fail } from "../../../tools/errors.ts";
 import type { ConnectionType, NodeType } from "../../../tools/flows/index.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
+import type { Keyword } from "./keywords.ts";
 
 export type FlowRow = Selectable<Tables["flows"]>;
 export type VersionRow = Selectable<Tables["flow_versions"]>;
 export type FlowWithVersion = FlowRow & Omit<VersionRow, "flow_id">;
+
+/** The keyword that starts a flow; empty for other triggers. */
+export function keywordOf({ trigger_keyword, trigger_match }: FlowRow): Keyword {
+  return { keyword: trigger_keyword ?? "", match: trigger_match ?? "word" };
+}
 
 /** Flows with the version that new runs begin with. */
 export function selectFlows(db: Queries, organization: string) {

@@ -9,7 +9,7 @@ import { type FlowWithVersion, getFlow, lockFlow, selectFlows, serializeFlow } f
 import { rehearseFlow } from "./rehearse/index.ts";
 import { advanceJob, cancelRuns, cancelStatement, resumeJob } from "./run/index.ts";
 import { cancelRun, findActiveRun, listRuns, readRun, triggerFlow } from "./runs.ts";
-import { createFlow, updateFlow } from "./save.ts";
+import { createFlow, inspectChanged, inspectNew, updateFlow } from "./save.ts";
 import { fireJob, requireNoFlow, reschedule, startBatchJob } from "./schedule/index.ts";
 import { sealedSecrets } from "./secrets.ts";
 import { recordTriggers, sweepWindowsJob, triggerContactJob, triggerJob } from "./triggers/index.ts";
@@ -41,8 +41,13 @@ export const flows = implement(contract, {
       return { data: flowDescription };
     },
 
-    async create_flow(input, context) {
-      return { data: await showSaved(context.tx, await createFlow(input, context)) };
+    create_flow: {
+      async prepare(input, { world }) {
+        const inspections = await inspectNew({ world }, input);
+        return async (context) => ({
+          data: await showSaved(context.tx, await createFlow(input, context, inspections)),
+        });
+      },
     },
 
     async list_flows(paging, { db, organization }) {
@@ -55,8 +60,13 @@ export const flows = implement(contract, {
       return { data: serializeFlow(await getFlow(db, organization, id)) };
     },
 
-    async update_flow(input, context) {
-      return { data: await showSaved(context.tx, await updateFlow(input, context)) };
+    update_flow: {
+      async prepare(input, { world, caller }) {
+        const inspections = await inspectChanged({ world }, caller?.organization_id ?? "", input);
+        return async (context) => ({
+          data: await showSaved(context.tx, await updateFlow(input, context, inspections)),
+        });
+      },
     },
 
     async delete_flow({ id }, context) {

@@ -68,6 +68,7 @@ export async function readRun({ db, organization }: ReadContext, id: string) {
     ...detail,
     next: [...detail.next],
     missing: [...detail.missing],
+    timed_out: [...(detail.timed_out ?? [])],
   }));
   return { ...serializeRun(run), variables: run.variables, path };
 }

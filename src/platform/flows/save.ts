@@ -16,8 +16,16 @@ import {
   type WriteContext,
 } from "../kernel/index.ts";
 import { checkRequests } from "./calls/index.ts";
-import { type FlowRow, type FlowWithVersion, getFlow, lockFlow, type VersionRow } from "./find.ts";
+import {
+  type FlowRow,
+  type FlowWithVersion,
+  getFlow,
+  lockFlow,
+  selectFlows,
+  type VersionRow,
+} from "./find.ts";
 import { failGraph, isInteractive, type Problem, parsePart, toGraph } from "./graph/index.ts";
+import { checkPatterns, type Inspections, inspectGraph } from "./pattern-rules.ts";
 import { checkReferences } from "./references.ts";
 import { requireSchedule, reschedule } from "./schedule/index.ts";
 import { insertSecrets, type NodeSecret, resolveSecrets, withoutSecrets } from "./secrets.ts";
@@ -28,7 +36,11 @@ type Create = z.output<typeof contract.create_flow.input>;
 type Update = z.output<typeof contract.update_flow.input>;
 
 /** @throws Failure `flow_invalid`, `insufficient_scope`, `inbox_not_found`, `quota_exceeded`. */
-export async function createFlow(input: Create, context: WriteContext): Promise<FlowWithVersion> {
+export async function createFlow(
+  input: Create,
+  context: WriteContext,
+  inspections: Inspections,
+): Promise<FlowWithVersion> {
   const { tx, organization, now } = context;
   await requireBelowQuota(context, "flows", tx.selectFrom("flows"));
   await requireInbox(tx, organization, input.inbox_id);
@@ -36,16 +48,14 @@ export async function createFlow(input: Create, context: WriteContext): Promise<
   await requireSchedule(tx, trigger, { organization, now });
   const { name, description = null, inbox_id = null, priority, end_action_type } = input;
   const end_action_config = readEndAction(input.end_action_config);
-  const version = await prepareStored(context, {
-    nodes: input.nodes.map(toStoredNode),
-    ...{ end_action_type, end_action_config },
-  });
+  const wanted = { nodes: input.nodes.map(toStoredNode), end_action_type, end_action_config };
+  const version = await prepareStored(context, wanted, { inspections });
   const at = now.toISOString();
   const flow = await tx
     .insertInto("flows")
     .values({
       ...{ organization_id: organization, id: freshId({ now }, "flow"), name, description, inbox_id },
-      ...{ is_enabled: true, ...triggerColumns(trigger, now), priority, version: 1 },
+      ...{ is_enabled: true, ...triggerColumns(trigger, { now, inspections }), priority, version: 1 },
       ...{ created_at: at, updated_at: at },
     })
     .returningAll()
@@ -57,7 +67,11 @@ export async function createFlow(input: Create, context: WriteContext): Promise<
 }
 
 /** @throws Failure `flow_not_found`, and those of `createFlow` but for the quota. */
-export async function updateFlow(input: Update, context: WriteContext): Promise<FlowWithVersion> {
+export async function updateFlow(
+  input: Update,
+  context: WriteContext,
+  inspections: Inspections,
+): Promise<FlowWithVersion> {
   const { tx, organization, now } = context;
   const before = await lockFlow(tx, organization, input.id);
   await requireInbox(tx, organization, input.inbox_id ?? undefined);
@@ -70,7 +84,9 @@ export async function updateFlow(input: Update, context: WriteContext): Promise<
     .updateTable("flows")
     .set({
       ...{ name, description, inbox_id, is_enabled, priority },
-      ...(hasTrigger(input) ? triggerColumns({ ...storedTrigger(before, trigger), ...trigger }, now) : {}),
+      ...(hasTrigger(input)
+        ? triggerColumns({ ...storedTrigger(before, trigger), ...trigger }, { now, inspections })
+        : {}),
       version: before.version + Number(isNewVersion),
       updated_at: now.toISOString(),
     })
@@ -87,7 +103,7 @@ export async function updateFlow(input: Update, context: WriteContext): Promise<
       end_action_type: end_action_type ?? before.end_action_type,
       end_action_config: end_action_config ?? before.end_action_config,
     };
-    await insertVersion(context, changed, await prepareStored(context, wanted, before));
+    await insertVersion(context, changed, await prepareStored(context, wanted, { inspections, before }));
     await deleteUnusedVersions(tx, changed);
   }
   return getFlow(tx, organization, before.id);
@@ -99,14 +115,20 @@ interface StoredVersion extends Version {
   readonly secrets: readonly NodeSecret[];
 }
 
+interface Preparation {
+  /** Of every regular expression of the graph. */
+  readonly inspections: Inspections;
+  readonly otherProblems?: readonly Problem[];
+}
+
 /** A version with its secrets, of which `before` has those that are kept. */
 async function prepareStored(
   context: WriteContext,
   version: Omit<Version, "is_interactive">,
-  before?: FlowWithVersion,
+  { inspections, before }: Preparation & { readonly before?: FlowWithVersion },
 ): Promise<StoredVersion> {
   const { secrets, problems } = await resolveSecrets(context, toGraph(version.nodes), before);
-  const prepared = await prepareVersion(context, version, problems);
+  const prepared = await prepareVersion(context, version, { inspections, otherProblems: problems });
   return { ...prepared, nodes: prepared.nodes.map(withoutSecrets), secrets };
 }
 
@@ -114,13 +136,14 @@ async function prepareStored(
 export async function prepareVersion(
   { db, world, organization, caller }: ReadContext,
   version: Omit<Version, "is_interactive">,
-  otherProblems: readonly Problem[] = [],
+  { inspections, otherProblems = [] }: Preparation,
 ): Promise<Version> {
   const graph = toGraph(version.nodes);
   const problems = [
     ...validateGraph(graph),
     ...(await checkReferences(db, organization, { graph, end_action_config: version.end_action_config })),
     ...checkRequests(world, graph),
+    ...checkPatterns(graph, inspections),
     ...otherProblems,
     ...checkEndAction(version),
   ];
@@ -131,6 +154,31 @@ export async function prepareVersion(
     requireScope(caller, declarations[type].scope ?? null);
   }
   return { ...version, is_interactive: isInteractive(graph) };
+}
+
+/** Checks the regular expressions of a new flow, before its transaction. */
+export function inspectNew(context: Pick<ReadContext, "world">, input: Create): Promise<Inspections> {
+  return inspectGraph(context, input.nodes.map(toStoredNode), keywordsOf(input));
+}
+
+/** Those of a change, and of what is stored and kept. */
+export async function inspectChanged(
+  context: Pick<ReadContext, "world">,
+  organization: string,
+  input: Update,
+): Promise<Inspections> {
+  const { queries } = context.world.database;
+  const stored = await selectFlows(queries, organization).where("flows.id", "=", input.id).executeTakeFirst();
+  const { trigger_keyword = stored?.trigger_keyword, trigger_match = stored?.trigger_match, nodes } = input;
+  const keywords = keywordsOf({ trigger_keyword, trigger_match });
+  return inspectGraph(context, nodes?.map(toStoredNode) ?? stored?.nodes ?? [], keywords);
+}
+
+function keywordsOf({
+  trigger_keyword,
+  trigger_match,
+}: Partial<Pick<FlowRow, "trigger_keyword" | "trigger_match">>) {
+  return trigger_match === "regex" && trigger_keyword ? [trigger_keyword] : [];
 }
 
 /** @throws Failure `flow_invalid`. */

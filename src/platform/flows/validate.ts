@@ -14,8 +14,8 @@ import {
   parsePart,
   suggest,
 } from "./graph/index.ts";
-import { compileRegex, readEdgeKeyword, splitKeywords } from "./keywords.ts";
-import { handlerOf, invalidRegex } from "./nodes/index.ts";
+import { readEdgeKeyword, splitKeywords } from "./keywords.ts";
+import { handlerOf } from "./nodes/index.ts";
 import { checkText } from "./texts.ts";
 
 const buttonHint =
@@ -135,10 +135,7 @@ const edgeRules: {
   readonly [Type in ConnectionType]?: (node: GraphNode, parent: GraphNode | undefined) => Problem[];
 } = {
   keyword(node) {
-    const { match, keyword } = readEdgeKeyword(node.connection_value ?? "");
-    if (match === "regex" && !compileRegex(keyword)) {
-      return [invalidRegex(fieldOf(node, "connection_value"))];
-    }
+    const { keyword } = readEdgeKeyword(node.connection_value ?? "");
     const isEmpty = keyword.trim() === "" || splitKeywords(keyword).length === 0;
     return isEmpty
       ? [

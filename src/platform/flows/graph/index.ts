@@ -10,4 +10,4 @@ export {
   isInteractive,
   toGraph,
 } from "./graph.ts";
-export { chosen, type Edge, nextNodes, type Reply } from "./next.ts";
+export { answerOf, chosen, type Edge, nextNodes, type Reply } from "./next.ts";

@@ -1,8 +1,7 @@
 /** What the nodes do that send messages and ask questions. */
 import { durationMs, type NodeConfig } from "../../../../tools/flows/index.ts";
 import type { Interactive } from "../../../../tools/messages/index.ts";
-import { choicesOf, chosen } from "../graph/index.ts";
-import { compileRegex } from "../keywords.ts";
+import { answerOf, choicesOf, chosen } from "../graph/index.ts";
 import { readAnswer } from "./answers.ts";
 import { done, type NodeContext, type NodeHandlers, type Outcome, type Outgoing } from "./node.ts";
 
@@ -42,10 +41,8 @@ export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "a
   ask: {
     texts: ({ text, interactive, retry_text }) => ({ text, retry_text, ...textsOf(interactive) }),
     saves: ({ save_as }) => (save_as === undefined ? [] : [save_as]),
-    check: ({ validate }, field) =>
-      validate?.pattern === undefined || compileRegex(validate.pattern)
-        ? []
-        : [invalidRegex(`${field}.validate.pattern`)],
+    patterns: ({ validate }) =>
+      validate?.pattern === undefined ? [] : [{ field: "validate.pattern", pattern: validate.pattern }],
     async enter(config, context) {
       const message_id = await context.actions.send(compose(config, context));
       return waitForReply(context, { timeout: config.timeout, message_id });
@@ -56,10 +53,10 @@ export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "a
       }
       const { node, attempts } = context;
       const titles = choicesOf(node).map(({ title }) => title);
-      const text = end.reply.text ?? titleOf(node, end.reply.button);
-      const answer = readAnswer(text, config.validate, titles);
+      const { reply, matches } = end;
+      const answer = readAnswer(answerOf(node, reply), config.validate, { titles, matches });
       if (answer !== undefined) {
-        const choice = choicesOf(node).find(({ id }) => id === chosen(node, end.reply));
+        const choice = choicesOf(node).find(({ id }) => id === chosen(node, reply));
         const save = config.save_as === undefined ? {} : { [config.save_as]: choice?.title ?? answer };
         return { kind: "next", edge: end, save };
       }
@@ -127,18 +124,4 @@ function compose({ text = "", media, interactive }: Content, { render }: NodeCon
 function textsOf(interactive: Interactive | undefined) {
   const { body, header, footer } = interactive ?? {};
   return { "interactive.body": body, "interactive.header": header, "interactive.footer": footer };
-}
-
-function titleOf(node: NodeContext["node"], button: string | null): string | null {
-  return choicesOf(node).find(({ id }) => id === button)?.title ?? null;
-}
-
-export function invalidRegex(field: string) {
-  return {
-    field,
-    code: "invalid_regex",
-    message:
-      "It is not a regular expression of the RE2 syntax, which has no look-around and no back-references.",
-    fix: "Send an expression such as ^order #?\\d+$.",
-  };
 }

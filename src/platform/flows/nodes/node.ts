@@ -9,6 +9,7 @@ import type { NodeConfig, NodeType } from "../../../../tools/flows/index.ts";
 import type { messages } from "../../../../tools/messages/index.ts";
 import type { FlowCallRequest, FlowCallResult } from "../../../database/schema/index.ts";
 import type { Edge, GraphNode, Problem, Reply } from "../graph/index.ts";
+import type { MatchPattern } from "../patterns.ts";
 
 export type Outgoing = Omit<InputOf<typeof messages.send_message>, "to" | "inbox_id">;
 
@@ -46,7 +47,7 @@ export interface Actions {
 /** Why a wait ended. */
 export type WaitEnd =
   | { readonly type: "timeout" }
-  | { readonly type: "reply"; readonly reply: Reply }
+  | { readonly type: "reply"; readonly reply: Reply; readonly matches: MatchPattern }
   | { readonly type: "response"; readonly result: FlowCallResult };
 
 /** What a node is run with. */
@@ -105,6 +106,8 @@ export interface NodeHandler<Config> {
   texts?(config: Config): Readonly<Record<string, string | undefined>>;
   /** What it saves, as placeholders name it after `vars.`: mail, order.status, order.body.<path>. */
   saves?(config: Config): readonly string[];
+  /** The regular expressions that answers are matched with. */
+  patterns?(config: Config): readonly { readonly pattern: string; readonly field: string }[];
   references?(config: Config): readonly Reference[];
   /** What else may be wrong; `field` is the place of the action_config. */
   check?(config: Config, field: string): readonly Problem[];
