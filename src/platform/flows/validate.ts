@@ -10,13 +10,14 @@ import {
   type Graph,
   type GraphNode,
   listNames,
+  maxProblems,
   type Problem,
   parsePart,
   suggest,
 } from "./graph/index.ts";
 import { readEdgeKeyword, splitKeywords } from "./keywords.ts";
 import { handlerOf } from "./nodes/index.ts";
-import { checkText } from "./texts.ts";
+import { checkText, createSavedNames, type SavedNames } from "./texts.ts";
 
 const buttonHint =
   "Children of type button stand below wait_for_reply, or a node whose interactive message has buttons.";
@@ -56,6 +57,7 @@ const rules = {
   knownParents: (graph) =>
     graph.nodes
       .filter(({ parent_node_id: parent }) => parent !== null && !graph.byId.has(parent))
+      .slice(0, maxProblems)
       .map((node) => unknownNode(graph, node, "parent_node_id", node.parent_node_id ?? "")),
 
   noCycles: (graph) =>
@@ -106,11 +108,13 @@ const rules = {
       ),
 
   gotoTargets: (graph) =>
-    graph.nodes.flatMap((node) => {
-      const { node_id } = node.action_config;
-      const isUnknown = node.node_type === "goto" && typeof node_id === "string" && !graph.byId.has(node_id);
-      return isUnknown ? [unknownNode(graph, node, "action_config.node_id", node_id)] : [];
-    }),
+    graph.nodes
+      .map((node) => ({ node, node_id: node.node_type === "goto" ? node.action_config.node_id : undefined }))
+      .flatMap(({ node, node_id }) =>
+        typeof node_id === "string" && !graph.byId.has(node_id) ? [{ node, node_id }] : [],
+      )
+      .slice(0, maxProblems)
+      .map(({ node, node_id }) => unknownNode(graph, node, "action_config.node_id", node_id)),
 
   nodeChecks: ({ nodes }) =>
     nodes.flatMap((node) => {
@@ -120,13 +124,18 @@ const rules = {
 
   placeholders(graph) {
     const variables = savedVariables(graph);
-    return graph.nodes.flatMap((node) => {
+    const problems: Problem[] = [];
+    for (const node of graph.nodes) {
       const { config } = readConfig(node);
       const texts = config === undefined ? {} : (handlerOf(node.node_type).texts?.(config) ?? {});
-      return Object.entries(texts).flatMap(([field, text]) =>
-        checkText(text ?? "", `${configField(node)}.${field}`, variables),
-      );
-    });
+      for (const [field, text] of Object.entries(texts)) {
+        problems.push(...checkText(text ?? "", `${configField(node)}.${field}`, variables));
+        if (problems.length >= maxProblems) {
+          return problems;
+        }
+      }
+    }
+    return problems;
   },
 } satisfies Record<string, Rule>;
 
@@ -173,8 +182,8 @@ function edgesBelow(graph: Graph, node: GraphNode): readonly ConnectionType[] {
 }
 
 /** What the nodes save, as placeholders name it after `vars.`. */
-export function savedVariables({ nodes }: Graph): ReadonlySet<string> {
-  return new Set(
+function savedVariables({ nodes }: Graph): SavedNames {
+  return createSavedNames(
     nodes.flatMap((node) => {
       const { config } = readConfig(node);
       // The name in a config with another error is not an error as well.

@@ -4,16 +4,27 @@ import type { Queries } from "../../database/database.ts";
 import type { FlowWithVersion } from "./find.ts";
 import { type Problem, toGraph } from "./graph/index.ts";
 import { splitKeywords } from "./keywords.ts";
+import { handlerOf } from "./nodes/index.ts";
 import { referencesOf } from "./references.ts";
-import { configField } from "./validate.ts";
+import { configField, readConfig } from "./validate.ts";
 
 /** Of a flow that is saved. */
 export async function findWarnings(db: Queries, flow: FlowWithVersion): Promise<readonly Problem[]> {
   return [
+    ...findNodeWarnings(flow),
     ...(await findIdleTeams(db, flow)),
     ...(await findMissingPolicies(db, flow)),
     ...(await findSharedKeywords(db, flow)),
   ];
+}
+
+function findNodeWarnings(flow: FlowWithVersion): readonly Problem[] {
+  return toGraph(flow.nodes).nodes.flatMap((node) => {
+    const { config } = readConfig(node);
+    return config === undefined
+      ? []
+      : (handlerOf(node.node_type).warnings?.(config, configField(node)) ?? []);
+  });
 }
 
 async function findIdleTeams(db: Queries, flow: FlowWithVersion): Promise<readonly Problem[]> {

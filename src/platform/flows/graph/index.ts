@@ -1,6 +1,14 @@
 /** The graph of a flow, without what its nodes do. */
 
-export { failGraph, listNames, type Problem, parsePart, problemsOf, suggest } from "../../problems.ts";
+export {
+  failGraph,
+  listNames,
+  maxProblems,
+  type Problem,
+  parsePart,
+  problemsOf,
+  suggest,
+} from "../../problems.ts";
 export {
   awaitsButton,
   type Choice,

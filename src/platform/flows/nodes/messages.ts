@@ -1,4 +1,5 @@
 /** What the nodes do that send messages and ask questions. */
+import { fail } from "../../../../tools/errors.ts";
 import { durationMs, type NodeConfig } from "../../../../tools/flows/index.ts";
 import type { Interactive } from "../../../../tools/messages/index.ts";
 import { answerOf, choicesOf, chosen } from "../graph/index.ts";
@@ -7,6 +8,9 @@ import { done, type NodeContext, type NodeHandlers, type Outcome, type Outgoing 
 
 /** As long as WhatsApp lets a text be answered; the node that waits has no timeout of its own. */
 const buttonTimeout = "24h";
+
+/** Of the longest text that a message can have. */
+const maxTextLength = 4096;
 
 export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "ask" | "wait_for_reply"> = {
   send_message: {
@@ -29,12 +33,13 @@ export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "a
       Object.fromEntries(Object.entries(variables).map(([name, text]) => [`variables.${name}`, text])),
     references: ({ template_id }) =>
       template_id === undefined ? [] : [{ thing: "template", id: template_id, field: "template_id" }],
-    async enter(config, { actions, render }) {
-      const { variables } = config;
-      const filled =
-        variables &&
-        Object.fromEntries(Object.entries(variables).map(([name, text]) => [name, render(text)]));
-      return done(await actions.sendTemplate({ ...config, variables: filled }));
+    async enter(config, context) {
+      const filled = Object.entries(config.variables ?? {}).map(([name, text]) => [
+        name,
+        fillIn(text, context),
+      ]);
+      const variables = config.variables && Object.fromEntries(filled);
+      return done(await context.actions.sendTemplate({ ...config, variables }));
     },
   },
 
@@ -100,25 +105,34 @@ type Content = Pick<NodeConfig<"send_message">, "text" | "interactive"> & {
   readonly media?: NodeConfig<"send_message">["media"];
 };
 
-function compose({ text = "", media, interactive }: Content, { render }: NodeContext): Outgoing {
+function compose({ text = "", media, interactive }: Content, context: NodeContext): Outgoing {
   if (media) {
     const { type, media_url, caption, file_name } = media;
     return {
       ...{ type, media_url },
-      ...(caption === undefined ? {} : { caption: render(caption) }),
+      ...(caption === undefined ? {} : { caption: fillIn(caption, context) }),
       ...(file_name === undefined ? {} : { file_name }),
     };
   }
   if (interactive) {
     const { body, header, footer } = interactive;
     const texts = {
-      body: render(body),
-      ...(header === undefined ? {} : { header: render(header) }),
-      ...(footer === undefined ? {} : { footer: render(footer) }),
+      body: fillIn(body, context),
+      ...(header === undefined ? {} : { header: fillIn(header, context) }),
+      ...(footer === undefined ? {} : { footer: fillIn(footer, context) }),
     };
     return { type: "interactive", interactive: { ...interactive, ...texts } };
   }
-  return { type: "text", text: { body: render(text) } };
+  return { type: "text", text: { body: fillIn(text, context) } };
+}
+
+/** @throws Failure `flow_message_invalid`. */
+function fillIn(template: string, { render }: NodeContext): string {
+  const text = render(template, { maxLength: maxTextLength });
+  if (text === undefined) {
+    throw fail("flow_message_invalid");
+  }
+  return text;
 }
 
 function textsOf(interactive: Interactive | undefined) {

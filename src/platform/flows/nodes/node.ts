@@ -10,6 +10,7 @@ import type { messages } from "../../../../tools/messages/index.ts";
 import type { FlowCallRequest, FlowCallResult } from "../../../database/schema/index.ts";
 import type { Edge, GraphNode, Problem, Reply } from "../graph/index.ts";
 import type { MatchPattern } from "../patterns.ts";
+import type { Filling } from "../texts.ts";
 
 export type Outgoing = Omit<InputOf<typeof messages.send_message>, "to" | "inbox_id">;
 
@@ -59,10 +60,10 @@ export interface NodeContext {
   readonly attempts: number;
   /** Whether button edges wait for the reply to this message. */
   readonly awaitsButton: boolean;
-  /** Fills in placeholders; `encode` makes each value fit its place. */
-  render(text: string, encode?: (value: string) => string): string;
-  /** Fills in the texts of a JSON value. A text that is one placeholder becomes its value, of any type; null without one. */
-  renderJson(value: unknown): unknown;
+  /** Fills in placeholders. Undefined if the text becomes longer than `maxLength`. */
+  render(text: string, form: Pick<Filling, "encode" | "maxLength">): string | undefined;
+  /** Fills in the texts of a JSON value and returns its JSON; undefined if that becomes longer. */
+  renderJson(value: unknown, maxLength: number): string | undefined;
   matches(query: Readonly<Record<string, unknown>>): boolean;
 }
 
@@ -111,6 +112,8 @@ export interface NodeHandler<Config> {
   references?(config: Config): readonly Reference[];
   /** What else may be wrong; `field` is the place of the action_config. */
   check?(config: Config, field: string): readonly Problem[];
+  /** What is valid, and probably not what its author wants; `field` as above. */
+  warnings?(config: Config, field: string): readonly Problem[];
   /** The URL that it requests with its headers, for a check. Placeholders are filled in with any text. */
   requests?(config: Config): { readonly url: string; readonly headers: Readonly<Record<string, string>> };
   /** Its headers whose values are stored apart, sealed; null: as before. */

@@ -66,6 +66,8 @@ export async function runRehearsal(stage: Stage, plan: Plan, message: InboundTex
     } else if (stage.scene.contact.blocked_at !== null) {
       course.state = { ...ended(course.state), status: "cancelled", reason: "blocked" };
     } else {
+      // Steps need not wait for anything: other work goes on between them.
+      await new Promise(setImmediate);
       await takeStep(course);
     }
   }

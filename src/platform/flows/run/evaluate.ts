@@ -58,7 +58,7 @@ export async function evaluateNode(
   const end = before.wait ? endOf(before.wait, message, verdicts.matches) : null;
   const outcome: Outcome =
     failureCode === null
-      ? await runNode(node, createContext(evaluation, missing), end)
+      ? limitVariables(before, await runNode(node, createContext(evaluation, missing), end))
       : { kind: "error", code: failureCode };
   const isForReply = outcome.kind === "wait" && outcome.for === "reply";
   const latestMessage = isForReply ? await evaluation.latestMessage() : null;
@@ -70,9 +70,19 @@ export async function evaluateNode(
     state: isOver ? { ...result.state, status: "completed" } : result.state,
     step: {
       ...{ number: result.state.steps, node_id: node.id, node_type: node.node_type, outcome: result.outcome },
-      detail: { ...result.detail, missing, ...(timed_out.length > 0 ? { timed_out } : {}) },
+      detail: { ...result.detail, missing: [...new Set(missing)], ...(timed_out.length > 0 ? { timed_out } : {}) },
     },
   };
+}
+
+/** As JSON, which is written with each step: several large responses of endpoints. */
+const maxVariables = 262_144;
+
+/** An error if the variables of the run would be too large; then nothing is saved. */
+function limitVariables({ variables }: RunState, outcome: Outcome): Outcome {
+  const save = "save" in outcome ? outcome.save : undefined;
+  const isTooLarge = save && JSON.stringify({ ...variables, ...save }).length > maxVariables;
+  return isTooLarge ? { kind: "error", code: "variables_too_large" } : outcome;
 }
 
 /** Does the end action and ends the run. There is no step without an end action. */
@@ -113,15 +123,15 @@ function createContext(
   return {
     ...{ node, now, actions, attempts: state.wait?.attempts ?? 0 },
     awaitsButton: awaitsButton(graph, node.id),
-    render(template, encode) {
-      const rendered = renderText(template, read, encode);
+    render(template, form) {
+      const rendered = renderText(template, { ...form, read });
       missing.push(...rendered.missing);
       return rendered.text;
     },
-    renderJson(template) {
-      const rendered = renderJson(template, read);
+    renderJson(template, maxLength) {
+      const rendered = renderJson(template, { read, maxLength });
       missing.push(...rendered.missing);
-      return rendered.value;
+      return rendered.text;
     },
     matches: (query) =>
       matchesQuery(

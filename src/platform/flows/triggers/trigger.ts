@@ -75,7 +75,13 @@ export const triggerJob = defineJob<Payload>({
 
 /** The runs of the conversation that have something to do, in the order of their start. */
 function selectRunning(tx: Transaction, { organization_id, conversation_id }: Payload) {
-  return selectActiveRuns(tx, organization_id, conversation_id).where("status", "=", "running").orderBy("id");
+  return tx
+    .selectFrom("flow_runs")
+    .select(["organization_id", "conversation_id", "contact_id", "id"])
+    .where("organization_id", "=", organization_id)
+    .where("conversation_id", "=", conversation_id)
+    .where("status", "=", "running")
+    .orderBy("id");
 }
 
 interface Reaction {
@@ -110,7 +116,11 @@ async function react(
   if (!verdicts.isKnown(unknown)) {
     return { unknown };
   }
-  const active = await selectActiveRuns(tx, organization, conversation.id).forUpdate().execute();
+  // The others wait for no reply.
+  const active = await selectActiveRuns(tx, organization, conversation.id)
+    .where("is_interactive", "=", true)
+    .forUpdate()
+    .execute();
   if (payload.message_id !== null) {
     await giveReply(change, active, payload.message_id);
   }
@@ -121,7 +131,7 @@ async function react(
   }
   const occurrence = { event_type: payload.event_type, text, tags: [], matches: verdicts.matches };
   // Also if the reply has ended it: it was active when the contact wrote.
-  const isBusy = active.some((run) => run.is_interactive);
+  const isBusy = active.length > 0;
   await startMatching(change, subject, { payload, isBusy, matching: matchingOf(flows, occurrence) });
   return { result: undefined };
 }
