@@ -32,6 +32,7 @@ import { scheduleTimeZone } from "./time-zone.ts";
 export * from "./data.ts";
 export { flowDescription } from "./describe.ts";
 export { flowErrors } from "./errors.ts";
+export { flowEvents } from "./events.ts";
 export * from "./nodes/index.ts";
 export { FlowRehearsal } from "./rehearsal.ts";
 

@@ -9,9 +9,10 @@ import { type FlowWithVersion, getFlow, lockFlow, selectFlows, serializeFlow } f
 import { rehearseFlow } from "./rehearse/index.ts";
 import { advanceJob, cancelRuns, cancelStatement, resumeJob } from "./run/index.ts";
 import { cancelRun, findActiveRun, listRuns, readRun, triggerFlow } from "./runs.ts";
-import { createFlow, inspectChanged, inspectNew, updateFlow } from "./save.ts";
-import { fireJob, requireNoFlow, reschedule, startBatchJob } from "./schedule/index.ts";
+import { createFlow, inspectChanged, inspectNew, toggleFlow, updateFlow } from "./save.ts";
+import { fireJob, requireNoFlow, startBatchJob } from "./schedule/index.ts";
 import { sealedSecrets } from "./secrets.ts";
+import { checkFlowsOf, switchOffJob } from "./switch-off.ts";
 import { recordTriggers, sweepWindowsJob, triggerContactJob, triggerJob } from "./triggers/index.ts";
 import { findWarnings } from "./warnings.ts";
 
@@ -86,17 +87,8 @@ export const flows = implement(contract, {
     },
 
     async toggle_flow({ id }, context) {
-      const { tx, organization, now } = context;
-      const { is_enabled } = await lockFlow(tx, organization, id);
-      const toggled = await tx
-        .updateTable("flows")
-        .set({ is_enabled: !is_enabled, updated_at: now.toISOString() })
-        .where("organization_id", "=", organization)
-        .where("id", "=", id)
-        .returningAll()
-        .executeTakeFirstOrThrow();
-      await reschedule(context, toggled);
-      return { data: { id, name: toggled.name, is_enabled: toggled.is_enabled } };
+      const { name, is_enabled } = await toggleFlow(id, context);
+      return { data: { id, name, is_enabled } };
     },
 
     async list_flow_runs(input, context) {
@@ -120,11 +112,13 @@ export const flows = implement(contract, {
     resumeJob,
     fireJob,
     startBatchJob,
+    switchOffJob,
     deleteOldRunsJob,
   ],
   recordEvents: recordTriggers,
   hooks: {
     activeRun: findActiveRun,
+    authorityChanged: checkFlowsOf,
     cohortWithdrawn: requireNoFlow,
     personReplied: ({ now }, { organization_id, id }) => [
       cancelStatement(organization_id, { reason: "person_replied", conversation_id: id }, now),

@@ -2,7 +2,6 @@
 import type { z } from "zod";
 import {
   type flows as contract,
-  nodes as declarations,
   EndActionConfig as EndActionConfigSchema,
 } from "../../../tools/flows/index.ts";
 import type { Transaction } from "../../database/database.ts";
@@ -15,6 +14,7 @@ import {
   requireScope,
   type WriteContext,
 } from "../kernel/index.ts";
+import { requiredScopes } from "./authority/index.ts";
 import { checkRequests } from "./calls/index.ts";
 import {
   type FlowRow,
@@ -29,8 +29,8 @@ import { checkPatterns, type Inspections, inspectGraph } from "./pattern-rules.t
 import { checkReferences } from "./references.ts";
 import { requireSchedule, reschedule } from "./schedule/index.ts";
 import { insertSecrets, type NodeSecret, resolveSecrets, withoutSecrets } from "./secrets.ts";
-import { hasTrigger, readTrigger, storedTrigger, triggerColumns } from "./trigger-columns.ts";
-import { typesOf, validateGraph } from "./validate.ts";
+import { hasTrigger, readTrigger, storedTrigger, triggerColumns } from "./triggers/index.ts";
+import { validateGraph } from "./validate.ts";
 
 type Create = z.output<typeof contract.create_flow.input>;
 type Update = z.output<typeof contract.update_flow.input>;
@@ -51,19 +51,20 @@ export async function createFlow(
   const wanted = { nodes: input.nodes.map(toStoredNode), end_action_type, end_action_config };
   const version = await prepareStored(context, wanted, { inspections });
   const at = now.toISOString();
+  const columns = triggerColumns(trigger, { now, inspections });
+  const authority = await requireAuthority(context, { ...columns, nodes: version.nodes });
   const flow = await tx
     .insertInto("flows")
     .values({
       ...{ organization_id: organization, id: freshId({ now }, "flow"), name, description, inbox_id },
-      ...{ is_enabled: true, ...triggerColumns(trigger, { now, inspections }), priority, version: 1 },
+      ...{ is_enabled: true, ...columns, ...authority, priority, version: 1 },
       ...{ created_at: at, updated_at: at },
     })
     .returningAll()
     .executeTakeFirstOrThrow();
   await insertVersion(context, flow, version);
-  const next_run_at = await reschedule(context, flow);
-  const { secrets: _, ...shown } = version;
-  return { ...flow, ...shown, next_run_at };
+  await reschedule(context, flow);
+  return getFlow(tx, organization, flow.id);
 }
 
 /** @throws Failure `flow_not_found`, and those of `createFlow` but for the quota. */
@@ -80,13 +81,24 @@ export async function updateFlow(
   const { name, description, inbox_id, is_enabled, priority, end_action_type, nodes } = input;
   const end_action_config = input.end_action_config && readEndAction(input.end_action_config);
   const isNewVersion = [end_action_type, end_action_config, nodes].some((field) => field !== undefined);
+  const wanted = {
+    nodes: nodes?.map(toStoredNode) ?? before.nodes,
+    end_action_type: end_action_type ?? before.end_action_type,
+    end_action_config: end_action_config ?? before.end_action_config,
+  };
+  const version = isNewVersion ? await prepareStored(context, wanted, { inspections, before }) : undefined;
+  const trigger_columns = hasTrigger(input)
+    ? triggerColumns({ ...storedTrigger(before, trigger), ...trigger }, { now, inspections })
+    : {};
+  const isActing = isNewVersion || hasTrigger(input) || inbox_id !== undefined || is_enabled === true;
+  const authority = isActing
+    ? await requireAuthority(context, { ...before, ...trigger_columns, nodes: wanted.nodes })
+    : {};
   const changed = await tx
     .updateTable("flows")
     .set({
       ...{ name, description, inbox_id, is_enabled, priority },
-      ...(hasTrigger(input)
-        ? triggerColumns({ ...storedTrigger(before, trigger), ...trigger }, { now, inspections })
-        : {}),
+      ...{ ...trigger_columns, ...authority },
       version: before.version + Number(isNewVersion),
       updated_at: now.toISOString(),
     })
@@ -97,16 +109,39 @@ export async function updateFlow(
   if (hasTrigger(input) || changed.is_enabled !== before.is_enabled) {
     await reschedule(context, changed);
   }
-  if (isNewVersion) {
-    const wanted = {
-      nodes: nodes?.map(toStoredNode) ?? before.nodes,
-      end_action_type: end_action_type ?? before.end_action_type,
-      end_action_config: end_action_config ?? before.end_action_config,
-    };
-    await insertVersion(context, changed, await prepareStored(context, wanted, { inspections, before }));
+  if (version) {
+    await insertVersion(context, changed, version);
     await deleteUnusedVersions(tx, changed);
   }
   return getFlow(tx, organization, before.id);
+}
+
+/** Enables a disabled flow, which then acts for who enabled it, and disables an enabled one. */
+export async function toggleFlow(id: string, context: WriteContext): Promise<FlowRow> {
+  const { tx, organization, now } = context;
+  const flow = await lockFlow(tx, organization, id);
+  const authority = flow.is_enabled ? {} : await requireAuthority(context, flow);
+  const toggled = await tx
+    .updateTable("flows")
+    .set({ is_enabled: !flow.is_enabled, ...authority, updated_at: now.toISOString() })
+    .where("organization_id", "=", organization)
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await reschedule(context, toggled);
+  return toggled;
+}
+
+/** The scopes under which a flow acts from now on, and for whom. @throws Failure `insufficient_scope`. */
+async function requireAuthority(
+  { db, organization, caller }: ReadContext,
+  flow: Parameters<typeof requiredScopes>[2],
+): Promise<Pick<FlowRow, "scopes" | "creator_id">> {
+  const scopes = await requiredScopes(db, organization, flow);
+  for (const scope of scopes) {
+    requireScope(caller, scope);
+  }
+  return { scopes: [...scopes], creator_id: caller.acts_for };
 }
 
 type Version = Omit<VersionRow, "organization_id" | "flow_id" | "version">;
@@ -132,9 +167,9 @@ async function prepareStored(
   return { ...prepared, nodes: prepared.nodes.map(withoutSecrets), secrets };
 }
 
-/** A version, if its graph and its end action are valid. @throws Failure `flow_invalid`, `insufficient_scope`. */
+/** A version, if its graph and its end action are valid. @throws Failure `flow_invalid`. */
 export async function prepareVersion(
-  { db, world, organization, caller }: ReadContext,
+  { db, world, organization }: ReadContext,
   version: Omit<Version, "is_interactive">,
   { inspections, otherProblems = [] }: Preparation,
 ): Promise<Version> {
@@ -149,9 +184,6 @@ export async function prepareVersion(
   ];
   if (problems.length > 0) {
     throw failGraph("flow_invalid", problems);
-  }
-  for (const type of typesOf(graph)) {
-    requireScope(caller, declarations[type].scope ?? null);
   }
   return { ...version, is_interactive: isInteractive(graph) };
 }

@@ -3,7 +3,7 @@
  *
  * A rule about one type of node is in the `check` of its handler, and what it may contain in its schema.
  */
-import { type ConnectionType, nodes as declarations, type NodeType } from "../../../tools/flows/index.ts";
+import { type ConnectionType, nodes as declarations } from "../../../tools/flows/index.ts";
 import {
   awaitsButton,
   choicesOf,
@@ -262,9 +262,4 @@ function problem(node: GraphNode, field: string, message: string, fix: string): 
 
 function wrong(message: string, fix: string) {
   return { code: "invalid_graph", message, fix };
-}
-
-/** The types of node that a graph has. */
-export function typesOf({ nodes }: Graph): ReadonlySet<NodeType> {
-  return new Set(nodes.map(({ node_type }) => node_type));
 }

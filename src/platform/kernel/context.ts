@@ -245,6 +245,11 @@ export interface Hooks {
       readonly closed: readonly string[];
     },
   ): Promise<void>;
+  /** A user has another role, or was activated or deactivated. */
+  authorityChanged(
+    change: Change,
+    user: { readonly organization: string; readonly user_id: string },
+  ): Promise<void>;
   /** A team is being deleted. Called before its members are locked, and again afterwards. */
   teamDeleted(
     change: Change,

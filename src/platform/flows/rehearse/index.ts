@@ -1,7 +1,8 @@
 /** Rehearses a flow: the operation `rehearse_flow`. It reads, and writes nothing. */
 import type { z } from "zod";
 import type { flows as contract, FlowRehearsal } from "../../../../tools/flows/index.ts";
-import type { ReadContext } from "../../kernel/index.ts";
+import { type ReadContext, requireScope } from "../../kernel/index.ts";
+import { scopesOfNodes } from "../authority/index.ts";
 import { type FlowWithVersion, getFlow, keywordOf } from "../find.ts";
 import { isInteractive, toGraph } from "../graph/index.ts";
 import { keywordTests, matchesKeyword } from "../keywords.ts";
@@ -57,7 +58,11 @@ async function readVersion(
     end_action_type: end_action_type ?? "none",
     end_action_config: readEndAction(end_action_config),
   };
-  return prepareVersion(context, version, { inspections: await inspectGraph(context, stored) });
+  const prepared = await prepareVersion(context, version, {
+    inspections: await inspectGraph(context, stored),
+  });
+  requireScope(context.caller, { all: scopesOfNodes(toGraph(stored)) });
+  return prepared;
 }
 
 async function wouldTrigger(

@@ -70,7 +70,11 @@ export async function evaluateNode(
     state: isOver ? { ...result.state, status: "completed" } : result.state,
     step: {
       ...{ number: result.state.steps, node_id: node.id, node_type: node.node_type, outcome: result.outcome },
-      detail: { ...result.detail, missing: [...new Set(missing)], ...(timed_out.length > 0 ? { timed_out } : {}) },
+      detail: {
+        ...result.detail,
+        missing: [...new Set(missing)],
+        ...(timed_out.length > 0 ? { timed_out } : {}),
+      },
     },
   };
 }

@@ -12,6 +12,7 @@ import { together } from "../../../database/transaction.ts";
 import { newJob } from "../../../jobs/job.ts";
 import { lockSubject, type Subject } from "../../conversations/index.ts";
 import type { OrganizationChange, World } from "../../kernel/index.ts";
+import { createSwitchOffJob, heldScopes, lostScopes } from "../authority/index.ts";
 import { type Graph, toGraph } from "../graph/index.ts";
 import { type Attempt, createVerdicts, transactWithVerdicts, type Verdicts } from "../patterns.ts";
 import { createActions } from "./actions.ts";
@@ -129,7 +130,7 @@ function evaluate(
   const evaluation = {
     ...{ state, now: change.now, endAction: version, failureCode: failure?.code ?? null },
     actions: createActions(change, { contact, conversation, run: current }, (flow_id) =>
-      startOtherFlow(change, { flow_id, run: current, conversation }),
+      startOtherFlow(change, { flow_id, run: current, conversation, scopes: version.scopes }),
     ),
   };
   const node = nextOf(graph, state);
@@ -159,12 +160,16 @@ async function begin(tx: Transaction, world: World, key: RunKey): Promise<Begun 
     readRunVersion(tx, run),
     readInbound(tx, run.organization_id, run.message_id),
   );
-  if (!version || !contact || !conversation || contact.blocked_at !== null) {
-    const reason = !contact || !conversation ? "contact_erased" : version ? "blocked" : "flow_deleted";
+  const isUnauthorized = version !== undefined && lostScopes(version).length > 0;
+  if (!version || !contact || !conversation || contact.blocked_at !== null || isUnauthorized) {
+    const stopped = isUnauthorized ? "authority_lost" : version ? "blocked" : "flow_deleted";
+    const reason = !contact || !conversation ? "contact_erased" : stopped;
     await storeRun({ tx, now }, run, { ...ended(run), status: "cancelled", reason });
+    await world.jobs.enqueueAll(tx, isUnauthorized ? [createSwitchOffJob(run)] : []);
     return undefined;
   }
-  const actor = { type: "flow", id: run.flow_id, name: version.name, scopes: new Set<never>() } as const;
+  const scopes = new Set(heldScopes(version));
+  const actor = { type: "flow", id: run.flow_id, name: version.name, scopes } as const;
   const change = { tx, world, now, actor, organization: run.organization_id };
   return { run, version, message, change, contact, conversation };
 }

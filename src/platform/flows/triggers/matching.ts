@@ -2,6 +2,7 @@
 import type { Transaction } from "../../../database/database.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import type { OrganizationChange } from "../../kernel/index.ts";
+import { createSwitchOffJob, lostScopes } from "../authority/index.ts";
 import { type FlowWithVersion, keywordOf, selectFlows } from "../find.ts";
 import { keywordTests, matchesKeyword } from "../keywords.ts";
 import type { MatchPattern, PatternTest } from "../patterns.ts";
@@ -70,6 +71,11 @@ export async function start(
   change: OrganizationChange,
   { flow, conversation, event_id, message_id }: Start,
 ): Promise<RunKey | "started_before" | undefined> {
+  if (lostScopes(flow).length > 0) {
+    const key = { organization_id: change.organization, flow_id: flow.id };
+    await change.world.jobs.enqueueAll(change.tx, [createSwitchOffJob(key)]);
+    return undefined;
+  }
   const { trigger_type } = flow;
   const trigger_key = message_id ?? event_id;
   const started = await insertRun(change, { flow, conversation, trigger_type, trigger_key, message_id });

@@ -1,11 +1,11 @@
 /** What starts a flow, as a request sends it and as its columns. */
-import { failField } from "../../../tools/errors.ts";
-import { FlowSettings, type TriggerType } from "../../../tools/flows/index.ts";
-import type { FlowRow } from "./find.ts";
-import { failGraph, parsePart } from "./graph/index.ts";
-import { splitKeywords } from "./keywords.ts";
-import { checkPattern, type Inspections } from "./pattern-rules.ts";
-import { type Schedule, scheduleColumns, storedSchedule } from "./schedule/index.ts";
+import { failField } from "../../../../tools/errors.ts";
+import { FlowSettings, type TriggerType } from "../../../../tools/flows/index.ts";
+import type { FlowRow } from "../find.ts";
+import { failGraph, parsePart } from "../graph/index.ts";
+import { splitKeywords } from "../keywords.ts";
+import { checkPattern, type Inspections } from "../pattern-rules.ts";
+import { type Schedule, scheduleColumns, storedSchedule } from "../schedule/index.ts";
 
 interface Trigger extends Omit<Schedule, "settings"> {
   readonly trigger_type: TriggerType;
