@@ -7,6 +7,7 @@ import { type ConnectionType, nodes as declarations } from "../../../tools/flows
 import {
   awaitsButton,
   choicesOf,
+  findSendingCycles,
   type Graph,
   type GraphNode,
   listNames,
@@ -115,6 +116,16 @@ const rules = {
       )
       .slice(0, maxProblems)
       .map(({ node, node_id }) => unknownNode(graph, node, "action_config.node_id", node_id)),
+
+  noSendingCycles: (graph) =>
+    findSendingCycles(graph).map((node) =>
+      problem(
+        node,
+        "id",
+        `${node.id} sends again and again: the run comes back to it without a wait.`,
+        "Put wait, wait_for_reply or ask between, or lead elsewhere.",
+      ),
+    ),
 
   nodeChecks: ({ nodes }) =>
     nodes.flatMap((node) => {

@@ -9,6 +9,7 @@ export {
   problemsOf,
   suggest,
 } from "../../problems.ts";
+export { findSendingCycles } from "./cycles.ts";
 export {
   awaitsButton,
   type Choice,
