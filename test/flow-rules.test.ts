@@ -304,3 +304,9 @@ test("an update keeps what it does not name, and raises the version with the nod
   const other = (await app.call(flows.update_flow, { id, ...event })).data;
   expect(other).toMatchObject({ ...event, trigger_keyword: null, trigger_match: null });
 });
+
+test("the schema and the rules of graphs name places in one notation", async () => {
+  const misspelt = [{ id: "a", node_type: "say", action_config: {} }] as unknown as NewNode[];
+  const { error } = await expectFailure(create(misspelt));
+  expect(error?.details).toMatchObject([{ field: "nodes[0].node_type" }]);
+});

@@ -138,10 +138,6 @@ test("the list of runs answers without their variables and requests", async () =
 async function listFailedJobs(): Promise<unknown[]> {
   const { queries } = app.server.database;
   const dead = await queries.selectFrom("dead_jobs").select("name").execute();
-  const failed = await queries
-    .selectFrom("jobs")
-    .select("name")
-    .where("attempts", ">", 0)
-    .execute();
+  const failed = await queries.selectFrom("jobs").select("name").where("attempts", ">", 0).execute();
   return [...dead, ...failed];
 }
