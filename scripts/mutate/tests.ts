@@ -62,6 +62,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "adapters/storage": ["upload-links", "upload-rejections", "upload-sources", "uploads"],
   "adapters/telemetry": ["metrics", "traces"],
   "adapters/web": ["web-*", "local-addresses", "flow-requests"],
+  "adapters/worker-module": ["document-reader", "flow-patterns"],
   jobs: ["jobs*", "processes"],
   database: ["database", "data-folder", "embedded", "migrations", "new-database", "transactions"],
   http: [
