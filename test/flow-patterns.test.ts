@@ -171,7 +171,7 @@ test("the service goes on while an expression is matched, and keeps other compil
 });
 
 test("an expression that takes too much memory is ended alone", async () => {
-  const matcher = openPatternMatcher({ memoryMb: 16, timeMs: 20_000 });
+  const matcher = openPatternMatcher({ memoryMb: 16, inspectMs: 20_000 });
   expect(await matcher.inspect("\\pL{0,999}".repeat(100))).toEqual({ outcome: "timeout" });
   expect(await matcher.match("a", "a")).toBe("matched");
 });

@@ -6,8 +6,11 @@ import { type PatternLimits, PatternThread } from "./thread.ts";
 /** At once in this process: more would only compete for the processor. */
 const threads = 2;
 
-/** An expression of 100 instructions takes a few milliseconds for the longest message. */
-const defaultLimits: PatternLimits = { timeMs: 200, memoryMb: 128, idleMs: 60_000 };
+/**
+ * An expression of 100 instructions takes a few milliseconds for the longest message. A flow that is saved may wait
+ * longer: an expression that is small enough must not be rejected because the machine is busy.
+ */
+const defaultLimits: PatternLimits = { matchMs: 200, inspectMs: 3_000, memoryMb: 128, idleMs: 60_000 };
 
 export function openPatternMatcher(changed: Partial<PatternLimits> = {}): PatternMatcher {
   const limits = { ...defaultLimits, ...changed };

@@ -5,8 +5,10 @@ import { workerModule } from "../worker-module.ts";
 import type { PatternTask } from "./matcher-worker.ts";
 
 export interface PatternLimits {
-  /** Of one task. */
-  readonly timeMs: number;
+  /** Of a match. */
+  readonly matchMs: number;
+  /** Of a compilation alone. */
+  readonly inspectMs: number;
   /** Of a thread's heap. */
   readonly memoryMb: number;
   /** A thread without a task ends after this time. */
@@ -67,7 +69,9 @@ export class PatternThread {
         }
       };
       // An answer may have come while this thread was busy: it is received before `setImmediate`.
-      const timer = setTimeout(() => setImmediate(settle, undefined), this.#limits.timeMs);
+      const { inspectMs, matchMs } = this.#limits;
+      const limitMs = task.type === "inspect" ? inspectMs : matchMs;
+      const timer = setTimeout(() => setImmediate(settle, undefined), limitMs);
       worker.on("message", settle).on("error", fail);
       worker.postMessage(task);
     });

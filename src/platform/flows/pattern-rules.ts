@@ -17,29 +17,29 @@ export type Inspections = ReadonlyMap<string, PatternInspection>;
  */
 const maxProgramSize = 1_000;
 
-const maxTotalMs = 2_000;
-
+/** Stops at one that is too large: the flow is rejected for it, and compiling others as large costs time. */
 export async function inspectPatterns(
   { patterns: matcher }: Pick<World, "patterns">,
   patterns: readonly string[],
 ): Promise<Inspections> {
   const inspections = new Map<string, PatternInspection>();
-  let usedMs = 0;
   for (const pattern of new Set(patterns)) {
-    const inspection = await inTurn(async (): Promise<PatternInspection> => {
-      const start = performance.now();
-      const inspected = await (usedMs > maxTotalMs
-        ? { outcome: "timeout" as const }
-        : matcher.inspect(pattern));
-      usedMs += performance.now() - start;
-      return inspected;
-    });
+    const inspection = await inTurn(() => matcher.inspect(pattern));
     if (!inspection) {
       throw fail("unavailable", { reason: "it is checking many regular expressions.", retry_after: 1 });
     }
     inspections.set(pattern, inspection);
+    if (isTooLarge(inspection)) {
+      break;
+    }
   }
   return inspections;
+}
+
+function isTooLarge(inspection: PatternInspection): boolean {
+  return (
+    inspection.outcome === "timeout" || (inspection.outcome === "valid" && inspection.size > maxProgramSize)
+  );
 }
 
 /** The expressions of a graph: of its edges and its nodes. */
@@ -65,14 +65,16 @@ export function checkPatterns(graph: Graph, inspections: Inspections): Problem[]
 /** @throws Failure `unavailable` if the expression was not inspected, because another call has changed the flow. */
 export function checkPattern(pattern: string, field: string, inspections: Inspections): Problem[] {
   const inspection = inspections.get(pattern);
+  if (!inspection && [...inspections.values()].some(isTooLarge)) {
+    return [];
+  }
   if (!inspection) {
     throw fail("unavailable", { reason: "another call is changing this flow.", retry_after: 1 });
   }
   if (inspection.outcome === "invalid") {
     return [invalidRegex(field)];
   }
-  const isSmall = inspection.outcome === "valid" && inspection.size <= maxProgramSize;
-  return isSmall ? [] : [tooLargeRegex(field)];
+  return isTooLarge(inspection) ? [tooLargeRegex(field)] : [];
 }
 
 /** Checks the graph of a request. */
